@@ -2,6 +2,16 @@
 #![deny(missing_docs)]
 
 pub mod character;
+#[allow(missing_docs)]
+pub mod cpu;
+pub mod flesh;
+pub mod layout;
+mod material;
+mod physics;
 mod pose;
+pub mod scenes;
+pub mod step;
 
+pub use material::{Material, Moduli, ModuliOverrides, Section};
+pub use physics::{FleshHandle, Health, Physics, Snapshot, StepError};
 pub use pose::Pose;

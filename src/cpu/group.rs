@@ -1,0 +1,80 @@
+//! A group of chains as the stages see it.
+
+use super::lanes::Entry;
+use crate::layout::{chain, node, rest, scratch};
+
+/// What eight chains are made of: rest rows and what can be known from them beforehand.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GroupRest<T> {
+    /// Nodes of the longest chain; shorter ones are padded.
+    pub node_count: usize,
+    /// `[node][entry][lane]`, see [`crate::layout::rest`].
+    pub rows: Vec<Entry<T>>,
+    /// For each node, whether a bone holds anything of it in any lane.
+    pub held: Vec<bool>,
+    /// Whether any lane has a chain that hangs on no bone.
+    pub has_free_chain: bool,
+    /// Whether any lane resists surface bending, (15).
+    pub has_surface_bending: bool,
+}
+
+impl<T> GroupRest<T> {
+    /// The rest row of a node.
+    #[inline(always)]
+    pub fn row(&self, node: usize) -> &[Entry<T>] {
+        &self.rows[node * rest::ENTRIES..][..rest::ENTRIES]
+    }
+}
+
+/// A group during a step.
+pub struct Group<'a, T> {
+    /// What its chains are made of.
+    pub rest: &'a GroupRest<T>,
+    /// `[node][entry][lane]`, see [`crate::layout::node`].
+    pub nodes: &'a mut [Entry<T>],
+    /// `[entry][lane]`, see [`crate::layout::chain`].
+    pub chains: &'a mut [Entry<T>],
+    /// Room for the block factor, see [`crate::layout::scratch`].
+    pub scratch: &'a mut [Entry<T>],
+}
+
+impl<T> Group<'_, T> {
+    /// The row of a node.
+    #[inline(always)]
+    pub fn row(&self, node: usize) -> &[Entry<T>] {
+        &self.nodes[node * node::ENTRIES..][..node::ENTRIES]
+    }
+
+    /// The row of a node, to write.
+    #[inline(always)]
+    pub fn row_mut(&mut self, node: usize) -> &mut [Entry<T>] {
+        &mut self.nodes[node * node::ENTRIES..][..node::ENTRIES]
+    }
+
+    /// The scratch row of a node.
+    #[inline(always)]
+    pub fn scratch_row(&mut self, node: usize) -> &mut [Entry<T>] {
+        &mut self.scratch[node * scratch::ENTRIES..][..scratch::ENTRIES]
+    }
+}
+
+impl Group<'_, f32> {
+    /// Whether any chain of the group has a contact plane.
+    pub fn has_planes(&self) -> bool {
+        has_planes(self.chains)
+    }
+}
+
+/// Whether any chain has a contact plane: its first plane's normal is not zero.
+#[inline(always)]
+pub fn has_planes<T: Copy + Into<f64>>(chains: &[Entry<T>]) -> bool {
+    chains[chain::PLANES..chain::PLANES + 3].iter().flatten().any(|&value| value.into() != 0.0)
+}
+
+/// Whether any bone of the group moves in this substep or moved in the last one.
+#[inline(always)]
+pub fn bones_move<T: Copy + PartialEq>(chains: &[Entry<T>]) -> bool {
+    let (older, prev, now) = (chain::BONE_OLDER, chain::BONE_PREV, chain::BONE_NOW);
+    let poses = 2 * chain::POSE;
+    chains[prev..prev + poses] != chains[now..now + poses] || chains[older..older + poses] != chains[prev..prev + poses]
+}

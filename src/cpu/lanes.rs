@@ -1,0 +1,174 @@
+//! One SIMD lane is one chain: the scalar type that every CPU stage is generic over.
+//!
+//! `f32` steps one chain of a group and is the specification, [`Wide`] steps all eight at once, `f64` is for
+//! tests. Only operations that IEEE 754 rounds exactly appear here (no fused multiply-add, no approximate
+//! reciprocal, no transcendental), so every instance gives the same bits.
+
+use std::ops::{Add, Div, Mul, Neg, Sub};
+
+use fearless_simd::{Simd, f32x8, prelude::*};
+
+/// Chains in a group.
+pub const LANES: usize = 8;
+
+/// One entry of a row: a value for each chain of a group.
+pub type Entry<T> = [T; LANES];
+
+/// A number, or eight of them in step.
+pub trait Lane:
+    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self>
+{
+    /// Square root.
+    fn sqrt(self) -> Self;
+    /// `a` where `self < other`, else `b` (also where either is NaN).
+    fn where_less(self, other: Self, a: Self, b: Self) -> Self;
+
+    /// The smaller of two.
+    #[inline(always)]
+    fn min(self, other: Self) -> Self {
+        self.where_less(other, self, other)
+    }
+
+    /// The larger of two.
+    #[inline(always)]
+    fn max(self, other: Self) -> Self {
+        other.where_less(self, self, other)
+    }
+
+    /// `self`, held between two bounds.
+    #[inline(always)]
+    fn clamp(self, low: Self, high: Self) -> Self {
+        self.max(low).min(high)
+    }
+}
+
+/// Which chains of a group are stepped, and how their entries are loaded and stored.
+pub trait Lanes: Copy {
+    /// What rows are made of.
+    type Scalar: Copy;
+    /// What the arithmetic is made of.
+    type V: Lane;
+
+    /// The same number in every lane.
+    fn splat(self, value: f32) -> Self::V;
+    /// Reads an entry.
+    fn load(self, entry: &Entry<Self::Scalar>) -> Self::V;
+    /// Writes an entry.
+    fn store(self, value: Self::V, entry: &mut Entry<Self::Scalar>);
+}
+
+macro_rules! impl_scalar_lane {
+    ($scalar:ident, $one:ident, $doc:literal) => {
+        impl Lane for $scalar {
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                $scalar::sqrt(self)
+            }
+
+            #[inline(always)]
+            fn where_less(self, other: Self, a: Self, b: Self) -> Self {
+                if self < other { a } else { b }
+            }
+        }
+
+        #[doc = $doc]
+        #[derive(Clone, Copy, Debug)]
+        pub struct $one(
+            /// Which lane of the group.
+            pub usize,
+        );
+
+        impl Lanes for $one {
+            type Scalar = $scalar;
+            type V = $scalar;
+
+            #[inline(always)]
+            fn splat(self, value: f32) -> $scalar {
+                $scalar::from(value)
+            }
+
+            #[inline(always)]
+            fn load(self, entry: &Entry<$scalar>) -> $scalar {
+                entry[self.0]
+            }
+
+            #[inline(always)]
+            fn store(self, value: $scalar, entry: &mut Entry<$scalar>) {
+                entry[self.0] = value;
+            }
+        }
+    };
+}
+
+impl_scalar_lane!(f32, OneF32, "One chain at a time in f32: the specification.");
+impl_scalar_lane!(f64, OneF64, "One chain at a time in f64, for tests.");
+
+/// All eight chains of a group at once, with the instructions that `S` stands for.
+#[derive(Clone, Copy, Debug)]
+pub struct Wide<S>(
+    /// Proof that the instructions are there.
+    pub S,
+);
+
+/// Eight lanes of f32.
+#[derive(Clone, Copy, Debug)]
+pub struct F32x8<S: Simd>(f32x8<S>);
+
+macro_rules! impl_wide_operator {
+    ($trait:ident, $method:ident, $operator:tt) => {
+        impl<S: Simd> $trait for F32x8<S> {
+            type Output = Self;
+
+            #[inline(always)]
+            fn $method(self, other: Self) -> Self {
+                Self(self.0 $operator other.0)
+            }
+        }
+    };
+}
+
+impl_wide_operator!(Add, add, +);
+impl_wide_operator!(Sub, sub, -);
+impl_wide_operator!(Mul, mul, *);
+impl_wide_operator!(Div, div, /);
+
+impl<S: Simd> Neg for F32x8<S> {
+    type Output = Self;
+
+    #[inline(always)]
+    fn neg(self) -> Self {
+        Self(-self.0)
+    }
+}
+
+impl<S: Simd> Lane for F32x8<S> {
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        Self(self.0.sqrt())
+    }
+
+    #[inline(always)]
+    fn where_less(self, other: Self, a: Self, b: Self) -> Self {
+        Self(self.0.simd_lt(other.0).select(a.0, b.0))
+    }
+}
+
+impl<S: Simd> Lanes for Wide<S> {
+    type Scalar = f32;
+    type V = F32x8<S>;
+
+    #[inline(always)]
+    fn splat(self, value: f32) -> F32x8<S> {
+        F32x8(f32x8::splat(self.0, value))
+    }
+
+    #[inline(always)]
+    fn load(self, entry: &Entry<f32>) -> F32x8<S> {
+        F32x8(f32x8::from_slice(self.0, entry))
+    }
+
+    #[inline(always)]
+    fn store(self, value: F32x8<S>, entry: &mut Entry<f32>) {
+        value.0.store_slice(entry);
+    }
+}

@@ -1,0 +1,213 @@
+//! Stage `predict`: where inertia and gravity alone would bring every node, (21)–(23), and the first iterate;
+//! its twin is `shaders/predict.wgsl`.
+//!
+//! Damping acts on the carried velocity relative to the motion of the bones that the chain hangs on, blended along
+//! the chain, or relative to a free chain's own rigid motion. The same blended bone motion moves the first iterate
+//! (VIPER 8.2), and nothing else: by its change since the last substep, so that a bone that jumps takes the iterate
+//! along while a bone that keeps its speed leaves the inertial prediction alone.
+//!
+//! Second order (BDF2): with x_{n−1} known, the step minimises ½M/h̃²|x − x̃|² + W(x) with h̃ = ⅔h and
+//! x̃ = x_n + (x_n − x_{n−1})/3 + h̃(4v_n − v_{n−1})/3: the same system with another prediction.
+
+use super::group::{Group, bones_move};
+use super::lanes::{Lane, Lanes};
+use super::math::{Quaternion, V3};
+use crate::layout::{chain, node, rest};
+use crate::step::StepParams;
+
+/// The largest factor by which a scale may change in one substep, either way.
+pub const SCALE_LIMIT: f32 = 1.3;
+
+/// Predicts every node and sets the first iterate.
+#[inline(always)]
+pub fn predict<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>)
+where
+    L::Scalar: PartialEq,
+{
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    let zero3 = V3([zero; 3]);
+    let h = lanes.splat(params.h);
+    let inv_h = lanes.splat(params.inv_h);
+    let second_order = lanes.load(&group.chains[chain::HISTORY]) * lanes.splat(params.second_order);
+    let carried = second_order * lanes.splat(1.0 / 3.0);
+    let step = h * (one - carried);
+    let gravity = V3(params.gravity.map(|g| lanes.splat(g)));
+    let moving = bones_move(group.chains);
+    let free = if group.rest.has_free_chain { Some(rigid_motion(lanes, group)) } else { None };
+    let hangs = lanes.load(&group.chains[chain::HANGS]);
+
+    for index in 0..group.rest.node_count {
+        let rest_row = group.rest.row(index);
+        let row = group.row(index);
+        let place = V3::load(lanes, row, node::PLACE);
+        let scale = lanes.load(&row[node::SCALE]);
+        let frame = Quaternion::load(lanes, row, node::FRAME);
+
+        let (mut reference, mut reference_spin) = (zero3, zero3);
+        let (mut jump, mut jump_turn) = (zero3, zero3);
+        if moving {
+            let blend = lanes.load(&rest_row[rest::BONE_BLEND]);
+            let now = bone_motion(lanes, group, chain::BONE_PREV, chain::BONE_NOW, blend, place);
+            let older = bone_motion(lanes, group, chain::BONE_OLDER, chain::BONE_PREV, blend, place);
+            let ratio = lanes.splat(params.h_over_last_h);
+            (reference, reference_spin) = (now.0 * inv_h, now.1 * inv_h);
+            (jump, jump_turn) = (now.0 - older.0 * ratio, now.1 - older.1 * ratio);
+        }
+        if let Some(motion) = &free {
+            let (velocity, spin) = motion.at(place);
+            let pick = |hanging: V3<L::V>, own: V3<L::V>| own + (hanging - own) * hangs;
+            (reference, reference_spin) = (pick(reference, velocity), pick(reference_spin, spin));
+        }
+
+        let keep = one / (one + h * lanes.load(&rest_row[rest::DAMPING]));
+        let extrapolate = |at: usize, older: usize| {
+            let now = V3::load(lanes, row, at);
+            now + (now - V3::load(lanes, row, older)) * carried
+        };
+        let velocity = extrapolate(node::VELOCITY, node::OLDER_VELOCITY);
+        let velocity = reference + (velocity - reference) * keep;
+        let spin = extrapolate(node::SPIN, node::OLDER_SPIN);
+        let spin = reference_spin + (spin - reference_spin) * keep;
+        let rate = lanes.load(&row[node::SCALE_RATE]);
+        let rate = (rate + (rate - lanes.load(&row[node::OLDER_SCALE_RATE])) * carried) * keep;
+
+        let predicted_move =
+            V3::load(lanes, row, node::OLDER_MOVE) * carried + velocity * step + gravity * (step * step);
+        let limit = lanes.splat(SCALE_LIMIT);
+        let predicted_scale =
+            (scale + lanes.load(&row[node::OLDER_SCALING]) * carried + rate * step).clamp(scale / limit, scale * limit);
+        let predicted_frame = frame.turned(lanes, V3::load(lanes, row, node::OLDER_TURN) * carried + spin * step);
+
+        let mut moved = predicted_move + jump;
+        let mut turned = if moving { predicted_frame.turned(lanes, jump_turn) } else { predicted_frame };
+        let mut scaled = predicted_scale;
+        if group.rest.held[index] {
+            let half = lanes.splat(0.5);
+            let held_move = V3::load(lanes, row, node::TARGET_PLACE) - place;
+            let held_frame = Quaternion::load(lanes, row, node::TARGET_FRAME);
+            let free_place = lanes.load(&rest_row[rest::FREE_PLACE]);
+            let free_frame = lanes.load(&rest_row[rest::FREE_FRAME]);
+            for k in 0..3 {
+                moved.0[k] = free_place.where_less(half, held_move.0[k], moved.0[k]);
+            }
+            for k in 0..4 {
+                turned.0[k] = free_frame.where_less(half, held_frame.0[k], turned.0[k]);
+            }
+            scaled = lanes.load(&rest_row[rest::FREE_SCALE]).where_less(half, one, scaled);
+        }
+
+        let row = group.row_mut(index);
+        place.store(lanes, row, node::PREV_PLACE);
+        lanes.store(scale, &mut row[node::PREV_SCALE]);
+        frame.store(lanes, row, node::PREV_FRAME);
+        predicted_move.store(lanes, row, node::PREDICTED_MOVE);
+        lanes.store(predicted_scale, &mut row[node::PREDICTED_SCALE]);
+        predicted_frame.store(lanes, row, node::PREDICTED_FRAME);
+        moved.store(lanes, row, node::MOVED);
+        (place + moved).store(lanes, row, node::PLACE);
+        lanes.store(scaled, &mut row[node::SCALE]);
+        turned.store(lanes, row, node::FRAME);
+    }
+}
+
+/// How far the two bones, moving from one stored pose to another, carry a point (m) and turn it (rad), blended.
+#[inline(always)]
+fn bone_motion<L: Lanes>(
+    lanes: L,
+    group: &Group<L::Scalar>,
+    from: usize,
+    to: usize,
+    blend: L::V,
+    point: V3<L::V>,
+) -> (V3<L::V>, V3<L::V>) {
+    let two = lanes.splat(2.0);
+    let of_slot = |slot: usize| {
+        let (from, to) = (from + slot * chain::POSE, to + slot * chain::POSE);
+        let origin = V3::load(lanes, group.chains, from);
+        let from_frame = Quaternion::load(lanes, group.chains, from + 3);
+        let to_frame = Quaternion::load(lanes, group.chains, to + 3);
+        let turn = to_frame.product(from_frame.conjugate());
+        let axis = turn.imaginary();
+        let swept = axis.cross(point - origin);
+        let displacement = V3::load(lanes, group.chains, to) - origin + (swept * turn.0[3] + axis.cross(swept)) * two;
+        (displacement, from_frame.turn_to(lanes, to_frame))
+    };
+    let (first, second) = (of_slot(0), of_slot(1));
+    (first.0 + (second.0 - first.0) * blend, first.1 + (second.1 - first.1) * blend)
+}
+
+/// A chain's motion as if it were rigid.
+struct RigidMotion<V> {
+    centre: V3<V>,
+    velocity: V3<V>,
+    spin: V3<V>,
+}
+
+impl<V: Lane> RigidMotion<V> {
+    #[inline(always)]
+    fn at(&self, place: V3<V>) -> (V3<V>, V3<V>) {
+        (self.velocity + self.spin.cross(place - self.centre), self.spin)
+    }
+}
+
+/// Centre of mass, its velocity, and the spin that has the chain's angular momentum.
+#[inline(always)]
+fn rigid_motion<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> RigidMotion<L::V> {
+    let zero = lanes.splat(0.0);
+    let zero3 = V3([zero; 3]);
+    // Padding has no length and so no say.
+    let weight = |index: usize| {
+        let rest_row = group.rest.row(index);
+        let mass = lanes.load(&rest_row[rest::MASS]);
+        zero.where_less(lanes.load(&rest_row[rest::RADIUS]), mass, zero)
+    };
+    let (mut mass, mut moment, mut momentum) = (zero, zero3, zero3);
+    for index in 0..group.rest.node_count {
+        let m = weight(index);
+        mass = mass + m;
+        moment = moment + V3::load(lanes, group.row(index), node::PLACE) * m;
+        momentum = momentum + V3::load(lanes, group.row(index), node::VELOCITY) * m;
+    }
+    let inv_mass = lanes.splat(1.0) / zero.where_less(mass, mass, lanes.splat(1.0));
+    let (centre, velocity) = (moment * inv_mass, momentum * inv_mass);
+    let mut angular = zero3;
+    let mut inertia = [[zero; 3]; 3];
+    for index in 0..group.rest.node_count {
+        let row = group.row(index);
+        let m = weight(index);
+        let polar = lanes.load(&group.rest.row(index)[rest::INERTIA_W]);
+        let polar = zero.where_less(lanes.load(&group.rest.row(index)[rest::RADIUS]), polar, zero);
+        let arm = V3::load(lanes, row, node::PLACE) - centre;
+        angular = angular
+            + arm.cross(V3::load(lanes, row, node::VELOCITY) - velocity) * m
+            + V3::load(lanes, row, node::SPIN) * polar;
+        let square = arm.dot(arm);
+        for i in 0..3 {
+            for k in 0..=i {
+                inertia[i][k] = inertia[i][k] - m * arm.0[i] * arm.0[k];
+            }
+            inertia[i][i] = inertia[i][i] + m * square + polar;
+        }
+    }
+    RigidMotion { centre, velocity, spin: solve_inertia(lanes, &inertia, angular) }
+}
+
+/// Solves a symmetric positive definite 3×3 system; an inertia of zero gives zero.
+#[inline(always)]
+fn solve_inertia<L: Lanes>(lanes: L, matrix: &[[L::V; 3]; 3], rhs: V3<L::V>) -> V3<L::V> {
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    let inverse = |pivot: L::V| zero.where_less(pivot, one / zero.where_less(pivot, pivot, one), zero);
+    let d0 = inverse(matrix[0][0]);
+    let (l10, l20) = (matrix[1][0] * d0, matrix[2][0] * d0);
+    let d1 = inverse(matrix[1][1] - l10 * matrix[1][0]);
+    let m21 = matrix[2][1] - l20 * matrix[1][0];
+    let l21 = m21 * d1;
+    let d2 = inverse(matrix[2][2] - l20 * matrix[2][0] - l21 * m21);
+    let [x, y, z] = rhs.0;
+    let y = y - l10 * x;
+    let z = z - l20 * x - l21 * y;
+    let z = z * d2;
+    let y = y * d1 - l21 * z;
+    let x = x * d0 - l10 * y - l20 * z;
+    V3([x, y, z])
+}

@@ -1,0 +1,313 @@
+//! Energies of one segment, their gradients and Gauss–Newton blocks; its twin is
+//! `shaders/shared/rod_energies.wgsl`.
+//!
+//! A segment joins nodes a and b, rest length l. Measured at its middle, with q_m = normalised (q_a + q_b) and
+//! axes u, v, w of q_m:
+//!
+//! - strain Γ = R_mᵀ∇c, ∇c = (c_b − c_a)/l (37);
+//! - Darboux vector Ω = 4·Im p/(1 + Re p)/l, p = q̄_a q_b (40, with the tangent of the quarter angle);
+//! - scale s = (s_a + s_b)/2 (8) and its difference Δ = s_b − s_a.
+//!
+//! Energies, each ½·coefficient·residual² with the coefficients of the rest row (errata 2 gives the moduli):
+//!
+//! | residual | equation |
+//! |---|---|
+//! | Γ_w − Γ̄_w (axial), Γ_u − Γ̄_u and Γ_v − Γ̄_v (shear) | (11) |
+//! | s − 1 (lateral), and Δ² for the rest of its two Gauss points | (12) |
+//! | Δ | (13), with the smoothing of errata 11 |
+//! | sΩ − Ω̄ | (14) |
+//! | s²Γ_w − Γ̄_w | (18), scalar as errata 3 has it |
+//! | s³Ω_u − Ω̄_u, s³Ω_v − Ω̄_v | (19), (20) |
+//!
+//! Derivatives are by world displacements δc, by δs and by world rotation vectors α (of a) and β (of b), which
+//! turn a frame as q → exp(α/2) q. Let t = Im p/(1 + Re p) in the world's axes, the tangent of half the angle
+//! between q_m and either end. Then, exactly,
+//!
+//! - q_m turns by μ = ½(α + β − t × (β − α)),
+//! - R_m δΓ = δ∇c + ∇c × μ, so ∂Γ/∂α = M_a = ½[∇c]×(1 + [t]×), ∂Γ/∂β = M_b = ½[∇c]×(1 − [t]×),
+//! - R_m δΩ = (1 + |t|²)/l·(β − α).
+
+use super::lanes::{Entry, Lane, Lanes};
+use super::math::{Mat3, Quaternion, Sym3, V3};
+use crate::layout::rest;
+
+/// Unknowns of a node, in this order: place (3), scale, rotation (3).
+pub const UNKNOWNS: usize = 7;
+
+/// A 7-vector over a node's unknowns.
+pub type Vec7<V> = [V; UNKNOWNS];
+/// A 7×7 block by rows; of a symmetric one only the lower triangle is meant.
+pub type Mat7<V> = [[V; UNKNOWNS]; UNKNOWNS];
+
+/// What the energies read of a node.
+#[derive(Clone, Copy)]
+pub struct Section<V> {
+    pub place: V3<V>,
+    pub scale: V,
+    pub frame: Quaternion<V>,
+}
+
+/// What a segment adds to the system of its two nodes.
+pub struct SegmentTerms<V> {
+    /// Gradient by the unknowns of a.
+    pub gradient_a: Vec7<V>,
+    /// Gradient by the unknowns of b.
+    pub gradient_b: Vec7<V>,
+    /// Block of a with itself, lower triangle.
+    pub block_aa: Mat7<V>,
+    /// Block of a (rows) with b (columns).
+    pub block_ab: Mat7<V>,
+    /// Block of b with itself, lower triangle.
+    pub block_bb: Mat7<V>,
+}
+
+/// The segment's strain measures.
+pub struct SegmentStrain<V> {
+    pub axes: [V3<V>; 3],
+    /// ∇c in the world.
+    pub slope: V3<V>,
+    /// Γ in the axes of q_m.
+    pub strain: V3<V>,
+    /// Ω in the axes of q_m (1/m).
+    pub darboux: V3<V>,
+    /// t in the axes of q_m.
+    pub half_turn: V3<V>,
+    pub scale: V,
+    pub scale_difference: V,
+}
+
+/// Measures a segment; `inv_length` is one over its rest length.
+#[inline(always)]
+pub fn measure<L: Lanes>(lanes: L, a: Section<L::V>, b: Section<L::V>, inv_length: L::V) -> SegmentStrain<L::V> {
+    let one = lanes.splat(1.0);
+    let half = lanes.splat(0.5);
+    let dot = a.frame.dot(b.frame);
+    let near = b.frame.scale(dot.where_less(lanes.splat(0.0), -one, one));
+    let relative = a.frame.conjugate().product(near);
+    let half_turn = relative.imaginary() * (one / (one + relative.0[3]));
+    let axes = a.frame.add(near).normalised(lanes).axes(lanes);
+    let slope = (b.place - a.place) * inv_length;
+    SegmentStrain {
+        axes,
+        slope,
+        strain: V3([axes[0].dot(slope), axes[1].dot(slope), axes[2].dot(slope)]),
+        darboux: half_turn * (lanes.splat(4.0) * inv_length),
+        half_turn,
+        scale: (a.scale + b.scale) * half,
+        scale_difference: b.scale - a.scale,
+    }
+}
+
+/// The residuals of a segment in the order of the table above, beside their coefficients: axial, two shears,
+/// lateral, scale difference, three of (14) (with BEND_UV left to [`energy`]), volume, (19), (20).
+#[inline(always)]
+pub fn residuals<L: Lanes>(lanes: L, strain: &SegmentStrain<L::V>, row: &[Entry<L::Scalar>]) -> [(L::V, L::V); 11] {
+    let at = |entry: usize| lanes.load(&row[entry]);
+    let [gu, gv, gw] = strain.strain.0;
+    let [ou, ov, ow] = strain.darboux.0;
+    let (s, s2) = (strain.scale, strain.scale * strain.scale);
+    let s3 = s2 * s;
+    [
+        (gw - at(rest::STRAIN + 2), at(rest::AXIAL)),
+        (gu - at(rest::STRAIN), at(rest::SHEAR)),
+        (gv - at(rest::STRAIN + 1), at(rest::SHEAR)),
+        (s - lanes.splat(1.0), at(rest::LATERAL)),
+        (strain.scale_difference, at(rest::SCALE_DIFFERENCE)),
+        (s * ou - at(rest::DARBOUX), at(rest::BEND_U)),
+        (s * ov - at(rest::DARBOUX + 1), at(rest::BEND_V)),
+        (s * ow - at(rest::DARBOUX + 2), at(rest::TORSION)),
+        (s2 * gw - at(rest::STRAIN + 2), at(rest::VOLUME)),
+        (s3 * ou - at(rest::DARBOUX), at(rest::VOLUME_BEND_U)),
+        (s3 * ov - at(rest::DARBOUX + 1), at(rest::VOLUME_BEND_V)),
+    ]
+}
+
+/// The segment's elastic energy (J).
+#[inline(always)]
+pub fn energy<L: Lanes>(lanes: L, a: Section<L::V>, b: Section<L::V>, row: &[Entry<L::Scalar>]) -> L::V {
+    let strain = measure(lanes, a, b, lanes.load(&row[rest::INV_LENGTH]));
+    let residuals = residuals(lanes, &strain, row);
+    let mut sum = lanes.load(&row[rest::BEND_UV]) * residuals[5].0 * residuals[6].0;
+    for (residual, coefficient) in residuals {
+        sum = sum + lanes.splat(0.5) * coefficient * residual * residual;
+    }
+    sum
+}
+
+/// Gradient and Gauss–Newton blocks of the segment's elastic energy.
+#[inline(always)]
+pub fn segment_terms<L: Lanes>(
+    lanes: L,
+    a: Section<L::V>,
+    b: Section<L::V>,
+    row: &[Entry<L::Scalar>],
+) -> SegmentTerms<L::V> {
+    let at = |entry: usize| lanes.load(&row[entry]);
+    let (half, two, three) = (lanes.splat(0.5), lanes.splat(2.0), lanes.splat(3.0));
+    let inv_length = at(rest::INV_LENGTH);
+    let SegmentStrain { axes, slope, strain, darboux, half_turn, scale: s, scale_difference } =
+        measure(lanes, a, b, inv_length);
+    let [_, _, w] = axes;
+    let to_world = |v: V3<L::V>| axes[0] * v.0[0] + axes[1] * v.0[1] + axes[2] * v.0[2];
+    let [gu, gv, gw] = strain.0;
+    let (ou, ov) = (darboux.0[0], darboux.0[1]);
+    let (s2, s4) = (s * s, s * s * s * s);
+
+    // (11) and (18): force and stiffness by Γ, both by Γ_w and s.
+    let (shear, volume) = (at(rest::SHEAR), at(rest::VOLUME));
+    let rest_w = at(rest::STRAIN + 2);
+    let volume_force = volume * (s2 * gw - rest_w);
+    let axial_stiffness = at(rest::AXIAL) + volume * s4;
+    let force = to_world(V3([
+        shear * (gu - at(rest::STRAIN)),
+        shear * (gv - at(rest::STRAIN + 1)),
+        at(rest::AXIAL) * (gw - rest_w) + s2 * volume_force,
+    ]));
+    let volume_by_scale = two * s * gw;
+    let force_by_scale = w * (volume * s2 * volume_by_scale);
+    let stiffness = Sym3::transverse(shear, axial_stiffness - shear, w);
+
+    // (14), (19), (20): moment and stiffness by Ω, both by Ω and s.
+    let (bend_u, bend_v, bend_uv) = (at(rest::BEND_U), at(rest::BEND_V), at(rest::BEND_UV));
+    let torsion = at(rest::TORSION);
+    let (volume_bend_u, volume_bend_v) = (at(rest::VOLUME_BEND_U), at(rest::VOLUME_BEND_V));
+    let kappa = darboux * s - V3::load(lanes, row, rest::DARBOUX);
+    let [ku, kv, kw] = kappa.0;
+    let moment = V3([bend_u * ku + bend_uv * kv, bend_uv * ku + bend_v * kv, torsion * kw]);
+    let s3 = s2 * s;
+    let volume_moment_u = volume_bend_u * (s3 * ou - at(rest::DARBOUX));
+    let volume_moment_v = volume_bend_v * (s3 * ov - at(rest::DARBOUX + 1));
+    let scaled_moment =
+        V3([s * moment.0[0] + s3 * volume_moment_u, s * moment.0[1] + s3 * volume_moment_v, s * moment.0[2]]);
+    let s6 = s3 * s3;
+    let turning = Sym3::from_axes(
+        axes,
+        s2 * bend_u + s6 * volume_bend_u,
+        s2 * bend_v + s6 * volume_bend_v,
+        s2 * bend_uv,
+        s2 * torsion,
+    );
+    let bent = V3([bend_u * ou + bend_uv * ov, bend_uv * ou + bend_v * ov, torsion * darboux.0[2]]);
+    let three_s5 = three * s4 * s;
+    let turning_by_scale = V3([
+        s * bent.0[0] + three_s5 * volume_bend_u * ou,
+        s * bent.0[1] + three_s5 * volume_bend_v * ov,
+        s * bent.0[2],
+    ]);
+
+    // By s: (12), (14), (18), (19), (20); by Δ: (12), (13).
+    let (lateral, difference) = (at(rest::LATERAL), at(rest::SCALE_DIFFERENCE));
+    let three_s2 = three * s2;
+    let scale_force = lateral * (s - lanes.splat(1.0))
+        + volume_by_scale * volume_force
+        + darboux.dot(moment)
+        + three_s2 * (ou * volume_moment_u + ov * volume_moment_v);
+    let scale_stiffness = lateral
+        + volume * volume_by_scale * volume_by_scale
+        + darboux.dot(bent)
+        + three_s2 * three_s2 * (volume_bend_u * ou * ou + volume_bend_v * ov * ov);
+
+    // From strains to the two nodes' unknowns.
+    let t = to_world(half_turn);
+    let turn_rate = (lanes.splat(1.0) + half_turn.dot(half_turn)) * inv_length;
+    let couple = force.cross(slope) * half;
+    let twisted = t.cross(couple);
+    let moment_world = to_world(scaled_moment) * turn_rate;
+    let force = force * inv_length;
+    let (torque_a, torque_b) = (couple - twisted - moment_world, couple + twisted + moment_world);
+    let half_scale_force = half * scale_force;
+    let difference_force = difference * scale_difference;
+    let gradient = |force: V3<L::V>, scale: L::V, torque: V3<L::V>| {
+        [force.0[0], force.0[1], force.0[2], scale, torque.0[0], torque.0[1], torque.0[2]]
+    };
+
+    let (m_a, m_b) = strain_by_rotation(lanes, slope, t);
+    let (n_a, n_b) = (sym_times(stiffness, &m_a), sym_times(stiffness, &m_b));
+    let turn_rate2 = turn_rate * turn_rate;
+    let quarter_scale = scale_stiffness * lanes.splat(0.25);
+    let scale_pull = force_by_scale * (half * inv_length);
+    let by_scale = force_by_scale.cross(slope) * lanes.splat(0.25);
+    let by_scale_twisted = t.cross(by_scale);
+    let scale_turn = to_world(turning_by_scale) * (half * turn_rate);
+    let (scale_torque_a, scale_torque_b) =
+        (by_scale - by_scale_twisted - scale_turn, by_scale + by_scale_twisted + scale_turn);
+
+    let zero = lanes.splat(0.0);
+    let mut block_aa = [[zero; UNKNOWNS]; UNKNOWNS];
+    let mut block_ab = [[zero; UNKNOWNS]; UNKNOWNS];
+    let mut block_bb = [[zero; UNKNOWNS]; UNKNOWNS];
+    let inv_length2 = inv_length * inv_length;
+    for i in 0..3 {
+        for j in 0..3 {
+            let place = stiffness.get(i, j) * inv_length2;
+            let turn = turning.get(i, j) * turn_rate2;
+            let (pull_a, pull_b) = (n_a[i][j] * inv_length, n_b[i][j] * inv_length);
+            block_ab[i][j] = -place;
+            block_ab[i][4 + j] = -pull_b;
+            block_ab[4 + j][i] = pull_a;
+            block_ab[4 + i][4 + j] = column_dot(&m_a, i, &n_b, j) - turn;
+            block_aa[4 + j][i] = -pull_a;
+            block_bb[4 + j][i] = pull_b;
+            if j <= i {
+                block_aa[i][j] = place;
+                block_bb[i][j] = place;
+                block_aa[4 + i][4 + j] = column_dot(&m_a, i, &n_a, j) + turn;
+                block_bb[4 + i][4 + j] = column_dot(&m_b, i, &n_b, j) + turn;
+            }
+        }
+        block_aa[3][i] = -scale_pull.0[i];
+        block_bb[3][i] = scale_pull.0[i];
+        block_ab[i][3] = -scale_pull.0[i];
+        block_ab[3][i] = scale_pull.0[i];
+        block_aa[4 + i][3] = scale_torque_a.0[i];
+        block_bb[4 + i][3] = scale_torque_b.0[i];
+        block_ab[4 + i][3] = scale_torque_a.0[i];
+        block_ab[3][4 + i] = scale_torque_b.0[i];
+    }
+    block_aa[3][3] = quarter_scale + difference;
+    block_bb[3][3] = quarter_scale + difference;
+    block_ab[3][3] = quarter_scale - difference;
+
+    SegmentTerms {
+        gradient_a: gradient(-force, half_scale_force - difference_force, torque_a),
+        gradient_b: gradient(force, half_scale_force + difference_force, torque_b),
+        block_aa,
+        block_ab,
+        block_bb,
+    }
+}
+
+/// M_a and M_b: [∇c]×[t]× = t ∇cᵀ − (∇c·t)·1.
+#[inline(always)]
+fn strain_by_rotation<L: Lanes>(lanes: L, slope: V3<L::V>, t: V3<L::V>) -> (Mat3<L::V>, Mat3<L::V>) {
+    let half = lanes.splat(0.5);
+    let zero = lanes.splat(0.0);
+    let [x, y, z] = (slope * half).0;
+    let cross = [[zero, -z, y], [z, zero, -x], [-y, x, zero]];
+    let along = slope.dot(t) * half;
+    let mut m_a = cross;
+    let mut m_b = cross;
+    for i in 0..3 {
+        for j in 0..3 {
+            let mut second = t.0[i] * [x, y, z][j];
+            if i == j {
+                second = second - along;
+            }
+            m_a[i][j] = cross[i][j] + second;
+            m_b[i][j] = cross[i][j] - second;
+        }
+    }
+    (m_a, m_b)
+}
+
+#[inline(always)]
+fn sym_times<V: Lane>(s: Sym3<V>, m: &Mat3<V>) -> Mat3<V> {
+    let column = |j: usize| s.apply(V3([m[0][j], m[1][j], m[2][j]])).0;
+    let (a, b, c) = (column(0), column(1), column(2));
+    [[a[0], b[0], c[0]], [a[1], b[1], c[1]], [a[2], b[2], c[2]]]
+}
+
+#[inline(always)]
+fn column_dot<V: Lane>(a: &Mat3<V>, i: usize, b: &Mat3<V>, j: usize) -> V {
+    a[0][i] * b[0][j] + a[1][i] * b[1][j] + a[2][i] * b[2][j]
+}

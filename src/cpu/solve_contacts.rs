@@ -1,0 +1,70 @@
+//! Stage `solve_contacts`: which planes the nodes' spheres touch, how hard, and how much friction that allows; its
+//! twin is `shaders/solve_contacts.wgsl`.
+//!
+//! What it finds goes to the next `solve_rods` as quadratic terms. Penalties are stiff against the node's own
+//! inertia, k = β·m/h²: a node carrying the weight of n nodes sinks by n·g·h²/β. Coulomb friction is lagged: from
+//! the normal force λ = −k·gap of this iterate, k_t = min(k, μλ/|slid|).
+
+use super::group::{Group, has_planes};
+use super::lanes::{Lane, Lanes};
+use super::math::V3;
+use crate::layout::{chain, node, rest};
+use crate::step::StepParams;
+
+/// β: contact stiffness over m/h² (1). Lower sinks deeper; higher costs f32 digits.
+pub const CONTACT_STIFFNESS: f32 = 1000.0;
+
+/// How fast a node that is found inside a plane is pushed out (m/s).
+pub const RECOVERY_SPEED: f32 = 1.0;
+
+/// Finds each node's deepest plane and hands its terms to the next solve.
+#[inline(always)]
+pub fn solve_contacts<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>)
+where
+    L::Scalar: Into<f64>,
+{
+    if !has_planes(group.chains) {
+        return;
+    }
+    let zero = lanes.splat(0.0);
+    let inv_h = lanes.splat(params.inv_h);
+    let recovery = lanes.splat(RECOVERY_SPEED * params.h);
+    for index in 0..group.rest.node_count {
+        let rest_row = group.rest.row(index);
+        let row = group.row(index);
+        let place = V3::load(lanes, row, node::PLACE);
+        let moved = V3::load(lanes, row, node::MOVED);
+        let radius = lanes.load(&rest_row[rest::RADIUS]) * lanes.load(&row[node::SCALE]);
+        let stiffness = lanes.splat(CONTACT_STIFFNESS) * lanes.load(&rest_row[rest::MASS]) * inv_h * inv_h;
+
+        let far = lanes.splat(1.0e30);
+        let (mut gap, mut normal, mut offset, mut friction) = (far, V3([zero; 3]), zero, zero);
+        for plane in 0..chain::MAX_PLANES {
+            let at = chain::PLANES + plane * chain::PLANE;
+            let plane_normal = V3::load(lanes, group.chains, at);
+            let plane_offset = lanes.load(&group.chains[at + 3]);
+            let plane_gap = plane_normal.dot(place) - plane_offset - radius;
+            let plane_gap = zero.where_less(plane_normal.dot(plane_normal), plane_gap, far);
+            for k in 0..3 {
+                normal.0[k] = plane_gap.where_less(gap, plane_normal.0[k], normal.0[k]);
+            }
+            offset = plane_gap.where_less(gap, plane_offset, offset);
+            friction = plane_gap.where_less(gap, lanes.load(&group.chains[at + 4]), friction);
+            gap = plane_gap.min(gap);
+        }
+
+        // A node that reaches the plane within the next substep is told now.
+        let approach = normal.dot(moved);
+        let reach = gap.min(gap + approach + approach);
+        let active = reach.where_less(zero, stiffness, zero);
+        let depth = (gap + recovery).min(zero);
+        let force = (zero - gap).max(zero) * stiffness;
+        let slid = moved - normal * approach;
+        let slide = slid.dot(slid).sqrt().max(lanes.splat(1.0e-12));
+        let row = group.row_mut(index);
+        normal.store(lanes, row, node::CONTACT_NORMAL);
+        lanes.store(offset + depth, &mut row[node::CONTACT_OFFSET]);
+        lanes.store(active, &mut row[node::CONTACT_STIFFNESS]);
+        lanes.store((friction * force / slide).min(active), &mut row[node::FRICTION_STIFFNESS]);
+    }
+}

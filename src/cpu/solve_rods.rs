@@ -1,0 +1,277 @@
+//! Stage `solve_rods`: one Gauss–Newton step of implicit Euler for every chain, (77)–(78), as one factor and solve
+//! of its block-tridiagonal system; its twin is `shaders/solve_rods.wgsl`.
+
+use super::block_tridiagonal::{back_substitute, eliminate, factor, solve_lower, solve_lower_columns, store_factor};
+use super::group::{Group, has_planes};
+use super::lanes::{Entry, Lane, Lanes};
+use super::math::{Quaternion, Sym3, V3};
+use super::predict::SCALE_LIMIT;
+use super::rod_energies::{Mat7, Section, UNKNOWNS, Vec7, segment_terms};
+use crate::layout::{chain, node, rest};
+use crate::step::StepParams;
+
+/// Solves every chain of the group and moves its nodes.
+#[inline(always)]
+pub fn solve_rods<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>)
+where
+    L::Scalar: Into<f64>,
+{
+    let zero = lanes.splat(0.0);
+    let one = lanes.splat(1.0);
+    let count = group.rest.node_count;
+    let touching = has_planes(group.chains);
+    let second_order = lanes.load(&group.chains[chain::HISTORY]) * lanes.splat(params.second_order);
+    let inv_step = lanes.splat(params.inv_h) * (one + second_order * lanes.splat(0.5));
+    let inv_step2 = inv_step * inv_step;
+
+    let mut block = [[zero; UNKNOWNS]; UNKNOWNS];
+    let mut rhs = [zero; UNKNOWNS];
+    let mut here = section(lanes, group.row(0));
+    for index in 0..count {
+        let rest_row = group.rest.row(index);
+        let mut next_block = [[zero; UNKNOWNS]; UNKNOWNS];
+        let mut next_rhs = [zero; UNKNOWNS];
+        let mut coupling = [[zero; UNKNOWNS]; UNKNOWNS];
+
+        let least = add_inertia(lanes, inv_step2, rest_row, group.row(index), &mut block, &mut rhs);
+        if index + 1 < count {
+            let next = section(lanes, group.row(index + 1));
+            let terms = segment_terms(lanes, here, next, rest_row);
+            for i in 0..UNKNOWNS {
+                rhs[i] = rhs[i] - terms.gradient_a[i];
+                next_rhs[i] = -terms.gradient_b[i];
+                for k in 0..=i {
+                    block[i][k] = block[i][k] + terms.block_aa[i][k];
+                }
+            }
+            next_block = terms.block_bb;
+            coupling = terms.block_ab;
+            here = next;
+        }
+        if group.rest.has_surface_bending {
+            add_surface_bending(lanes, group, index, &mut block, &mut rhs, &mut coupling);
+        }
+        if touching {
+            add_contact(lanes, rest_row, group.row(index), &mut block, &mut rhs);
+        }
+        let mut least = least;
+        if group.rest.held[index] {
+            hold(lanes, rest_row, &mut block, &mut rhs, &mut coupling, &mut least);
+        }
+        if index + 1 < count && group.rest.held[index + 1] {
+            hold_columns(lanes, group.rest.row(index + 1), &mut coupling);
+        }
+
+        let inv_pivot = factor(lanes, &mut block, &least);
+        solve_lower(&block, &mut rhs);
+        solve_lower_columns(&block, &mut coupling);
+        if index + 1 < count {
+            eliminate(&coupling, &inv_pivot, &rhs, &mut next_block, &mut next_rhs);
+        }
+        store_factor(lanes, group.scratch_row(index), &block, &inv_pivot, &coupling, &rhs);
+        block = next_block;
+        rhs = next_rhs;
+    }
+
+    let mut delta = [zero; UNKNOWNS];
+    for index in (0..count).rev() {
+        delta = back_substitute(lanes, group.scratch_row(index), &delta);
+        move_node(lanes, group.row_mut(index), &delta);
+    }
+}
+
+#[inline(always)]
+fn section<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>]) -> Section<L::V> {
+    Section {
+        place: V3::load(lanes, row, node::PLACE),
+        scale: lanes.load(&row[node::SCALE]),
+        frame: Quaternion::load(lanes, row, node::FRAME),
+    }
+}
+
+/// Inertia (73) of a node, over h̃²; returns it as the least that pivots can be.
+///
+/// The turn from the prediction enters as e = 2·Im(q q̂⁻¹), whose derivative by a world turn is Re·1 − [Im]×.
+#[inline(always)]
+fn add_inertia<L: Lanes>(
+    lanes: L,
+    inv_step2: L::V,
+    rest_row: &[Entry<L::Scalar>],
+    row: &[Entry<L::Scalar>],
+    block: &mut Mat7<L::V>,
+    rhs: &mut Vec7<L::V>,
+) -> Vec7<L::V> {
+    let at = |entry: usize| lanes.load(&rest_row[entry]);
+    let two = lanes.splat(2.0);
+    let mass = at(rest::MASS) * inv_step2;
+    let lag = V3::load(lanes, row, node::PREDICTED_MOVE) - V3::load(lanes, row, node::MOVED);
+    let swelling = at(rest::INERTIA_W) * inv_step2;
+    let prev_scale = lanes.load(&row[node::PREV_SCALE]);
+    let turning = prev_scale * prev_scale * inv_step2;
+
+    let predicted = Quaternion::load(lanes, row, node::PREDICTED_FRAME);
+    let inertia = Sym3::from_axes(
+        predicted.axes(lanes),
+        at(rest::INERTIA_U) * turning,
+        at(rest::INERTIA_V) * turning,
+        at(rest::INERTIA_UV) * turning,
+        at(rest::INERTIA_W) * turning,
+    );
+    let turn = Quaternion::load(lanes, row, node::FRAME).product(predicted.conjugate());
+    let (e, w) = (turn.imaginary(), turn.0[3]);
+    // J = w·1 − [e]×; torque = 2 Jᵀ·inertia·e, block = Jᵀ·inertia·J.
+    let pull = inertia.apply(e) * two;
+    let torque = pull * w + e.cross(pull);
+    let [x, y, z] = e.0;
+    let columns = [V3([w, -z, y]), V3([z, w, -x]), V3([-y, x, w])];
+
+    for i in 0..3 {
+        block[i][i] = block[i][i] + mass;
+        rhs[i] = rhs[i] + mass * lag.0[i];
+        rhs[4 + i] = rhs[4 + i] - torque.0[i];
+        let turned = inertia.apply(columns[i]);
+        for k in 0..=i {
+            block[4 + i][4 + k] = block[4 + i][4 + k] + turned.dot(columns[k]);
+        }
+    }
+    block[3][3] = block[3][3] + swelling;
+    let scale_lag = lanes.load(&row[node::PREDICTED_SCALE]) - lanes.load(&row[node::SCALE]);
+    rhs[3] = rhs[3] + swelling * scale_lag;
+
+    let least_turning = at(rest::INERTIA_U).min(at(rest::INERTIA_V)) * turning * w * w;
+    let least_turning = least_turning * lanes.splat(0.5);
+    [mass, mass, mass, swelling, least_turning, least_turning, least_turning]
+}
+
+/// Surface bending (15): C·(s′₊ − s′₋)² at every inner node. It couples s_{j−1} and s_{j+1}: the gradient has it
+/// whole; in the matrix that far entry is replaced by its bound 2|xy| ≤ x² + y² on the diagonal, without which the
+/// rest would not be positive.
+#[inline(always)]
+fn add_surface_bending<L: Lanes>(
+    lanes: L,
+    group: &Group<L::Scalar>,
+    index: usize,
+    block: &mut Mat7<L::V>,
+    rhs: &mut Vec7<L::V>,
+    coupling: &mut Mat7<L::V>,
+) {
+    let count = group.rest.node_count;
+    let scale = |j: usize| lanes.load(&group.row(j)[node::SCALE]);
+    // Coefficient, inverse lengths before and after, residual, at the inner node j.
+    let centre = |j: usize| {
+        let before = lanes.load(&group.rest.row(j - 1)[rest::INV_LENGTH]);
+        let after = lanes.load(&group.rest.row(j)[rest::INV_LENGTH]);
+        let residual = (scale(j + 1) - scale(j)) * after - (scale(j) - scale(j - 1)) * before;
+        (lanes.load(&group.rest.row(j)[rest::SURFACE_BENDING]), before, after, residual)
+    };
+    let inner = |j: usize| j >= 1 && j + 1 < count;
+    if inner(index) {
+        let (c, before, after, residual) = centre(index);
+        let both = before + after;
+        rhs[3] = rhs[3] + c * both * residual;
+        block[3][3] = block[3][3] + c * both * both;
+        coupling[3][3] = coupling[3][3] - c * both * after;
+    }
+    if index >= 1 && inner(index - 1) {
+        let (c, before, after, residual) = centre(index - 1);
+        rhs[3] = rhs[3] - c * after * residual;
+        block[3][3] = block[3][3] + c * after * (after + before);
+    }
+    if inner(index + 1) {
+        let (c, before, after, residual) = centre(index + 1);
+        rhs[3] = rhs[3] - c * before * residual;
+        block[3][3] = block[3][3] + c * before * (before + after);
+        coupling[3][3] = coupling[3][3] - c * before * (before + after);
+    }
+}
+
+/// The contact that `solve_contacts` handed over: ½k·min(n·c − offset − s·r, 0)² and lagged friction ½k_t|moved_t|².
+#[inline(always)]
+fn add_contact<L: Lanes>(
+    lanes: L,
+    rest_row: &[Entry<L::Scalar>],
+    row: &[Entry<L::Scalar>],
+    block: &mut Mat7<L::V>,
+    rhs: &mut Vec7<L::V>,
+) {
+    let zero = lanes.splat(0.0);
+    let normal = V3::load(lanes, row, node::CONTACT_NORMAL);
+    let radius = lanes.load(&rest_row[rest::RADIUS]);
+    let gap = normal.dot(V3::load(lanes, row, node::PLACE))
+        - lanes.load(&row[node::CONTACT_OFFSET])
+        - radius * lanes.load(&row[node::SCALE]);
+    let stiffness = gap.where_less(zero, lanes.load(&row[node::CONTACT_STIFFNESS]), zero);
+    let friction = lanes.load(&row[node::FRICTION_STIFFNESS]);
+    let moved = V3::load(lanes, row, node::MOVED);
+    let slid = moved - normal * normal.dot(moved);
+    let push = stiffness * gap;
+    for i in 0..3 {
+        rhs[i] = rhs[i] - push * normal.0[i] - friction * slid.0[i];
+        for k in 0..=i {
+            block[i][k] = block[i][k] + (stiffness - friction) * normal.0[i] * normal.0[k];
+        }
+        block[i][i] = block[i][i] + friction;
+        block[3][i] = block[3][i] - stiffness * radius * normal.0[i];
+    }
+    rhs[3] = rhs[3] + push * radius;
+    block[3][3] = block[3][3] + stiffness * radius * radius;
+}
+
+#[inline(always)]
+fn free_unknowns<L: Lanes>(lanes: L, rest_row: &[Entry<L::Scalar>]) -> Vec7<L::V> {
+    let place = lanes.load(&rest_row[rest::FREE_PLACE]);
+    let scale = lanes.load(&rest_row[rest::FREE_SCALE]);
+    let frame = lanes.load(&rest_row[rest::FREE_FRAME]);
+    [place, place, place, scale, frame, frame, frame]
+}
+
+/// Takes held unknowns out of the node's system: their change is zero.
+#[inline(always)]
+fn hold<L: Lanes>(
+    lanes: L,
+    rest_row: &[Entry<L::Scalar>],
+    block: &mut Mat7<L::V>,
+    rhs: &mut Vec7<L::V>,
+    coupling: &mut Mat7<L::V>,
+    least: &mut Vec7<L::V>,
+) {
+    let one = lanes.splat(1.0);
+    let free = free_unknowns(lanes, rest_row);
+    for i in 0..UNKNOWNS {
+        rhs[i] = rhs[i] * free[i];
+        for k in 0..=i {
+            block[i][k] = block[i][k] * free[i] * free[k];
+        }
+        block[i][i] = block[i][i] + (one - free[i]);
+        least[i] = least[i] * free[i];
+        for k in 0..UNKNOWNS {
+            coupling[i][k] = coupling[i][k] * free[i];
+        }
+    }
+}
+
+/// Takes the next node's held unknowns out of the coupling.
+#[inline(always)]
+fn hold_columns<L: Lanes>(lanes: L, next_rest_row: &[Entry<L::Scalar>], coupling: &mut Mat7<L::V>) {
+    let free = free_unknowns(lanes, next_rest_row);
+    for row in coupling {
+        for k in 0..UNKNOWNS {
+            row[k] = row[k] * free[k];
+        }
+    }
+}
+
+/// Applies a step to a node; the scale stays within a factor of its value at the substep's start.
+#[inline(always)]
+fn move_node<L: Lanes>(lanes: L, row: &mut [Entry<L::Scalar>], delta: &Vec7<L::V>) {
+    let [x, y, z, scaling, a, b, c] = *delta;
+    let moved = V3::load(lanes, row, node::MOVED) + V3([x, y, z]);
+    let prev_scale = lanes.load(&row[node::PREV_SCALE]);
+    let limit = lanes.splat(SCALE_LIMIT);
+    let scale = (lanes.load(&row[node::SCALE]) + scaling).clamp(prev_scale / limit, prev_scale * limit);
+    let frame = Quaternion::load(lanes, row, node::FRAME).turned(lanes, V3([a, b, c]));
+    moved.store(lanes, row, node::MOVED);
+    (V3::load(lanes, row, node::PREV_PLACE) + moved).store(lanes, row, node::PLACE);
+    lanes.store(scale, &mut row[node::SCALE]);
+    frame.store(lanes, row, node::FRAME);
+}

@@ -1,0 +1,38 @@
+//! Stage `update_velocities`: velocities from the substep's motion; its twin is `shaders/update_velocities.wgsl`.
+
+use super::group::Group;
+use super::lanes::Lanes;
+use super::math::{Quaternion, V3};
+use crate::layout::{chain, node};
+use crate::step::StepParams;
+
+/// First order: v = moved/h. Second order (BDF2): v = (3·moved − last move)/2h.
+#[inline(always)]
+pub fn update_velocities<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>) {
+    let one = lanes.splat(1.0);
+    let inv_h = lanes.splat(params.inv_h);
+    let half_history = lanes.load(&group.chains[chain::HISTORY]) * lanes.splat(params.second_order) * lanes.splat(0.5);
+    let of_move = inv_h * (one + half_history);
+    let of_older = inv_h * half_history;
+    for index in 0..group.rest.node_count {
+        let row = group.row_mut(index);
+        let moved = V3::load(lanes, row, node::MOVED);
+        let scaled = lanes.load(&row[node::SCALE]) - lanes.load(&row[node::PREV_SCALE]);
+        let turned =
+            Quaternion::load(lanes, row, node::PREV_FRAME).turn_to(lanes, Quaternion::load(lanes, row, node::FRAME));
+        let velocity = moved * of_move - V3::load(lanes, row, node::OLDER_MOVE) * of_older;
+        let rate = scaled * of_move - lanes.load(&row[node::OLDER_SCALING]) * of_older;
+        let spin = turned * of_move - V3::load(lanes, row, node::OLDER_TURN) * of_older;
+
+        V3::load(lanes, row, node::VELOCITY).store(lanes, row, node::OLDER_VELOCITY);
+        lanes.store(lanes.load(&row[node::SCALE_RATE]), &mut row[node::OLDER_SCALE_RATE]);
+        V3::load(lanes, row, node::SPIN).store(lanes, row, node::OLDER_SPIN);
+        moved.store(lanes, row, node::OLDER_MOVE);
+        lanes.store(scaled, &mut row[node::OLDER_SCALING]);
+        turned.store(lanes, row, node::OLDER_TURN);
+        velocity.store(lanes, row, node::VELOCITY);
+        lanes.store(rate, &mut row[node::SCALE_RATE]);
+        spin.store(lanes, row, node::SPIN);
+    }
+    lanes.store(one, &mut group.chains[chain::HISTORY]);
+}

@@ -1,0 +1,9 @@
+//! Flesh: rods on bones. The immutable [`Flesh`] is shared by every instance; a [`FleshState`] is one of them.
+
+mod build;
+mod spec;
+mod state;
+
+pub use build::{Chain, Flesh};
+pub use spec::{Attachment, BuildError, Holds, RodNode, RodSpec};
+pub use state::{FleshState, GroupState, NodeState, Plane};

@@ -1,0 +1,165 @@
+//! What a user says of a rod, and what can be wrong with it.
+
+use glam::DVec3;
+
+use crate::{Material, Section};
+
+/// A node of a rod at rest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RodNode {
+    /// Place at rest (m), in the space of the bones' rest poses.
+    pub place: DVec3,
+    /// Cross-section at rest.
+    pub section: Section,
+}
+
+impl RodNode {
+    /// A node with a round cross-section of a radius (m).
+    pub fn disc(place: DVec3, radius: f64) -> Self {
+        Self { place, section: Section::disc(radius) }
+    }
+}
+
+/// What a bone holds of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Holds {
+    /// Its place.
+    pub place: bool,
+    /// Its frame.
+    pub frame: bool,
+    /// Its scale, at 1. Off unless asked: a bone holds place and frame, not thickness (errata 11).
+    pub scale: bool,
+}
+
+impl Holds {
+    /// Place and frame: a clamp.
+    pub const CLAMP: Self = Self { place: true, frame: true, scale: false };
+    /// Place only: a pin.
+    pub const PIN: Self = Self { place: true, frame: false, scale: false };
+}
+
+/// A node that a bone holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attachment {
+    /// Index of the node in its rod.
+    pub node: usize,
+    /// Index of the bone.
+    pub bone: usize,
+    /// What the bone holds.
+    pub holds: Holds,
+}
+
+/// A rod: a chain of cross-sections, straight or curved at rest.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RodSpec {
+    /// What reports and errors call it.
+    pub name: String,
+    /// At least two nodes.
+    pub nodes: Vec<RodNode>,
+    /// What it is made of.
+    pub material: Material,
+    /// Nodes held by bones, at most two different bones; none leaves the rod free.
+    pub attachments: Vec<Attachment>,
+    /// A direction near which the sections' u axes lie, or `None` for any.
+    pub u_axis: Option<DVec3>,
+}
+
+impl RodSpec {
+    /// A straight rod of equal round sections (m) between two places (m).
+    pub fn straight(name: impl Into<String>, from: DVec3, to: DVec3, segments: usize, radius: f64) -> Self {
+        let nodes =
+            (0..=segments).map(|j| RodNode::disc(from.lerp(to, j as f64 / segments.max(1) as f64), radius)).collect();
+        Self { name: name.into(), nodes, ..Default::default() }
+    }
+
+    /// Holds a node by a bone.
+    pub fn attach(mut self, node: usize, bone: usize, holds: Holds) -> Self {
+        self.attachments.push(Attachment { node, bone, holds });
+        self
+    }
+}
+
+/// Why flesh could not be built.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum BuildError {
+    /// A rod of fewer than two nodes.
+    #[error("rod `{rod}`: `nodes` has {count} entries; a rod needs at least 2")]
+    TooFewNodes {
+        /// The rod's name.
+        rod: String,
+        /// How many nodes it has.
+        count: usize,
+    },
+    /// A rod of more nodes than a kernel takes.
+    #[error("rod `{rod}`: `nodes` has {count} entries; at most {most} are stepped, so split the rod")]
+    TooManyNodes {
+        /// The rod's name.
+        rod: String,
+        /// How many nodes it has.
+        count: usize,
+        /// How many it may have.
+        most: usize,
+    },
+    /// A number outside what the solver takes.
+    #[error("rod `{rod}`: `{field}` is {value:e}; it must be {expected}")]
+    OutOfRange {
+        /// The rod's name.
+        rod: String,
+        /// The field, with the node's index where there is one.
+        field: String,
+        /// The number given.
+        value: f64,
+        /// What it may be.
+        expected: &'static str,
+    },
+    /// Two neighbouring nodes at one place.
+    #[error(
+        "rod `{rod}`: `nodes[{node}].place` and the next one are {length:e} m apart; merge nodes closer than {least:e} m"
+    )]
+    ShortSegment {
+        /// The rod's name.
+        rod: String,
+        /// The segment's first node.
+        node: usize,
+        /// Its length (m).
+        length: f64,
+        /// The least length (m).
+        least: f64,
+    },
+    /// A rod that doubles back on itself at a node.
+    #[error("rod `{rod}`: `nodes[{node}]` turns back on itself; add a node so that the path bends by less than 150°")]
+    Folded {
+        /// The rod's name.
+        rod: String,
+        /// The node.
+        node: usize,
+    },
+    /// An attachment to a node or bone that is not there.
+    #[error("rod `{rod}`: `attachments[{attachment}].{field}` is {index}, but there are {count}")]
+    NoSuch {
+        /// The rod's name.
+        rod: String,
+        /// Which attachment.
+        attachment: usize,
+        /// `node` or `bone`.
+        field: &'static str,
+        /// The index given.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// A rod that hangs on more than two bones.
+    #[error("rod `{rod}`: `attachments` name {count} different bones; a rod hangs on at most 2, so split it")]
+    TooManyBones {
+        /// The rod's name.
+        rod: String,
+        /// How many bones it names.
+        count: usize,
+    },
+    /// A bone whose rest pose is not finite.
+    #[error("`bones[{bone}]` has a rest pose that is not finite")]
+    BoneNotFinite {
+        /// The bone.
+        bone: usize,
+    },
+}

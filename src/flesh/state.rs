@@ -1,0 +1,233 @@
+//! The state of one instance of flesh.
+
+use glam::{DVec3, Quat, Vec3};
+
+use super::build::{Chain, Flesh};
+use crate::Pose;
+use crate::cpu::lanes::{Entry, LANES};
+use crate::layout::{chain, node};
+
+/// A group's node and chain rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GroupState {
+    pub(crate) nodes: Vec<Entry<f32>>,
+    pub(crate) chains: Vec<Entry<f32>>,
+}
+
+/// What a node is doing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NodeState {
+    /// Place in the world (m).
+    pub place: DVec3,
+    /// Scale of the cross-section (1).
+    pub scale: f32,
+    /// Frame; its third axis is the rod's tangent.
+    pub frame: Quat,
+    /// Velocity (m/s).
+    pub velocity: Vec3,
+    /// Angular velocity (rad/s).
+    pub spin: Vec3,
+    /// Radius of the disc with the section's area (m).
+    pub radius: f32,
+}
+
+/// Node state of one instance, relative to an origin for each chain.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FleshState {
+    pub(crate) groups: Vec<GroupState>,
+    /// Each chain's origin in the world (m).
+    pub(crate) origins: Vec<DVec3>,
+    /// The bones at the last frame's end.
+    pub(crate) bones: Vec<Pose>,
+}
+
+/// Origins move in steps of this (m), so that shifts are exact in f32.
+const ORIGIN_STEP: f64 = 0.125;
+/// How far a chain's first bone-held place may be from its origin (m) before the origin follows.
+const ORIGIN_REACH: f64 = 0.5;
+
+fn snapped(place: DVec3) -> DVec3 {
+    (place / ORIGIN_STEP).round() * ORIGIN_STEP
+}
+
+impl FleshState {
+    /// At rest, each rod carried rigidly by the bones that it hangs on; a free rod goes with `root`.
+    pub fn at_rest(flesh: &Flesh, bones: &[Pose], root: &Pose) -> Self {
+        let groups = flesh
+            .groups
+            .iter()
+            .map(|rest| {
+                let mut nodes = vec![[0.0; LANES]; rest.node_count * node::ENTRIES];
+                for j in 0..rest.node_count {
+                    for at in [node::SCALE, node::FRAME + 3, node::PREV_FRAME + 3, node::TARGET_FRAME + 3] {
+                        nodes[j * node::ENTRIES + at] = [1.0; LANES];
+                    }
+                }
+                let mut chains = vec![[0.0; LANES]; chain::ENTRIES];
+                for pose in 0..10 {
+                    chains[pose * chain::POSE + 6] = [1.0; LANES];
+                }
+                chains[chain::HANGS] = [1.0; LANES];
+                GroupState { nodes, chains }
+            })
+            .collect();
+        let mut state = Self { groups, origins: vec![DVec3::ZERO; flesh.chains.len()], bones: bones.to_vec() };
+        for index in 0..flesh.chains.len() {
+            state.rest_chain(flesh, index, root);
+        }
+        state
+    }
+
+    /// Puts one chain at rest on its bones, without velocity.
+    fn rest_chain(&mut self, flesh: &Flesh, index: usize, root: &Pose) {
+        let Chain { group, lane, bones, rest, .. } = &flesh.chains[index];
+        let carried = |pose: &Pose, along: f64| match bones {
+            None => *root * *pose,
+            Some(slots) => {
+                let by = |slot: usize| self.bones[slots[slot]] * flesh.bones[slots[slot]].inverse() * *pose;
+                let (first, second) = (by(0), by(1));
+                let near = if first.rotation.dot(second.rotation) < 0.0 { -second.rotation } else { second.rotation };
+                Pose::new(
+                    first.translation.lerp(second.translation, along),
+                    (first.rotation * (1.0 - along) + near * along).normalize(),
+                )
+            }
+        };
+        let blend = |j: usize| f64::from(flesh.groups[*group].row(j)[crate::layout::rest::BONE_BLEND][*lane]);
+        let poses: Vec<Pose> = rest.iter().enumerate().map(|(j, pose)| carried(pose, blend(j))).collect();
+        let origin = snapped(poses[0].translation);
+        self.origins[index] = origin;
+        let state = &mut self.groups[*group];
+        let padded = state.nodes.len() / node::ENTRIES;
+        for j in 0..padded {
+            let row = &mut state.nodes[j * node::ENTRIES..][..node::ENTRIES];
+            for entry in row.iter_mut() {
+                entry[*lane] = 0.0;
+            }
+            let pose = poses[j.min(poses.len() - 1)];
+            let place = (pose.translation - origin).as_vec3();
+            let frame = pose.rotation.as_quat();
+            for at in [node::PLACE, node::PREV_PLACE, node::TARGET_PLACE] {
+                write_vec3(row, at, *lane, place);
+            }
+            for at in [node::FRAME, node::PREV_FRAME, node::PREDICTED_FRAME, node::TARGET_FRAME] {
+                write_quat(row, at, *lane, frame);
+            }
+            for at in [node::SCALE, node::PREV_SCALE, node::PREDICTED_SCALE] {
+                row[at][*lane] = 1.0;
+            }
+        }
+        state.chains[chain::HISTORY][*lane] = 0.0;
+        state.chains[chain::HANGS][*lane] = if bones.is_some() { 1.0 } else { 0.0 };
+        if let Some(slots) = bones {
+            for (slot, &bone) in slots.iter().enumerate() {
+                for pose in [chain::BONE_FROM, chain::BONE_TO, chain::BONE_OLDER, chain::BONE_PREV, chain::BONE_NOW] {
+                    write_pose(&mut state.chains, pose + slot * chain::POSE, *lane, &self.bones[bone], origin);
+                }
+            }
+        }
+    }
+
+    /// Stage `gather_inputs`: where the bones go in this frame, and origins that follow them.
+    ///
+    /// `bones` are the poses at the frame's end.
+    pub(crate) fn gather_inputs(&mut self, flesh: &Flesh, bones: &[Pose], planes: &[Plane]) {
+        for (index, info) in flesh.chains.iter().enumerate() {
+            let state = &mut self.groups[info.group].chains;
+            let mut shift = DVec3::ZERO;
+            if let Some(slots) = info.bones {
+                let anchor = bones[slots[0]] * flesh.bones[slots[0]].inverse() * info.rest[0];
+                let away = anchor.translation - self.origins[index];
+                if away.abs().max_element() > ORIGIN_REACH {
+                    shift = snapped(away);
+                    self.origins[index] += shift;
+                }
+                let origin = self.origins[index];
+                for (slot, &bone) in slots.iter().enumerate() {
+                    let at = slot * chain::POSE;
+                    write_pose(state, chain::BONE_FROM + at, info.lane, &self.bones[bone], origin);
+                    write_pose(state, chain::BONE_TO + at, info.lane, &bones[bone], origin);
+                }
+            }
+            write_vec3(state, chain::ORIGIN_SHIFT, info.lane, shift.as_vec3());
+            for slot in 0..chain::MAX_PLANES {
+                let at = chain::PLANES + slot * chain::PLANE;
+                let plane = planes.get(slot).copied().unwrap_or_default();
+                write_vec3(state, at, info.lane, plane.normal.as_vec3());
+                state[at + 3][info.lane] = (plane.offset - plane.normal.dot(self.origins[index])) as f32;
+                state[at + 4][info.lane] = plane.friction as f32;
+            }
+        }
+        self.bones.copy_from_slice(bones);
+    }
+
+    /// What a node is doing.
+    pub fn node(&self, flesh: &Flesh, chain: usize, index: usize) -> NodeState {
+        let info = &flesh.chains[chain];
+        let row = &self.groups[info.group].nodes[index * node::ENTRIES..][..node::ENTRIES];
+        let lane = info.lane;
+        let vec3 = |at: usize| Vec3::new(row[at][lane], row[at + 1][lane], row[at + 2][lane]);
+        let scale = row[node::SCALE][lane];
+        NodeState {
+            place: self.origins[chain] + vec3(node::PLACE).as_dvec3(),
+            scale,
+            frame: Quat::from_xyzw(
+                row[node::FRAME][lane],
+                row[node::FRAME + 1][lane],
+                row[node::FRAME + 2][lane],
+                row[node::FRAME + 3][lane],
+            ),
+            velocity: vec3(node::VELOCITY),
+            spin: vec3(node::SPIN),
+            radius: scale * info.sections[index].radius() as f32,
+        }
+    }
+
+    /// Overwrites a node's place (m), frame, scale and velocity (m/s); for tests and for games that throw things.
+    pub fn set_node(&mut self, flesh: &Flesh, chain: usize, index: usize, to: &NodeState) {
+        let info = &flesh.chains[chain];
+        let row = &mut self.groups[info.group].nodes[index * node::ENTRIES..][..node::ENTRIES];
+        let lane = info.lane;
+        write_vec3(row, node::PLACE, lane, (to.place - self.origins[chain]).as_vec3());
+        write_quat(row, node::FRAME, lane, to.frame);
+        row[node::SCALE][lane] = to.scale;
+        write_vec3(row, node::VELOCITY, lane, to.velocity);
+        write_vec3(row, node::SPIN, lane, to.spin);
+        self.groups[info.group].chains[chain::HISTORY][lane] = 0.0;
+    }
+
+    /// Whether every place, scale and frame is finite.
+    pub fn is_finite(&self) -> bool {
+        self.groups.iter().all(|group| {
+            group.nodes.chunks(node::ENTRIES).all(|row| row[..node::PREV_PLACE].iter().flatten().all(|x| x.is_finite()))
+        })
+    }
+}
+
+/// A plane that nodes' spheres stay on the front side of, with Coulomb friction.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Plane {
+    /// Unit normal, to the free side; zero for no plane.
+    pub normal: DVec3,
+    /// Distance of the plane from the world's origin along its normal (m).
+    pub offset: f64,
+    /// Coulomb friction coefficient (1).
+    pub friction: f64,
+}
+
+fn write_vec3(row: &mut [Entry<f32>], at: usize, lane: usize, value: Vec3) {
+    for (k, value) in value.to_array().into_iter().enumerate() {
+        row[at + k][lane] = value;
+    }
+}
+
+fn write_quat(row: &mut [Entry<f32>], at: usize, lane: usize, value: Quat) {
+    for (k, value) in value.to_array().into_iter().enumerate() {
+        row[at + k][lane] = value;
+    }
+}
+
+fn write_pose(row: &mut [Entry<f32>], at: usize, lane: usize, pose: &Pose, origin: DVec3) {
+    write_vec3(row, at, lane, (pose.translation - origin).as_vec3());
+    write_quat(row, at + 3, lane, pose.rotation.as_quat());
+}

@@ -1,0 +1,176 @@
+//! Where every number lies: the same bytes on the CPU and on the GPU.
+//!
+//! Chains go in groups of eight, one chain a lane. A group's data is `[node][entry][lane]`, so that a SIMD
+//! register and eight neighbouring GPU threads both read neighbouring words; shorter chains of a group are padded
+//! with inert nodes. Three row kinds:
+//!
+//! - *rest* rows ([`rest`]), one per node, of the asset: what the node and the segment after it are made of;
+//! - *node* rows ([`node`]), one per node, of the state;
+//! - *chain* rows ([`chain`]), one per group: the bones that each chain hangs on, and its contact planes.
+//!
+//! All places are relative to the chain's own origin (m).
+
+/// Entries of a rest row. Segment entries speak of the segment from this node to the next; its coefficients
+/// carry the segment's length, so that an energy is ½·coefficient·residual².
+pub mod rest {
+    /// Lumped mass ρAL (kg).
+    pub const MASS: usize = 0;
+    /// Rotational inertia ρL∬y² about u (kg·m²).
+    pub const INERTIA_U: usize = 1;
+    /// Rotational inertia ρL∬x² about v (kg·m²).
+    pub const INERTIA_V: usize = 2;
+    /// Product of inertia −ρL∬xy (kg·m²).
+    pub const INERTIA_UV: usize = 3;
+    /// Polar inertia ρL∬(x² + y²) about w (kg·m²); the scale's inertia too, (73).
+    pub const INERTIA_W: usize = 4;
+    /// Rest radius (m).
+    pub const RADIUS: usize = 5;
+    /// Damping (1/s).
+    pub const DAMPING: usize = 6;
+    /// How far the node follows the second bone: 0 the first, 1 the second.
+    pub const BONE_BLEND: usize = 7;
+    /// 0 where a bone holds the node's place, else 1.
+    pub const FREE_PLACE: usize = 8;
+    /// 0 where a bone holds the node's frame, else 1.
+    pub const FREE_FRAME: usize = 9;
+    /// 0 where the node's scale is held at its rest value, else 1.
+    pub const FREE_SCALE: usize = 10;
+    /// Which of the chain's two bones holds the node: 0 or 1.
+    pub const HOLD_SLOT: usize = 11;
+    /// The held node's place in that bone's frame (m), 3 entries.
+    pub const HOLD_PLACE: usize = 12;
+    /// The held node's frame in that bone's frame, 4 entries.
+    pub const HOLD_FRAME: usize = 15;
+    /// Coefficient of (15) at the node, on the difference of the two slopes' residual.
+    pub const SURFACE_BENDING: usize = 19;
+    /// One over the segment's rest length (1/m).
+    pub const INV_LENGTH: usize = 20;
+    /// Rest value of R̄ᵀ∇c̄ (1), 3 entries.
+    pub const STRAIN: usize = 21;
+    /// Rest Darboux vector (1/m), 3 entries.
+    pub const DARBOUX: usize = 24;
+    /// Axial part of (11).
+    pub const AXIAL: usize = 27;
+    /// Shear part of (11).
+    pub const SHEAR: usize = 28;
+    /// (12).
+    pub const LATERAL: usize = 29;
+    /// (13), the rest of (12) at two Gauss points, and the smoothing of errata 11, on s_b − s_a.
+    pub const SCALE_DIFFERENCE: usize = 30;
+    /// (18).
+    pub const VOLUME: usize = 31;
+    /// (14) about u.
+    pub const BEND_U: usize = 32;
+    /// (14) about v.
+    pub const BEND_V: usize = 33;
+    /// (14), coupling of u and v.
+    pub const BEND_UV: usize = 34;
+    /// (14) about w.
+    pub const TORSION: usize = 35;
+    /// (19).
+    pub const VOLUME_BEND_U: usize = 36;
+    /// (20).
+    pub const VOLUME_BEND_V: usize = 37;
+    /// How many entries a row has.
+    pub const ENTRIES: usize = 38;
+}
+
+/// Entries of a node row.
+pub mod node {
+    /// Place (m), 3 entries.
+    pub const PLACE: usize = 0;
+    /// Scale of the cross-section (1).
+    pub const SCALE: usize = 3;
+    /// Frame, a unit quaternion, 4 entries; its third axis is the tangent.
+    pub const FRAME: usize = 4;
+    /// Place at the substep's start (m), 3 entries.
+    pub const PREV_PLACE: usize = 8;
+    /// Scale at the substep's start.
+    pub const PREV_SCALE: usize = 11;
+    /// Frame at the substep's start, 4 entries.
+    pub const PREV_FRAME: usize = 12;
+    /// Velocity (m/s), 3 entries.
+    pub const VELOCITY: usize = 16;
+    /// Rate of the scale (1/s).
+    pub const SCALE_RATE: usize = 19;
+    /// Angular velocity in the world (rad/s), 3 entries.
+    pub const SPIN: usize = 20;
+    /// Place minus place at the substep's start (m), 3 entries: small, so that inertia is exact in f32.
+    pub const MOVED: usize = 23;
+    /// What inertia alone would move the node (m), (21), 3 entries.
+    pub const PREDICTED_MOVE: usize = 26;
+    /// What inertia alone would make of the scale, (23).
+    pub const PREDICTED_SCALE: usize = 29;
+    /// What inertia alone would make of the frame, (22), 4 entries.
+    pub const PREDICTED_FRAME: usize = 30;
+    /// The last substep's move (m), 3 entries.
+    pub const OLDER_MOVE: usize = 34;
+    /// The last substep's change of scale.
+    pub const OLDER_SCALING: usize = 37;
+    /// The last substep's turn (rad), 3 entries.
+    pub const OLDER_TURN: usize = 38;
+    /// The velocity before the last substep (m/s), 3 entries.
+    pub const OLDER_VELOCITY: usize = 41;
+    /// The scale's rate before the last substep (1/s).
+    pub const OLDER_SCALE_RATE: usize = 44;
+    /// The angular velocity before the last substep (rad/s), 3 entries.
+    pub const OLDER_SPIN: usize = 45;
+    /// Where the bone holds the node (m), 3 entries.
+    pub const TARGET_PLACE: usize = 48;
+    /// The frame in which the bone holds the node, 4 entries.
+    pub const TARGET_FRAME: usize = 51;
+    /// Unit normal of the contact plane, 3 entries.
+    pub const CONTACT_NORMAL: usize = 55;
+    /// Offset of the contact plane along its normal, with the depth it may keep this substep (m).
+    pub const CONTACT_OFFSET: usize = 58;
+    /// Normal stiffness (N/m), 0 without contact.
+    pub const CONTACT_STIFFNESS: usize = 59;
+    /// Tangential stiffness of lagged Coulomb friction (N/m).
+    pub const FRICTION_STIFFNESS: usize = 60;
+    /// How many entries a row has.
+    pub const ENTRIES: usize = 61;
+}
+
+/// Entries of a chain row.
+pub mod chain {
+    /// Where a bone is: place (m, 3 entries) and frame (4 entries).
+    pub const POSE: usize = 7;
+    /// The two bones' poses at the frame's start.
+    pub const BONE_FROM: usize = 0;
+    /// The two bones' poses at the frame's end.
+    pub const BONE_TO: usize = 2 * POSE;
+    /// The two bones' poses one substep before this substep's start.
+    pub const BONE_OLDER: usize = 4 * POSE;
+    /// The two bones' poses at this substep's start.
+    pub const BONE_PREV: usize = 6 * POSE;
+    /// The two bones' poses at this substep's end.
+    pub const BONE_NOW: usize = 8 * POSE;
+    /// What to subtract from every place because the chain's origin moved (m), 3 entries.
+    pub const ORIGIN_SHIFT: usize = 10 * POSE;
+    /// 1 where the chain hangs on a bone, 0 where it is free.
+    pub const HANGS: usize = ORIGIN_SHIFT + 3;
+    /// 1 where the last substep is known, so that the second-order step may use it.
+    pub const HISTORY: usize = HANGS + 1;
+    /// Contact planes: unit normal (3 entries), offset (m), friction coefficient; normal 0 where there is none.
+    pub const PLANES: usize = HISTORY + 1;
+    /// Entries of a plane.
+    pub const PLANE: usize = 5;
+    /// How many planes a chain can touch.
+    pub const MAX_PLANES: usize = 4;
+    /// How many entries a row has.
+    pub const ENTRIES: usize = PLANES + MAX_PLANES * PLANE;
+}
+
+/// Entries of the scratch row of a node in `solve_rods`: the block factor.
+pub mod scratch {
+    /// Unit lower triangle of the node's factored block, 21 entries by rows.
+    pub const LOWER: usize = 0;
+    /// One over the pivots, 7 entries.
+    pub const INV_PIVOT: usize = 21;
+    /// L⁻¹ of the coupling to the next node, 49 entries by rows.
+    pub const COUPLING: usize = 28;
+    /// L⁻¹ of the right-hand side, 7 entries.
+    pub const RHS: usize = 77;
+    /// How many entries a row has.
+    pub const ENTRIES: usize = 84;
+}
