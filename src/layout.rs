@@ -2,13 +2,17 @@
 //!
 //! Chains go in groups of eight, one chain a lane. A group's data is `[node][entry][lane]`, so that a SIMD
 //! register and eight neighbouring GPU threads both read neighbouring words; shorter chains of a group are padded
-//! with inert nodes. Three row kinds:
+//! with inert nodes. Four row kinds:
 //!
 //! - *rest* rows ([`rest`]), one per node, of the asset: what the node and the segment after it are made of;
 //! - *node* rows ([`node`]), one per node, of the state;
-//! - *chain* rows ([`chain`]), one per group: the bones that each chain hangs on, and its contact planes.
+//! - *input* rows ([`input`]), one per group: where the bones go in this frame, and contact planes;
+//! - *chain* rows ([`chain`]), one per group, of the state: how those bones moved.
 //!
 //! All places are relative to the chain's own origin (m).
+
+/// Entries of a pose: place (m, 3 entries) and frame (4 entries).
+pub const POSE: usize = 7;
 
 /// Entries of a rest row. Segment entries speak of the segment from this node to the next; its coefficients
 /// carry the segment's length, so that an energy is ½·coefficient·residual².
@@ -131,34 +135,42 @@ pub mod node {
     pub const ENTRIES: usize = 61;
 }
 
-/// Entries of a chain row.
-pub mod chain {
-    /// Where a bone is: place (m, 3 entries) and frame (4 entries).
-    pub const POSE: usize = 7;
+/// Entries of an input row: what the host says of a group's chains once a frame.
+pub mod input {
+    use super::POSE;
+
     /// The two bones' poses at the frame's start.
     pub const BONE_FROM: usize = 0;
     /// The two bones' poses at the frame's end.
     pub const BONE_TO: usize = 2 * POSE;
-    /// The two bones' poses one substep before this substep's start.
-    pub const BONE_OLDER: usize = 4 * POSE;
-    /// The two bones' poses at this substep's start.
-    pub const BONE_PREV: usize = 6 * POSE;
-    /// The two bones' poses at this substep's end.
-    pub const BONE_NOW: usize = 8 * POSE;
     /// What to subtract from every place because the chain's origin moved (m), 3 entries.
-    pub const ORIGIN_SHIFT: usize = 10 * POSE;
+    pub const ORIGIN_SHIFT: usize = 4 * POSE;
     /// 1 where the chain hangs on a bone, 0 where it is free.
     pub const HANGS: usize = ORIGIN_SHIFT + 3;
-    /// 1 where the last substep is known, so that the second-order step may use it.
-    pub const HISTORY: usize = HANGS + 1;
     /// Contact planes: unit normal (3 entries), offset (m), friction coefficient; normal 0 where there is none.
-    pub const PLANES: usize = HISTORY + 1;
+    pub const PLANES: usize = HANGS + 1;
     /// Entries of a plane.
     pub const PLANE: usize = 5;
     /// How many planes a chain can touch.
     pub const MAX_PLANES: usize = 4;
     /// How many entries a row has.
     pub const ENTRIES: usize = PLANES + MAX_PLANES * PLANE;
+}
+
+/// Entries of a chain row: how a group's bones moved, carried from substep to substep.
+pub mod chain {
+    use super::POSE;
+
+    /// The two bones' poses one substep before this substep's start.
+    pub const BONE_OLDER: usize = 0;
+    /// The two bones' poses at this substep's start.
+    pub const BONE_PREV: usize = 2 * POSE;
+    /// The two bones' poses at this substep's end.
+    pub const BONE_NOW: usize = 4 * POSE;
+    /// 1 where the last substep is known, so that the second-order step may use it.
+    pub const HISTORY: usize = 6 * POSE;
+    /// How many entries a row has.
+    pub const ENTRIES: usize = HISTORY + 1;
 }
 
 /// Entries of the scratch row of a node in `solve_rods`: the block factor.

@@ -1,7 +1,7 @@
 //! A group of chains as the stages see it.
 
 use super::lanes::Entry;
-use crate::layout::{chain, node, rest, scratch};
+use crate::layout::{POSE, chain, input, node, rest, scratch};
 
 /// What eight chains are made of: rest rows and what can be known from them beforehand.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +32,8 @@ pub struct Group<'a, T> {
     pub rest: &'a GroupRest<T>,
     /// `[node][entry][lane]`, see [`crate::layout::node`].
     pub nodes: &'a mut [Entry<T>],
+    /// `[entry][lane]`, see [`crate::layout::input`].
+    pub inputs: &'a [Entry<T>],
     /// `[entry][lane]`, see [`crate::layout::chain`].
     pub chains: &'a mut [Entry<T>],
     /// Room for the block factor, see [`crate::layout::scratch`].
@@ -58,23 +60,15 @@ impl<T> Group<'_, T> {
     }
 }
 
-impl Group<'_, f32> {
-    /// Whether any chain of the group has a contact plane.
-    pub fn has_planes(&self) -> bool {
-        has_planes(self.chains)
-    }
-}
-
 /// Whether any chain has a contact plane: its first plane's normal is not zero.
 #[inline(always)]
-pub fn has_planes<T: Copy + Into<f64>>(chains: &[Entry<T>]) -> bool {
-    chains[chain::PLANES..chain::PLANES + 3].iter().flatten().any(|&value| value.into() != 0.0)
+pub fn has_planes<T: Copy + Into<f64>>(inputs: &[Entry<T>]) -> bool {
+    inputs[input::PLANES..input::PLANES + 3].iter().flatten().any(|&value| value.into() != 0.0)
 }
 
 /// Whether any bone of the group moves in this substep or moved in the last one.
 #[inline(always)]
 pub fn bones_move<T: Copy + PartialEq>(chains: &[Entry<T>]) -> bool {
-    let (older, prev, now) = (chain::BONE_OLDER, chain::BONE_PREV, chain::BONE_NOW);
-    let poses = 2 * chain::POSE;
-    chains[prev..prev + poses] != chains[now..now + poses] || chains[older..older + poses] != chains[prev..prev + poses]
+    let poses = |at: usize| &chains[at..at + 2 * POSE];
+    poses(chain::BONE_PREV) != poses(chain::BONE_NOW) || poses(chain::BONE_OLDER) != poses(chain::BONE_PREV)
 }

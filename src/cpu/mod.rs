@@ -63,7 +63,8 @@ impl Frame<'_> {
         if scratch.len() < rest.node_count * scratch::ENTRIES {
             scratch.resize(rest.node_count * scratch::ENTRIES, [0.0; LANES]);
         }
-        let mut group = Group { rest, nodes: &mut state.nodes, chains: &mut state.chains, scratch };
+        let mut group =
+            Group { rest, nodes: &mut state.nodes, inputs: &state.inputs, chains: &mut state.chains, scratch };
         match self.width {
             LaneWidth::Eight => dispatch!(self.level, simd => self.run_stages(Wide(simd), &mut group)),
             LaneWidth::One => (0..LANES).for_each(|lane| self.run_stages(OneF32(lane), &mut group)),

@@ -4,7 +4,7 @@
 use super::group::Group;
 use super::lanes::{Entry, Lane, Lanes};
 use super::math::{Quaternion, V3};
-use crate::layout::{chain, node, rest};
+use crate::layout::{POSE, chain, input, node, rest};
 use crate::step::StepParams;
 
 /// Interpolates both bones of every chain through the frame and sets the targets of held nodes.
@@ -14,20 +14,20 @@ pub fn move_bones<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::
         shift_origin(lanes, group);
     }
     let alpha = lanes.splat(params.alpha);
-    let chains = &mut *group.chains;
+    let (inputs, chains) = (group.inputs, &mut *group.chains);
     for slot in 0..2 {
-        let offset = slot * chain::POSE;
-        for entry in 0..chain::POSE {
+        let offset = slot * POSE;
+        for entry in 0..POSE {
             let prev = lanes.load(&chains[chain::BONE_PREV + offset + entry]);
             lanes.store(prev, &mut chains[chain::BONE_OLDER + offset + entry]);
             let now = lanes.load(&chains[chain::BONE_NOW + offset + entry]);
             lanes.store(now, &mut chains[chain::BONE_PREV + offset + entry]);
         }
-        let (from, to) = (chain::BONE_FROM + offset, chain::BONE_TO + offset);
-        let place = V3::load(lanes, chains, from);
-        let place = place + (V3::load(lanes, chains, to) - place) * alpha;
+        let (from, to) = (input::BONE_FROM + offset, input::BONE_TO + offset);
+        let place = V3::load(lanes, inputs, from);
+        let place = place + (V3::load(lanes, inputs, to) - place) * alpha;
         let frame =
-            Quaternion::load(lanes, chains, from + 3).blend(lanes, Quaternion::load(lanes, chains, to + 3), alpha);
+            Quaternion::load(lanes, inputs, from + 3).blend(lanes, Quaternion::load(lanes, inputs, to + 3), alpha);
         place.store(lanes, chains, chain::BONE_NOW + offset);
         frame.store(lanes, chains, chain::BONE_NOW + offset + 3);
     }
@@ -45,7 +45,7 @@ fn set_target<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, index: usize) {
     let half = lanes.splat(0.5);
     let slot = lanes.load(&rest_row[rest::HOLD_SLOT]);
     let first = chain::BONE_NOW;
-    let second = chain::BONE_NOW + chain::POSE;
+    let second = chain::BONE_NOW + POSE;
     let chains = &*group.chains;
     let pick =
         |entry: usize| slot.where_less(half, lanes.load(&chains[first + entry]), lanes.load(&chains[second + entry]));
@@ -61,13 +61,13 @@ fn set_target<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, index: usize) {
 /// Carries every place over to the chain's new origin.
 #[inline(always)]
 fn shift_origin<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
-    let shift = V3::load(lanes, group.chains, chain::ORIGIN_SHIFT);
+    let shift = V3::load(lanes, group.inputs, input::ORIGIN_SHIFT);
     let move_by = |row: &mut [Entry<L::Scalar>], at: usize| {
         (V3::load(lanes, row, at) - shift).store(lanes, row, at);
     };
     for pose in [chain::BONE_OLDER, chain::BONE_PREV, chain::BONE_NOW] {
         for slot in 0..2 {
-            move_by(group.chains, pose + slot * chain::POSE);
+            move_by(group.chains, pose + slot * POSE);
         }
     }
     for index in 0..group.rest.node_count {

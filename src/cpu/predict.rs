@@ -12,7 +12,7 @@
 use super::group::{Group, bones_move};
 use super::lanes::{Lane, Lanes};
 use super::math::{Quaternion, V3};
-use crate::layout::{chain, node, rest};
+use crate::layout::{POSE, chain, input, node, rest};
 use crate::step::StepParams;
 
 /// The largest factor by which a scale may change in one substep, either way.
@@ -34,7 +34,7 @@ where
     let gravity = V3(params.gravity.map(|g| lanes.splat(g)));
     let moving = bones_move(group.chains);
     let free = if group.rest.has_free_chain { Some(rigid_motion(lanes, group)) } else { None };
-    let hangs = lanes.load(&group.chains[chain::HANGS]);
+    let hangs = lanes.load(&group.inputs[input::HANGS]);
 
     for index in 0..group.rest.node_count {
         let rest_row = group.rest.row(index);
@@ -122,7 +122,7 @@ fn bone_motion<L: Lanes>(
 ) -> (V3<L::V>, V3<L::V>) {
     let two = lanes.splat(2.0);
     let of_slot = |slot: usize| {
-        let (from, to) = (from + slot * chain::POSE, to + slot * chain::POSE);
+        let (from, to) = (from + slot * POSE, to + slot * POSE);
         let origin = V3::load(lanes, group.chains, from);
         let from_frame = Quaternion::load(lanes, group.chains, from + 3);
         let to_frame = Quaternion::load(lanes, group.chains, to + 3);

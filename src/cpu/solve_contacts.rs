@@ -8,7 +8,7 @@
 use super::group::{Group, has_planes};
 use super::lanes::{Lane, Lanes};
 use super::math::V3;
-use crate::layout::{chain, node, rest};
+use crate::layout::{input, node, rest};
 use crate::step::StepParams;
 
 /// β: contact stiffness over m/h² (1). Lower sinks deeper; higher costs f32 digits.
@@ -23,7 +23,7 @@ pub fn solve_contacts<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group
 where
     L::Scalar: Into<f64>,
 {
-    if !has_planes(group.chains) {
+    if !has_planes(group.inputs) {
         return;
     }
     let zero = lanes.splat(0.0);
@@ -39,17 +39,17 @@ where
 
         let far = lanes.splat(1.0e30);
         let (mut gap, mut normal, mut offset, mut friction) = (far, V3([zero; 3]), zero, zero);
-        for plane in 0..chain::MAX_PLANES {
-            let at = chain::PLANES + plane * chain::PLANE;
-            let plane_normal = V3::load(lanes, group.chains, at);
-            let plane_offset = lanes.load(&group.chains[at + 3]);
+        for plane in 0..input::MAX_PLANES {
+            let at = input::PLANES + plane * input::PLANE;
+            let plane_normal = V3::load(lanes, group.inputs, at);
+            let plane_offset = lanes.load(&group.inputs[at + 3]);
             let plane_gap = plane_normal.dot(place) - plane_offset - radius;
             let plane_gap = zero.where_less(plane_normal.dot(plane_normal), plane_gap, far);
             for k in 0..3 {
                 normal.0[k] = plane_gap.where_less(gap, plane_normal.0[k], normal.0[k]);
             }
             offset = plane_gap.where_less(gap, plane_offset, offset);
-            friction = plane_gap.where_less(gap, lanes.load(&group.chains[at + 4]), friction);
+            friction = plane_gap.where_less(gap, lanes.load(&group.inputs[at + 4]), friction);
             gap = plane_gap.min(gap);
         }
 

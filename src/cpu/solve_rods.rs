@@ -19,7 +19,7 @@ where
     let zero = lanes.splat(0.0);
     let one = lanes.splat(1.0);
     let count = group.rest.node_count;
-    let touching = has_planes(group.chains);
+    let touching = has_planes(group.inputs);
     let second_order = lanes.load(&group.chains[chain::HISTORY]) * lanes.splat(params.second_order);
     let inv_step = lanes.splat(params.inv_h) * (one + second_order * lanes.splat(0.5));
     let inv_step2 = inv_step * inv_step;

@@ -5,12 +5,13 @@ use glam::{DVec3, Quat, Vec3};
 use super::build::{Chain, Flesh};
 use crate::Pose;
 use crate::cpu::lanes::{Entry, LANES};
-use crate::layout::{chain, node};
+use crate::layout::{POSE, chain, input, node};
 
-/// A group's node and chain rows.
+/// A group's node, input and chain rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupState {
     pub(crate) nodes: Vec<Entry<f32>>,
+    pub(crate) inputs: Vec<Entry<f32>>,
     pub(crate) chains: Vec<Entry<f32>>,
 }
 
@@ -63,12 +64,16 @@ impl FleshState {
                         nodes[j * node::ENTRIES + at] = [1.0; LANES];
                     }
                 }
+                let mut inputs = vec![[0.0; LANES]; input::ENTRIES];
                 let mut chains = vec![[0.0; LANES]; chain::ENTRIES];
-                for pose in 0..10 {
-                    chains[pose * chain::POSE + 6] = [1.0; LANES];
+                for w in (0..6).map(|pose| pose * POSE + 6) {
+                    chains[w] = [1.0; LANES];
                 }
-                chains[chain::HANGS] = [1.0; LANES];
-                GroupState { nodes, chains }
+                for w in (0..4).map(|pose| pose * POSE + 6) {
+                    inputs[w] = [1.0; LANES];
+                }
+                inputs[input::HANGS] = [1.0; LANES];
+                GroupState { nodes, inputs, chains }
             })
             .collect();
         let mut state = Self { groups, origins: vec![DVec3::ZERO; flesh.chains.len()], bones: bones.to_vec() };
@@ -118,11 +123,15 @@ impl FleshState {
             }
         }
         state.chains[chain::HISTORY][*lane] = 0.0;
-        state.chains[chain::HANGS][*lane] = if bones.is_some() { 1.0 } else { 0.0 };
+        state.inputs[input::HANGS][*lane] = if bones.is_some() { 1.0 } else { 0.0 };
         if let Some(slots) = bones {
             for (slot, &bone) in slots.iter().enumerate() {
-                for pose in [chain::BONE_FROM, chain::BONE_TO, chain::BONE_OLDER, chain::BONE_PREV, chain::BONE_NOW] {
-                    write_pose(&mut state.chains, pose + slot * chain::POSE, *lane, &self.bones[bone], origin);
+                let at = slot * POSE;
+                for pose in [input::BONE_FROM, input::BONE_TO] {
+                    write_pose(&mut state.inputs, pose + at, *lane, &self.bones[bone], origin);
+                }
+                for pose in [chain::BONE_OLDER, chain::BONE_PREV, chain::BONE_NOW] {
+                    write_pose(&mut state.chains, pose + at, *lane, &self.bones[bone], origin);
                 }
             }
         }
@@ -133,7 +142,7 @@ impl FleshState {
     /// `bones` are the poses at the frame's end.
     pub(crate) fn gather_inputs(&mut self, flesh: &Flesh, bones: &[Pose], planes: &[Plane]) {
         for (index, info) in flesh.chains.iter().enumerate() {
-            let state = &mut self.groups[info.group].chains;
+            let state = &mut self.groups[info.group].inputs;
             let mut shift = DVec3::ZERO;
             if let Some(slots) = info.bones {
                 let anchor = bones[slots[0]] * flesh.bones[slots[0]].inverse() * info.rest[0];
@@ -144,14 +153,14 @@ impl FleshState {
                 }
                 let origin = self.origins[index];
                 for (slot, &bone) in slots.iter().enumerate() {
-                    let at = slot * chain::POSE;
-                    write_pose(state, chain::BONE_FROM + at, info.lane, &self.bones[bone], origin);
-                    write_pose(state, chain::BONE_TO + at, info.lane, &bones[bone], origin);
+                    let at = slot * POSE;
+                    write_pose(state, input::BONE_FROM + at, info.lane, &self.bones[bone], origin);
+                    write_pose(state, input::BONE_TO + at, info.lane, &bones[bone], origin);
                 }
             }
-            write_vec3(state, chain::ORIGIN_SHIFT, info.lane, shift.as_vec3());
-            for slot in 0..chain::MAX_PLANES {
-                let at = chain::PLANES + slot * chain::PLANE;
+            write_vec3(state, input::ORIGIN_SHIFT, info.lane, shift.as_vec3());
+            for slot in 0..input::MAX_PLANES {
+                let at = input::PLANES + slot * input::PLANE;
                 let plane = planes.get(slot).copied().unwrap_or_default();
                 write_vec3(state, at, info.lane, plane.normal.as_vec3());
                 state[at + 3][info.lane] = (plane.offset - plane.normal.dot(self.origins[index])) as f32;
