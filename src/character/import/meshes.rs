@@ -1,0 +1,353 @@
+//! All visible meshes as one: the loop over nodes and primitives, places, normals, colours and winding.
+
+use glam::{Affine3A, Mat3A, Vec3};
+use gltf::json::mesh::{Primitive, Semantic};
+use gltf::json::validation::Checked;
+
+use super::ImportError;
+use super::accessor::{COLORS, FLOAT_VEC3, View};
+use super::context::{Context, named};
+use super::influences::{self, Binding, Influences};
+use super::skins::Palette;
+use super::triangles;
+use crate::character::SkinMesh;
+
+/// What was found besides the mesh itself.
+#[derive(Default)]
+pub(super) struct Found {
+    /// Vertices that skins move.
+    pub skinned_vertices: usize,
+}
+
+pub(super) fn read(
+    context: &Context,
+    visible: &[bool],
+    palette: &mut Palette,
+    mesh: &mut SkinMesh,
+) -> Result<Found, ImportError> {
+    let mut found = Found::default();
+    for (index, node) in context.document.nodes.iter().enumerate() {
+        if !visible[index] {
+            continue;
+        }
+        let skin = match node.skin {
+            Some(skin) => {
+                context.lookup(&context.document.skins, skin.value(), "skin", || context.node_name(index))?;
+                Some(skin.value())
+            }
+            None => None,
+        };
+        let Some(mesh_index) = node.mesh.map(|mesh| mesh.value()) else {
+            if skin.is_some() {
+                context.warn(format!("{} has a skin but no mesh", context.node_name(index)));
+            }
+            continue;
+        };
+        let source = context.lookup(&context.document.meshes, mesh_index, "mesh", || context.node_name(index))?;
+        if source.primitives.is_empty() {
+            context.warn(format!("{} has no primitives", context.mesh_name(mesh_index)));
+        }
+        let morph_weights = node.weights.as_ref().or(source.weights.as_ref()).map_or(&[][..], |weights| weights);
+        for (number, primitive) in source.primitives.iter().enumerate() {
+            let reader = PrimitiveReader {
+                context,
+                primitive,
+                morph_weights,
+                name: &|| format!("{}, primitive {number}", context.mesh_name(mesh_index)),
+            };
+            let part = reader.read(index, skin, palette)?;
+            if part.skinned {
+                found.skinned_vertices += part.positions.len();
+            }
+            append(context, mesh, part, &palette.rest, reader.name)?;
+        }
+    }
+    Ok(found)
+}
+
+/// One primitive on one node.
+struct Part {
+    positions: Vec<Vec3>,
+    normals: Vec<Vec3>,
+    triangles: Vec<[u32; 3]>,
+    colors: Vec<[f32; 4]>,
+    influences: Influences,
+    skinned: bool,
+}
+
+struct PrimitiveReader<'a> {
+    context: &'a Context<'a>,
+    primitive: &'a Primitive,
+    morph_weights: &'a [f32],
+    name: &'a dyn Fn() -> String,
+}
+
+/// A morph target's deltas, with the weight it has at rest.
+struct Morph<'a> {
+    weight: f32,
+    positions: Option<View<'a>>,
+    normals: Option<View<'a>>,
+}
+
+impl PrimitiveReader<'_> {
+    fn attribute(&self, semantic: Semantic) -> Option<gltf::json::Index<gltf::json::Accessor>> {
+        self.primitive.attributes.get(&Checked::Valid(semantic)).copied()
+    }
+
+    fn field(&self, field: &'static str) -> impl Fn() -> String {
+        move || format!("{}, {field}", (self.name)())
+    }
+
+    fn read(&self, node: usize, skin: Option<usize>, palette: &mut Palette) -> Result<Part, ImportError> {
+        let mut part = Part {
+            positions: Vec::new(),
+            normals: Vec::new(),
+            triangles: Vec::new(),
+            colors: Vec::new(),
+            influences: Influences::default(),
+            skinned: false,
+        };
+        let Some(accessor) = self.attribute(Semantic::Positions) else {
+            self.context.warn(format!("{} has no POSITION; left out", (self.name)()));
+            return Ok(part);
+        };
+        let positions = self.context.view(accessor, &FLOAT_VEC3, &self.field("POSITION"))?;
+        if positions.is_all_zero() {
+            self.context.warn(format!("{}: its POSITION has no data and is all zeros", (self.name)()));
+        }
+        let source_triangles = triangles::read(self.context, self.primitive, positions.count, self.name)?;
+        let per_vertex = 3 * size_of::<u32>() + 2 * size_of::<Vec3>() + Influences::BYTES_PER_VERTEX;
+        let corners = source_triangles.len() * 3;
+        self.context.budget.spend(corners.min(positions.count), per_vertex, self.name)?;
+        self.context.budget.spend(corners, 2 * size_of::<u32>() + size_of::<[f32; 4]>(), self.name)?;
+
+        // Only vertices that triangles use: exporters let many primitives share one long accessor.
+        let mut used: Vec<u32> = source_triangles.as_flattened().to_vec();
+        used.sort_unstable();
+        used.dedup();
+        let compact = |vertex: u32| used.binary_search(&vertex).unwrap_or(0) as u32;
+        part.triangles = source_triangles.iter().map(|triangle| triangle.map(compact)).collect();
+
+        let morphs = self.morphs(positions.count)?;
+        part.positions = self.positions(&positions, &morphs, &used)?;
+        part.normals = self.normals(&morphs, &used, &part)?;
+        part.colors = self.colors(&source_triangles);
+        let binding = self.binding(node, skin, palette)?;
+        part.skinned = matches!(binding, Binding::Skin { .. }) && !used.is_empty();
+        let attributes = influences::Attributes {
+            context: self.context,
+            primitive: self.primitive,
+            vertex_count: positions.count,
+            name: self.name,
+        };
+        part.influences = attributes.read(&binding, &used)?;
+        Ok(part)
+    }
+
+    fn binding(&self, node: usize, skin: Option<usize>, palette: &mut Palette) -> Result<Binding, ImportError> {
+        let has_joints = self.attribute(Semantic::Joints(0)).is_some();
+        let has_weights = self.attribute(Semantic::Weights(0)).is_some();
+        let entries = match skin {
+            Some(skin) => palette.skin(skin)?.to_vec(),
+            None => Vec::new(),
+        };
+        if !entries.is_empty() && has_joints && has_weights {
+            return Ok(Binding::Skin { entries });
+        }
+        let name = self.name;
+        if skin.is_some() {
+            self.context
+                .warn(format!("{} is on a skinned node without JOINTS_0 and WEIGHTS_0; it hangs on the node", name()));
+        } else if has_joints || has_weights {
+            let node = self.context.node_name(node);
+            self.context.warn(format!("{} has joints or weights but {node} has no skin; it hangs on the node", name()));
+        }
+        Ok(Binding::Rigid { entry: palette.rigid(node)? })
+    }
+
+    fn morphs(&self, vertex_count: usize) -> Result<Vec<Morph<'_>>, ImportError> {
+        let targets = self.primitive.targets.as_deref().unwrap_or_default();
+        if self.morph_weights.len() > targets.len() {
+            let (weights, targets) = (self.morph_weights.len(), targets.len());
+            self.context.warn(format!("{} has {targets} morph targets for {weights} weights", (self.name)()));
+        }
+        let mut morphs = Vec::new();
+        for (target, &weight) in targets.iter().zip(self.morph_weights) {
+            if !weight.is_finite() {
+                self.context.warn(format!("{} has a morph weight that is not finite; taken as 0", (self.name)()));
+                continue;
+            }
+            if weight == 0.0 {
+                continue;
+            }
+            let open = |accessor: Option<gltf::json::Index<gltf::json::Accessor>>| {
+                let view = self.context.optional_view(accessor?, &FLOAT_VEC3, &self.field("a morph target"))?;
+                if view.count == vertex_count {
+                    return Some(view);
+                }
+                self.context.warn(format!(
+                    "{}: a morph target has {} vertices, the mesh {vertex_count}; left out",
+                    (self.name)(),
+                    view.count
+                ));
+                None
+            };
+            self.context.budget.spend(1, size_of::<Morph>(), self.name)?;
+            morphs.push(Morph { weight, positions: open(target.positions), normals: open(target.normals) });
+        }
+        Ok(morphs)
+    }
+
+    fn positions(&self, view: &View, morphs: &[Morph], used: &[u32]) -> Result<Vec<Vec3>, ImportError> {
+        let mut positions = Vec::with_capacity(used.len());
+        for &vertex in used {
+            let vertex = vertex as usize;
+            let mut place = Vec3::from_array(view.numbers(vertex));
+            for morph in morphs {
+                if let Some(deltas) = &morph.positions {
+                    place += Vec3::from_array(deltas.numbers(vertex)) * morph.weight;
+                }
+            }
+            place *= self.context.meters_per_unit;
+            if !place.is_finite() {
+                return Err(self.context.non_finite(format!("{}, POSITION of vertex {vertex}", (self.name)())));
+            }
+            positions.push(place);
+        }
+        Ok(positions)
+    }
+
+    /// The file's normals; where they are missing, zero or not finite, those of the triangles around.
+    fn normals(&self, morphs: &[Morph], used: &[u32], part: &Part) -> Result<Vec<Vec3>, ImportError> {
+        let view = self
+            .attribute(Semantic::Normals)
+            .and_then(|accessor| self.context.optional_view(accessor, &FLOAT_VEC3, &self.field("NORMAL")));
+        let mut computed = None;
+        let mut bad = 0;
+        let mut normals = Vec::with_capacity(used.len());
+        for (compact, &vertex) in used.iter().enumerate() {
+            let vertex = vertex as usize;
+            let given = view.as_ref().filter(|view| vertex < view.count).and_then(|view| {
+                let mut normal = Vec3::from_array(view.numbers(vertex));
+                for morph in morphs {
+                    if let Some(deltas) = &morph.normals {
+                        normal += Vec3::from_array(deltas.numbers(vertex)) * morph.weight;
+                    }
+                }
+                normal.try_normalize()
+            });
+            bad += usize::from(view.is_some() && given.is_none());
+            normals.push(given.unwrap_or_else(|| {
+                computed.get_or_insert_with(|| smooth_normals(&part.positions, &part.triangles))[compact]
+            }));
+        }
+        if bad > 0 {
+            self.context
+                .warn(format!("{}: {bad} normals are missing, zero or not finite; computed anew", (self.name)()));
+        }
+        Ok(normals)
+    }
+
+    /// The material's base colour times the mean vertex colour, per triangle.
+    fn colors(&self, triangles: &[[u32; 3]]) -> Vec<[f32; 4]> {
+        let base = self.base_color();
+        let view = self
+            .attribute(Semantic::Colors(0))
+            .and_then(|accessor| self.context.optional_view(accessor, &COLORS, &self.field("COLOR_0")));
+        let Some(view) = view else { return vec![base; triangles.len()] };
+        let mut bad = 0;
+        let colors = triangles
+            .iter()
+            .map(|triangle| {
+                std::array::from_fn(|channel| {
+                    if channel >= view.width {
+                        return base[channel];
+                    }
+                    let sum: f32 = triangle.iter().map(|&vertex| view.number(vertex as usize, channel)).sum();
+                    let color = base[channel] * sum / 3.0;
+                    bad += usize::from(!color.is_finite());
+                    if color.is_finite() { color.clamp(0.0, 1.0) } else { base[channel] }
+                })
+            })
+            .collect();
+        if bad > 0 {
+            self.context.warn(format!("{}: {bad} vertex colours are not finite; taken as white", (self.name)()));
+        }
+        colors
+    }
+
+    fn base_color(&self) -> [f32; 4] {
+        const WHITE: [f32; 4] = [1.0; 4];
+        let Some(index) = self.primitive.material.map(|material| material.value()) else { return WHITE };
+        let Some(material) = self.context.document.materials.get(index) else {
+            self.context.warn(format!("{} names material {index}, which does not exist; drawn white", (self.name)()));
+            return WHITE;
+        };
+        let color = material.pbr.as_ref().and_then(|pbr| pbr.base_color_factor).unwrap_or(WHITE);
+        if color.iter().all(|channel| channel.is_finite()) {
+            return color.map(|channel| channel.clamp(0.0, 1.0));
+        }
+        let name = named("material", index, material.name.as_deref());
+        self.context.warn(format!("{name}: its base colour is not finite; drawn white"));
+        WHITE
+    }
+}
+
+/// Normals by the areas of the triangles around each vertex; +Y where there is no area.
+fn smooth_normals(positions: &[Vec3], triangles: &[[u32; 3]]) -> Vec<Vec3> {
+    let mut sums = vec![glam::DVec3::ZERO; positions.len()];
+    for triangle in triangles {
+        let [a, b, c] = triangle.map(|vertex| positions[vertex as usize].as_dvec3());
+        let area = (b - a).cross(c - a);
+        for &vertex in triangle {
+            sums[vertex as usize] += area;
+        }
+    }
+    sums.into_iter().map(|sum| sum.try_normalize().map_or(Vec3::Y, |normal| normal.as_vec3())).collect()
+}
+
+fn append(
+    context: &Context,
+    mesh: &mut SkinMesh,
+    part: Part,
+    palette_rest: &[Affine3A],
+    name: &dyn Fn() -> String,
+) -> Result<(), ImportError> {
+    let first = mesh.positions.len() as u32;
+    let mirrored = Mirrored::new(&part.influences, palette_rest);
+    for triangle in &part.triangles {
+        let [a, b, c] = triangle.map(|vertex| vertex + first);
+        mesh.triangles.push(if mirrored.triangle(triangle) { [a, c, b] } else { [a, b, c] });
+    }
+    for (vertex, position) in part.positions.iter().enumerate() {
+        if !part.influences.blend(vertex, palette_rest).transform_point3(*position).is_finite() {
+            return Err(context.non_finite(format!("{}: a vertex carried to its rest pose", name())));
+        }
+    }
+    mesh.positions.extend(part.positions);
+    mesh.normals.extend(part.normals);
+    mesh.triangle_colors.extend(part.colors);
+    mesh.influence_joints.extend(part.influences.joints);
+    mesh.influence_weights.extend(part.influences.weights);
+    Ok(())
+}
+
+/// Tells which triangles skinning turns inside out at rest.
+struct Mirrored<'a> {
+    influences: &'a Influences,
+    palette_rest: &'a [Affine3A],
+    any: bool,
+}
+
+impl<'a> Mirrored<'a> {
+    fn new(influences: &'a Influences, palette_rest: &'a [Affine3A]) -> Self {
+        let negative: Vec<bool> = palette_rest.iter().map(|matrix| matrix.matrix3.determinant() < 0.0).collect();
+        let any = influences.joints.iter().flatten().any(|&entry| negative.get(entry as usize) == Some(&true));
+        Self { influences, palette_rest, any }
+    }
+
+    fn triangle(&self, triangle: &[u32; 3]) -> bool {
+        let blend = |vertex: &u32| self.influences.blend(*vertex as usize, self.palette_rest).matrix3;
+        self.any && triangle.iter().map(blend).sum::<Mat3A>().determinant() < 0.0
+    }
+}
