@@ -8,6 +8,8 @@ pub mod flesh;
 pub mod layout;
 mod material;
 mod physics;
+#[cfg(feature = "picture")]
+pub mod picture;
 mod pose;
 pub mod scenes;
 pub mod step;
