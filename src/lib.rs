@@ -12,8 +12,10 @@ mod physics;
 pub mod picture;
 mod pose;
 pub mod scenes;
+mod skin;
 pub mod step;
 
 pub use material::{Material, Moduli, ModuliOverrides, Section};
 pub use physics::{FleshHandle, Health, Physics, Snapshot, StepError};
 pub use pose::Pose;
+pub use skin::{ModelPose, PaletteMatrix, RodBinding, Skin, SkinInputs, SkinVertex, SkinnedVertices, palette_matrix};

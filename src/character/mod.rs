@@ -2,9 +2,13 @@
 
 mod animation;
 mod asset;
+mod body;
+mod first_flesh;
 #[cfg(feature = "gltf")]
 mod import;
 
 pub use asset::*;
+pub use body::{Body, Pill, rigid_part};
+pub use first_flesh::{FleshOptions, Limb};
 #[cfg(feature = "gltf")]
 pub use import::{ImportError, ImportOptions};

@@ -1,6 +1,7 @@
 //! The CPU path: complete, and the specification of the GPU's. One module a stage.
 
 pub mod block_tridiagonal;
+pub mod deform_skin;
 pub mod group;
 pub mod lanes;
 pub mod math;

@@ -1,0 +1,241 @@
+//! A character's body: its flesh, skin and pills, made from its asset at the scale of a spawn.
+
+use std::sync::Arc;
+
+use glam::{Affine3A, DMat3, DQuat, DVec3, Mat3A, Vec3};
+
+use super::first_flesh::{FleshOptions, Limb, RestSkin, find_limbs, influences};
+use super::{CharacterAsset, LocalTransform, MAX_INFLUENCES};
+use crate::Pose;
+use crate::flesh::{BuildError, Flesh, Holds, RodNode, RodSpec};
+use crate::skin::{RodBinding, Skin, SkinVertex};
+
+/// A pill: the hull of two spheres, carried by a bone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pill {
+    /// Index into [`Body::bones`].
+    pub bone: usize,
+    /// Centres of the spheres (m) in the bone's frame.
+    pub ends: [Vec3; 2],
+    /// Their radii (m).
+    pub radii: [f32; 2],
+}
+
+/// Flesh, skin and pills of a character at one scale; immutable and shared by all that are spawned at it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Body {
+    /// Scale along the model's axes, baked into everything.
+    pub scale: Vec3,
+    /// The joints that flesh and pills hang on; a bone is the rigid part of its joint's motion.
+    pub bones: Vec<u32>,
+    /// The limbs that have flesh, one rod each, in the rods' order.
+    pub limbs: Vec<Limb>,
+    /// The rods.
+    pub flesh: Arc<Flesh>,
+    /// The skin.
+    pub skin: Arc<Skin>,
+    /// Colliders of the limbs.
+    pub pills: Vec<Pill>,
+    /// Triangles, counter-clockwise from outside also where the scale mirrors.
+    pub triangles: Arc<Vec<[u32; 3]>>,
+}
+
+impl Body {
+    /// Fits flesh to a character scaled along the model's axes.
+    ///
+    /// # Errors
+    /// A [`BuildError`] where the material or the scale are out of range.
+    pub fn build(asset: &CharacterAsset, scale: Vec3, options: &FleshOptions) -> Result<Self, BuildError> {
+        let joints = scaled_joints(asset, scale, &asset.skeleton.rest_pose());
+        let mut palette = Vec::new();
+        asset.palette_matrices(&joints, &mut palette);
+        let rest = rest_skin(asset, &palette);
+        let limbs = find_limbs(asset, &joints, &rest, options);
+
+        let bones: Vec<u32> = limbs.iter().map(|limb| limb.joint).collect();
+        let bone_poses: Vec<Pose> = bones.iter().map(|&joint| rigid_part(&joints[joint as usize])).collect();
+        let rods: Vec<RodSpec> =
+            limbs.iter().enumerate().map(|(bone, limb)| rod_along(asset, limb, bone, options)).collect();
+        let flesh = Flesh::build(&rods, &bone_poses)?;
+        let skin = bind_skin(asset, &rest, &limbs, &flesh, options);
+        let pills = limbs.iter().enumerate().map(|(bone, limb)| pill(limb, bone, &bone_poses[bone])).collect();
+        let mirrored = scale.x * scale.y * scale.z < 0.0;
+        let triangles =
+            asset.mesh.triangles.iter().map(|&[a, b, c]| if mirrored { [a, c, b] } else { [a, b, c] }).collect();
+        Ok(Self {
+            scale,
+            bones,
+            limbs,
+            flesh: Arc::new(flesh),
+            skin: Arc::new(skin),
+            pills,
+            triangles: Arc::new(triangles),
+        })
+    }
+
+    /// Where everything is in a pose (one transform a joint): the bones in the world, given the root's pose, and
+    /// the skin's palette in model space.
+    pub fn posed(&self, asset: &CharacterAsset, pose: &[LocalTransform], root: &Pose) -> (Vec<Pose>, Vec<Affine3A>) {
+        let joints = scaled_joints(asset, self.scale, pose);
+        let mut palette = Vec::new();
+        asset.palette_matrices(&joints, &mut palette);
+        let bones = self.bones.iter().map(|&joint| *root * rigid_part(&joints[joint as usize])).collect();
+        (bones, palette)
+    }
+}
+
+fn scaled_joints(asset: &CharacterAsset, scale: Vec3, pose: &[LocalTransform]) -> Vec<Affine3A> {
+    let mut joints = Vec::new();
+    asset.skeleton.model_matrices(pose, &mut joints);
+    if scale != Vec3::ONE {
+        let scale = Affine3A::from_scale(scale);
+        joints.iter_mut().for_each(|joint| *joint = scale * *joint);
+    }
+    joints
+}
+
+/// The rigid part of a joint's matrix: its x axis, its y axis made orthogonal, and their cross product, so that
+/// scale, shear and mirroring leave a proper rotation that moves steadily. An axis without length gives identity.
+pub fn rigid_part(joint: &Affine3A) -> Pose {
+    let x = joint.matrix3.x_axis.as_dvec3();
+    let y = joint.matrix3.y_axis.as_dvec3();
+    let translation = joint.translation.as_dvec3();
+    let x = x.normalize_or_zero();
+    let y = (y - x * x.dot(y)).normalize_or_zero();
+    if x == DVec3::ZERO || y == DVec3::ZERO {
+        return Pose::from_translation(translation);
+    }
+    let rotation = DQuat::from_mat3(&DMat3::from_cols(x, y, x.cross(y))).normalize();
+    Pose::new(translation, rotation)
+}
+
+fn rest_skin(asset: &CharacterAsset, palette: &[Affine3A]) -> RestSkin {
+    let mesh = &asset.mesh;
+    let (positions, normals) = (0..mesh.positions.len())
+        .map(|vertex| {
+            let mut sum = Affine3A::from_mat3_translation(glam::Mat3::ZERO, Vec3::ZERO);
+            for (entry, weight) in influences(asset, vertex) {
+                sum.matrix3 += palette[entry].matrix3 * weight as f32;
+                sum.translation += palette[entry].translation * weight as f32;
+            }
+            (sum.transform_point3(mesh.positions[vertex]), model_normal(&sum.matrix3, mesh.normals[vertex]))
+        })
+        .unzip();
+    RestSkin { positions, normals }
+}
+
+fn model_normal(matrix: &Mat3A, normal: Vec3) -> Vec3 {
+    let cofactors = Mat3A::from_cols(
+        matrix.y_axis.cross(matrix.z_axis),
+        matrix.z_axis.cross(matrix.x_axis),
+        matrix.x_axis.cross(matrix.y_axis),
+    );
+    let side = if matrix.determinant() < 0.0 { -1.0 } else { 1.0 };
+    (cofactors * normal * side).normalize_or(normal)
+}
+
+fn rod_along(asset: &CharacterAsset, limb: &Limb, bone: usize, options: &FleshOptions) -> RodSpec {
+    let [from, to] = limb.line;
+    let name = |joint: u32| asset.skeleton.joints[joint as usize].name.as_str();
+    let nodes = (0..=options.segments)
+        .map(|j| {
+            let along = j as f64 / options.segments as f64;
+            RodNode::disc(from.lerp(to, along), options.fill * limb.radius_at(along))
+        })
+        .collect();
+    RodSpec {
+        name: format!("{} to {}", name(limb.joint), name(limb.end_joint)),
+        nodes,
+        material: options.material,
+        ..Default::default()
+    }
+    .attach(0, bone, Holds::CLAMP)
+    .attach(options.segments, bone, Holds::CLAMP)
+}
+
+fn pill(limb: &Limb, bone: usize, bone_pose: &Pose) -> Pill {
+    let to_bone = bone_pose.inverse();
+    let radius = |along: f64| limb.radius_at(along) as f32;
+    Pill { bone, ends: limb.line.map(|end| to_bone.transform_point(end).as_vec3()), radii: [radius(0.0), radius(1.0)] }
+}
+
+/// 1 up to `from`, 0 beyond `to`, smooth between.
+fn fade(value: f64, [from, to]: [f64; 2]) -> f64 {
+    let t = ((value - from) / (to - from)).clamp(0.0, 1.0);
+    1.0 - t * t * (3.0 - 2.0 * t)
+}
+
+fn bind_skin(asset: &CharacterAsset, rest: &RestSkin, limbs: &[Limb], flesh: &Flesh, options: &FleshOptions) -> Skin {
+    let mesh = &asset.mesh;
+    let mut bindings = Vec::new();
+    let vertices = (0..mesh.positions.len())
+        .map(|vertex| {
+            let first_binding = bindings.len() as u32;
+            for (index, limb) in limbs.iter().enumerate() {
+                let pull: f64 = influences(asset, vertex)
+                    .filter(|&(entry, _)| asset.palette[entry].joint == limb.joint)
+                    .map(|(_, weight)| weight)
+                    .sum();
+                bindings.extend(bind(rest, vertex, pull, (index, limb), flesh, options));
+            }
+            let mut joints = [0_u32; MAX_INFLUENCES / 2];
+            for (k, &joint) in mesh.influence_joints[vertex].iter().enumerate() {
+                joints[k / 2] |= u32::from(joint) << (16 * (k % 2));
+            }
+            SkinVertex {
+                position: mesh.positions[vertex].to_array(),
+                first_binding,
+                normal: mesh.normals[vertex].to_array(),
+                binding_count: bindings.len() as u32 - first_binding,
+                joints,
+                weights: mesh.influence_weights[vertex],
+            }
+        })
+        .collect();
+    Skin { vertices, bindings, palette_len: asset.palette.len() }
+}
+
+fn bind(
+    rest: &RestSkin,
+    vertex: usize,
+    pull: f64,
+    (index, limb): (usize, &Limb),
+    flesh: &Flesh,
+    options: &FleshOptions,
+) -> Option<RodBinding> {
+    let place = rest.positions[vertex].as_dvec3();
+    let normal = rest.normals[vertex].as_dvec3();
+    let axis = (limb.line[1] - limb.line[0]) / limb.length();
+    let offset = place - limb.line[0];
+    let along = offset.dot(axis) / limb.length();
+    let distance = (offset - axis * offset.dot(axis)).length();
+    let beyond = (along - 1.0).max(-along).max(0.0);
+    let weight = pull * fade(distance / limb.radius_at(along), options.fade) * fade(beyond, [0.0, 0.2]);
+    if weight < 1.0e-3 {
+        return None;
+    }
+    let chain = &flesh.chains()[index];
+    let segments = chain.node_count() - 1;
+    let at = along.clamp(0.0, 1.0) * segments as f64;
+    let node = (at as usize).min(segments - 1);
+    let in_frame = |pose: &Pose| (pose.inverse().transform_point(place).as_vec3(), pose.rotation.conjugate() * normal);
+    let (offset_a, normal_a) = in_frame(&chain.rest[node]);
+    let (offset_b, _) = in_frame(&chain.rest[node + 1]);
+    let (bone_offset, bone_normal) = in_frame(&flesh.bones()[index]);
+    Some(RodBinding {
+        weight: weight as f32,
+        blend: (at - node as f64) as f32,
+        group: chain.group as u32,
+        node: node as u32,
+        offset_a: offset_a.to_array(),
+        lane: chain.lane as u32,
+        offset_b: offset_b.to_array(),
+        chain: index as u32,
+        bone_offset: bone_offset.to_array(),
+        bone: index as u32,
+        normal_a: normal_a.as_vec3().to_array(),
+        padding_a: 0,
+        bone_normal: bone_normal.as_vec3().to_array(),
+        padding_b: 0,
+    })
+}

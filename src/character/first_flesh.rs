@@ -1,0 +1,186 @@
+//! First flesh for stock characters: a rod along each limb, found from the skeleton and the skin's weights.
+//!
+//! A joint J with a child joint C is a limb segment where enough of the skin that J pulls lies around the line from
+//! J to C, on all sides of it, at a distance that is sensible for its length. Its rod runs along that line, as thick
+//! as the skin around it, clamped at both ends to J; vertices follow it as far as J pulls on them, fading with their
+//! distance.
+
+use glam::{Affine3A, DVec3, Vec3};
+
+use super::{CharacterAsset, MAX_INFLUENCES};
+
+/// What counts as a limb, and how its rod is laid out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FleshOptions {
+    /// Segments of a limb's rod.
+    pub segments: usize,
+    /// Least vertices around a limb.
+    pub least_vertices: usize,
+    /// Least length of a limb over the character's height.
+    pub least_length: f64,
+    /// Least and most length of a limb over its mean radius.
+    pub slenderness: [f64; 2],
+    /// Rod radius over the skin's distance from the bone.
+    pub fill: f64,
+    /// Least share of a vertex's weight with which it belongs to a joint.
+    pub least_weight: f64,
+    /// Distances from the bone over the local radius at which the rod's pull starts to fade and is gone.
+    pub fade: [f64; 2],
+    /// What the flesh is made of.
+    pub material: crate::Material,
+}
+
+impl Default for FleshOptions {
+    fn default() -> Self {
+        Self {
+            segments: 8,
+            least_vertices: 8,
+            least_length: 0.03,
+            slenderness: [0.7, 14.0],
+            fill: 0.9,
+            least_weight: 0.3,
+            fade: [1.6, 3.0],
+            material: crate::Material::default(),
+        }
+    }
+}
+
+/// A limb segment with its flesh.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limb {
+    /// The joint that moves it.
+    pub joint: u32,
+    /// The joint at its far end.
+    pub end_joint: u32,
+    /// From the joint to the far end (m), model space at rest.
+    pub line: [DVec3; 2],
+    /// The skin's median distance from the line (m) at evenly spaced stations from end to end.
+    pub radii: Vec<f64>,
+}
+
+impl Limb {
+    /// Its length (m).
+    pub fn length(&self) -> f64 {
+        self.line[0].distance(self.line[1])
+    }
+
+    /// The skin's distance from the line (m) at a fraction of its length.
+    pub fn radius_at(&self, along: f64) -> f64 {
+        let last = self.radii.len() - 1;
+        let at = along.clamp(0.0, 1.0) * last as f64;
+        let (low, high) = (at.floor() as usize, (at.ceil() as usize).min(last));
+        self.radii[low] + (self.radii[high] - self.radii[low]) * (at - low as f64)
+    }
+}
+
+/// The skin in model space at rest, with each vertex's pull by joint.
+pub struct RestSkin {
+    /// Places (m).
+    pub positions: Vec<Vec3>,
+    /// Unit normals.
+    pub normals: Vec<Vec3>,
+}
+
+/// Finds the limbs of a character; `joints` are the joints' matrices at rest, `skin` its skin.
+pub fn find_limbs(asset: &CharacterAsset, joints: &[Affine3A], skin: &RestSkin, options: &FleshOptions) -> Vec<Limb> {
+    let height = extent(&skin.positions);
+    let pulled = vertices_by_joint(asset, options.least_weight);
+    let mut limbs = Vec::new();
+    for (joint, vertices) in pulled.iter().enumerate() {
+        let children = asset.skeleton.joints.iter().enumerate().filter(|(_, child)| child.parent == Some(joint as u32));
+        let candidates = children.filter_map(|(child, _)| {
+            let line = [joints[joint].translation.as_dvec3(), joints[child].translation.as_dvec3()];
+            limb(line, [joint as u32, child as u32], vertices, skin, height, options)
+        });
+        limbs.extend(candidates.max_by(|(a, _), (b, _)| a.cmp(b)).map(|(_, limb)| limb));
+    }
+    limbs
+}
+
+fn extent(positions: &[Vec3]) -> f64 {
+    let low = positions.iter().copied().fold(Vec3::INFINITY, Vec3::min);
+    let high = positions.iter().copied().fold(Vec3::NEG_INFINITY, Vec3::max);
+    if low.x <= high.x { f64::from((high - low).max_element()) } else { 0.0 }
+}
+
+/// For each joint, the vertices that belong to it.
+fn vertices_by_joint(asset: &CharacterAsset, least_weight: f64) -> Vec<Vec<u32>> {
+    let mut pulled = vec![Vec::new(); asset.skeleton.joints.len()];
+    for vertex in 0..asset.mesh.positions.len() {
+        let mut by_joint: Vec<(u32, f64)> = Vec::with_capacity(MAX_INFLUENCES);
+        for (entry, weight) in influences(asset, vertex) {
+            let joint = asset.palette[entry].joint;
+            match by_joint.iter_mut().find(|(j, _)| *j == joint) {
+                Some((_, sum)) => *sum += weight,
+                None => by_joint.push((joint, weight)),
+            }
+        }
+        for (joint, weight) in by_joint {
+            if weight >= least_weight {
+                pulled[joint as usize].push(vertex as u32);
+            }
+        }
+    }
+    pulled
+}
+
+/// A vertex's palette entries and weights.
+pub fn influences(asset: &CharacterAsset, vertex: usize) -> impl Iterator<Item = (usize, f64)> {
+    let joints = asset.mesh.influence_joints[vertex];
+    let weights = asset.mesh.influence_weights[vertex];
+    (0..MAX_INFLUENCES).filter(move |&k| weights[k] > 0.0).map(move |k| (joints[k] as usize, f64::from(weights[k])))
+}
+
+/// The segment between two joints, if it is a limb, with how many vertices lie around it.
+fn limb(
+    line: [DVec3; 2],
+    [joint, end_joint]: [u32; 2],
+    vertices: &[u32],
+    skin: &RestSkin,
+    height: f64,
+    options: &FleshOptions,
+) -> Option<(usize, Limb)> {
+    const STATIONS: usize = 5;
+    let axis = line[1] - line[0];
+    let length = axis.length();
+    if !(length.is_finite() && length > options.least_length * height && length > 0.0) {
+        return None;
+    }
+    let axis = axis / length;
+    let across = axis.any_orthonormal_vector();
+    let mut quadrants = [0_usize; 4];
+    let mut around: Vec<(f64, f64)> = Vec::new();
+    for &vertex in vertices {
+        let offset = skin.positions[vertex as usize].as_dvec3() - line[0];
+        let along = offset.dot(axis) / length;
+        if (-0.1..=1.1).contains(&along) {
+            let radial = offset - axis * offset.dot(axis);
+            let (x, y) = (radial.dot(across), radial.dot(axis.cross(across)));
+            quadrants[usize::from(x > 0.0) + 2 * usize::from(y > 0.0)] += 1;
+            around.push((along, radial.length()));
+        }
+    }
+    let filled = quadrants.iter().filter(|&&count| count > 0).count();
+    if around.len() < options.least_vertices || filled < 3 {
+        return None;
+    }
+    let median = |low: f64, high: f64| {
+        let mut radii: Vec<f64> = around.iter().filter(|(t, _)| (low..=high).contains(t)).map(|&(_, r)| r).collect();
+        radii.sort_by(f64::total_cmp);
+        radii.get(radii.len() / 2).copied()
+    };
+    let whole = median(-0.1, 1.1)?;
+    let [least, most] = options.slenderness;
+    if !(whole > 0.0 && (least..=most).contains(&(length / whole))) {
+        return None;
+    }
+    let radii = (0..STATIONS)
+        .map(|i| {
+            let t = i as f64 / (STATIONS - 1) as f64;
+            let reach = 0.6 / (STATIONS - 1) as f64;
+            // A station without vertices, or with stray ones, is as thick as the limb.
+            median(t - reach, t + reach).unwrap_or(whole).clamp(0.4 * whole, 2.0 * whole)
+        })
+        .collect();
+    Some((around.len(), Limb { joint, end_joint, line, radii }))
+}
