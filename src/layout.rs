@@ -75,8 +75,10 @@ pub mod rest {
     pub const VOLUME_BEND_U: usize = 36;
     /// (20).
     pub const VOLUME_BEND_V: usize = 37;
+    /// Peak active tension times length: what full activation adds to the energy per unit of Γ_w.
+    pub const ACTIVE: usize = 38;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 38;
+    pub const ENTRIES: usize = 39;
 }
 
 /// Entries of a node row.
@@ -147,8 +149,10 @@ pub mod input {
     pub const ORIGIN_SHIFT: usize = 4 * POSE;
     /// 1 where the chain hangs on a bone, 0 where it is free.
     pub const HANGS: usize = ORIGIN_SHIFT + 3;
+    /// Activation of the chain, 0 at rest, 1 at peak stress.
+    pub const ACTIVATION: usize = HANGS + 1;
     /// Contact planes: unit normal (3 entries), offset (m), friction coefficient; normal 0 where there is none.
-    pub const PLANES: usize = HANGS + 1;
+    pub const PLANES: usize = ACTIVATION + 1;
     /// Entries of a plane.
     pub const PLANE: usize = 5;
     /// How many planes a chain can touch.

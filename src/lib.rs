@@ -14,8 +14,10 @@ mod pose;
 pub mod scenes;
 mod skin;
 pub mod step;
+mod timing;
 
 pub use material::{Material, Moduli, ModuliOverrides, Section};
 pub use physics::{FleshHandle, Health, Physics, Snapshot, StepError};
 pub use pose::Pose;
 pub use skin::{ModelPose, PaletteMatrix, RodBinding, Skin, SkinInputs, SkinVertex, SkinnedVertices, palette_matrix};
+pub use timing::StageTimes;

@@ -11,6 +11,8 @@ pub struct Material {
     pub density: f64,
     /// Damping (1/s) of motion relative to the bones, or to a free rod's own rigid motion.
     pub damping: f64,
+    /// Active stress at full activation (Pa); skeletal muscle has about 3·10⁵.
+    pub peak_stress: f64,
     /// Single moduli that replace the derived ones.
     pub overrides: ModuliOverrides,
 }
@@ -23,6 +25,7 @@ impl Default for Material {
             poissons_ratio: 0.45,
             density: 1060.0,
             damping: 8.0,
+            peak_stress: 3.0e5,
             overrides: ModuliOverrides::default(),
         }
     }

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use fearless_simd::Level;
 
 use crate::Pose;
-use crate::cpu::{Frame, LaneWidth};
+use crate::cpu::{Frame, LaneWidth, Threads};
 use crate::flesh::{Flesh, FleshState, NodeState, Plane};
-use crate::step::{StepConfig, StepParams, schedule};
+use crate::skin::{PaletteMatrix, Skin, SkinInputs, SkinnedVertices};
+use crate::step::{Stage, StepConfig, StepParams, schedule};
+use crate::timing::{StageClock, StageTimes, stage_scope};
 
 /// Names an instance of flesh in a [`Physics`]; stays invalid once its instance is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,6 +38,31 @@ pub enum StepError {
         /// How many there are.
         expected: usize,
     },
+    /// A root pose that is not finite.
+    #[error("the pose given for the root is not finite")]
+    RootNotFinite,
+    /// A palette of the wrong length.
+    #[error("{given} palette matrices were given, but this skin has {expected}")]
+    PaletteLength {
+        /// How many were given.
+        given: usize,
+        /// How many there are.
+        expected: usize,
+    },
+    /// A chain that is not there.
+    #[error("there is no chain {chain}; this flesh has {count}")]
+    NoSuchChain {
+        /// The chain asked for.
+        chain: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// An activation that makes no sense.
+    #[error("activation {0}; it must be between 0 and 10 (1 is the material's peak stress)")]
+    BadActivation(f32),
+    /// A snapshot of another set of instances.
+    #[error("the snapshot has other instances than this Physics; spawn and remove the same ones before restoring")]
+    OtherScene,
     /// A bone pose that is not finite.
     #[error("the pose given for bone {0} is not finite")]
     BoneNotFinite(usize),
@@ -48,13 +75,26 @@ pub struct Health {
     pub resets: u32,
 }
 
-struct Instance {
-    flesh: Arc<Flesh>,
-    state: FleshState,
+/// What an instance keeps from step to step.
+#[derive(Clone, Debug, PartialEq)]
+struct InstanceState {
+    nodes: FleshState,
     /// Where the bones are to be at the next frame's end.
     bones: Vec<Pose>,
+    /// Where the root is to be at the next frame's end.
     root: Pose,
+    /// One for each chain.
+    activations: Vec<f32>,
+    palette: Vec<PaletteMatrix>,
     health: Health,
+}
+
+struct Instance {
+    flesh: Arc<Flesh>,
+    skin: Arc<Skin>,
+    state: InstanceState,
+    skin_inputs: SkinInputs,
+    vertices: SkinnedVertices,
 }
 
 struct Slot {
@@ -65,7 +105,7 @@ struct Slot {
 /// The whole state of a [`Physics`], see [`Physics::save`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
-    instances: Vec<Option<(u32, FleshState, Vec<Pose>, Pose, Health)>>,
+    instances: Vec<(u32, Option<InstanceState>)>,
     last_substep: f64,
     step: u64,
 }
@@ -76,12 +116,16 @@ pub struct Physics {
     pub config: StepConfig,
     /// Which CPU lanes are used; both give the same bits.
     pub lane_width: LaneWidth,
-    /// Planes that all flesh stays in front of, at most four.
+    /// Planes that all flesh stays in front of; the first four count.
     pub planes: Vec<Plane>,
+    /// Whether [`Physics::stage_times`] is measured.
+    pub measure_stages: bool,
     slots: Vec<Slot>,
     level: Level,
+    threads: Threads,
     last_substep: f64,
     step: u64,
+    stage_times: StageTimes,
 }
 
 impl Default for Physics {
@@ -97,10 +141,13 @@ impl Physics {
             config,
             lane_width: LaneWidth::default(),
             planes: Vec::new(),
+            measure_stages: false,
             slots: Vec::new(),
             level: Level::new(),
+            threads: Threads::new(config.threads),
             last_substep: 0.0,
             step: 0,
+            stage_times: StageTimes::default(),
         }
     }
 
@@ -109,9 +156,33 @@ impl Physics {
     /// # Errors
     /// [`StepError::BoneCount`] or [`StepError::BoneNotFinite`].
     pub fn insert(&mut self, flesh: Arc<Flesh>, bones: &[Pose], root: Pose) -> Result<FleshHandle, StepError> {
-        check_bones(&flesh, bones)?;
-        let state = FleshState::at_rest(&flesh, bones, &root);
-        let instance = Instance { flesh, state, bones: bones.to_vec(), root, health: Health::default() };
+        self.insert_with_skin(flesh, Arc::new(Skin::default()), bones, root)
+    }
+
+    /// As [`Physics::insert`], with skin to deform after every step; its palette is all identity until
+    /// [`Physics::set_palette`].
+    ///
+    /// # Errors
+    /// As for [`Physics::insert`].
+    pub fn insert_with_skin(
+        &mut self,
+        flesh: Arc<Flesh>,
+        skin: Arc<Skin>,
+        bones: &[Pose],
+        root: Pose,
+    ) -> Result<FleshHandle, StepError> {
+        check_pose(&flesh, bones, &root)?;
+        let identity = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
+        let state = InstanceState {
+            nodes: FleshState::at_rest(&flesh, bones, &root),
+            bones: bones.to_vec(),
+            root,
+            activations: vec![0.0; flesh.chains().len()],
+            palette: vec![identity; skin.palette_len],
+            health: Health::default(),
+        };
+        let instance =
+            Instance { flesh, skin, state, skin_inputs: SkinInputs::default(), vertices: SkinnedVertices::default() };
         let index = self.slots.iter().position(|slot| slot.instance.is_none()).unwrap_or(self.slots.len());
         if index == self.slots.len() {
             self.slots.push(Slot { generation: 0, instance: None });
@@ -132,44 +203,84 @@ impl Physics {
         Ok(())
     }
 
-    /// Says where the bones are at the end of the next step.
+    /// Says where the bones and the root are at the end of the next step.
     ///
     /// # Errors
     /// [`StepError::NoSuchFlesh`], [`StepError::BoneCount`] or [`StepError::BoneNotFinite`].
-    pub fn set_bones(&mut self, handle: FleshHandle, bones: &[Pose]) -> Result<(), StepError> {
+    pub fn set_bones(&mut self, handle: FleshHandle, bones: &[Pose], root: Pose) -> Result<(), StepError> {
         let instance = self.get_mut(handle)?;
-        check_bones(&instance.flesh, bones)?;
-        instance.bones.copy_from_slice(bones);
+        check_pose(&instance.flesh, bones, &root)?;
+        instance.state.bones.copy_from_slice(bones);
+        instance.state.root = root;
         Ok(())
     }
 
-    /// Puts an instance at rest on bones at the given poses, without velocity; also what `reset` does.
+    /// Sets the skin's palette for the next step: from mesh to model space.
+    ///
+    /// # Errors
+    /// [`StepError::NoSuchFlesh`] or [`StepError::PaletteLength`].
+    pub fn set_palette(
+        &mut self,
+        handle: FleshHandle,
+        palette: impl ExactSizeIterator<Item = PaletteMatrix>,
+    ) -> Result<(), StepError> {
+        let instance = self.get_mut(handle)?;
+        let (given, expected) = (palette.len(), instance.skin.palette_len);
+        if given != expected {
+            return Err(StepError::PaletteLength { given, expected });
+        }
+        instance.state.palette.clear();
+        instance.state.palette.extend(palette);
+        Ok(())
+    }
+
+    /// Sets a chain's activation: 0 at rest, 1 at the material's peak stress.
+    ///
+    /// # Errors
+    /// [`StepError::NoSuchFlesh`], [`StepError::NoSuchChain`] or [`StepError::BadActivation`].
+    pub fn set_activation(&mut self, handle: FleshHandle, chain: usize, activation: f32) -> Result<(), StepError> {
+        let instance = self.get_mut(handle)?;
+        let count = instance.state.activations.len();
+        let slot = instance.state.activations.get_mut(chain).ok_or(StepError::NoSuchChain { chain, count })?;
+        if !(0.0..=10.0).contains(&activation) {
+            return Err(StepError::BadActivation(activation));
+        }
+        *slot = activation;
+        Ok(())
+    }
+
+    /// Puts an instance at rest on bones at the given poses, without velocity.
     ///
     /// # Errors
     /// As for [`Physics::set_bones`].
     pub fn teleport(&mut self, handle: FleshHandle, bones: &[Pose], root: Pose) -> Result<(), StepError> {
-        let instance = self.get_mut(handle)?;
-        check_bones(&instance.flesh, bones)?;
-        instance.bones.copy_from_slice(bones);
-        instance.root = root;
-        instance.state = FleshState::at_rest(&instance.flesh, bones, &root);
+        self.set_bones(handle, bones, root)?;
+        self.reset(handle)
+    }
+
+    /// Puts an instance at rest on its bones, without velocity.
+    ///
+    /// # Errors
+    /// [`StepError::NoSuchFlesh`].
+    pub fn reset(&mut self, handle: FleshHandle) -> Result<(), StepError> {
+        self.get_mut(handle)?.reset();
         Ok(())
     }
 
-    /// An instance's state.
+    /// An instance's nodes.
     ///
     /// # Errors
     /// [`StepError::NoSuchFlesh`].
     pub fn state(&self, handle: FleshHandle) -> Result<&FleshState, StepError> {
-        Ok(&self.get(handle)?.state)
+        Ok(&self.get(handle)?.state.nodes)
     }
 
-    /// An instance's state, to change.
+    /// An instance's nodes, to change.
     ///
     /// # Errors
     /// [`StepError::NoSuchFlesh`].
     pub fn state_mut(&mut self, handle: FleshHandle) -> Result<&mut FleshState, StepError> {
-        Ok(&mut self.get_mut(handle)?.state)
+        Ok(&mut self.get_mut(handle)?.state.nodes)
     }
 
     /// What an instance is made of.
@@ -186,7 +297,15 @@ impl Physics {
     /// [`StepError::NoSuchFlesh`].
     pub fn node(&self, handle: FleshHandle, chain: usize, node: usize) -> Result<NodeState, StepError> {
         let instance = self.get(handle)?;
-        Ok(instance.state.node(&instance.flesh, chain, node))
+        Ok(instance.state.nodes.node(&instance.flesh, chain, node))
+    }
+
+    /// An instance's skin after the last step; empty before the first one.
+    ///
+    /// # Errors
+    /// [`StepError::NoSuchFlesh`].
+    pub fn vertices(&self, handle: FleshHandle) -> Result<&SkinnedVertices, StepError> {
+        Ok(&self.get(handle)?.vertices)
     }
 
     /// How an instance is doing.
@@ -194,12 +313,17 @@ impl Physics {
     /// # Errors
     /// [`StepError::NoSuchFlesh`].
     pub fn health(&self, handle: FleshHandle) -> Result<Health, StepError> {
-        Ok(self.get(handle)?.health)
+        Ok(self.get(handle)?.state.health)
     }
 
     /// How many steps were taken.
     pub fn step_count(&self) -> u64 {
         self.step
+    }
+
+    /// Time spent in each stage of the last step, if [`Physics::measure_stages`] was on.
+    pub fn stage_times(&self) -> StageTimes {
+        self.stage_times
     }
 
     /// Steps all flesh by `dt` (s), bones moving to the poses last set.
@@ -209,7 +333,7 @@ impl Physics {
     ///
     /// # Errors
     /// [`StepError::BadTimeStep`] or [`StepError::ZeroCount`]; then nothing moved.
-    pub fn step(&mut self, dt: f64) -> Result<(), StepError> {
+    pub fn step_flesh(&mut self, dt: f64) -> Result<(), StepError> {
         if !(dt.is_finite() && dt > 0.0) {
             return Err(StepError::BadTimeStep(dt));
         }
@@ -218,33 +342,59 @@ impl Physics {
                 return Err(StepError::ZeroCount(name));
             }
         }
-        let config = self.config;
-        let substeps: Vec<StepParams> =
-            (0..config.substeps).map(|i| StepParams::new(&config, dt, i, self.last_substep)).collect();
-        let schedule = schedule(&config);
-        let frame = Frame { width: self.lane_width, level: self.level, schedule: &schedule, substeps: &substeps };
+        if self.threads.count() != self.config.threads {
+            self.threads = Threads::new(self.config.threads);
+        }
+        let clock = StageClock::new(self.measure_stages);
+        let start = clock.start();
+        self.gather_inputs();
+        clock.stop(Stage::GatherInputs, start);
+        self.step_on_cpu(dt, &clock);
+        self.last_substep = dt / f64::from(self.config.substeps);
+        self.step += 1;
+        let start = clock.start();
+        self.scatter_outputs();
+        clock.stop(Stage::ScatterOutputs, start);
+        self.stage_times = clock.take();
+        Ok(())
+    }
+
+    fn gather_inputs(&mut self) {
+        stage_scope!(Stage::GatherInputs);
         let planes = &self.planes;
-        for instance in self.slots.iter_mut().filter_map(|slot| slot.instance.as_mut()) {
-            instance.state.gather_inputs(&instance.flesh, &instance.bones, planes);
+        for Instance { flesh, state, skin_inputs, .. } in instances(&mut self.slots) {
+            state.nodes.gather_inputs(flesh, &state.bones, &state.activations, planes);
+            skin_inputs.gather(&state.nodes, &state.bones, &state.root);
+            skin_inputs.palette.clone_from(&state.palette);
         }
-        let groups = self
-            .slots
-            .iter_mut()
-            .filter_map(|slot| slot.instance.as_mut())
-            .flat_map(|instance| instance.flesh.groups.iter().zip(instance.state.groups.iter_mut()));
-        let mut scratch = Vec::new();
-        for (rest, state) in groups {
-            frame.step_group(rest, state, &mut scratch);
+    }
+
+    fn step_on_cpu(&mut self, dt: f64, clock: &StageClock) {
+        let config = &self.config;
+        let substeps: Vec<StepParams> =
+            (0..config.substeps).map(|i| StepParams::new(config, dt, i, self.last_substep)).collect();
+        let schedule = schedule(config);
+        let frame =
+            Frame { width: self.lane_width, level: self.level, schedule: &schedule, substeps: &substeps, clock };
+        let groups = instances(&mut self.slots)
+            .flat_map(|instance| instance.flesh.groups.iter().zip(instance.state.nodes.groups.iter_mut()))
+            .collect();
+        frame.step_groups(&self.threads, groups);
+        for Instance { skin, state, skin_inputs, vertices, .. } in instances(&mut self.slots) {
+            frame.deform_skin(&self.threads, (skin, skin_inputs, &state.nodes), vertices);
         }
-        for instance in self.slots.iter_mut().filter_map(|slot| slot.instance.as_mut()) {
-            if !instance.state.is_finite() {
-                instance.state = FleshState::at_rest(&instance.flesh, &instance.bones, &instance.root);
-                instance.health.resets += 1;
+    }
+
+    fn scatter_outputs(&mut self) {
+        stage_scope!(Stage::ScatterOutputs);
+        let step = self.step;
+        for instance in instances(&mut self.slots) {
+            instance.vertices.step = step;
+            if !instance.state.nodes.is_finite() {
+                instance.reset();
+                instance.state.health.resets += 1;
             }
         }
-        self.last_substep = dt / f64::from(config.substeps);
-        self.step += 1;
-        Ok(())
     }
 
     /// The whole state; [`Physics::restore`] then continues bit for bit.
@@ -252,22 +402,41 @@ impl Physics {
         let instances = self
             .slots
             .iter()
-            .map(|slot| {
-                slot.instance.as_ref().map(|i| (slot.generation, i.state.clone(), i.bones.clone(), i.root, i.health))
-            })
+            .map(|slot| (slot.generation, slot.instance.as_ref().map(|instance| instance.state.clone())))
             .collect();
         Snapshot { instances, last_substep: self.last_substep, step: self.step }
     }
 
+    /// Goes back to a saved state.
+    ///
+    /// # Errors
+    /// [`StepError::OtherScene`] where instances were added or removed since; then nothing changed.
+    pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), StepError> {
+        let same = self.slots.len() == snapshot.instances.len()
+            && self.slots.iter().zip(&snapshot.instances).all(|(slot, (generation, state))| {
+                slot.generation == *generation && slot.instance.is_some() == state.is_some()
+            });
+        if !same {
+            return Err(StepError::OtherScene);
+        }
+        for (slot, (_, state)) in self.slots.iter_mut().zip(&snapshot.instances) {
+            if let (Some(instance), Some(state)) = (&mut slot.instance, state) {
+                instance.state = state.clone();
+            }
+        }
+        self.last_substep = snapshot.last_substep;
+        self.step = snapshot.step;
+        Ok(())
+    }
+
     /// A hash of all node state: equal states have equal hashes, on any machine.
     pub fn state_hash(&self) -> u64 {
-        // FNV-1a over the bits.
+        // FNV-1a over the bits, a word at a time.
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        for instance in self.slots.iter().filter_map(|slot| slot.instance.as_ref()) {
-            for group in &instance.state.groups {
-                for byte in bytemuck::cast_slice::<_, u8>(&group.nodes) {
-                    hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-                }
+        let instances = self.slots.iter().filter_map(|slot| slot.instance.as_ref());
+        for group in instances.flat_map(|instance| &instance.state.nodes.groups) {
+            for value in group.nodes.iter().flatten() {
+                hash = (hash ^ u64::from(value.to_bits())).wrapping_mul(0x0000_0100_0000_01b3);
             }
         }
         hash
@@ -290,10 +459,23 @@ impl Physics {
     }
 }
 
-fn check_bones(flesh: &Flesh, bones: &[Pose]) -> Result<(), StepError> {
+impl Instance {
+    fn reset(&mut self) {
+        self.state.nodes = FleshState::at_rest(&self.flesh, &self.state.bones, &self.state.root);
+    }
+}
+
+fn instances(slots: &mut [Slot]) -> impl Iterator<Item = &mut Instance> {
+    slots.iter_mut().filter_map(|slot| slot.instance.as_mut())
+}
+
+fn check_pose(flesh: &Flesh, bones: &[Pose], root: &Pose) -> Result<(), StepError> {
     let expected = flesh.bones().len();
     if bones.len() != expected {
         return Err(StepError::BoneCount { given: bones.len(), expected });
+    }
+    if !root.is_finite() {
+        return Err(StepError::RootNotFinite);
     }
     match bones.iter().position(|pose| !pose.is_finite()) {
         Some(bone) => Err(StepError::BoneNotFinite(bone)),

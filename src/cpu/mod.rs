@@ -16,9 +16,12 @@ use fearless_simd::{Level, dispatch};
 use group::{Group, GroupRest};
 use lanes::{LANES, Lanes, OneF32, Wide};
 
-use crate::flesh::GroupState;
+use crate::flesh::{FleshState, GroupState};
 use crate::layout::scratch;
+use crate::skin::{Skin, SkinInputs, SkinnedVertices};
 use crate::step::{Stage, StepParams};
+use crate::timing::{StageClock, stage_scope};
+use glam::Vec3;
 
 /// Which lanes the CPU steps with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,17 +40,32 @@ where
     L::Scalar: PartialEq + Into<f64>,
 {
     match stage {
-        Stage::MoveBones => move_bones::move_bones(lanes, params, group),
-        Stage::Predict => predict::predict(lanes, params, group),
-        Stage::SolveRods => solve_rods::solve_rods(lanes, params, group),
-        Stage::SolveContacts => solve_contacts::solve_contacts(lanes, params, group),
-        Stage::UpdateVelocities => update_velocities::update_velocities(lanes, params, group),
+        Stage::MoveBones => {
+            stage_scope!(Stage::MoveBones);
+            move_bones::move_bones(lanes, params, group);
+        }
+        Stage::Predict => {
+            stage_scope!(Stage::Predict);
+            predict::predict(lanes, params, group);
+        }
+        Stage::SolveRods => {
+            stage_scope!(Stage::SolveRods);
+            solve_rods::solve_rods(lanes, params, group);
+        }
+        Stage::SolveContacts => {
+            stage_scope!(Stage::SolveContacts);
+            solve_contacts::solve_contacts(lanes, params, group);
+        }
+        Stage::UpdateVelocities => {
+            stage_scope!(Stage::UpdateVelocities);
+            update_velocities::update_velocities(lanes, params, group);
+        }
         Stage::GatherInputs | Stage::DeformSkin | Stage::ScatterOutputs => {}
     }
 }
 
 /// A frame as the CPU runs it.
-pub struct Frame<'a> {
+pub(crate) struct Frame<'a> {
     /// Which lanes to step with.
     pub width: LaneWidth,
     /// The instructions to use.
@@ -56,11 +74,21 @@ pub struct Frame<'a> {
     pub schedule: &'a [(Stage, u32)],
     /// Parameters of each substep.
     pub substeps: &'a [StepParams],
+    /// Where stage times go.
+    pub clock: &'a StageClock,
 }
 
+/// Room for a group's block factors, kept from group to group.
+type Scratch = Vec<lanes::Entry<f32>>;
+
 impl Frame<'_> {
-    /// Steps one group through all substeps; chains of different groups never meet inside a frame.
-    pub fn step_group(&self, rest: &GroupRest<f32>, state: &mut GroupState, scratch: &mut Vec<lanes::Entry<f32>>) {
+    /// Steps groups through all substeps; chains of different groups never meet inside a frame, so threads take
+    /// them in any order.
+    pub fn step_groups(&self, threads: &Threads, mut groups: Vec<(&GroupRest<f32>, &mut GroupState)>) {
+        threads.for_each(&mut groups, Scratch::new, |scratch, (rest, state)| self.step_group(rest, state, scratch));
+    }
+
+    fn step_group(&self, rest: &GroupRest<f32>, state: &mut GroupState, scratch: &mut Scratch) {
         if scratch.len() < rest.node_count * scratch::ENTRIES {
             scratch.resize(rest.node_count * scratch::ENTRIES, [0.0; LANES]);
         }
@@ -78,7 +106,80 @@ impl Frame<'_> {
         L::Scalar: PartialEq + Into<f64>,
     {
         for &(stage, substep) in self.schedule {
+            let start = self.clock.start();
             run_stage(lanes, stage, &self.substeps[substep as usize], group);
+            self.clock.stop(stage, start);
         }
+    }
+
+    /// Deforms the skin of one instance.
+    pub fn deform_skin(
+        &self,
+        threads: &Threads,
+        (skin, inputs, state): (&Skin, &SkinInputs, &FleshState),
+        out: &mut SkinnedVertices,
+    ) {
+        const CHUNK: usize = 512;
+        stage_scope!(Stage::DeformSkin);
+        let start = self.clock.start();
+        out.positions.resize(skin.vertices.len(), Vec3::ZERO);
+        out.normals.resize(skin.vertices.len(), Vec3::ZERO);
+        let mut chunks: Vec<_> = skin
+            .vertices
+            .chunks(CHUNK)
+            .zip(out.positions.chunks_mut(CHUNK).zip(out.normals.chunks_mut(CHUNK)))
+            .collect();
+        threads.for_each(
+            &mut chunks,
+            || (),
+            |(), (vertices, (positions, normals))| {
+                for ((vertex, position), normal) in vertices.iter().zip(positions.iter_mut()).zip(normals.iter_mut()) {
+                    (*position, *normal) = deform_skin::deform_vertex(skin, inputs, state, vertex);
+                }
+            },
+        );
+        self.clock.stop(Stage::DeformSkin, start);
+    }
+}
+
+/// The threads that the CPU steps with.
+pub(crate) struct Threads {
+    #[cfg(feature = "parallel")]
+    pool: Option<rayon::ThreadPool>,
+    count: usize,
+}
+
+impl Threads {
+    /// `count` threads; 0 for as many as there are cores.
+    pub fn new(count: usize) -> Self {
+        #[cfg(feature = "parallel")]
+        // Without threads to be had, one goes on alone.
+        let pool = if count == 1 { None } else { rayon::ThreadPoolBuilder::new().num_threads(count).build().ok() };
+        Self {
+            #[cfg(feature = "parallel")]
+            pool,
+            count,
+        }
+    }
+
+    /// The count asked for.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    fn for_each<T: Send, S>(
+        &self,
+        items: &mut [T],
+        init: impl Fn() -> S + Sync + Send,
+        run: impl Fn(&mut S, &mut T) + Sync + Send,
+    ) {
+        #[cfg(feature = "parallel")]
+        if let (Some(pool), true) = (&self.pool, items.len() > 1) {
+            use rayon::prelude::*;
+            pool.install(|| items.par_iter_mut().for_each_init(&init, &run));
+            return;
+        }
+        let mut scratch = init();
+        items.iter_mut().for_each(|item| run(&mut scratch, item));
     }
 }

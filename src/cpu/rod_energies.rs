@@ -19,6 +19,8 @@
 //! | s²Γ_w − Γ̄_w | (18), scalar as errata 3 has it |
 //! | s³Ω_u − Ω̄_u, s³Ω_v − Ω̄_v | (19), (20) |
 //!
+//! An active segment adds activation·coefficient·Γ_w: a tension along w.
+//!
 //! Derivatives are by world displacements δc, by δs and by world rotation vectors α (of a) and β (of b), which
 //! turn a frame as q → exp(α/2) q. Let t = Im p/(1 + Re p) in the world's axes, the tangent of half the angle
 //! between q_m and either end. Then, exactly,
@@ -124,10 +126,17 @@ pub fn residuals<L: Lanes>(lanes: L, strain: &SegmentStrain<L::V>, row: &[Entry<
 
 /// The segment's elastic energy (J).
 #[inline(always)]
-pub fn energy<L: Lanes>(lanes: L, a: Section<L::V>, b: Section<L::V>, row: &[Entry<L::Scalar>]) -> L::V {
+pub fn energy<L: Lanes>(
+    lanes: L,
+    a: Section<L::V>,
+    b: Section<L::V>,
+    row: &[Entry<L::Scalar>],
+    activation: L::V,
+) -> L::V {
     let strain = measure(lanes, a, b, lanes.load(&row[rest::INV_LENGTH]));
     let residuals = residuals(lanes, &strain, row);
-    let mut sum = lanes.load(&row[rest::BEND_UV]) * residuals[5].0 * residuals[6].0;
+    let mut sum = lanes.load(&row[rest::BEND_UV]) * residuals[5].0 * residuals[6].0
+        + activation * lanes.load(&row[rest::ACTIVE]) * strain.strain.0[2];
     for (residual, coefficient) in residuals {
         sum = sum + lanes.splat(0.5) * coefficient * residual * residual;
     }
@@ -141,6 +150,7 @@ pub fn segment_terms<L: Lanes>(
     a: Section<L::V>,
     b: Section<L::V>,
     row: &[Entry<L::Scalar>],
+    activation: L::V,
 ) -> SegmentTerms<L::V> {
     let at = |entry: usize| lanes.load(&row[entry]);
     let (half, two, three) = (lanes.splat(0.5), lanes.splat(2.0), lanes.splat(3.0));
@@ -161,7 +171,7 @@ pub fn segment_terms<L: Lanes>(
     let force = to_world(V3([
         shear * (gu - at(rest::STRAIN)),
         shear * (gv - at(rest::STRAIN + 1)),
-        at(rest::AXIAL) * (gw - rest_w) + s2 * volume_force,
+        at(rest::AXIAL) * (gw - rest_w) + s2 * volume_force + activation * at(rest::ACTIVE),
     ]));
     let volume_by_scale = two * s * gw;
     let force_by_scale = w * (volume * s2 * volume_by_scale);

@@ -7,7 +7,7 @@ use super::lanes::{Entry, Lane, Lanes};
 use super::math::{Quaternion, Sym3, V3};
 use super::predict::SCALE_LIMIT;
 use super::rod_energies::{Mat7, Section, UNKNOWNS, Vec7, segment_terms};
-use crate::layout::{chain, node, rest};
+use crate::layout::{chain, input, node, rest};
 use crate::step::StepParams;
 
 /// Solves every chain of the group and moves its nodes.
@@ -24,6 +24,8 @@ where
     let inv_step = lanes.splat(params.inv_h) * (one + second_order * lanes.splat(0.5));
     let inv_step2 = inv_step * inv_step;
 
+    let activation = lanes.load(&group.inputs[input::ACTIVATION]);
+
     let mut block = [[zero; UNKNOWNS]; UNKNOWNS];
     let mut rhs = [zero; UNKNOWNS];
     let mut here = section(lanes, group.row(0));
@@ -36,7 +38,7 @@ where
         let least = add_inertia(lanes, inv_step2, rest_row, group.row(index), &mut block, &mut rhs);
         if index + 1 < count {
             let next = section(lanes, group.row(index + 1));
-            let terms = segment_terms(lanes, here, next, rest_row);
+            let terms = segment_terms(lanes, here, next, rest_row, activation);
             for i in 0..UNKNOWNS {
                 rhs[i] = rhs[i] - terms.gradient_a[i];
                 next_rhs[i] = -terms.gradient_b[i];

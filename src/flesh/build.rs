@@ -114,6 +114,7 @@ fn check(rod: &RodSpec, bone_count: usize) -> Result<(), BuildError> {
     range("material.poissons_ratio", m.poissons_ratio, -0.5, 0.4999, "between -0.5 and 0.4999")?;
     range("material.density", m.density, 1.0e-2, 1.0e6, "between 10⁻² and 10⁶ kg/m³")?;
     range("material.damping", m.damping, 0.0, 1.0e6, "between 0 and 10⁶ 1/s")?;
+    range("material.peak_stress", m.peak_stress, 0.0, 1.0e13, "between 0 and 10¹³ Pa")?;
     let moduli = m.moduli();
     for (field, value) in [
         ("axial_modulus", moduli.axial_modulus),
@@ -242,6 +243,7 @@ fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpe
         for (entry, value) in segment_entries(&moduli, &mean, lengths[j], &poses[j], &poses[j + 1]) {
             set(j, entry, value);
         }
+        set(j, rest::ACTIVE, rod.material.peak_stress * mean.area * lengths[j]);
     }
     let slots = attach(group, lane, rod, &poses, bones);
     let rest_volume =

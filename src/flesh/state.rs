@@ -140,7 +140,7 @@ impl FleshState {
     /// Stage `gather_inputs`: where the bones go in this frame, and origins that follow them.
     ///
     /// `bones` are the poses at the frame's end.
-    pub(crate) fn gather_inputs(&mut self, flesh: &Flesh, bones: &[Pose], planes: &[Plane]) {
+    pub(crate) fn gather_inputs(&mut self, flesh: &Flesh, bones: &[Pose], activations: &[f32], planes: &[Plane]) {
         for (index, info) in flesh.chains.iter().enumerate() {
             let state = &mut self.groups[info.group].inputs;
             let mut shift = DVec3::ZERO;
@@ -158,6 +158,7 @@ impl FleshState {
                     write_pose(state, input::BONE_TO + at, info.lane, &bones[bone], origin);
                 }
             }
+            state[input::ACTIVATION][info.lane] = activations[index];
             write_vec3(state, input::ORIGIN_SHIFT, info.lane, shift.as_vec3());
             for slot in 0..input::MAX_PLANES {
                 let at = input::PLANES + slot * input::PLANE;
