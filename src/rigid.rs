@@ -384,6 +384,14 @@ mod tests {
     }
 
     #[test]
+    fn a_world_may_live_on_another_thread() {
+        let mut world = RigidWorld::default();
+        let ball = spawn_ball(&mut world, DVec3::ZERO, 0.1);
+        let stepped = std::thread::spawn(move || world.step(DT).map(|()| world)).join().unwrap().unwrap();
+        assert!(stepped.body_pose(ball).unwrap().translation.y < 0.0);
+    }
+
+    #[test]
     fn bad_requests_are_named() {
         let mut world = RigidWorld::default();
         let bone = world.spawn_bone(&Pose::IDENTITY, None).unwrap();
