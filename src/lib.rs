@@ -5,17 +5,21 @@ pub mod character;
 #[allow(missing_docs)]
 pub mod cpu;
 pub mod flesh;
+mod half_space;
 pub mod layout;
 mod material;
 mod physics;
 #[cfg(feature = "picture")]
 pub mod picture;
 mod pose;
+#[cfg(feature = "rapier")]
+pub mod rigid;
 pub mod scenes;
 mod skin;
 pub mod step;
 mod timing;
 
+pub use half_space::HalfSpace;
 pub use material::{Material, Moduli, ModuliOverrides, Section};
 pub use physics::{FleshHandle, Health, Physics, Snapshot, StepError};
 pub use pose::Pose;

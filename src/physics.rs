@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use fearless_simd::Level;
 
-use crate::Pose;
 use crate::cpu::{Frame, LaneWidth, Threads};
-use crate::flesh::{Flesh, FleshState, NodeState, Plane};
+use crate::flesh::{Flesh, FleshState, NodeState};
 use crate::skin::{PaletteMatrix, Skin, SkinInputs, SkinnedVertices};
 use crate::step::{Stage, StepConfig, StepParams, schedule};
 use crate::timing::{StageClock, StageTimes, stage_scope};
+use crate::{HalfSpace, Pose};
 
 /// Names an instance of flesh in a [`Physics`]; stays invalid once its instance is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -117,7 +117,7 @@ pub struct Physics {
     /// Which CPU lanes are used; both give the same bits.
     pub lane_width: LaneWidth,
     /// Planes that all flesh stays in front of; the first four count.
-    pub planes: Vec<Plane>,
+    pub planes: Vec<HalfSpace>,
     /// Whether [`Physics::stage_times`] is measured.
     pub measure_stages: bool,
     slots: Vec<Slot>,

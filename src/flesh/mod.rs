@@ -6,4 +6,4 @@ mod state;
 
 pub use build::{Chain, Flesh};
 pub use spec::{Attachment, BuildError, Holds, RodNode, RodSpec};
-pub use state::{FleshState, GroupState, NodeState, Plane};
+pub use state::{FleshState, GroupState, NodeState};

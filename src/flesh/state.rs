@@ -3,9 +3,9 @@
 use glam::{DVec3, Quat, Vec3};
 
 use super::build::{Chain, Flesh};
-use crate::Pose;
 use crate::cpu::lanes::{Entry, LANES};
 use crate::layout::{POSE, chain, input, node};
+use crate::{HalfSpace, Pose};
 
 /// A group's node, input and chain rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -140,7 +140,7 @@ impl FleshState {
     /// Stage `gather_inputs`: where the bones go in this frame, and origins that follow them.
     ///
     /// `bones` are the poses at the frame's end.
-    pub(crate) fn gather_inputs(&mut self, flesh: &Flesh, bones: &[Pose], activations: &[f32], planes: &[Plane]) {
+    pub(crate) fn gather_inputs(&mut self, flesh: &Flesh, bones: &[Pose], activations: &[f32], planes: &[HalfSpace]) {
         for (index, info) in flesh.chains.iter().enumerate() {
             let state = &mut self.groups[info.group].inputs;
             let mut shift = DVec3::ZERO;
@@ -162,10 +162,12 @@ impl FleshState {
             write_vec3(state, input::ORIGIN_SHIFT, info.lane, shift.as_vec3());
             for slot in 0..input::MAX_PLANES {
                 let at = input::PLANES + slot * input::PLANE;
-                let plane = planes.get(slot).copied().unwrap_or_default();
-                write_vec3(state, at, info.lane, plane.normal.as_vec3());
-                state[at + 3][info.lane] = (plane.offset - plane.normal.dot(self.origins[index])) as f32;
-                state[at + 4][info.lane] = plane.friction as f32;
+                let (normal, offset, friction) = planes.get(slot).map_or((DVec3::ZERO, 0.0, 0.0), |plane| {
+                    (plane.normal, -plane.distance(self.origins[index]), plane.friction)
+                });
+                write_vec3(state, at, info.lane, normal.as_vec3());
+                state[at + 3][info.lane] = offset as f32;
+                state[at + 4][info.lane] = friction;
             }
         }
         self.bones.copy_from_slice(bones);
@@ -212,17 +214,6 @@ impl FleshState {
             group.nodes.chunks(node::ENTRIES).all(|row| row[..node::PREV_PLACE].iter().flatten().all(|x| x.is_finite()))
         })
     }
-}
-
-/// A plane that nodes' spheres stay on the front side of, with Coulomb friction.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Plane {
-    /// Unit normal, to the free side; zero for no plane.
-    pub normal: DVec3,
-    /// Distance of the plane from the world's origin along its normal (m).
-    pub offset: f64,
-    /// Coulomb friction coefficient (1).
-    pub friction: f64,
 }
 
 fn write_vec3(row: &mut [Entry<f32>], at: usize, lane: usize, value: Vec3) {

@@ -1,0 +1,203 @@
+//! Clamped rods that fall under gravity: Sinew against rapier's soft ropes, one core, in the same run.
+//!
+//! A harness of its own instead of criterion: on a shared machine only contenders that take turns within one run can
+//! be compared, and criterion measures one after the other. Every round gives each contender one window of frames;
+//! a contender's figures are its smallest and its median window, its ratios medians over the rounds.
+//!
+//! ```text
+//! cargo bench --no-default-features --features rapier --bench cantilevers -- [COUNT]… [--rounds N]
+//! ```
+//!
+//! COUNT is a number of rods of 20 segments (default 50 200 1000: 1, 4 and 20 thousand segments).
+
+use rapier3d::prelude::{PhysicsWorld, SoftBodyBuilder, SoftBodyHandle, Vector};
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+/// A frame of the game (s).
+const FRAME: f32 = 1.0 / 60.0;
+/// Frames before the first window: the rods have left the horizontal and caches are warm.
+const WARM_UP_FRAMES: usize = 30;
+/// A window is as many frames as take about this long, so that the clock's grain does not show.
+const WINDOW: Duration = Duration::from_millis(60);
+
+/// The scene both sides build: `count` rods along +X, side by side along Z, clamped (or pinned) at x = 0.
+#[derive(Clone, Copy)]
+struct Scene {
+    count: usize,
+    segments: usize,
+    /// Rest length of a segment (m).
+    segment_length: f32,
+    /// Radius of the rods (m).
+    radius: f32,
+    /// Mass per volume (kg/m³).
+    density: f32,
+    /// Downwards acceleration (m/s²).
+    gravity: f32,
+}
+
+impl Scene {
+    fn new(count: usize) -> Self {
+        Self { count, segments: 20, segment_length: 0.05, radius: 0.01, density: 1060.0, gravity: 9.81 }
+    }
+
+    /// So far apart that no bounding boxes meet: at 0.1 m rapier doubles its substeps wherever ropes swing past.
+    fn root(&self, rod: usize) -> [f32; 3] {
+        [0.0, 0.0, 0.5 * rod as f32]
+    }
+}
+
+/// One side of the comparison.
+struct Contender {
+    name: &'static str,
+    /// Advances the scene by one frame.
+    step: Box<dyn FnMut()>,
+    /// Lowest node relative to the clamps (m), to see that something moved; NaN if anything is not finite.
+    lowest: Box<dyn Fn() -> f32>,
+}
+
+/// THE SINEW SIDE, to be filled with `scenes::cantilevers` on one thread at default settings. `None` leaves it out.
+fn sinew_cantilevers(_scene: Scene) -> Option<Contender> {
+    None
+}
+
+/// Whether ropes carry the polyline collider that rapier gives them by default.
+#[derive(Clone, Copy, PartialEq)]
+enum RopeCollider {
+    Default,
+    None,
+}
+
+/// Rapier's soft ropes with its default material and iterations (4 solver iterations, 1 + 3 internal ones), never
+/// asleep: particles joined by springs between neighbours and second neighbours, without torsion or a bending modulus.
+/// Without the collider they cost less, and neither side looks for contacts.
+fn rapier_ropes(scene: Scene, collider: RopeCollider) -> Contender {
+    let (world, ropes) = rope_world(scene, collider);
+    let world = std::rc::Rc::new(std::cell::RefCell::new(world));
+    let stepped = world.clone();
+    Contender {
+        name: if collider == RopeCollider::None { "rapier, no collider" } else { "rapier, default" },
+        step: Box::new(move || stepped.borrow_mut().step()),
+        lowest: Box::new(move || {
+            let world = world.borrow();
+            let places = ropes.iter().flat_map(|&rope| world.soft_bodies[rope].particle_positions());
+            // Not f32::min, which drops a NaN.
+            places.fold(0.0, |low: f32, p| if low.is_nan() || !p.is_finite() { f32::NAN } else { low.min(p.y) })
+        }),
+    }
+}
+
+fn rope_world(scene: Scene, collider: RopeCollider) -> (PhysicsWorld, Vec<SoftBodyHandle>) {
+    let mut world = PhysicsWorld::new();
+    world.gravity = Vector::new(0.0, -scene.gravity, 0.0);
+    world.integration_parameters.dt = FRAME;
+    let segment_mass = scene.density * std::f32::consts::PI * scene.radius * scene.radius * scene.segment_length;
+    let mut masses = vec![segment_mass; scene.segments + 1];
+    masses[0] *= 0.5;
+    masses[scene.segments] *= 0.5;
+    let ropes = (0..scene.count)
+        .map(|rod| {
+            let root = Vector::from(scene.root(rod));
+            let tip = root + Vector::X * (scene.segment_length * scene.segments as f32);
+            let rope = SoftBodyBuilder::rope(root, tip, scene.segments + 1)
+                .masses(masses.clone())
+                .particle_radius(scene.radius)
+                .pinned_particles([0])
+                .can_sleep(false);
+            let rope = if collider == RopeCollider::None { rope.no_surface_collider() } else { rope };
+            world.insert_soft_body(rope)
+        })
+        .collect();
+    (world, ropes)
+}
+
+/// A contender with its windows' times per frame (ms).
+struct Run {
+    contender: Contender,
+    frames_a_window: usize,
+    windows: Vec<f64>,
+}
+
+impl Run {
+    /// Warms up and finds how many frames fill a window.
+    fn new(mut contender: Contender) -> Self {
+        (0..WARM_UP_FRAMES).for_each(|_| (contender.step)());
+        let begin = Instant::now();
+        (0..4).for_each(|_| (contender.step)());
+        let frame = begin.elapsed() / 4;
+        let frames_a_window = (WINDOW.as_secs_f64() / frame.as_secs_f64().max(1e-7)).ceil().min(10_000.0) as usize;
+        Self { contender, frames_a_window, windows: Vec::new() }
+    }
+
+    fn window(&mut self) {
+        let begin = Instant::now();
+        (0..self.frames_a_window).for_each(|_| (self.contender.step)());
+        self.windows.push(begin.elapsed().as_secs_f64() * 1e3 / self.frames_a_window as f64);
+    }
+}
+
+fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+    let mut sorted: Vec<f64> = values.into_iter().collect();
+    sorted.sort_by(f64::total_cmp);
+    sorted[sorted.len() / 2]
+}
+
+/// Runs one scene and returns its lines of the table.
+fn compare(scene: Scene, rounds: usize) -> String {
+    let rapier = [RopeCollider::Default, RopeCollider::None].map(|collider| rapier_ropes(scene, collider));
+    let mut runs: Vec<Run> = rapier.into_iter().chain(sinew_cantilevers(scene)).map(Run::new).collect();
+    for round in 0..rounds {
+        // Everyone takes every place in the order, so that no one always follows the same neighbour's heat.
+        for turn in 0..runs.len() {
+            let run = (turn + round) % runs.len();
+            runs[run].window();
+        }
+    }
+    let segments = scene.count * scene.segments;
+    let mut lines = String::new();
+    for run in &runs {
+        let lowest = (run.contender.lowest)();
+        assert!(lowest < -0.05, "{}: the lowest node is at {lowest} m, nothing fell", run.contender.name);
+        let least = run.windows.iter().copied().fold(f64::INFINITY, f64::min);
+        let middle = median(run.windows.iter().copied());
+        let ratio = |to: usize| median(run.windows.iter().zip(&runs[to].windows).map(|(own, other)| own / other));
+        let (to_default, to_bare) = (ratio(0), ratio(1));
+        let nanoseconds = least * 1e6 / segments as f64;
+        writeln!(
+            lines,
+            "{segments:>8} | {:<19} | {least:>8.3} | {middle:>9.3} | {nanoseconds:>10.0} | {to_default:>9.3} | {to_bare:>10.3} | {lowest:>8.3}",
+            run.contender.name
+        )
+        .expect("writing to a String");
+    }
+    lines
+}
+
+fn main() {
+    let mut counts = Vec::new();
+    let mut rounds = 15;
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            // Said by `cargo bench`.
+            "--bench" => (),
+            "--rounds" => match arguments.next().and_then(|n| n.parse().ok()) {
+                Some(n) if n > 0 => rounds = n,
+                _ => return eprintln!("--rounds needs a number above 0"),
+            },
+            other => match other.parse() {
+                Ok(count) if count > 0 => counts.push(count),
+                _ => return eprintln!("{other}: a number of rods above 0, or --rounds N"),
+            },
+        }
+    }
+    if counts.is_empty() {
+        counts = vec![50, 200, 1000];
+    }
+    let avx2 = if cfg!(target_feature = "avx2") { "with" } else { "without" };
+    println!("built {avx2} AVX2 throughout; {rounds} rounds of windows of {} ms", WINDOW.as_millis());
+    println!("segments | contender           |   min ms | median ms | ns/segment | / default | / no coll. | lowest m");
+    for count in counts {
+        print!("{}", compare(Scene::new(count), rounds));
+    }
+}
