@@ -2,8 +2,11 @@
 #![deny(missing_docs)]
 
 pub mod character;
+#[cfg(feature = "hecs")]
+pub mod components;
 #[allow(missing_docs)]
 pub mod cpu;
+mod fixed_step;
 pub mod flesh;
 mod half_space;
 pub mod layout;
@@ -18,7 +21,11 @@ pub mod scenes;
 mod skin;
 pub mod step;
 mod timing;
+#[cfg(feature = "hecs")]
+pub mod world;
 
+pub use character::{Character, Placement};
+pub use fixed_step::FixedStep;
 pub use half_space::HalfSpace;
 pub use material::{Material, Moduli, ModuliOverrides, Section};
 pub use physics::{FleshHandle, Health, Physics, Snapshot, StepError};

@@ -334,9 +334,7 @@ impl Physics {
     /// # Errors
     /// [`StepError::BadTimeStep`] or [`StepError::ZeroCount`]; then nothing moved.
     pub fn step_flesh(&mut self, dt: f64) -> Result<(), StepError> {
-        if !(dt.is_finite() && dt > 0.0) {
-            return Err(StepError::BadTimeStep(dt));
-        }
+        check_time_step(dt)?;
         for (count, name) in [(self.config.substeps, "substeps"), (self.config.iterations, "iterations")] {
             if count == 0 {
                 return Err(StepError::ZeroCount(name));
@@ -467,6 +465,10 @@ impl Instance {
 
 fn instances(slots: &mut [Slot]) -> impl Iterator<Item = &mut Instance> {
     slots.iter_mut().filter_map(|slot| slot.instance.as_mut())
+}
+
+pub(crate) fn check_time_step(dt: f64) -> Result<(), StepError> {
+    if dt.is_finite() && dt > 0.0 { Ok(()) } else { Err(StepError::BadTimeStep(dt)) }
 }
 
 fn check_pose(flesh: &Flesh, bones: &[Pose], root: &Pose) -> Result<(), StepError> {

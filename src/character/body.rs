@@ -74,13 +74,37 @@ impl Body {
     }
 
     /// Where everything is in a pose (one transform a joint): the bones in the world, given the root's pose, and
-    /// the skin's palette in model space.
-    pub fn posed(&self, asset: &CharacterAsset, pose: &[LocalTransform], root: &Pose) -> (Vec<Pose>, Vec<Affine3A>) {
-        let joints = scaled_joints(asset, self.scale, pose);
+    /// the skin's palette in model space. `held` are joints whose rigid part is given, in model space, instead of
+    /// following the pose; what hangs on them goes along.
+    pub fn posed(
+        &self,
+        asset: &CharacterAsset,
+        pose: &[LocalTransform],
+        root: &Pose,
+        held: &[(u32, Pose)],
+    ) -> (Vec<Pose>, Vec<Affine3A>) {
+        let mut joints = scaled_joints(asset, self.scale, pose);
+        if !held.is_empty() {
+            hold_joints(asset, pose, held, &mut joints);
+        }
         let mut palette = Vec::new();
         asset.palette_matrices(&joints, &mut palette);
         let bones = self.bones.iter().map(|&joint| *root * rigid_part(&joints[joint as usize])).collect();
         (bones, palette)
+    }
+}
+
+/// Puts joints where rigid poses (model space) have them, keeping their scale, and takes their descendants along.
+fn hold_joints(asset: &CharacterAsset, pose: &[LocalTransform], held: &[(u32, Pose)], joints: &mut [Affine3A]) {
+    for (index, joint) in asset.skeleton.joints.iter().enumerate() {
+        if let Some((_, to)) = held.iter().find(|(joint, _)| *joint as usize == index) {
+            let moved = *to * rigid_part(&joints[index]).inverse();
+            let moved = Affine3A::from_rotation_translation(moved.rotation.as_quat(), moved.translation.as_vec3());
+            joints[index] = moved * joints[index];
+        } else if let Some(parent) = joint.parent {
+            let local = pose.get(index).copied().unwrap_or(joint.rest);
+            joints[index] = joints[parent as usize] * local.to_affine();
+        }
     }
 }
 

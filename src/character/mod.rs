@@ -6,9 +6,11 @@ mod body;
 mod first_flesh;
 #[cfg(feature = "gltf")]
 mod import;
+mod spawnable;
 
 pub use asset::*;
 pub use body::{Body, Pill, rigid_part};
 pub use first_flesh::{FleshOptions, Limb};
 #[cfg(feature = "gltf")]
 pub use import::{ImportError, ImportOptions};
+pub use spawnable::{Character, CharacterError, Placement};

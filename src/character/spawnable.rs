@@ -1,0 +1,112 @@
+//! A character that can be spawned.
+
+use std::sync::Arc;
+
+use glam::Vec3;
+
+use super::{Body, CharacterAsset, FleshOptions, Warning};
+use crate::Pose;
+use crate::flesh::BuildError;
+
+/// A character: what its file holds, and a body at scale 1. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Character {
+    asset: Arc<CharacterAsset>,
+    options: FleshOptions,
+    body: Arc<Body>,
+}
+
+/// Why a character could not be loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum CharacterError {
+    /// The file could not be read.
+    #[cfg(feature = "gltf")]
+    #[error(transparent)]
+    Import(#[from] super::ImportError),
+    /// Its flesh could not be built.
+    #[error("the flesh of `{name}` could not be built; check FleshOptions: {source}")]
+    Flesh {
+        /// The character's name.
+        name: String,
+        /// What is wrong.
+        source: BuildError,
+    },
+}
+
+/// Where and how large a character is spawned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Placement {
+    /// Pose of the root.
+    pub pose: Pose,
+    /// Scale along the model's axes, baked into rest lengths; negative mirrors.
+    pub scale: Vec3,
+}
+
+impl From<Pose> for Placement {
+    fn from(pose: Pose) -> Self {
+        Self { pose, scale: Vec3::ONE }
+    }
+}
+
+impl Character {
+    /// Loads a character from a glTF file and fits its flesh, all by default.
+    ///
+    /// # Errors
+    /// [`CharacterError::Import`] where the file cannot be read, [`CharacterError::Flesh`] where no flesh can be
+    /// built from it.
+    #[cfg(feature = "gltf")]
+    pub fn load(path: impl AsRef<std::path::Path>) -> Result<Self, CharacterError> {
+        Self::load_with(path, &super::ImportOptions::default(), &FleshOptions::default())
+    }
+
+    /// As [`Character::load`], with options.
+    ///
+    /// # Errors
+    /// As for [`Character::load`].
+    #[cfg(feature = "gltf")]
+    pub fn load_with(
+        path: impl AsRef<std::path::Path>,
+        import: &super::ImportOptions,
+        flesh: &FleshOptions,
+    ) -> Result<Self, CharacterError> {
+        Self::from_asset(CharacterAsset::load(path, import)?, flesh)
+    }
+
+    /// Fits flesh to an asset.
+    ///
+    /// # Errors
+    /// [`CharacterError::Flesh`].
+    pub fn from_asset(asset: CharacterAsset, options: &FleshOptions) -> Result<Self, CharacterError> {
+        let body = Body::build(&asset, Vec3::ONE, options)
+            .map_err(|source| CharacterError::Flesh { name: asset.name.clone(), source })?;
+        Ok(Self { asset: Arc::new(asset), options: options.clone(), body: Arc::new(body) })
+    }
+
+    /// What its file holds.
+    pub fn asset(&self) -> &CharacterAsset {
+        &self.asset
+    }
+
+    /// Its body at scale 1.
+    pub fn body(&self) -> &Arc<Body> {
+        &self.body
+    }
+
+    /// What was read, but not as written.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.asset.warnings
+    }
+
+    /// Its body at a scale along the model's axes.
+    ///
+    /// # Errors
+    /// [`CharacterError::Flesh`] where the scale is zero or out of range.
+    pub fn body_at(&self, scale: Vec3) -> Result<Arc<Body>, CharacterError> {
+        if scale == Vec3::ONE {
+            return Ok(self.body.clone());
+        }
+        let body = Body::build(&self.asset, scale, &self.options)
+            .map_err(|source| CharacterError::Flesh { name: self.asset.name.clone(), source })?;
+        Ok(Arc::new(body))
+    }
+}

@@ -1,0 +1,39 @@
+//! Components of the hecs world: plain data, what the game sets and what it reads.
+
+use std::sync::Arc;
+
+use crate::character::{Body, Character, LocalTransform};
+use crate::{FleshHandle, Pose};
+
+/// Where a character's root is in the world; the game moves it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RootTransform(pub Pose);
+
+/// The pose of a character, one transform (m) for each joint of its skeleton; the game animates it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CharacterPose(pub Vec<LocalTransform>);
+
+/// Activation of each rod, in the order of [`Body::limbs`]: 0 at rest, 1 at the material's peak stress.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Activations(pub Vec<f32>);
+
+/// What ties an entity to its flesh; made by [`Character::spawn`].
+#[derive(Clone, Debug)]
+pub struct CharacterInstance {
+    /// The character.
+    pub character: Character,
+    /// Its body at the scale of the spawn.
+    pub body: Arc<Body>,
+    /// Its flesh in [`crate::Physics`].
+    pub flesh: FleshHandle,
+}
+
+/// The kinematic rigid bodies that follow a character's bones, in the order of [`Body::bones`].
+#[cfg(feature = "rapier")]
+#[derive(Clone, Debug, Default)]
+pub struct BoneBodies(pub Vec<crate::rigid::rapier3d::prelude::RigidBodyHandle>);
+
+/// Joints that follow rigid bodies instead of the pose: a ragdoll's. A body's pose is its joint's rigid part.
+#[cfg(feature = "rapier")]
+#[derive(Clone, Debug, Default)]
+pub struct BoundJoints(pub Vec<(u32, crate::rigid::rapier3d::prelude::RigidBodyHandle)>);

@@ -1,0 +1,256 @@
+//! Characters in an hecs world: systems as free functions over `&mut World`, and the step that runs them.
+//!
+//! Data flow of a step: poses and roots (components) → bones (rigid poses) → kinematic bodies → rapier steps →
+//! joints bound to bodies follow them → flesh steps → skin and health (components).
+
+use hecs::{Entity, World};
+
+use crate::character::{Character, CharacterError, Placement};
+use crate::components::{Activations, CharacterInstance, CharacterPose, RootTransform};
+use crate::skin::palette_matrix;
+use crate::{Health, Physics, Pose, SkinnedVertices, StepError};
+
+#[cfg(feature = "rapier")]
+use crate::components::{BoneBodies, BoundJoints};
+#[cfg(feature = "rapier")]
+use crate::rigid::{BoneCapsule, RigidError, RigidWorld};
+
+/// What can go wrong with characters in a world.
+#[derive(Debug, thiserror::Error)]
+pub enum WorldError {
+    /// The character cannot be spawned so.
+    #[error(transparent)]
+    Character(#[from] CharacterError),
+    /// The flesh cannot step.
+    #[error(transparent)]
+    Step(#[from] StepError),
+    /// The rigid world refused.
+    #[cfg(feature = "rapier")]
+    #[error(transparent)]
+    Rigid(#[from] RigidError),
+    /// An entity without a character.
+    #[error("entity {0:?} is no character; use the one that Character::spawn returned")]
+    NotACharacter(Entity),
+}
+
+impl Character {
+    /// Spawns the character with its bones as kinematic bodies in the rigid world.
+    ///
+    /// # Errors
+    /// [`WorldError`] where the placement is not finite or out of range; then nothing was spawned.
+    #[cfg(feature = "rapier")]
+    pub fn spawn(
+        &self,
+        world: &mut World,
+        rigid: &mut RigidWorld,
+        physics: &mut Physics,
+        placement: impl Into<Placement>,
+    ) -> Result<Entity, WorldError> {
+        let entity = self.spawn_without_bodies(world, physics, placement)?;
+        match self.spawn_bodies(world, rigid, entity) {
+            Ok(()) => Ok(entity),
+            Err(error) => {
+                despawn(world, physics, rigid, entity)?;
+                Err(error)
+            }
+        }
+    }
+
+    #[cfg(feature = "rapier")]
+    fn spawn_bodies(&self, world: &mut World, rigid: &mut RigidWorld, entity: Entity) -> Result<(), WorldError> {
+        let (body, bones) = {
+            let mut query = world.query_one::<(&CharacterInstance, &CharacterPose, &RootTransform)>(entity);
+            let (instance, pose, root) = query.get().map_err(|_| WorldError::NotACharacter(entity))?;
+            let (bones, _) = instance.body.posed(self.asset(), &pose.0, &root.0, &[]);
+            (instance.body.clone(), bones)
+        };
+        let mut bodies = BoneBodies::default();
+        for (index, bone) in bones.iter().enumerate() {
+            let capsule = body.pills.iter().find(|pill| pill.bone == index).map(|pill| BoneCapsule {
+                start: pill.ends[0],
+                end: pill.ends[1],
+                radius: pill.radii[0].min(pill.radii[1]),
+            });
+            match rigid.spawn_bone(bone, capsule) {
+                Ok(handle) => bodies.0.push(handle),
+                Err(error) => {
+                    for handle in bodies.0 {
+                        rigid.remove_body(handle)?;
+                    }
+                    return Err(error.into());
+                }
+            }
+        }
+        world.insert_one(entity, bodies).map_err(|_| WorldError::NotACharacter(entity))
+    }
+
+    /// Spawns the character without rigid bodies.
+    ///
+    /// # Errors
+    /// As for [`Character::spawn`].
+    pub fn spawn_without_bodies(
+        &self,
+        world: &mut World,
+        physics: &mut Physics,
+        placement: impl Into<Placement>,
+    ) -> Result<Entity, WorldError> {
+        let Placement { pose: root, scale } = placement.into();
+        let body = self.body_at(scale)?;
+        let pose = self.asset().skeleton.rest_pose();
+        let (bones, palette) = body.posed(self.asset(), &pose, &root, &[]);
+        let flesh = physics.insert_with_skin(body.flesh.clone(), body.skin.clone(), &bones, root)?;
+        physics.set_palette(flesh, palette.iter().map(palette_matrix))?;
+        let activations = Activations(vec![0.0; body.limbs.len()]);
+        let instance = CharacterInstance { character: self.clone(), body, flesh };
+        Ok(world.spawn((
+            instance,
+            CharacterPose(pose),
+            RootTransform(root),
+            activations,
+            SkinnedVertices::default(),
+            Health::default(),
+        )))
+    }
+}
+
+/// Removes a character with its flesh and its bones' bodies.
+///
+/// # Errors
+/// [`WorldError::NotACharacter`], or what the rigid world says of bodies that the game has removed.
+#[cfg(feature = "rapier")]
+pub fn despawn(
+    world: &mut World,
+    physics: &mut Physics,
+    rigid: &mut RigidWorld,
+    entity: Entity,
+) -> Result<(), WorldError> {
+    let bodies = world.remove_one::<BoneBodies>(entity).unwrap_or_default();
+    for handle in bodies.0 {
+        rigid.remove_body(handle)?;
+    }
+    despawn_without_bodies(world, physics, entity)
+}
+
+/// Removes a character that has no rigid bodies, with its flesh.
+///
+/// # Errors
+/// [`WorldError::NotACharacter`].
+pub fn despawn_without_bodies(world: &mut World, physics: &mut Physics, entity: Entity) -> Result<(), WorldError> {
+    let flesh = flesh_of(world, entity)?;
+    physics.remove(flesh)?;
+    world.despawn(entity).map_err(|_| WorldError::NotACharacter(entity))
+}
+
+/// Puts a character's root elsewhere: its flesh is at rest there, without velocity, and no bone sweeps through
+/// what lies between.
+///
+/// # Errors
+/// [`WorldError::NotACharacter`], or [`WorldError::Step`] where the pose is not finite.
+#[cfg(feature = "rapier")]
+pub fn teleport(
+    world: &mut World,
+    physics: &mut Physics,
+    rigid: &mut RigidWorld,
+    entity: Entity,
+    root: Pose,
+) -> Result<(), WorldError> {
+    let mut query =
+        world.query_one::<(&CharacterInstance, &CharacterPose, &mut RootTransform, Option<&BoneBodies>)>(entity);
+    let (instance, pose, transform, bodies) = query.get().map_err(|_| WorldError::NotACharacter(entity))?;
+    let (bones, _) = instance.body.posed(instance.character.asset(), &pose.0, &root, &[]);
+    physics.teleport(instance.flesh, &bones, root)?;
+    transform.0 = root;
+    for (handle, bone) in bodies.into_iter().flat_map(|bodies| &bodies.0).zip(&bones) {
+        rigid.teleport_bone(*handle, bone)?;
+    }
+    Ok(())
+}
+
+fn flesh_of(world: &World, entity: Entity) -> Result<crate::FleshHandle, WorldError> {
+    let instance = world.get::<&CharacterInstance>(entity).map_err(|_| WorldError::NotACharacter(entity))?;
+    Ok(instance.flesh)
+}
+
+impl Physics {
+    /// Steps everything by `dt` (s): rapier with the bones as kinematic bodies, then the flesh on bones and ground.
+    ///
+    /// # Errors
+    /// [`WorldError`]; see [`Physics::step_flesh`].
+    #[cfg(feature = "rapier")]
+    pub fn step(&mut self, world: &mut World, rigid: &mut RigidWorld, dt: f64) -> Result<(), WorldError> {
+        crate::physics::check_time_step(dt)?;
+        for (instance, pose, root, bodies) in
+            world.query_mut::<(&CharacterInstance, &CharacterPose, &RootTransform, &BoneBodies)>()
+        {
+            let (bones, _) = instance.body.posed(instance.character.asset(), &pose.0, &root.0, &[]);
+            for (handle, bone) in bodies.0.iter().zip(&bones) {
+                rigid.set_bone_target(*handle, bone)?;
+            }
+        }
+        rigid.step(dt as f32)?;
+        for (instance, pose, root, activations, bound) in world.query_mut::<(
+            &CharacterInstance,
+            &CharacterPose,
+            &RootTransform,
+            Option<&Activations>,
+            Option<&BoundJoints>,
+        )>() {
+            let mut held = Vec::new();
+            for &(joint, handle) in bound.into_iter().flat_map(|bound| &bound.0) {
+                held.push((joint, root.0.inverse() * rigid.body_pose(handle)?));
+            }
+            gather(self, instance, pose, root, activations, &held)?;
+        }
+        self.planes = rigid.half_spaces();
+        self.step_flesh(dt)?;
+        scatter_outputs(world, self)
+    }
+
+    /// Steps the flesh of all characters by `dt` (s) without rigid bodies; planes are [`Physics::planes`].
+    ///
+    /// # Errors
+    /// [`WorldError`]; see [`Physics::step_flesh`].
+    pub fn step_world(&mut self, world: &mut World, dt: f64) -> Result<(), WorldError> {
+        for (instance, pose, root, activations) in
+            world.query_mut::<(&CharacterInstance, &CharacterPose, &RootTransform, Option<&Activations>)>()
+        {
+            gather(self, instance, pose, root, activations, &[])?;
+        }
+        self.step_flesh(dt)?;
+        scatter_outputs(world, self)
+    }
+}
+
+/// One character's components become bones, palette and activations; `held` are joints that follow rigid poses in
+/// model space.
+fn gather(
+    physics: &mut Physics,
+    instance: &CharacterInstance,
+    pose: &CharacterPose,
+    root: &RootTransform,
+    activations: Option<&Activations>,
+    held: &[(u32, Pose)],
+) -> Result<(), WorldError> {
+    let (bones, palette) = instance.body.posed(instance.character.asset(), &pose.0, &root.0, held);
+    physics.set_bones(instance.flesh, &bones, root.0)?;
+    physics.set_palette(instance.flesh, palette.iter().map(palette_matrix))?;
+    for (chain, &activation) in activations.into_iter().flat_map(|a| &a.0).enumerate() {
+        physics.set_activation(instance.flesh, chain, activation)?;
+    }
+    Ok(())
+}
+
+/// Skin and health become components, for entities that have them.
+fn scatter_outputs(world: &mut World, physics: &Physics) -> Result<(), WorldError> {
+    for (instance, vertices, health) in
+        world.query_mut::<(&CharacterInstance, Option<&mut SkinnedVertices>, Option<&mut Health>)>()
+    {
+        if let Some(vertices) = vertices {
+            vertices.clone_from(physics.vertices(instance.flesh)?);
+        }
+        if let Some(health) = health {
+            *health = physics.health(instance.flesh)?;
+        }
+    }
+    Ok(())
+}
