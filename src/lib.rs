@@ -15,6 +15,7 @@ mod physics;
 #[cfg(feature = "picture")]
 pub mod picture;
 mod pose;
+mod quality;
 #[cfg(feature = "rapier")]
 pub mod rigid;
 pub mod scenes;
@@ -30,5 +31,6 @@ pub use half_space::HalfSpace;
 pub use material::{Material, Moduli, ModuliOverrides, Section};
 pub use physics::{FleshHandle, Health, Physics, Snapshot, StepError};
 pub use pose::Pose;
+pub use quality::Quality;
 pub use skin::{ModelPose, PaletteMatrix, RodBinding, Skin, SkinInputs, SkinVertex, SkinnedVertices, palette_matrix};
 pub use timing::StageTimes;

@@ -9,7 +9,7 @@ use crate::flesh::{Flesh, FleshState, NodeState};
 use crate::skin::{PaletteMatrix, Skin, SkinInputs, SkinnedVertices};
 use crate::step::{Stage, StepConfig, StepParams, schedule};
 use crate::timing::{StageClock, StageTimes, stage_scope};
-use crate::{HalfSpace, Pose};
+use crate::{HalfSpace, Pose, Quality};
 
 /// Names an instance of flesh in a [`Physics`]; stays invalid once its instance is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -314,6 +314,15 @@ impl Physics {
     /// [`StepError::NoSuchFlesh`].
     pub fn health(&self, handle: FleshHandle) -> Result<Health, StepError> {
         Ok(self.get(handle)?.state.health)
+    }
+
+    /// How well all rods keep volume and length, and how far the last solve was from balance.
+    pub fn quality(&self) -> Quality {
+        let mut quality = Quality::default();
+        for instance in self.slots.iter().filter_map(|slot| slot.instance.as_ref()) {
+            quality.add(&instance.flesh, &instance.state.nodes, &self.planes, self.last_substep);
+        }
+        quality
     }
 
     /// How many steps were taken.

@@ -1,0 +1,105 @@
+//! How well the rods keep their volume and length, and how far the solve is from balance.
+
+use crate::HalfSpace;
+use crate::cpu::lanes::{LANES, Lanes, OneF64};
+use crate::cpu::math::{Quaternion, V3};
+use crate::cpu::rod_energies::{Section, segment_terms};
+use crate::flesh::{Flesh, FleshState};
+use crate::layout::{input, node, rest};
+
+/// Errors over all segments and nodes of one or more instances.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Quality {
+    /// Mean of |volume/rest volume − 1| over segments.
+    pub volume_error_mean: f64,
+    /// Its maximum.
+    pub volume_error_max: f64,
+    /// Mean of |length/rest length − 1| over segments.
+    pub stretch_error_mean: f64,
+    /// Its maximum.
+    pub stretch_error_max: f64,
+    /// How deep the deepest node's sphere is inside a plane (m).
+    pub penetration_max: f64,
+    /// Out-of-balance force over the sum of elastic and inertial forces, root mean squares over free nodes: 0 solved,
+    /// 1 not at all.
+    pub residual: f64,
+    segments: usize,
+    unbalanced: f64,
+    forces: f64,
+}
+
+impl Quality {
+    /// Adds one instance. `substep` is the last substep (s).
+    pub fn add(&mut self, flesh: &Flesh, state: &FleshState, planes: &[HalfSpace], substep: f64) {
+        for (index, chain) in flesh.chains().iter().enumerate() {
+            let nodes: Vec<_> = (0..chain.node_count()).map(|j| state.node(flesh, index, j)).collect();
+            for (j, pair) in nodes.windows(2).enumerate() {
+                let rest = chain.rest[j].translation.distance(chain.rest[j + 1].translation);
+                let stretch = pair[0].place.distance(pair[1].place) / rest;
+                let scale = 0.5 * f64::from(pair[0].scale + pair[1].scale);
+                self.add_segment((stretch * scale * scale - 1.0).abs(), (stretch - 1.0).abs());
+            }
+            for node in &nodes {
+                let depth =
+                    planes.iter().map(|plane| f64::from(node.radius) - plane.distance(node.place)).fold(0.0, f64::max);
+                self.penetration_max = self.penetration_max.max(depth);
+            }
+        }
+        for (group, rest) in flesh.groups.iter().enumerate() {
+            for lane in 0..LANES {
+                self.add_residual(lane, state.groups[group].view(), rest, substep);
+            }
+        }
+        let total = self.forces.sqrt();
+        self.residual = if total > 0.0 { self.unbalanced.sqrt() / total } else { 0.0 };
+    }
+
+    fn add_segment(&mut self, volume_error: f64, stretch_error: f64) {
+        self.segments += 1;
+        let share = 1.0 / self.segments as f64;
+        self.volume_error_mean += (volume_error - self.volume_error_mean) * share;
+        self.stretch_error_mean += (stretch_error - self.stretch_error_mean) * share;
+        self.volume_error_max = self.volume_error_max.max(volume_error);
+        self.stretch_error_max = self.stretch_error_max.max(stretch_error);
+    }
+
+    fn add_residual(
+        &mut self,
+        lane: usize,
+        (nodes, inputs): (&[[f32; LANES]], &[[f32; LANES]]),
+        rest: &crate::cpu::group::GroupRest<f32>,
+        substep: f64,
+    ) {
+        let lanes = OneF64(lane);
+        let wide = |rows: &[[f32; LANES]]| -> Vec<[f64; LANES]> { rows.iter().map(|e| e.map(f64::from)).collect() };
+        let section = |j: usize| {
+            let row = wide(&nodes[j * node::ENTRIES..][..node::PREV_PLACE]);
+            Section {
+                place: V3::load(lanes, &row, node::PLACE),
+                scale: lanes.load(&row[node::SCALE]),
+                frame: Quaternion::load(lanes, &row, node::FRAME),
+            }
+        };
+        let activation = f64::from(inputs[input::ACTIVATION][lane]);
+        let mut elastic = vec![[0.0; 3]; rest.node_count];
+        for j in 0..rest.node_count - 1 {
+            let terms = segment_terms(lanes, section(j), section(j + 1), &wide(rest.row(j)), activation);
+            for k in 0..3 {
+                elastic[j][k] += terms.gradient_a[k];
+                elastic[j + 1][k] += terms.gradient_b[k];
+            }
+        }
+        for (j, elastic) in elastic.into_iter().enumerate() {
+            let (row, rest_row) = (&nodes[j * node::ENTRIES..][..node::ENTRIES], rest.row(j));
+            if rest_row[rest::RADIUS][lane] == 0.0 || rest_row[rest::FREE_PLACE][lane] == 0.0 {
+                continue;
+            }
+            for (k, force) in elastic.into_iter().enumerate() {
+                let lag = f64::from(row[node::MOVED + k][lane]) - f64::from(row[node::PREDICTED_MOVE + k][lane]);
+                let inertial = f64::from(rest_row[rest::MASS][lane]) * lag / (substep * substep);
+                self.unbalanced += (force + inertial) * (force + inertial);
+                self.forces += 2.0 * (force * force + inertial * inertial);
+            }
+        }
+    }
+}
