@@ -44,8 +44,7 @@ pub fn write_gif(path: impl AsRef<Path>, frames: &[Image], frame_delay_ms: u32) 
     let delay = frame_delay_ms.saturating_add(5).div_euclid(10).clamp(2, u32::from(u16::MAX)) as u16;
     let (width, height) = (first.width as usize, first.height as usize);
     to_file(path.as_ref(), |file| {
-        let mut encoder =
-            gif::Encoder::new(file, width as u16, height as u16, &table).map_err(io::Error::other)?;
+        let mut encoder = gif::Encoder::new(file, width as u16, height as u16, &table).map_err(io::Error::other)?;
         encoder.set_repeat(gif::Repeat::Infinite).map_err(io::Error::other)?;
         let mut shown: Vec<u8> = Vec::new();
         for frame in frames {

@@ -103,9 +103,9 @@ impl Image {
     /// FNV-1a of the size and all bytes, to pin a picture in a test.
     pub fn hash(&self) -> u64 {
         let size = [self.width.to_le_bytes(), self.height.to_le_bytes()].concat();
-        size.iter().chain(&self.rgba).fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        })
+        size.iter()
+            .chain(&self.rgba)
+            .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
     }
 }
 

@@ -94,7 +94,9 @@ fn median_cut(entries: Vec<Entry>) -> Vec<[u8; 3]> {
     }
     let mean = |entries: &Vec<Entry>| {
         let weight = entries.iter().map(|e| e.weight).sum::<u64>().max(1);
-        [0, 1, 2].map(|i| ((entries.iter().map(|e| u64::from(e.colour[i]) * e.weight).sum::<u64>() + weight / 2) / weight) as u8)
+        [0, 1, 2].map(|i| {
+            ((entries.iter().map(|e| u64::from(e.colour[i]) * e.weight).sum::<u64>() + weight / 2) / weight) as u8
+        })
     };
     boxes.iter().map(mean).collect()
 }

@@ -85,8 +85,7 @@ impl Layer {
                 if depth > self.depth[at] {
                     self.depth[at] = depth;
                     self.id[at] = id;
-                    self.normal[at] =
-                        a.normal * (wa * a.depth) + b.normal * (wb * b.depth) + c.normal * (wc * c.depth);
+                    self.normal[at] = a.normal * (wa * a.depth) + b.normal * (wb * b.depth) + c.normal * (wc * c.depth);
                 }
             }
         }
