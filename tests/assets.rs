@@ -62,14 +62,12 @@ fn picture(character: &Character, time: Option<f32>, camera: Camera, overlays: b
 }
 
 fn camera(character: &Character) -> Camera {
-    let mut bounds: Option<Bounds> = None;
+    let mut seen = Vec::new();
     for i in 0..12 {
         let time = character.duration() * i as f32 / 12.0;
-        let (positions, _) = character.skinned(&character.globals(Some(time)));
-        let here = Bounds::of(&positions);
-        bounds = Some(bounds.map_or(here, |b| b.union(here)));
+        seen.extend(character.skinned(&character.globals(Some(time))).0);
     }
-    Camera::framing(bounds.unwrap(), Vec3::new(0.45, 0.42, 1.0), 4.0 / 3.0)
+    Camera::framing_points(&seen, Vec3::new(0.45, 0.42, 1.0), 4.0 / 3.0)
 }
 
 #[test]

@@ -11,8 +11,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for model in [generator::arm(), generator::octopus()] {
         let path = folder.join(format!("{}.glb", model.name));
         let bytes = model.to_glb()?;
-        let vertices: usize = model.surfaces.iter().map(|s| s.positions.len()).sum();
-        println!("{}: {vertices} vertices, {} joints, {} bytes", path.display(), model.joints.len(), bytes.len());
+        let vertices: Vec<usize> = model.surfaces.iter().map(|s| s.positions.len()).collect();
+        println!("{}: {vertices:?} vertices, {} joints, {} bytes", path.display(), model.joints.len(), bytes.len());
         std::fs::write(path, bytes)?;
     }
     Ok(())

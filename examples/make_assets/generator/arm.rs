@@ -190,10 +190,10 @@ pub fn arm() -> Model {
     };
     let fixed = [Bone { joint: 0, part: capsule(Vec3::ZERO, Vec3::Y, 1.0, 1.0) }];
     let surfaces = vec![
-        Surface::of(&body, [v(-0.31, 0.03, -0.17), v(0.86, 0.91, 0.36)], 0.0105, &bones, 0)
+        Surface::of(&body, [v(-0.31, 0.03, -0.17), v(0.86, 0.91, 0.36)], 0.0135, &bones, 0)
             .without(|p| shirt(p) < -0.003),
-        Surface::of(&shirt, [v(-0.26, 0.05, -0.17), v(0.26, 0.68, 0.20)], 0.0115, &bones, 1),
-        Surface::of(&stand, [v(-0.21, -0.02, -0.21), v(0.21, 0.2, 0.21)], 0.012, &fixed, 2),
+        Surface::of(&shirt, [v(-0.26, 0.05, -0.17), v(0.26, 0.68, 0.20)], 0.017, &bones, 1),
+        Surface::of(&stand, [v(-0.21, -0.02, -0.21), v(0.21, 0.2, 0.21)], 0.018, &fixed, 2),
     ];
 
     const FRAMES: u16 = 75;

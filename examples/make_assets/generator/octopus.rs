@@ -23,8 +23,8 @@ fn radius(u: f32) -> f32 {
 
 /// Place along a tentacle, `u` from 0 at the body to 1 at the tip.
 fn path(tentacle: usize, u: f32) -> Vec3 {
-    // Each bends its own way, alternately.
-    let bend = if tentacle.is_multiple_of(2) { 0.085 } else { -0.055 };
+    // All bend the same way round, a little unevenly, so that no two touch.
+    let bend = if tentacle.is_multiple_of(2) { 0.125 } else { 0.095 };
     let turns = (tentacle as f32 + 0.5) / TENTACLES as f32 + bend * u * u;
     let reach = 0.062 + 0.60 * u - 0.06 * u * u;
     let sit = (1.0 - u / 0.42).max(0.0);
@@ -122,13 +122,13 @@ pub fn octopus() -> Model {
     let fixed = [Bone { joint: BODY, part: capsule(Vec3::ZERO, Vec3::Y, 1.0, 1.0) }];
     let around_eyes = [v(-0.16, 0.20, 0.02), v(0.16, 0.34, 0.17)];
     let surfaces = vec![
-        Surface::of(&skin, [v(-0.72, -0.03, -0.72), v(0.72, 0.64, 0.72)], 0.0135, &bones, 0),
-        Surface::of(&|p| union(&eyes, 1e-3, p), around_eyes, 0.008, &fixed, 1),
-        Surface::of(&|p| union(&pupils, 1e-3, p), around_eyes, 0.0045, &fixed, 2),
+        Surface::of(&skin, [v(-0.72, -0.03, -0.72), v(0.72, 0.64, 0.72)], 0.0165, &bones, 0),
+        Surface::of(&|p| union(&eyes, 1e-3, p), around_eyes, 0.009, &fixed, 1),
+        Surface::of(&|p| union(&pupils, 1e-3, p), around_eyes, 0.006, &fixed, 2),
     ];
 
-    const FRAMES: u16 = 90;
-    let times: Vec<f32> = (0..=FRAMES).map(|i| f32::from(i) / 30.0).collect();
+    const FRAMES: u16 = 60;
+    let times: Vec<f32> = (0..=FRAMES).map(|i| f32::from(i) / 20.0).collect();
     let mut tracks = vec![
         Track::Translation(BODY, times.iter().map(|&t| v(0.0, 0.17 + swim(t).0, 0.0)).collect()),
         Track::Rotation(MANTLE, times.iter().map(|&t| turn(Vec3::X, 9.0 * swim(t).2 * wave(t / 1.5))).collect()),
