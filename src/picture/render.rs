@@ -79,7 +79,7 @@ pub fn render(scene: &Scene, width: u32, height: u32) -> Image {
                         0.5 + 0.45 / (1.0 + 12.0 * below)
                     };
                     let edge = 1.0 - n.dot(to_eye).max(0.0);
-                    let body = if glassy { 0.28 + 0.72 * edge * edge } else { 1.0 };
+                    let body = if glassy { 0.34 + 0.66 * edge * edge } else { 1.0 };
                     let lit = lights.overlay(n, to_eye, Vec3::new(r, g, b));
                     colour += (lit - colour) * (opacity * hidden * body);
                 }

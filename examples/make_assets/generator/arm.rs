@@ -46,7 +46,7 @@ impl Pose {
         let fore = v(0.84, -0.42, 0.34).normalize();
         let elbow = SHOULDER + upper * UPPER_ARM;
         let across = v(0.0, 0.35, 1.0).reject_from(fore).normalize();
-        let hinge = upper.cross(v(0.1, 0.75, 0.65)).normalize();
+        let hinge = upper.cross(v(0.1, 0.92, 0.38)).normalize();
         Self { upper, elbow, fore, wrist: elbow + fore * FOREARM, across, back: across.cross(fore), hinge }
     }
 
@@ -174,26 +174,26 @@ pub fn arm() -> Model {
         let arm = union(&skin, BLEND, p);
         if (p - fists).length_squared() < 0.04 { field::blend(arm, union(&hand, 0.008, p), 0.02) } else { arm }
     };
-    // A sleeveless shirt, 6 mm over the skin.
+    // A sleeveless shirt, 9 mm over the skin.
     let shirt = |p: Vec3| {
-        let cloth = union(&torso, BLEND, p) - 0.007;
+        let cloth = union(&torso, BLEND, p) - 0.009;
         let neck = 0.105 - (v(p.x, (p.y - 0.655) * 0.85, p.z - 0.025)).length();
         let side = (p.x.abs() - 0.145 + (0.52 - p.y).min(0.0) * 0.35).max(-1.0);
         let hem = 0.105 - p.y;
-        cut(cut(cut(cloth, neck, 0.006), side, 0.006), hem, 0.01)
+        cut(cut(cut(cloth, neck, 0.014), side, 0.014), hem, 0.02)
     };
     let stand = |p: Vec3| {
         let around = v(p.x, 0.0, p.z).length();
-        let disc = cut(around - 0.17, (p.y - 0.022).abs() - 0.022, 0.012);
+        let disc = cut(around - 0.17, (p.y - 0.022).abs() - 0.022, 0.03);
         let post = cut(around - 0.028, (p.y - 0.08).abs() - 0.08, 0.004);
         field::blend(disc, post, 0.03)
     };
     let fixed = [Bone { joint: 0, part: capsule(Vec3::ZERO, Vec3::Y, 1.0, 1.0) }];
     let surfaces = vec![
         Surface::of(&body, [v(-0.31, 0.03, -0.17), v(0.86, 0.91, 0.36)], 0.0135, &bones, 0)
-            .without(|p| shirt(p) < -0.003),
-        Surface::of(&shirt, [v(-0.26, 0.05, -0.17), v(0.26, 0.68, 0.20)], 0.017, &bones, 1),
-        Surface::of(&stand, [v(-0.21, -0.02, -0.21), v(0.21, 0.2, 0.21)], 0.018, &fixed, 2),
+            .without(|p| shirt(p) < -0.003 || p.y < 0.14),
+        Surface::of(&shirt, [v(-0.26, 0.05, -0.17), v(0.26, 0.68, 0.20)], 0.0138, &bones, 1),
+        Surface::of(&stand, [v(-0.21, -0.02, -0.21), v(0.21, 0.2, 0.21)], 0.015, &fixed, 2),
     ];
 
     const FRAMES: u16 = 75;
