@@ -50,12 +50,12 @@ pub fn render(scene: &Scene, width: u32, height: u32) -> Image {
                 let at = y * across + x;
                 let (px, py) = ((x as f32 + 0.5) / across as f32, (y as f32 + 0.5) / down as f32);
                 let ray = camera.ray(2.0 * px - 1.0, 1.0 - 2.0 * py);
-                let to_eye = -ray.normalize();
                 let floor_depth = floor_depth(scene, ray);
                 let mut depth = floor_depth;
                 let mut colour;
                 if skin.id[at] != EMPTY && skin.depth[at] >= floor_depth {
                     depth = skin.depth[at];
+                    let to_eye = -ray.normalize();
                     let n = skin.normal[at].try_normalize().unwrap_or(to_eye);
                     let [r, g, b, _] = colours[skin.id[at] as usize];
                     colour = lights.surface(camera.eye + ray / depth, n, to_eye, Vec3::new(r, g, b));
@@ -68,6 +68,7 @@ pub fn render(scene: &Scene, width: u32, height: u32) -> Image {
                     if layer.id[at] == EMPTY {
                         continue;
                     }
+                    let to_eye = -ray.normalize();
                     let n = layer.normal[at].try_normalize().unwrap_or(to_eye);
                     let [r, g, b, opacity] = palette[layer.id[at] as usize];
                     let hidden = if layer.depth[at] >= depth {
@@ -100,7 +101,11 @@ fn overlay(camera: &Camera, solids: &Solids, across: usize, down: usize) -> Opti
     let mut layer = Layer::new(across, down, 0.0);
     for &(t, id) in &solids.triangles {
         let corner = t.map(|v| v as usize);
-        layer.draw_world(camera, corner.map(|v| solids.positions[v]), corner.map(|v| solids.normals[v]), id);
+        let places = corner.map(|v| solids.positions[v]);
+        // Hulls are closed, so their backs are never the nearest surface.
+        if (places[1] - places[0]).cross(places[2] - places[0]).dot(places[0] - camera.eye) < 0.0 {
+            layer.draw_world(camera, places, corner.map(|v| solids.normals[v]), id);
+        }
     }
     Some(layer)
 }
