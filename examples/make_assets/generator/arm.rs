@@ -1,7 +1,7 @@
 //! A bust on a stand with one whole arm.
 
 use super::field::{self, Part, capsule, chain, cut, ellipsoid, union};
-use super::motion::{ease, turn, wave};
+use super::motion::{after, ease, turn, wave};
 use super::{Bone, Joint, Material, Model, Surface, Track};
 use glam::{Quat, Vec3};
 
@@ -203,7 +203,10 @@ pub fn arm() -> Model {
     let grip = pose.across;
     let tracks = vec![
         Track::Rotation(CLAVICLE, keys(&|[_, shoulder, _]| turn(Vec3::Z, shoulder * 0.25))),
-        Track::Rotation(UPPER, keys(&|[elbow, shoulder, _]| turn(raise, shoulder) * turn(Vec3::Y, elbow * -0.12))),
+        Track::Rotation(
+            UPPER,
+            keys(&|[elbow, shoulder, _]| after(turn(raise, shoulder), turn(Vec3::Y, elbow * -0.12))),
+        ),
         Track::Rotation(FORE, keys(&|[elbow, ..]| turn(pose.hinge, elbow))),
         Track::Rotation(HAND, keys(&|[.., fingers]| turn(grip, fingers * -0.2))),
         Track::Rotation(FINGERS, keys(&|[.., fingers]| turn(grip, fingers))),

@@ -28,3 +28,10 @@ pub fn turn(axis: Vec3, degrees: f32) -> Quat {
     let v = axis * wave(half);
     Quat::from_xyzw(v.x, v.y, v.z, wave(half + 0.25))
 }
+
+/// First `b`, then `a`. Written out because glam's own product rounds differently with and without SIMD.
+pub fn after(a: Quat, b: Quat) -> Quat {
+    let (u, v) = (Vec3::new(a.x, a.y, a.z), Vec3::new(b.x, b.y, b.z));
+    let w = v * a.w + u * b.w + u.cross(v);
+    Quat::from_xyzw(w.x, w.y, w.z, a.w * b.w - u.dot(v))
+}

@@ -1,7 +1,7 @@
 //! An octopus that sits on the floor, and takes a leap.
 
 use super::field::{self, Part, capsule, chain, union};
-use super::motion::{ease, turn, wave};
+use super::motion::{after, ease, turn, wave};
 use super::{Bone, Joint, Material, Model, Surface, Track};
 use glam::{Mat3, Vec3};
 
@@ -144,7 +144,7 @@ pub fn octopus() -> Model {
                 let phase = time / 1.5 - k as f32 * 0.11;
                 let lift = 7.0 * waving * wave(phase + (t % 2) as f32 * 0.12);
                 let sway = 5.0 * waving * wave(phase + t as f32 * 0.31);
-                turn(down, share * hang + lift) * turn(Vec3::Y, sway)
+                after(turn(down, share * hang + lift), turn(Vec3::Y, sway))
             };
             tracks.push(Track::Rotation(joint(t, k), times.iter().map(key).collect()));
         }
