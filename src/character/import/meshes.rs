@@ -1,6 +1,6 @@
 //! All visible meshes as one: the loop over nodes and primitives, places, normals, colours and winding.
 
-use glam::{Affine3A, Mat3A, Vec3};
+use glam::{Mat3A, Vec3};
 use gltf::json::mesh::{Primitive, Semantic};
 use gltf::json::validation::Checked;
 
@@ -59,7 +59,7 @@ pub(super) fn read(
             if part.skinned {
                 found.skinned_vertices += part.positions.len();
             }
-            append(context, mesh, part, &palette.rest, reader.name)?;
+            append(context, mesh, part, palette, reader.name)?;
         }
     }
     Ok(found)
@@ -116,6 +116,9 @@ impl PrimitiveReader<'_> {
             self.context.warn(format!("{}: its POSITION has no data and is all zeros", (self.name)()));
         }
         let source_triangles = triangles::read(self.context, self.primitive, positions.count, self.name)?;
+        if source_triangles.is_empty() {
+            return Ok(part);
+        }
         let per_vertex = 3 * size_of::<u32>() + 2 * size_of::<Vec3>() + Influences::BYTES_PER_VERTEX;
         let corners = source_triangles.len() * 3;
         self.context.budget.spend(corners.min(positions.count), per_vertex, self.name)?;
@@ -129,11 +132,13 @@ impl PrimitiveReader<'_> {
         part.triangles = source_triangles.iter().map(|triangle| triangle.map(compact)).collect();
 
         let morphs = self.morphs(positions.count)?;
+        // Morphs are read on demand; what is paid for is the work, which a few bytes of JSON could otherwise multiply.
+        self.context.budget.spend(morphs.len().saturating_mul(used.len()), size_of::<Vec3>(), self.name)?;
         part.positions = self.positions(&positions, &morphs, &used)?;
         part.normals = self.normals(&morphs, &used, &part)?;
         part.colors = self.colors(&source_triangles);
         let binding = self.binding(node, skin, palette)?;
-        part.skinned = matches!(binding, Binding::Skin { .. }) && !used.is_empty();
+        part.skinned = matches!(binding, Binding::Skin { .. });
         let attributes = influences::Attributes {
             context: self.context,
             primitive: self.primitive,
@@ -147,11 +152,8 @@ impl PrimitiveReader<'_> {
     fn binding(&self, node: usize, skin: Option<usize>, palette: &mut Palette) -> Result<Binding, ImportError> {
         let has_joints = self.attribute(Semantic::Joints(0)).is_some();
         let has_weights = self.attribute(Semantic::Weights(0)).is_some();
-        let entries = match skin {
-            Some(skin) => palette.skin(skin)?.to_vec(),
-            None => Vec::new(),
-        };
-        if !entries.is_empty() && has_joints && has_weights {
+        let entries = skin.map(|skin| palette.skin(skin)).transpose()?.filter(|entries| !entries.is_empty());
+        if let Some(entries) = entries.filter(|_| has_joints && has_weights) {
             return Ok(Binding::Skin { entries });
         }
         let name = self.name;
@@ -234,7 +236,8 @@ impl PrimitiveReader<'_> {
                         normal += Vec3::from_array(deltas.numbers(vertex)) * morph.weight;
                     }
                 }
-                normal.try_normalize()
+                // f64: the squares of f32 extremes overflow or vanish.
+                normal.as_dvec3().try_normalize().map(|normal| normal.as_vec3())
             });
             bad += usize::from(view.is_some() && given.is_none());
             normals.push(given.unwrap_or_else(|| {
@@ -310,17 +313,17 @@ fn append(
     context: &Context,
     mesh: &mut SkinMesh,
     part: Part,
-    palette_rest: &[Affine3A],
+    palette: &Palette,
     name: &dyn Fn() -> String,
 ) -> Result<(), ImportError> {
     let first = mesh.positions.len() as u32;
-    let mirrored = Mirrored::new(&part.influences, palette_rest);
+    let mirrored = Mirrored::new(&part.influences, palette);
     for triangle in &part.triangles {
         let [a, b, c] = triangle.map(|vertex| vertex + first);
         mesh.triangles.push(if mirrored.triangle(triangle) { [a, c, b] } else { [a, b, c] });
     }
     for (vertex, position) in part.positions.iter().enumerate() {
-        if !part.influences.blend(vertex, palette_rest).transform_point3(*position).is_finite() {
+        if !part.influences.blend(vertex, &palette.rest).transform_point3(*position).is_finite() {
             return Err(context.non_finite(format!("{}: a vertex carried to its rest pose", name())));
         }
     }
@@ -335,19 +338,18 @@ fn append(
 /// Tells which triangles skinning turns inside out at rest.
 struct Mirrored<'a> {
     influences: &'a Influences,
-    palette_rest: &'a [Affine3A],
+    palette: &'a Palette<'a>,
     any: bool,
 }
 
 impl<'a> Mirrored<'a> {
-    fn new(influences: &'a Influences, palette_rest: &'a [Affine3A]) -> Self {
-        let negative: Vec<bool> = palette_rest.iter().map(|matrix| matrix.matrix3.determinant() < 0.0).collect();
-        let any = influences.joints.iter().flatten().any(|&entry| negative.get(entry as usize) == Some(&true));
-        Self { influences, palette_rest, any }
+    fn new(influences: &'a Influences, palette: &'a Palette) -> Self {
+        let any = influences.joints.iter().flatten().any(|&entry| palette.mirrors[usize::from(entry)]);
+        Self { influences, palette, any }
     }
 
     fn triangle(&self, triangle: &[u32; 3]) -> bool {
-        let blend = |vertex: &u32| self.influences.blend(*vertex as usize, self.palette_rest).matrix3;
+        let blend = |vertex: &u32| self.influences.blend(*vertex as usize, &self.palette.rest).matrix3;
         self.any && triangle.iter().map(blend).sum::<Mat3A>().determinant() < 0.0
     }
 }
