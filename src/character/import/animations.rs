@@ -192,7 +192,7 @@ fn settle(values: &mut TrackValues, per_key: usize) -> Result<usize, &'static st
                     return Err("has a rotation of length 0");
                 }
                 off += usize::from((length - 1.0).abs() > 1e-2);
-                *rotation = *rotation / length;
+                *rotation /= length;
             }
             Ok(off)
         }
