@@ -398,12 +398,16 @@ fn sampling_follows_the_specification() {
         assert!((sampled(&cubic, 1.0 + u).translation.x - u.powi(3)).abs() < 1e-5);
     }
     // The shorter way round, at constant speed, and for hardly any angle too.
-    for angle in [1e-4f32, 0.1, 1.0, 3.0] {
+    for step in 0..400 {
+        let angle = if step == 0 { 1e-4 } else { step as f32 * std::f32::consts::PI / 401.0 };
         let ends = vec![Quat::IDENTITY, -Quat::from_rotation_y(angle)];
         let turn = track(Interpolation::Linear, TrackValues::Rotation(ends));
-        let (found, expected) = (sampled(&turn, 1.5).rotation, Quat::from_rotation_y(angle / 4.0));
-        let error = (found - expected).length();
-        assert!(error < 2e-7, "turn by {angle}: off by {error:e}");
+        for fraction in [0.1, 0.25, 0.5, 0.9] {
+            let (found, expected) =
+                (sampled(&turn, 1.0 + 2.0 * fraction).rotation, Quat::from_rotation_y(angle * fraction));
+            let error = (found - expected).length();
+            assert!(error < 1e-6, "turn by {angle}: off by {error:e}");
+        }
     }
 }
 

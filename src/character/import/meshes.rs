@@ -26,6 +26,7 @@ pub(super) fn read(
     mesh: &mut SkinMesh,
 ) -> Result<Found, ImportError> {
     let mut found = Found::default();
+    let mut seen = vec![false; context.document.meshes.len()];
     for (index, node) in context.document.nodes.iter().enumerate() {
         if !visible[index] {
             continue;
@@ -44,6 +45,7 @@ pub(super) fn read(
             continue;
         };
         let source = context.lookup(&context.document.meshes, mesh_index, "mesh", || context.node_name(index))?;
+        seen[mesh_index] = true;
         if source.primitives.is_empty() {
             context.warn(format!("{} has no primitives", context.mesh_name(mesh_index)));
         }
@@ -61,6 +63,11 @@ pub(super) fn read(
             }
             append(context, mesh, part, palette, reader.name)?;
         }
+    }
+    let mut unseen = (0..seen.len()).filter(|&mesh| !seen[mesh]);
+    if let Some(first) = unseen.next() {
+        let (first, more) = (context.mesh_name(first), unseen.count());
+        context.warn(format!("{first} and {more} more meshes hang on no node of the scene; left out unread"));
     }
     Ok(found)
 }
