@@ -1,7 +1,8 @@
 //! Imports every file of the shared data folder: malformed ones for robustness, characters for exactness.
 #![cfg(feature = "gltf")]
 
-mod support;
+#[path = "import_support/reference.rs"]
+mod reference;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::path::{Path, PathBuf};
@@ -9,10 +10,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use glam::{Affine3A, DVec3, Vec3};
+use glam::{Affine3A, DVec3, Mat3A, Vec3};
+use reference::Reference;
 use serde_json::Value;
 use sinew::character::{CharacterAsset, ImportError, ImportOptions};
-use support::Reference;
 
 /// Counts bytes held now and at most.
 struct Counting;
@@ -212,13 +213,16 @@ fn characters_skin_like_the_reference() {
         let reference = Reference::load(path);
         let error = deviation(&asset, &reference);
         let frames = first_animation_frames(&asset);
+        let outward = outward_share(&asset);
+        assert!(outward > 0.97, "{name}: only {outward} of its area faces the way its normals do");
         println!(
             "{name}: {} joints, {} palette entries, {} vertices, {} triangles, {frames} frames, \
-             deviation {error:.1e} of size, {:.1} ms, {:.1} MB, {} warnings",
+             deviation {error:.1e} of size, {:.1} % outward, {:.1} ms, {:.1} MB, {} warnings",
             asset.skeleton.joints.len(),
             asset.palette.len(),
             asset.mesh.positions.len(),
             asset.mesh.triangles.len(),
+            outward * 100.0,
             cost.seconds * 1e3,
             cost.bytes as f64 / 1e6,
             asset.warnings.len()
@@ -271,6 +275,30 @@ fn deviation(asset: &CharacterAsset, reference: &Reference) -> f64 {
         }
     }
     worst
+}
+
+/// How much of the area at rest faces the way its vertices' normals do.
+fn outward_share(asset: &CharacterAsset) -> f32 {
+    let (mut model, mut palette) = (Vec::new(), Vec::new());
+    asset.skeleton.model_matrices(&asset.skeleton.rest_pose(), &mut model);
+    asset.palette_matrices(&model, &mut palette);
+    let places = skinned(asset, &palette);
+    let normal = |vertex: u32| {
+        let vertex = vertex as usize;
+        let pulls = asset.mesh.influence_joints[vertex].iter().zip(asset.mesh.influence_weights[vertex]);
+        let blend: Mat3A = pulls.map(|(&joint, weight)| palette[usize::from(joint)].matrix3 * weight).sum();
+        (blend.inverse().transpose() * asset.mesh.normals[vertex]).normalize_or_zero()
+    };
+    let (mut outward, mut total) = (0.0, f32::MIN_POSITIVE);
+    for &[a, b, c] in &asset.mesh.triangles {
+        let place = |vertex: u32| places[vertex as usize];
+        let area = (place(b) - place(a)).cross(place(c) - place(a));
+        total += area.length();
+        if area.dot(normal(a) + normal(b) + normal(c)) >= 0.0 {
+            outward += area.length();
+        }
+    }
+    if asset.mesh.triangles.is_empty() { 1.0 } else { outward / total }
 }
 
 /// Samples the first animation at 60 Hz for 300 frames; every vertex must stay finite.
@@ -340,6 +368,39 @@ fn mutated_files_do_not_panic() {
         worst.bytes as f64 / 1e6
     );
     assert!(errors > 0 && worst.seconds < 1.0 && worst.bytes < 100_000_000);
+}
+
+/// Files of a million bytes that are nothing but one kind of object: peak memory per byte of file.
+#[test]
+fn memory_is_in_proportion_to_the_file() {
+    let _turn = TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let lists = [
+        ("nodes", "{}"),
+        ("nodes", r#"{"mesh":0}"#),
+        ("nodes", r#"{"matrix":[1,0,0,0,1,1,0,0,0,0,1,0,0,0,0,1]}"#),
+        ("meshes", r#"{"primitives":[{"attributes":{}}]}"#),
+        ("skins", r#"{"joints":[0]}"#),
+        ("animations", "{}"),
+        ("materials", "{}"),
+        ("buffers", "{}"),
+        ("bufferViews", r#"{"buffer":0,"byteLength":1}"#),
+        ("accessors", r#"{"count":1,"componentType":5126,"type":"VEC3"}"#),
+        ("scenes", "{}"),
+        ("images", "{}"),
+        ("extras", "0"),
+    ];
+    for (list, item) in lists {
+        let items = vec![item; 1_000_000 / (item.len() + 1)].join(",");
+        let extra = if item.contains("mesh\"") { r#","meshes":[{"primitives":[{"attributes":{}}]}]"# } else { "" };
+        let file = format!(r#"{{"asset":{{"version":"2.0"}},"{list}":[{items}]{extra}}}"#);
+        let import = || CharacterAsset::from_slice("many", file.as_bytes(), None, &ImportOptions::default());
+        let (result, cost) = measured(import);
+        let outcome =
+            result.map_or_else(|error| error.to_string(), |asset| format!("{} warnings", asset.warnings.len()));
+        let factor = cost.bytes as f64 / file.len() as f64;
+        println!("{list} of {item}: {factor:.0} bytes per byte, {:.0} ms, {outcome}", cost.seconds * 1e3);
+        assert!(cost.bytes < 400 * file.len() && cost.seconds < 2.0);
+    }
 }
 
 /// JSON pointers to every value.

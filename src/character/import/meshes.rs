@@ -12,20 +12,14 @@ use super::skins::Palette;
 use super::triangles;
 use crate::character::SkinMesh;
 
-/// What was found besides the mesh itself.
-#[derive(Default)]
-pub(super) struct Found {
-    /// Vertices that skins move.
-    pub skinned_vertices: usize,
-}
-
+/// Appends every visible mesh to `mesh` and says how many of its vertices skins move.
 pub(super) fn read(
     context: &Context,
     visible: &[bool],
     palette: &mut Palette,
     mesh: &mut SkinMesh,
-) -> Result<Found, ImportError> {
-    let mut found = Found::default();
+) -> Result<usize, ImportError> {
+    let mut skinned_vertices = 0;
     let mut seen = vec![false; context.document.meshes.len()];
     for (index, node) in context.document.nodes.iter().enumerate() {
         if !visible[index] {
@@ -59,7 +53,7 @@ pub(super) fn read(
             };
             let part = reader.read(index, skin, palette)?;
             if part.skinned {
-                found.skinned_vertices += part.positions.len();
+                skinned_vertices += part.positions.len();
             }
             append(context, mesh, part, palette, reader.name)?;
         }
@@ -69,7 +63,7 @@ pub(super) fn read(
         let (first, more) = (context.mesh_name(first), unseen.count());
         context.warn(format!("{first} and {more} more meshes hang on no node of the scene; left out unread"));
     }
-    Ok(found)
+    Ok(skinned_vertices)
 }
 
 /// One primitive on one node.
