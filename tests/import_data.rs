@@ -399,7 +399,7 @@ fn memory_is_in_proportion_to_the_file() {
             result.map_or_else(|error| error.to_string(), |asset| format!("{} warnings", asset.warnings.len()));
         let factor = cost.bytes as f64 / file.len() as f64;
         println!("{list} of {item}: {factor:.0} bytes per byte, {:.0} ms, {outcome}", cost.seconds * 1e3);
-        assert!(cost.bytes < 400 * file.len() && cost.seconds < 2.0);
+        assert!(cost.bytes < 400 * file.len() && cost.seconds < 10.0);
     }
 }
 
