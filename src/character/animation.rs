@@ -129,7 +129,7 @@ impl Span {
         let get = |index: usize| values.get(index).copied().unwrap_or(fallback);
         let value = match interpolation {
             Interpolation::Step => get(self.from),
-            Interpolation::Linear => slerp(get(self.from), get(self.to), self.fraction),
+            Interpolation::Linear => get(self.from).slerp(get(self.to), self.fraction),
             Interpolation::CubicSpline => {
                 let [a, b, c, d] = self.hermite();
                 get(3 * self.from + 1) * a
@@ -141,18 +141,4 @@ impl Span {
         let length = value.length();
         if length.is_finite() && length > 1e-6 { value / length } else { fallback }
     }
-}
-
-/// Spherical interpolation along the shorter arc.
-///
-/// The angle comes from an arc tangent: glam's own slerp approximates the arc cosine to 7e-5 rad, which a chain
-/// of ten joints shows.
-fn slerp(from: Quat, to: Quat, fraction: f32) -> Quat {
-    let to = if from.dot(to) < 0.0 { -to } else { to };
-    let angle = 2.0 * (to - from).length().atan2((to + from).length());
-    let sine = angle.sin();
-    if sine < 1e-4 {
-        return from * (1.0 - fraction) + to * fraction;
-    }
-    from * (((1.0 - fraction) * angle).sin() / sine) + to * ((fraction * angle).sin() / sine)
 }

@@ -83,7 +83,9 @@ impl Context<'_> {
         match self.view(index, expected, object) {
             Ok(view) => Some(view),
             Err(error) => {
-                self.warn(format!("left out: {error}"));
+                let text = error.to_string();
+                let text = text.strip_prefix(self.file).and_then(|text| text.strip_prefix(": ")).unwrap_or(&text);
+                self.warn(format!("left out: {text}"));
                 None
             }
         }

@@ -14,9 +14,21 @@ use crate::character::{Animation, Interpolation, Track, TrackValues};
 
 pub(super) fn read(context: &Context, joint_of: &[u32]) -> Result<Vec<Animation>, ImportError> {
     let mut animations = Vec::new();
+    let mut morphing = Vec::new();
     for (index, source) in context.document.animations.iter().enumerate() {
         let reader = Reader { context, source, joint_of, index };
-        animations.push(reader.read()?);
+        let (animation, drives_morphs) = reader.read()?;
+        animations.push(animation);
+        if drives_morphs {
+            morphing.push(reader.name());
+        }
+    }
+    if let Some(first) = morphing.first() {
+        let more = match morphing.len() - 1 {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        context.warn(format!("{first}{more}: morph targets are not animated, they keep their default weights"));
     }
     Ok(animations)
 }
@@ -33,7 +45,8 @@ impl Reader<'_> {
         named("animation", self.index, self.source.name.as_deref())
     }
 
-    fn read(&self) -> Result<Animation, ImportError> {
+    /// The animation, and whether it drives morph targets.
+    fn read(&self) -> Result<(Animation, bool), ImportError> {
         let name = self.source.name.clone().filter(|name| !name.is_empty());
         let mut animation = Animation {
             name: name.unwrap_or_else(|| format!("animation {}", self.index)),
@@ -41,11 +54,11 @@ impl Reader<'_> {
             tracks: Vec::new(),
         };
         let mut driven = HashSet::new();
-        let mut morphs = 0;
+        let mut morphs = false;
         for (number, channel) in self.source.channels.iter().enumerate() {
             let object = || format!("{}, channel {number}", self.name());
             if channel.target.path == "weights" {
-                morphs += 1;
+                morphs = true;
                 continue;
             }
             let Some(track) = self.track(channel, &object)? else { continue };
@@ -56,12 +69,10 @@ impl Reader<'_> {
             animation.duration = track.times.last().copied().unwrap_or(0.0).max(animation.duration);
             animation.tracks.push(track);
         }
-        if morphs > 0 {
-            self.context.warn(format!("{} drives morph targets, which keep their default weights", self.name()));
-        } else if animation.tracks.is_empty() {
+        if animation.tracks.is_empty() && !morphs {
             self.context.warn(format!("{} moves no joint", self.name()));
         }
-        Ok(animation)
+        Ok((animation, morphs))
     }
 
     /// A channel as a track; `None`, with a warning, where it cannot be sampled.
@@ -181,7 +192,7 @@ fn settle(values: &mut TrackValues, per_key: usize) -> Result<usize, &'static st
                     return Err("has a rotation of length 0");
                 }
                 off += usize::from((length - 1.0).abs() > 1e-2);
-                *rotation = *rotation / length;
+                *rotation /= length;
             }
             Ok(off)
         }

@@ -1,6 +1,8 @@
 //! Which palette entries pull on each vertex, and how hard.
 
 use glam::Affine3A;
+use std::rc::Rc;
+
 use gltf::json::mesh::{Primitive, Semantic};
 use gltf::json::validation::Checked;
 
@@ -17,7 +19,7 @@ pub(super) enum Binding {
     /// A node: the palette entry.
     Rigid { entry: u16 },
     /// A skin: the palette entries of its joints.
-    Skin { entries: Vec<u16> },
+    Skin { entries: Rc<[u16]> },
 }
 
 #[derive(Default)]
@@ -74,6 +76,8 @@ impl Attributes<'_> {
             }
             Binding::Skin { entries } => {
                 let sets = self.sets()?;
+                let per_set = 4 * (size_of::<u16>() + size_of::<f32>());
+                self.context.budget.spend(sets.len().saturating_mul(used.len()), per_set, self.name)?;
                 let mut defects = Defects::default();
                 let mut pulls = Vec::new();
                 for &vertex in used {

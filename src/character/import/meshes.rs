@@ -1,6 +1,6 @@
 //! All visible meshes as one: the loop over nodes and primitives, places, normals, colours and winding.
 
-use glam::{Affine3A, Mat3A, Vec3};
+use glam::{Mat3A, Vec3};
 use gltf::json::mesh::{Primitive, Semantic};
 use gltf::json::validation::Checked;
 
@@ -12,20 +12,15 @@ use super::skins::Palette;
 use super::triangles;
 use crate::character::SkinMesh;
 
-/// What was found besides the mesh itself.
-#[derive(Default)]
-pub(super) struct Found {
-    /// Vertices that skins move.
-    pub skinned_vertices: usize,
-}
-
+/// Appends every visible mesh to `mesh` and says how many of its vertices skins move.
 pub(super) fn read(
     context: &Context,
     visible: &[bool],
     palette: &mut Palette,
     mesh: &mut SkinMesh,
-) -> Result<Found, ImportError> {
-    let mut found = Found::default();
+) -> Result<usize, ImportError> {
+    let mut skinned_vertices = 0;
+    let mut seen = vec![false; context.document.meshes.len()];
     for (index, node) in context.document.nodes.iter().enumerate() {
         if !visible[index] {
             continue;
@@ -44,6 +39,7 @@ pub(super) fn read(
             continue;
         };
         let source = context.lookup(&context.document.meshes, mesh_index, "mesh", || context.node_name(index))?;
+        seen[mesh_index] = true;
         if source.primitives.is_empty() {
             context.warn(format!("{} has no primitives", context.mesh_name(mesh_index)));
         }
@@ -57,12 +53,17 @@ pub(super) fn read(
             };
             let part = reader.read(index, skin, palette)?;
             if part.skinned {
-                found.skinned_vertices += part.positions.len();
+                skinned_vertices += part.positions.len();
             }
-            append(context, mesh, part, &palette.rest, reader.name)?;
+            append(context, mesh, part, palette, reader.name)?;
         }
     }
-    Ok(found)
+    let mut unseen = (0..seen.len()).filter(|&mesh| !seen[mesh]);
+    if let Some(first) = unseen.next() {
+        let (first, more) = (context.mesh_name(first), unseen.count());
+        context.warn(format!("{first} and {more} more meshes hang on no node of the scene; left out unread"));
+    }
+    Ok(skinned_vertices)
 }
 
 /// One primitive on one node.
@@ -116,6 +117,9 @@ impl PrimitiveReader<'_> {
             self.context.warn(format!("{}: its POSITION has no data and is all zeros", (self.name)()));
         }
         let source_triangles = triangles::read(self.context, self.primitive, positions.count, self.name)?;
+        if source_triangles.is_empty() {
+            return Ok(part);
+        }
         let per_vertex = 3 * size_of::<u32>() + 2 * size_of::<Vec3>() + Influences::BYTES_PER_VERTEX;
         let corners = source_triangles.len() * 3;
         self.context.budget.spend(corners.min(positions.count), per_vertex, self.name)?;
@@ -129,11 +133,13 @@ impl PrimitiveReader<'_> {
         part.triangles = source_triangles.iter().map(|triangle| triangle.map(compact)).collect();
 
         let morphs = self.morphs(positions.count)?;
+        // Morphs are read on demand; what is paid for is the work, which a few bytes of JSON could otherwise multiply.
+        self.context.budget.spend(morphs.len().saturating_mul(used.len()), size_of::<Vec3>(), self.name)?;
         part.positions = self.positions(&positions, &morphs, &used)?;
         part.normals = self.normals(&morphs, &used, &part)?;
         part.colors = self.colors(&source_triangles);
         let binding = self.binding(node, skin, palette)?;
-        part.skinned = matches!(binding, Binding::Skin { .. }) && !used.is_empty();
+        part.skinned = matches!(binding, Binding::Skin { .. });
         let attributes = influences::Attributes {
             context: self.context,
             primitive: self.primitive,
@@ -147,11 +153,8 @@ impl PrimitiveReader<'_> {
     fn binding(&self, node: usize, skin: Option<usize>, palette: &mut Palette) -> Result<Binding, ImportError> {
         let has_joints = self.attribute(Semantic::Joints(0)).is_some();
         let has_weights = self.attribute(Semantic::Weights(0)).is_some();
-        let entries = match skin {
-            Some(skin) => palette.skin(skin)?.to_vec(),
-            None => Vec::new(),
-        };
-        if !entries.is_empty() && has_joints && has_weights {
+        let entries = skin.map(|skin| palette.skin(skin)).transpose()?.filter(|entries| !entries.is_empty());
+        if let Some(entries) = entries.filter(|_| has_joints && has_weights) {
             return Ok(Binding::Skin { entries });
         }
         let name = self.name;
@@ -234,7 +237,8 @@ impl PrimitiveReader<'_> {
                         normal += Vec3::from_array(deltas.numbers(vertex)) * morph.weight;
                     }
                 }
-                normal.try_normalize()
+                // f64: the squares of f32 extremes overflow or vanish.
+                normal.as_dvec3().try_normalize().map(|normal| normal.as_vec3())
             });
             bad += usize::from(view.is_some() && given.is_none());
             normals.push(given.unwrap_or_else(|| {
@@ -310,17 +314,17 @@ fn append(
     context: &Context,
     mesh: &mut SkinMesh,
     part: Part,
-    palette_rest: &[Affine3A],
+    palette: &Palette,
     name: &dyn Fn() -> String,
 ) -> Result<(), ImportError> {
     let first = mesh.positions.len() as u32;
-    let mirrored = Mirrored::new(&part.influences, palette_rest);
+    let mirrored = Mirrored::new(&part.influences, palette);
     for triangle in &part.triangles {
         let [a, b, c] = triangle.map(|vertex| vertex + first);
         mesh.triangles.push(if mirrored.triangle(triangle) { [a, c, b] } else { [a, b, c] });
     }
     for (vertex, position) in part.positions.iter().enumerate() {
-        if !part.influences.blend(vertex, palette_rest).transform_point3(*position).is_finite() {
+        if !part.influences.blend(vertex, &palette.rest).transform_point3(*position).is_finite() {
             return Err(context.non_finite(format!("{}: a vertex carried to its rest pose", name())));
         }
     }
@@ -335,19 +339,18 @@ fn append(
 /// Tells which triangles skinning turns inside out at rest.
 struct Mirrored<'a> {
     influences: &'a Influences,
-    palette_rest: &'a [Affine3A],
+    palette: &'a Palette<'a>,
     any: bool,
 }
 
 impl<'a> Mirrored<'a> {
-    fn new(influences: &'a Influences, palette_rest: &'a [Affine3A]) -> Self {
-        let negative: Vec<bool> = palette_rest.iter().map(|matrix| matrix.matrix3.determinant() < 0.0).collect();
-        let any = influences.joints.iter().flatten().any(|&entry| negative.get(entry as usize) == Some(&true));
-        Self { influences, palette_rest, any }
+    fn new(influences: &'a Influences, palette: &'a Palette) -> Self {
+        let any = influences.joints.iter().flatten().any(|&entry| palette.mirrors[usize::from(entry)]);
+        Self { influences, palette, any }
     }
 
     fn triangle(&self, triangle: &[u32; 3]) -> bool {
-        let blend = |vertex: &u32| self.influences.blend(*vertex as usize, self.palette_rest).matrix3;
+        let blend = |vertex: &u32| self.influences.blend(*vertex as usize, &self.palette.rest).matrix3;
         self.any && triangle.iter().map(blend).sum::<Mat3A>().determinant() < 0.0
     }
 }

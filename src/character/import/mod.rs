@@ -107,12 +107,12 @@ fn read_asset(context: &Context) -> Result<CharacterAsset, ImportError> {
     graph.skeleton.model_matrices(&graph.skeleton.rest_pose(), &mut rest_model);
     let mut palette = Palette::new(context, &graph, &rest_model);
     let mut mesh = SkinMesh::default();
-    let found = meshes::read(context, &graph.visible, &mut palette, &mut mesh)?;
+    let skinned_vertices = meshes::read(context, &graph.visible, &mut palette, &mut mesh)?;
     let Palette { entries, rest, .. } = palette;
     let animations = animations::read(context, &graph.joint_of)?;
     if mesh.triangles.is_empty() {
         context.warn("nothing in the scene has triangles: nothing is skinned and there is nothing to see".into());
-    } else if found.skinned_vertices == 0 {
+    } else if skinned_vertices == 0 {
         context
             .warn("nothing is skinned: all meshes hang on their nodes; export the character with its armature".into());
     }

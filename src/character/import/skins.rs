@@ -1,6 +1,7 @@
 //! The matrix palette: which joints pull on vertices, with which bind matrices.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use glam::{Affine3A, Mat3A, Vec3A};
 
@@ -19,9 +20,11 @@ pub(super) struct Palette<'a> {
     pub entries: Vec<PaletteEntry>,
     /// From mesh to model space at rest, one per entry.
     pub rest: Vec<Affine3A>,
+    /// Whether the matrix in `rest` turns things inside out, one per entry.
+    pub mirrors: Vec<bool>,
     index_of: HashMap<(u32, [u32; 12]), u16>,
     /// The entries of each skin that was asked for.
-    skins: HashMap<usize, Vec<u16>>,
+    skins: HashMap<usize, Rc<[u16]>>,
 }
 
 impl<'a> Palette<'a> {
@@ -32,6 +35,7 @@ impl<'a> Palette<'a> {
             rest_model,
             entries: Vec::new(),
             rest: Vec::new(),
+            mirrors: Vec::new(),
             index_of: HashMap::new(),
             skins: HashMap::new(),
         }
@@ -52,6 +56,7 @@ impl<'a> Palette<'a> {
         }
         self.entries.push(PaletteEntry { joint, inverse_bind });
         self.rest.push(rest);
+        self.mirrors.push(rest.matrix3.determinant() < 0.0);
         self.index_of.insert(key, index);
         Ok(index)
     }
@@ -63,12 +68,13 @@ impl<'a> Palette<'a> {
     }
 
     /// The entries of a skin, one per joint of it.
-    pub fn skin(&mut self, skin: usize) -> Result<&[u16], ImportError> {
-        if !self.skins.contains_key(&skin) {
-            let entries = self.read_skin(skin)?;
-            self.skins.insert(skin, entries);
+    pub fn skin(&mut self, skin: usize) -> Result<Rc<[u16]>, ImportError> {
+        if let Some(known) = self.skins.get(&skin) {
+            return Ok(known.clone());
         }
-        Ok(&self.skins[&skin])
+        let entries: Rc<[u16]> = self.read_skin(skin)?.into();
+        self.skins.insert(skin, entries.clone());
+        Ok(entries)
     }
 
     fn read_skin(&mut self, index: usize) -> Result<Vec<u16>, ImportError> {

@@ -35,7 +35,7 @@ pub(super) fn read(
         Mode::Triangles => len / 3,
         _ => len.saturating_sub(2),
     };
-    if count == 0 || (mode == Mode::Triangles && len % 3 != 0) {
+    if count == 0 || (mode == Mode::Triangles && !len.is_multiple_of(3)) {
         context
             .warn(format!("{} has {len} corners, which do not make whole triangles; the rest is left out", object()));
     }
