@@ -300,6 +300,14 @@ impl Physics {
         Ok(instance.state.nodes.node(&instance.flesh, chain, node))
     }
 
+    /// Where an instance's bones are after the last step.
+    ///
+    /// # Errors
+    /// [`StepError::NoSuchFlesh`].
+    pub fn bones(&self, handle: FleshHandle) -> Result<&[Pose], StepError> {
+        Ok(&self.get(handle)?.state.nodes.bones)
+    }
+
     /// An instance's skin after the last step; empty before the first one.
     ///
     /// # Errors

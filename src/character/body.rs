@@ -38,6 +38,7 @@ pub struct Body {
     pub pills: Vec<Pill>,
     /// Triangles, counter-clockwise from outside also where the scale mirrors.
     pub triangles: Arc<Vec<[u32; 3]>>,
+    height: f32,
 }
 
 impl Body {
@@ -70,7 +71,20 @@ impl Body {
             skin: Arc::new(skin),
             pills,
             triangles: Arc::new(triangles),
+            height: height(&rest.positions),
         })
+    }
+
+    /// Height of the skin at rest (m).
+    pub fn height(&self) -> f32 {
+        self.height
+    }
+
+    /// The skin's places (m) in a pose in model space, by linear blend skinning alone.
+    pub fn rigid_vertices(&self, asset: &CharacterAsset, pose: &[LocalTransform]) -> Vec<Vec3> {
+        let mut palette = Vec::new();
+        asset.palette_matrices(&scaled_joints(asset, self.scale, pose), &mut palette);
+        rest_skin(asset, &palette).positions
     }
 
     /// Where everything is in a pose (one transform a joint): the bones in the world, given the root's pose, and
@@ -106,6 +120,11 @@ fn hold_joints(asset: &CharacterAsset, pose: &[LocalTransform], held: &[(u32, Po
             joints[index] = joints[parent as usize] * local.to_affine();
         }
     }
+}
+
+fn height(positions: &[Vec3]) -> f32 {
+    let (low, high) = positions.iter().fold((f32::MAX, f32::MIN), |(low, high), p| (low.min(p.y), high.max(p.y)));
+    (high - low).max(0.0)
 }
 
 fn scaled_joints(asset: &CharacterAsset, scale: Vec3, pose: &[LocalTransform]) -> Vec<Affine3A> {

@@ -1,1 +1,90 @@
-fn main() {}
+//! The command-line tool: thin, on the public API.
+
+mod inspect;
+mod picture;
+mod report;
+mod run;
+mod scene;
+
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Gives game characters flesh.
+#[derive(Parser)]
+#[command(name = "sinew", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// What is in a character's file, what Sinew would make of it, and every warning.
+    Inspect(inspect::InspectArgs),
+    /// Steps a character through an animation.
+    Run(run::RunArgs),
+    /// Steps a canonical scene.
+    Scene(scene::SceneArgs),
+}
+
+/// Where to step.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum BackendArg {
+    /// The GPU where there is a real one, else the CPU.
+    Auto,
+    /// The CPU.
+    Cpu,
+    /// The GPU.
+    Gpu,
+}
+
+/// Options that `run` and `scene` share.
+#[derive(Args)]
+struct StepArgs {
+    /// How many frames.
+    #[arg(long, default_value_t = 150)]
+    frames: u32,
+    /// The time step (s).
+    #[arg(long, default_value_t = 1.0 / 60.0)]
+    dt: f64,
+    /// Where to step.
+    #[arg(long, value_enum, default_value = "auto")]
+    backend: BackendArg,
+    /// Threads on the CPU; 0 for all.
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
+    /// Sets a rod's activation, 0 to 1.
+    #[arg(long = "activation", value_name = "MUSCLE=VALUE")]
+    activations: Vec<String>,
+    /// Writes a report as JSON.
+    #[arg(long, value_name = "R.json")]
+    report: Option<std::path::PathBuf>,
+    /// Writes all nodes after the last frame as CSV.
+    #[arg(long, value_name = "NODES.csv")]
+    dump: Option<std::path::PathBuf>,
+    /// Draws a moving picture.
+    #[arg(long, value_name = "G.gif")]
+    gif: Option<std::path::PathBuf>,
+    /// Draws the last frame.
+    #[arg(long, value_name = "P.png")]
+    png: Option<std::path::PathBuf>,
+}
+
+/// What went wrong, in a line that names the thing and the fix.
+type Error = Box<dyn std::error::Error>;
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Inspect(args) => inspect::inspect(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Scene(args) => scene::scene(&args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("sinew: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

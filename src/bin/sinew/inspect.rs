@@ -1,0 +1,134 @@
+//! `sinew inspect`.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+use sinew::Character;
+use sinew::character::{FleshOptions, ImportOptions};
+
+use crate::Error;
+
+#[derive(clap::Args)]
+pub struct InspectArgs {
+    /// A .glb, .gltf or .vrm file.
+    file: PathBuf,
+    /// Prints JSON.
+    #[arg(long)]
+    json: bool,
+    /// What one unit of the file is (m).
+    #[arg(long, default_value_t = 1.0)]
+    meters_per_unit: f32,
+}
+
+#[derive(Serialize)]
+struct Inspection {
+    file: String,
+    height: f32,
+    joints: usize,
+    palette: usize,
+    vertices: usize,
+    triangles: usize,
+    animations: Vec<AnimationLine>,
+    rods: Vec<RodLine>,
+    pills: usize,
+    warnings: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct AnimationLine {
+    name: String,
+    seconds: f32,
+    tracks: usize,
+}
+
+#[derive(Serialize)]
+struct RodLine {
+    name: String,
+    joint: String,
+    end_joint: String,
+    length: f64,
+    radius: f64,
+    nodes: usize,
+    volume: f64,
+    vertices: usize,
+}
+
+pub fn inspect(args: &InspectArgs) -> Result<(), Error> {
+    let import = ImportOptions { meters_per_unit: args.meters_per_unit, ..Default::default() };
+    let character = Character::load_with(&args.file, &import, &FleshOptions::default())?;
+    let inspection = describe(&args.file.display().to_string(), &character);
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&inspection)?);
+    } else {
+        print(&inspection);
+    }
+    Ok(())
+}
+
+fn describe(file: &str, character: &Character) -> Inspection {
+    let (asset, body) = (character.asset(), character.body());
+    let name = |joint: u32| asset.skeleton.joints[joint as usize].name.clone();
+    let rods = body
+        .limbs
+        .iter()
+        .zip(body.flesh.chains())
+        .enumerate()
+        .map(|(index, (limb, chain))| RodLine {
+            name: chain.name.clone(),
+            joint: name(limb.joint),
+            end_joint: name(limb.end_joint),
+            length: limb.length(),
+            radius: limb.radius_at(0.5),
+            nodes: chain.node_count(),
+            volume: chain.rest_volume,
+            vertices: body.skin.bindings.iter().filter(|binding| binding.chain as usize == index).count(),
+        })
+        .collect();
+    Inspection {
+        file: file.into(),
+        height: body.height(),
+        joints: asset.skeleton.joints.len(),
+        palette: asset.palette.len(),
+        vertices: asset.mesh.positions.len(),
+        triangles: asset.mesh.triangles.len(),
+        animations: asset
+            .animations
+            .iter()
+            .map(|animation| AnimationLine {
+                name: animation.name.clone(),
+                seconds: animation.duration,
+                tracks: animation.tracks.len(),
+            })
+            .collect(),
+        rods,
+        pills: body.pills.len(),
+        warnings: character.warnings().iter().map(|warning| warning.0.clone()).collect(),
+    }
+}
+
+fn print(inspection: &Inspection) {
+    let Inspection { file, height, joints, palette, vertices, triangles, animations, rods, pills, warnings } =
+        inspection;
+    println!(
+        "{file}: {height:.2} m high, {joints} joints, {vertices} vertices, {triangles} triangles, palette of {palette}"
+    );
+    println!("animations: {}", animations.len());
+    for AnimationLine { name, seconds, tracks } in animations {
+        println!("  {name}: {seconds:.2} s, {tracks} tracks");
+    }
+    println!("flesh: {} rods, {pills} pills", rods.len());
+    for rod in rods {
+        println!(
+            "  {}: {:.3} m long, radius {:.3} m, {:.2} l, {} nodes, pulls on {} vertices",
+            rod.name,
+            rod.length,
+            rod.radius,
+            rod.volume * 1000.0,
+            rod.nodes,
+            rod.vertices
+        );
+    }
+    for warning in warnings {
+        println!("warning: {warning}");
+    }
+}

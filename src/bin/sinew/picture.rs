@@ -1,0 +1,190 @@
+//! Pictures of what was stepped: frames are kept while stepping and drawn at the end.
+
+use std::sync::Arc;
+
+use glam::Vec3;
+use indicatif::{ProgressBar, ProgressStyle};
+use rayon::prelude::*;
+use sinew::character::{Animation, Body};
+use sinew::picture::{Camera, Ground, Image, MeshView, OverlayPill, OverlayRod, Scene, write_gif};
+use sinew::{Character, FleshHandle, Physics, Pose};
+
+use crate::{Error, StepArgs};
+
+const WIDTH: u32 = 480;
+const HEIGHT: u32 = 400;
+/// Frames of a moving picture are at least this far apart (s).
+const GIF_DELAY: f64 = 1.0 / 30.0;
+const ROD_COLOUR: [f32; 4] = [0.75, 0.09, 0.06, 0.55];
+const PILL_COLOUR: [f32; 4] = [0.15, 0.55, 1.0, 0.16];
+
+/// What a frame shows of the rods: places and radii of each one's nodes (m).
+type Rods = Vec<(Vec<Vec3>, Vec<f32>)>;
+
+fn rods(physics: &Physics, handle: FleshHandle) -> Result<Rods, Error> {
+    let flesh = physics.flesh(handle)?;
+    (0..flesh.chains().len())
+        .map(|rod| {
+            let nodes = (0..flesh.chains()[rod].node_count()).map(|node| physics.node(handle, rod, node));
+            let nodes = nodes.collect::<Result<Vec<_>, _>>()?;
+            Ok(nodes.iter().map(|node| (node.place.as_vec3(), node.radius)).unzip())
+        })
+        .collect()
+}
+
+fn overlays(rods: &Rods) -> Vec<OverlayRod<'_>> {
+    rods.iter().map(|(points, radii)| OverlayRod { points, radii, colour: ROD_COLOUR }).collect()
+}
+
+/// How many steps there are to a picture, and how long a picture is shown (ms).
+struct Pace {
+    every: usize,
+    delay_ms: u32,
+}
+
+impl Pace {
+    fn new(dt: f64) -> Self {
+        let every = (GIF_DELAY / dt).round().max(1.0);
+        Self { every: every as usize, delay_ms: (every * dt * 1000.0).round().clamp(20.0, 1000.0) as u32 }
+    }
+}
+
+/// Draws frames and writes what is asked for.
+fn save<F: Sync>(
+    args: &StepArgs,
+    pace: &Pace,
+    frames: &[F],
+    draw: impl Fn(&F) -> Result<Image, sinew::picture::PictureError> + Sync,
+) -> Result<(), Error> {
+    if let (Some(path), Some(last)) = (&args.png, frames.last()) {
+        draw(last)?.write_png(path)?;
+    }
+    if let Some(path) = &args.gif {
+        let shown: Vec<&F> = frames.iter().skip(pace.every - 1).step_by(pace.every).collect();
+        let bar = ProgressBar::new(shown.len() as u64)
+            .with_style(ProgressStyle::with_template("drawing {bar:30} {pos}/{len}")?);
+        let images = shown
+            .par_iter()
+            .map(|frame| {
+                let image = draw(frame);
+                bar.inc(1);
+                image
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        bar.finish_and_clear();
+        write_gif(path, &images, pace.delay_ms)?;
+    }
+    Ok(())
+}
+
+/// Frames of a character.
+pub struct CharacterFilm {
+    camera: Camera,
+    pace: Pace,
+    character: Character,
+    frames: Vec<CharacterFrame>,
+}
+
+struct CharacterFrame {
+    positions: Vec<Vec3>,
+    normals: Vec<Vec3>,
+    rods: Rods,
+    pills: Vec<OverlayPill>,
+}
+
+impl CharacterFilm {
+    /// A camera that sees all of the animation.
+    pub fn new(character: &Character, animation: Option<&Animation>, dt: f64) -> Self {
+        const GLIMPSES: u32 = 12;
+        let (asset, body) = (character.asset(), character.body());
+        let mut pose = asset.skeleton.rest_pose();
+        let mut seen = Vec::new();
+        for glimpse in 0..GLIMPSES {
+            if let Some(animation) = animation {
+                animation.sample(animation.duration * glimpse as f32 / GLIMPSES as f32, &mut pose);
+            }
+            seen.extend(body.rigid_vertices(asset, &pose));
+        }
+        let direction = Vec3::new(0.55, 0.3, 1.0);
+        let camera = Camera::framing_points(&seen, direction, WIDTH as f32 / HEIGHT as f32);
+        Self { camera, pace: Pace::new(dt), character: character.clone(), frames: Vec::new() }
+    }
+
+    /// Keeps how things stand.
+    pub fn shoot(&mut self, physics: &Physics, handle: FleshHandle) -> Result<(), Error> {
+        let vertices = physics.vertices(handle)?;
+        self.frames.push(CharacterFrame {
+            positions: vertices.positions.clone(),
+            normals: vertices.normals.clone(),
+            rods: rods(physics, handle)?,
+            pills: pills(self.character.body(), physics.bones(handle)?),
+        });
+        Ok(())
+    }
+
+    /// Draws and writes what is asked for.
+    pub fn save(self, args: &StepArgs) -> Result<(), Error> {
+        let triangles = Arc::clone(&self.character.body().triangles);
+        let colours = &self.character.asset().mesh.triangle_colors;
+        save(args, &self.pace, &self.frames, |frame| {
+            let mut scene = Scene::new(self.camera);
+            scene.meshes.push(MeshView {
+                positions: &frame.positions,
+                normals: &frame.normals,
+                triangles: &triangles,
+                triangle_colours: colours,
+            });
+            scene.rods = overlays(&frame.rods);
+            scene.pills.clone_from(&frame.pills);
+            scene.render(WIDTH, HEIGHT)
+        })
+    }
+}
+
+fn pills(body: &Body, bones: &[Pose]) -> Vec<OverlayPill> {
+    body.pills
+        .iter()
+        .map(|pill| OverlayPill {
+            ends: pill.ends.map(|end| bones[pill.bone].transform_point(end.as_dvec3()).as_vec3()),
+            radii: pill.radii,
+            colour: PILL_COLOUR,
+        })
+        .collect()
+}
+
+/// Frames of a scene that is only rods.
+pub struct RodFilm {
+    ground: Ground,
+    pace: Pace,
+    frames: Vec<Rods>,
+}
+
+impl RodFilm {
+    /// A film of a scene.
+    pub fn new(scene: &sinew::scenes::Scene, dt: f64) -> Self {
+        let lowest = |low: f32, chain: &sinew::flesh::Chain| {
+            let length: f64 = chain.rest.windows(2).map(|p| p[0].translation.distance(p[1].translation)).sum();
+            low.min((chain.rest[0].translation.y - length) as f32)
+        };
+        let height = scene.flesh.chains().iter().fold(0.0, lowest);
+        Self { ground: Ground { height, ..Ground::default() }, pace: Pace::new(dt), frames: Vec::new() }
+    }
+
+    /// Keeps how things stand.
+    pub fn shoot(&mut self, physics: &Physics, handle: FleshHandle) -> Result<(), Error> {
+        self.frames.push(rods(physics, handle)?);
+        Ok(())
+    }
+
+    /// Draws and writes what is asked for.
+    pub fn save(self, args: &StepArgs) -> Result<(), Error> {
+        let seen: Vec<Vec3> = self.frames.iter().flatten().flat_map(|(points, _)| points.iter().copied()).collect();
+        let camera = Camera::framing_points(&seen, Vec3::new(0.35, 0.3, 1.0), WIDTH as f32 / HEIGHT as f32);
+        save(args, &self.pace, &self.frames, |frame| {
+            let mut scene = Scene::new(camera);
+            scene.ground = Some(self.ground);
+            scene.rods = overlays(frame);
+            scene.render(WIDTH, HEIGHT)
+        })
+    }
+}

@@ -1,0 +1,177 @@
+//! What `run` and `scene` report and dump.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+use serde::Serialize;
+use sinew::step::Stage;
+use sinew::{FleshHandle, Physics};
+
+use crate::Error;
+
+/// The report; its keys are documented in the README.
+#[derive(Serialize)]
+pub struct Report {
+    pub version: &'static str,
+    pub input: String,
+    pub backend: String,
+    pub adapter: Option<String>,
+    pub frames: u32,
+    pub dt: f64,
+    pub substeps: u32,
+    pub iterations: u32,
+    pub threads: usize,
+    pub counts: Counts,
+    pub timing_ms: Timing,
+    pub quality: QualityReport,
+    pub finite: bool,
+    pub resets: u32,
+    pub state_hash: String,
+    pub warnings: Vec<String>,
+}
+
+#[derive(Default, Serialize)]
+pub struct Counts {
+    pub characters: usize,
+    pub bundles: usize,
+    pub rods: usize,
+    pub nodes: usize,
+    pub segments: usize,
+    pub pills: usize,
+    pub dofs: usize,
+    pub vertices: usize,
+    pub joints: usize,
+    pub contacts: usize,
+}
+
+#[derive(Serialize)]
+pub struct Timing {
+    pub step: StepTiming,
+    pub stages: BTreeMap<&'static str, f64>,
+}
+
+#[derive(Serialize)]
+pub struct StepTiming {
+    pub median: f64,
+    pub p95: f64,
+    pub max: f64,
+}
+
+#[derive(Serialize)]
+pub struct QualityReport {
+    pub volume_error_mean: f64,
+    pub volume_error_max: f64,
+    pub stretch_error_mean: f64,
+    pub stretch_error_max: f64,
+    pub penetration_max: f64,
+    pub residual: f64,
+}
+
+/// Step times and stage times, gathered while stepping.
+#[derive(Default)]
+pub struct Clock {
+    steps: Vec<f64>,
+    stages: BTreeMap<&'static str, f64>,
+}
+
+impl Clock {
+    pub fn add(&mut self, step: Duration, physics: &Physics) {
+        self.steps.push(step.as_secs_f64() * 1000.0);
+        let times = physics.stage_times();
+        for stage in Stage::ALL {
+            *self.stages.entry(stage.name()).or_default() += times.get(stage);
+        }
+    }
+
+    fn timing(&self) -> Timing {
+        let mut sorted = self.steps.clone();
+        sorted.sort_by(f64::total_cmp);
+        let at = |share: f64| {
+            let index = (share * (sorted.len().saturating_sub(1)) as f64).round() as usize;
+            sorted.get(index).copied().unwrap_or(0.0)
+        };
+        let count = self.steps.len().max(1) as f64;
+        Timing {
+            step: StepTiming { median: at(0.5), p95: at(0.95), max: at(1.0) },
+            stages: self.stages.iter().map(|(&name, total)| (name, total / count)).collect(),
+        }
+    }
+}
+
+/// What the report cannot ask [`Physics`] for.
+pub struct Told {
+    pub input: String,
+    pub frames: u32,
+    pub dt: f64,
+    pub counts: Counts,
+    pub warnings: Vec<String>,
+}
+
+pub fn report(physics: &Physics, handle: FleshHandle, told: Told, clock: &Clock) -> Result<Report, Error> {
+    let quality = physics.quality();
+    Ok(Report {
+        version: env!("CARGO_PKG_VERSION"),
+        input: told.input,
+        backend: "cpu".into(),
+        adapter: None,
+        frames: told.frames,
+        dt: told.dt,
+        substeps: physics.config.substeps,
+        iterations: physics.config.iterations,
+        threads: physics.config.threads,
+        counts: counts(physics, handle, told.counts)?,
+        timing_ms: clock.timing(),
+        quality: QualityReport {
+            volume_error_mean: quality.volume_error_mean,
+            volume_error_max: quality.volume_error_max,
+            stretch_error_mean: quality.stretch_error_mean,
+            stretch_error_max: quality.stretch_error_max,
+            penetration_max: quality.penetration_max,
+            residual: quality.residual,
+        },
+        finite: physics.state(handle)?.is_finite(),
+        resets: physics.health(handle)?.resets,
+        state_hash: format!("{:016x}", physics.state_hash()),
+        warnings: told.warnings,
+    })
+}
+
+fn counts(physics: &Physics, handle: FleshHandle, told: Counts) -> Result<Counts, Error> {
+    let flesh = physics.flesh(handle)?;
+    let rods = flesh.chains().len();
+    let nodes = flesh.node_count();
+    let contacts = (0..rods)
+        .flat_map(|rod| (0..flesh.chains()[rod].node_count()).map(move |node| (rod, node)))
+        .filter_map(|(rod, node)| physics.node(handle, rod, node).ok())
+        .filter(|node| physics.planes.iter().any(|plane| plane.distance(node.place) < f64::from(node.radius) + 1.0e-4))
+        .count();
+    Ok(Counts { bundles: rods, rods, nodes, segments: nodes - rods, dofs: 7 * nodes, contacts, ..told })
+}
+
+pub fn write(path: &Path, report: &Report) -> Result<(), Error> {
+    save(path, serde_json::to_string_pretty(report)? + "\n")
+}
+
+/// Writes every node as CSV.
+pub fn dump(path: &Path, physics: &Physics, handle: FleshHandle) -> Result<(), Error> {
+    let flesh = physics.flesh(handle)?;
+    let mut text = String::from("rod,node,x,y,z,scale,radius,qx,qy,qz,qw\n");
+    for (rod, chain) in flesh.chains().iter().enumerate() {
+        for index in 0..chain.node_count() {
+            let node = physics.node(handle, rod, index)?;
+            let (p, q) = (node.place, node.frame);
+            writeln!(
+                text,
+                "{rod},{index},{},{},{},{},{},{},{},{},{}",
+                p.x, p.y, p.z, node.scale, node.radius, q.x, q.y, q.z, q.w
+            )?;
+        }
+    }
+    save(path, text)
+}
+
+fn save(path: &Path, text: String) -> Result<(), Error> {
+    std::fs::write(path, text).map_err(|error| format!("cannot write {}: {error}", path.display()).into())
+}

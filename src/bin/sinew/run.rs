@@ -1,0 +1,175 @@
+//! `sinew run`.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use hecs::{Entity, World};
+use sinew::character::{Animation, FleshOptions, ImportOptions};
+use sinew::components::{Activations, CharacterInstance, CharacterPose};
+use sinew::rigid::RigidWorld;
+use sinew::step::StepConfig;
+use sinew::{Character, FleshHandle, Physics, Pose};
+
+use crate::picture::CharacterFilm;
+use crate::report::{Clock, Counts, Told, dump, report, write};
+use crate::{BackendArg, Error, StepArgs};
+
+#[derive(clap::Args)]
+pub struct RunArgs {
+    /// A .glb, .gltf or .vrm file.
+    file: PathBuf,
+    /// The animation to play; the first one by default.
+    #[arg(long)]
+    animation: Option<String>,
+    /// What one unit of the file is (m).
+    #[arg(long, default_value_t = 1.0)]
+    meters_per_unit: f32,
+    #[command(flatten)]
+    step: StepArgs,
+}
+
+pub fn run(args: &RunArgs) -> Result<(), Error> {
+    let import = ImportOptions { meters_per_unit: args.meters_per_unit, ..Default::default() };
+    let character = Character::load_with(&args.file, &import, &FleshOptions::default())?;
+    let animation = chosen(&character, args)?;
+    let mut world = World::new();
+    let mut rigid = RigidWorld::default();
+    rigid.spawn_ground(0.0, 0.8)?;
+    let mut physics = physics(&args.step, StepConfig::default())?;
+    let entity = character.spawn(&mut world, &mut rigid, &mut physics, Pose::IDENTITY)?;
+    activate(&world, entity, &character, &args.step.activations)?;
+    let handle = world.get::<&CharacterInstance>(entity)?.flesh;
+
+    let pictured = args.step.gif.is_some() || args.step.png.is_some();
+    let mut film = pictured.then(|| CharacterFilm::new(&character, animation, args.step.dt));
+    let mut clock = Clock::default();
+    for frame in 1..=args.step.frames {
+        if let Some(animation) = animation {
+            let time = animation.looped((f64::from(frame) * args.step.dt) as f32);
+            let mut pose = world.get::<&mut CharacterPose>(entity)?;
+            animation.sample(time, &mut pose.0);
+        }
+        let start = Instant::now();
+        physics.step(&mut world, &mut rigid, args.step.dt)?;
+        clock.add(start.elapsed(), &physics);
+        if let Some(film) = &mut film {
+            film.shoot(&physics, handle)?;
+        }
+    }
+    if let Some(film) = film {
+        film.save(&args.step)?;
+    }
+    finish(args, &character, &physics, handle, &clock)
+}
+
+fn chosen<'a>(character: &'a Character, args: &RunArgs) -> Result<Option<&'a Animation>, Error> {
+    let animations = &character.asset().animations;
+    match &args.animation {
+        None => Ok(animations.first()),
+        Some(name) => character.asset().animation(name).map(Some).ok_or_else(|| {
+            let names: Vec<&str> = animations.iter().map(|animation| animation.name.as_str()).collect();
+            format!("{} has no animation `{name}`; it has: {}", args.file.display(), names.join(", ")).into()
+        }),
+    }
+}
+
+/// Physics on the backend asked for.
+pub fn physics(args: &StepArgs, config: StepConfig) -> Result<Physics, Error> {
+    if matches!(args.backend, BackendArg::Gpu) {
+        return Err("this build has no GPU backend; use --backend cpu".into());
+    }
+    let mut physics = Physics::new(StepConfig { threads: args.threads, ..config });
+    physics.measure_stages = args.report.is_some();
+    Ok(physics)
+}
+
+/// `NAME=VALUE` with a number.
+pub fn assignment(text: &str) -> Result<(&str, f32), Error> {
+    let (name, value) = text.rsplit_once('=').ok_or_else(|| format!("`{text}` is no NAME=VALUE"))?;
+    let value = value.parse().map_err(|_| format!("`{value}` in `{text}` is no number"))?;
+    Ok((name, value))
+}
+
+fn activate(world: &World, entity: Entity, character: &Character, wanted: &[String]) -> Result<(), Error> {
+    let mut activations = world.get::<&mut Activations>(entity)?;
+    for text in wanted {
+        let (name, value) = assignment(text)?;
+        let chains = character.body().flesh.chains();
+        let index = chains.iter().position(|chain| chain.name == name).ok_or_else(|| {
+            let names: Vec<&str> = chains.iter().map(|chain| chain.name.as_str()).collect();
+            format!("there is no muscle `{name}`; there are: {}", names.join(", "))
+        })?;
+        activations.0[index] = value;
+    }
+    Ok(())
+}
+
+fn finish(
+    args: &RunArgs,
+    character: &Character,
+    physics: &Physics,
+    handle: FleshHandle,
+    clock: &Clock,
+) -> Result<(), Error> {
+    let counts = Counts {
+        characters: 1,
+        pills: character.body().pills.len(),
+        vertices: character.asset().mesh.positions.len(),
+        joints: character.asset().skeleton.joints.len(),
+        ..Counts::default()
+    };
+    let told = Told {
+        input: args.file.display().to_string(),
+        frames: args.step.frames,
+        dt: args.step.dt,
+        counts,
+        warnings: character.warnings().iter().map(|warning| warning.0.clone()).collect(),
+    };
+    conclude(&args.step, physics, handle, told, clock)
+}
+
+/// Prints the run in a few lines, and writes report and dump where asked for.
+pub fn conclude(
+    args: &StepArgs,
+    physics: &Physics,
+    handle: FleshHandle,
+    told: Told,
+    clock: &Clock,
+) -> Result<(), Error> {
+    for warning in &told.warnings {
+        eprintln!("warning: {warning}");
+    }
+    let report = report(physics, handle, told, clock)?;
+    let (counts, quality) = (&report.counts, &report.quality);
+    println!(
+        "{}: {} frames of {:.2} ms on the {}: {} rods, {} nodes, {} vertices",
+        report.input,
+        report.frames,
+        report.dt * 1000.0,
+        report.backend,
+        counts.rods,
+        counts.nodes,
+        counts.vertices
+    );
+    println!(
+        "step: median {:.3} ms, 95 % {:.3} ms, max {:.3} ms",
+        report.timing_ms.step.median, report.timing_ms.step.p95, report.timing_ms.step.max
+    );
+    println!(
+        "volume error: mean {:.3} %, max {:.3} %; stretch: mean {:.3} %, max {:.3} %; finite: {}, resets: {}, state {}",
+        100.0 * quality.volume_error_mean,
+        100.0 * quality.volume_error_max,
+        100.0 * quality.stretch_error_mean,
+        100.0 * quality.stretch_error_max,
+        report.finite,
+        report.resets,
+        report.state_hash
+    );
+    if let Some(path) = &args.report {
+        write(path, &report)?;
+    }
+    if let Some(path) = &args.dump {
+        dump(path, physics, handle)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,62 @@
+//! `sinew scene`.
+
+use std::time::Instant;
+
+use sinew::Pose;
+use sinew::scenes::SceneParameters;
+
+use crate::picture::RodFilm;
+use crate::report::{Clock, Counts, Told};
+use crate::run::{assignment, conclude, physics};
+use crate::{Error, StepArgs};
+
+#[derive(clap::Args)]
+pub struct SceneArgs {
+    /// cantilevers or band.
+    name: String,
+    /// Sets a parameter of the scene.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    #[command(flatten)]
+    step: StepArgs,
+}
+
+pub fn scene(args: &SceneArgs) -> Result<(), Error> {
+    let mut parameters = SceneParameters::of(&args.name)?;
+    for text in &args.set {
+        let (key, value) = text.split_once('=').ok_or_else(|| format!("`{text}` is no KEY=VALUE"))?;
+        parameters.set(key, value)?;
+    }
+    let scene = parameters.build(&args.name)?;
+    let mut physics = physics(&args.step, scene.config)?;
+    let handle = physics.insert(scene.flesh.clone(), &scene.start, Pose::IDENTITY)?;
+    for text in &args.step.activations {
+        let (name, value) = assignment(text)?;
+        let chain = scene.flesh.chains().iter().position(|chain| chain.name == name);
+        physics.set_activation(handle, chain.ok_or_else(|| format!("there is no rod `{name}`"))?, value)?;
+    }
+    physics.set_bones(handle, &scene.bones, Pose::IDENTITY)?;
+
+    let pictured = args.step.gif.is_some() || args.step.png.is_some();
+    let mut film = pictured.then(|| RodFilm::new(&scene, args.step.dt));
+    let mut clock = Clock::default();
+    for _ in 0..args.step.frames {
+        let start = Instant::now();
+        physics.step_flesh(args.step.dt)?;
+        clock.add(start.elapsed(), &physics);
+        if let Some(film) = &mut film {
+            film.shoot(&physics, handle)?;
+        }
+    }
+    if let Some(film) = film {
+        film.save(&args.step)?;
+    }
+    let told = Told {
+        input: args.name.clone(),
+        frames: args.step.frames,
+        dt: args.step.dt,
+        counts: Counts::default(),
+        warnings: Vec::new(),
+    };
+    conclude(&args.step, &physics, handle, told, &clock)
+}
