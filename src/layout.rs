@@ -39,11 +39,11 @@ pub mod rest {
     pub const FREE_FRAME: usize = 9;
     /// 0 where the node's scale is held at its rest value, else 1.
     pub const FREE_SCALE: usize = 10;
-    /// Which of the chain's two bones holds the node: 0 or 1.
+    /// Which of the chain's two bones holds or carries the node: 0 or 1.
     pub const HOLD_SLOT: usize = 11;
-    /// The held node's place in that bone's frame (m), 3 entries.
+    /// The node's place in that bone's frame (m), 3 entries.
     pub const HOLD_PLACE: usize = 12;
-    /// The held node's frame in that bone's frame, 4 entries.
+    /// The node's frame in that bone's frame, 4 entries.
     pub const HOLD_FRAME: usize = 15;
     /// Coefficient of (15) at the node, on the difference of the two slopes' residual.
     pub const SURFACE_BENDING: usize = 19;
@@ -77,8 +77,10 @@ pub mod rest {
     pub const VOLUME_BEND_V: usize = 37;
     /// Peak active tension times length: what full activation adds to the energy per unit of Γ_w.
     pub const ACTIVE: usize = 38;
+    /// 1 where both ends of the chain are held: then a bone that carries the node into a plane is obeyed.
+    pub const CARRIED: usize = 39;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 39;
+    pub const ENTRIES: usize = 40;
 }
 
 /// Entries of a node row.
@@ -121,9 +123,9 @@ pub mod node {
     pub const OLDER_SCALE_RATE: usize = 44;
     /// The angular velocity before the last substep (rad/s), 3 entries.
     pub const OLDER_SPIN: usize = 45;
-    /// Where the bone holds the node (m), 3 entries.
+    /// Where the bone holds or would carry the node (m), 3 entries.
     pub const TARGET_PLACE: usize = 48;
-    /// The frame in which the bone holds the node, 4 entries.
+    /// The frame in which the bone holds or would carry the node, 4 entries.
     pub const TARGET_FRAME: usize = 51;
     /// Unit normal of the contact plane, 3 entries.
     pub const CONTACT_NORMAL: usize = 55;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use glam::{Affine3A, DMat3, DQuat, DVec3, Mat3A, Vec3};
 
-use super::first_flesh::{FleshOptions, Limb, RestSkin, find_limbs, influences};
+use super::first_flesh::{FleshOptions, Limb, RestSkin, find_limbs, influences, owners};
 use super::{CharacterAsset, LocalTransform, MAX_INFLUENCES};
 use crate::Pose;
 use crate::flesh::{BuildError, Flesh, Holds, RodNode, RodSpec};
@@ -210,13 +210,14 @@ fn fade(value: f64, [from, to]: [f64; 2]) -> f64 {
 
 fn bind_skin(asset: &CharacterAsset, rest: &RestSkin, limbs: &[Limb], flesh: &Flesh, options: &FleshOptions) -> Skin {
     let mesh = &asset.mesh;
+    let owners = owners(asset);
     let mut bindings = Vec::new();
     let vertices = (0..mesh.positions.len())
         .map(|vertex| {
             let first_binding = bindings.len() as u32;
             for (index, limb) in limbs.iter().enumerate() {
                 let pull: f64 = influences(asset, vertex)
-                    .filter(|&(entry, _)| asset.palette[entry].joint == limb.joint)
+                    .filter(|&(entry, _)| owners[asset.palette[entry].joint as usize] == limb.joint)
                     .map(|(_, weight)| weight)
                     .sum();
                 bindings.extend(bind(rest, vertex, pull, (index, limb), flesh, options));

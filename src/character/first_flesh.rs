@@ -36,7 +36,7 @@ impl Default for FleshOptions {
             segments: 8,
             least_vertices: 8,
             least_length: 0.03,
-            slenderness: [0.7, 14.0],
+            slenderness: [1.1, 14.0],
             fill: 0.9,
             least_weight: 0.3,
             fade: [1.6, 3.0],
@@ -84,15 +84,22 @@ pub struct RestSkin {
 /// Finds the limbs of a character; `joints` are the joints' matrices at rest, `skin` its skin.
 pub fn find_limbs(asset: &CharacterAsset, joints: &[Affine3A], skin: &RestSkin, options: &FleshOptions) -> Vec<Limb> {
     let height = extent(&skin.positions);
-    let pulled = vertices_by_joint(asset, options.least_weight);
+    let owners = owners(asset);
+    let pulled = vertices_by_joint(asset, &owners, options.least_weight);
     let mut limbs = Vec::new();
-    for (joint, vertices) in pulled.iter().enumerate() {
-        let children = asset.skeleton.joints.iter().enumerate().filter(|(_, child)| child.parent == Some(joint as u32));
+    for (joint, vertices) in pulled.iter().enumerate().filter(|(_, vertices)| !vertices.is_empty()) {
+        let children = asset
+            .skeleton
+            .joints
+            .iter()
+            .enumerate()
+            .filter(|&(index, child)| child.parent == Some(joint as u32) && owners[index] == index as u32);
         let candidates = children.filter_map(|(child, _)| {
             let line = [joints[joint].translation.as_dvec3(), joints[child].translation.as_dvec3()];
             limb(line, [joint as u32, child as u32], vertices, skin, height, options)
         });
-        limbs.extend(candidates.max_by(|(a, _), (b, _)| a.cmp(b)).map(|(_, limb)| limb));
+        let found = candidates.max_by(|(a, x), (b, y)| a.cmp(b).then(y.length().total_cmp(&x.length())));
+        limbs.extend(found.map(|(_, limb)| limb));
     }
     limbs
 }
@@ -103,13 +110,30 @@ fn extent(positions: &[Vec3]) -> f64 {
     if low.x <= high.x { f64::from((high - low).max_element()) } else { 0.0 }
 }
 
+/// For each joint, the joint whose limb its vertices belong to: a mesh that hangs on a childless node of its own is
+/// a rigid part of the node above.
+pub fn owners(asset: &CharacterAsset) -> Vec<u32> {
+    let joints = &asset.skeleton.joints;
+    let mut owners: Vec<u32> = (0..joints.len() as u32).collect();
+    let mut has_child = vec![false; joints.len()];
+    joints.iter().filter_map(|joint| joint.parent).for_each(|parent| has_child[parent as usize] = true);
+    for entry in &asset.palette {
+        let joint = entry.joint as usize;
+        let rigid = entry.inverse_bind == Affine3A::IDENTITY;
+        if let (true, false, Some(parent)) = (rigid, has_child[joint], joints[joint].parent) {
+            owners[joint] = parent;
+        }
+    }
+    owners
+}
+
 /// For each joint, the vertices that belong to it.
-fn vertices_by_joint(asset: &CharacterAsset, least_weight: f64) -> Vec<Vec<u32>> {
+fn vertices_by_joint(asset: &CharacterAsset, owners: &[u32], least_weight: f64) -> Vec<Vec<u32>> {
     let mut pulled = vec![Vec::new(); asset.skeleton.joints.len()];
     for vertex in 0..asset.mesh.positions.len() {
         let mut by_joint: Vec<(u32, f64)> = Vec::with_capacity(MAX_INFLUENCES);
         for (entry, weight) in influences(asset, vertex) {
-            let joint = asset.palette[entry].joint;
+            let joint = owners[asset.palette[entry].joint as usize];
             match by_joint.iter_mut().find(|(j, _)| *j == joint) {
                 Some((_, sum)) => *sum += weight,
                 None => by_joint.push((joint, weight)),

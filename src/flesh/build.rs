@@ -207,7 +207,14 @@ fn inert_group(node_count: usize) -> GroupRest<f32> {
             rows[node * rest::ENTRIES + entry] = [1.0; LANES];
         }
     }
-    GroupRest { node_count, rows, held: vec![false; node_count], has_free_chain: false, has_surface_bending: false }
+    GroupRest {
+        node_count,
+        rows,
+        held: vec![false; node_count],
+        carried: vec![false; node_count],
+        has_free_chain: false,
+        has_surface_bending: false,
+    }
 }
 
 fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpec, bones: &[Pose]) -> Chain {
@@ -320,6 +327,7 @@ fn attach(
     };
     let second = held.iter().rev().find(|a| a.bone != first.bone).unwrap_or(last);
     let slots = [first.bone, second.bone];
+    let both_ends = first.node == 0 && first.holds.place && last.node + 1 == poses.len() && last.holds.place;
     let arc: Vec<f64> = std::iter::once(0.0)
         .chain(poses.windows(2).scan(0.0, |sum, p| {
             *sum += p[0].translation.distance(p[1].translation);
@@ -329,25 +337,37 @@ fn attach(
     let (from, to) = (arc[first.node], arc[second.node]);
     for (j, along) in arc.iter().enumerate() {
         let blend = if to > from { ((along - from) / (to - from)).clamp(0.0, 1.0) } else { 0.0 };
-        group.rows[j * rest::ENTRIES + rest::BONE_BLEND][lane] = blend as f32;
+        let row = &mut group.rows[j * rest::ENTRIES..][..rest::ENTRIES];
+        row[rest::BONE_BLEND][lane] = blend as f32;
+        if both_ends {
+            let slot = usize::from(blend > 0.5);
+            row[rest::CARRIED][lane] = 1.0;
+            row[rest::HOLD_SLOT][lane] = slot as f32;
+            write_local(row, lane, &(bones[slots[slot]].inverse() * poses[j]));
+            group.carried[j] = true;
+        }
     }
     for attachment in &held {
         group.held[attachment.node] = true;
+        group.carried[attachment.node] = true;
         let row: &mut [Entry<f32>] = &mut group.rows[attachment.node * rest::ENTRIES..][..rest::ENTRIES];
-        let local = bones[attachment.bone].inverse() * poses[attachment.node];
+        write_local(row, lane, &(bones[attachment.bone].inverse() * poses[attachment.node]));
         let free = |held: bool| if held { 0.0 } else { 1.0 };
         row[rest::FREE_PLACE][lane] = free(attachment.holds.place);
         row[rest::FREE_FRAME][lane] = free(attachment.holds.frame);
         row[rest::FREE_SCALE][lane] = free(attachment.holds.scale);
         row[rest::HOLD_SLOT][lane] = if attachment.bone == slots[0] { 0.0 } else { 1.0 };
-        for (k, value) in local.translation.to_array().into_iter().enumerate() {
-            row[rest::HOLD_PLACE + k][lane] = value as f32;
-        }
-        for (k, value) in local.rotation.to_array().into_iter().enumerate() {
-            row[rest::HOLD_FRAME + k][lane] = value as f32;
-        }
     }
     Some(slots)
+}
+
+fn write_local(row: &mut [Entry<f32>], lane: usize, local: &Pose) {
+    for (k, value) in local.translation.to_array().into_iter().enumerate() {
+        row[rest::HOLD_PLACE + k][lane] = value as f32;
+    }
+    for (k, value) in local.rotation.to_array().into_iter().enumerate() {
+        row[rest::HOLD_FRAME + k][lane] = value as f32;
+    }
 }
 
 /// Frames along the path: tangents halve the angle at inner nodes, and u is carried along without twist.

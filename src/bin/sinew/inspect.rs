@@ -1,12 +1,13 @@
 //! `sinew inspect`.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use serde::Serialize;
 use sinew::Character;
 use sinew::character::{FleshOptions, ImportOptions};
 
-use crate::Error;
+use crate::{Error, print};
 
 #[derive(clap::Args)]
 pub struct InspectArgs {
@@ -57,12 +58,7 @@ pub fn inspect(args: &InspectArgs) -> Result<(), Error> {
     let import = ImportOptions { meters_per_unit: args.meters_per_unit, ..Default::default() };
     let character = Character::load_with(&args.file, &import, &FleshOptions::default())?;
     let inspection = describe(&args.file.display().to_string(), &character);
-    if args.json {
-        println!("{}", serde_json::to_string_pretty(&inspection)?);
-    } else {
-        print(&inspection);
-    }
-    Ok(())
+    if args.json { print(&(serde_json::to_string_pretty(&inspection)? + "\n")) } else { print(&text(&inspection)?) }
 }
 
 fn describe(file: &str, character: &Character) -> Inspection {
@@ -106,19 +102,22 @@ fn describe(file: &str, character: &Character) -> Inspection {
     }
 }
 
-fn print(inspection: &Inspection) {
+fn text(inspection: &Inspection) -> Result<String, std::fmt::Error> {
+    let mut text = String::new();
     let Inspection { file, height, joints, palette, vertices, triangles, animations, rods, pills, warnings } =
         inspection;
-    println!(
+    writeln!(
+        text,
         "{file}: {height:.2} m high, {joints} joints, {vertices} vertices, {triangles} triangles, palette of {palette}"
-    );
-    println!("animations: {}", animations.len());
+    )?;
+    writeln!(text, "animations: {}", animations.len())?;
     for AnimationLine { name, seconds, tracks } in animations {
-        println!("  {name}: {seconds:.2} s, {tracks} tracks");
+        writeln!(text, "  {name}: {seconds:.2} s, {tracks} tracks")?;
     }
-    println!("flesh: {} rods, {pills} pills", rods.len());
+    writeln!(text, "flesh: {} rods, {pills} pills", rods.len())?;
     for rod in rods {
-        println!(
+        writeln!(
+            text,
             "  {}: {:.3} m long, radius {:.3} m, {:.2} l, {} nodes, pulls on {} vertices",
             rod.name,
             rod.length,
@@ -126,9 +125,10 @@ fn print(inspection: &Inspection) {
             rod.volume * 1000.0,
             rod.nodes,
             rod.vertices
-        );
+        )?;
     }
     for warning in warnings {
-        println!("warning: {warning}");
+        writeln!(text, "warning: {warning}")?;
     }
+    Ok(text)
 }

@@ -6,6 +6,7 @@ mod report;
 mod run;
 mod scene;
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
@@ -73,6 +74,14 @@ struct StepArgs {
 
 /// What went wrong, in a line that names the thing and the fix.
 type Error = Box<dyn std::error::Error>;
+
+/// Writes to standard output; a reader that has seen enough is no error.
+fn print(text: &str) -> Result<(), Error> {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
+        _ => Ok(()),
+    }
+}
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {

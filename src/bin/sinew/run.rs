@@ -12,7 +12,7 @@ use sinew::{Character, FleshHandle, Physics, Pose};
 
 use crate::picture::CharacterFilm;
 use crate::report::{Clock, Counts, Told, dump, report, write};
-use crate::{BackendArg, Error, StepArgs};
+use crate::{BackendArg, Error, StepArgs, print};
 
 #[derive(clap::Args)]
 pub struct RunArgs {
@@ -141,22 +141,21 @@ pub fn conclude(
     }
     let report = report(physics, handle, told, clock)?;
     let (counts, quality) = (&report.counts, &report.quality);
-    println!(
-        "{}: {} frames of {:.2} ms on the {}: {} rods, {} nodes, {} vertices",
+    print(&format!(
+        "{}: {} frames of {:.2} ms on the {}: {} rods, {} nodes, {} vertices\n\
+         step: median {:.3} ms, 95 % {:.3} ms, max {:.3} ms\n\
+         volume error: mean {:.3} %, max {:.3} %; stretch: mean {:.3} %, max {:.3} %\n\
+         finite: {}, resets: {}, state {}\n",
         report.input,
         report.frames,
         report.dt * 1000.0,
         report.backend,
         counts.rods,
         counts.nodes,
-        counts.vertices
-    );
-    println!(
-        "step: median {:.3} ms, 95 % {:.3} ms, max {:.3} ms",
-        report.timing_ms.step.median, report.timing_ms.step.p95, report.timing_ms.step.max
-    );
-    println!(
-        "volume error: mean {:.3} %, max {:.3} %; stretch: mean {:.3} %, max {:.3} %; finite: {}, resets: {}, state {}",
+        counts.vertices,
+        report.timing_ms.step.median,
+        report.timing_ms.step.p95,
+        report.timing_ms.step.max,
         100.0 * quality.volume_error_mean,
         100.0 * quality.volume_error_max,
         100.0 * quality.stretch_error_mean,
@@ -164,7 +163,7 @@ pub fn conclude(
         report.finite,
         report.resets,
         report.state_hash
-    );
+    ))?;
     if let Some(path) = &args.report {
         write(path, &report)?;
     }
