@@ -18,10 +18,10 @@ pub struct Material {
 }
 
 impl Default for Material {
-    /// Soft tissue that holds to its bone: 0.3 MPa, nearly incompressible.
+    /// Soft tissue: 0.1 MPa, nearly incompressible.
     fn default() -> Self {
         Self {
-            youngs_modulus: 3.0e5,
+            youngs_modulus: 1.0e5,
             poissons_ratio: 0.45,
             density: 1060.0,
             damping: 8.0,

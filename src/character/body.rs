@@ -189,7 +189,7 @@ fn rod_along(asset: &CharacterAsset, limb: &Limb, bone: usize, options: &FleshOp
     RodSpec {
         name: format!("{} to {}", name(limb.joint), name(limb.end_joint)),
         nodes,
-        material: options.material,
+        material: options.material_for(limb),
         ..Default::default()
     }
     .attach(0, bone, Holds::CLAMP)

@@ -26,6 +26,9 @@ pub struct FleshOptions {
     pub least_weight: f64,
     /// Distances from the bone over the local radius at which the rod's pull starts to fade and is gone.
     pub fade: [f64; 2],
+    /// Most that gravity may sag a limb's flesh at its middle, over its radius; a limb whose flesh would sag more
+    /// gets a stiffer material.
+    pub sag: f64,
     /// What the flesh is made of.
     pub material: crate::Material,
 }
@@ -40,6 +43,7 @@ impl Default for FleshOptions {
             fill: 0.9,
             least_weight: 0.3,
             fade: [1.6, 3.0],
+            sag: 0.02,
             material: crate::Material::default(),
         }
     }
@@ -70,6 +74,22 @@ impl Limb {
         let at = along.clamp(0.0, 1.0) * last as f64;
         let (low, high) = (at.floor() as usize, (at.ceil() as usize).min(last));
         self.radii[low] + (self.radii[high] - self.radii[low]) * (at - low as f64)
+    }
+}
+
+impl FleshOptions {
+    /// The material of a limb's rod: stiff enough that a clamped beam of its mean section sags by no more than
+    /// [`FleshOptions::sag`] under 9.81 m/s², ρgL²(L²A/384I + 1/8κμA) with bending and shear both ∝ 1/E.
+    pub fn material_for(&self, limb: &Limb) -> crate::Material {
+        let mut material = self.material;
+        let radius = self.fill * limb.radius_at(0.5);
+        let length2 = limb.length() * limb.length();
+        let weight = material.density * 9.81 * length2;
+        let moduli = material.moduli();
+        let bending = length2 / (96.0 * radius * radius);
+        let shear = material.youngs_modulus / (8.0 * moduli.shear_modulus);
+        material.youngs_modulus = material.youngs_modulus.max(weight * (bending + shear) / (self.sag * radius));
+        material
     }
 }
 
