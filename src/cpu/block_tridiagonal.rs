@@ -104,18 +104,17 @@ pub fn store_factor<L: Lanes>(
 /// δ_j = L⁻ᵀ d⁻¹(y − X δ_{j+1}).
 #[inline(always)]
 pub fn back_substitute<L: Lanes>(lanes: L, scratch_row: &[Entry<L::Scalar>], next: &Vec7<L::V>) -> Vec7<L::V> {
-    let at = |entry: usize| lanes.load(&scratch_row[entry]);
     let mut delta = *next;
     for i in 0..UNKNOWNS {
-        let mut value = at(scratch::RHS + i);
+        let mut value = lanes.at(scratch_row, scratch::RHS + i);
         for k in 0..UNKNOWNS {
-            value = value - at(scratch::COUPLING + i * UNKNOWNS + k) * next[k];
+            value = value - lanes.at(scratch_row, scratch::COUPLING + i * UNKNOWNS + k) * next[k];
         }
-        delta[i] = value * at(scratch::INV_PIVOT + i);
+        delta[i] = value * lanes.at(scratch_row, scratch::INV_PIVOT + i);
     }
     for i in (0..UNKNOWNS).rev() {
         for k in i + 1..UNKNOWNS {
-            delta[i] = delta[i] - at(scratch::LOWER + k * (k - 1) / 2 + i) * delta[k];
+            delta[i] = delta[i] - lanes.at(scratch_row, scratch::LOWER + k * (k - 1) / 2 + i) * delta[k];
         }
     }
     delta

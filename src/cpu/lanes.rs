@@ -53,6 +53,14 @@ pub trait Lanes: Copy {
     fn splat(self, value: f32) -> Self::V;
     /// Reads an entry.
     fn load(self, entry: &Entry<Self::Scalar>) -> Self::V;
+    /// Reads an entry of a row.
+    ///
+    /// A method, because a closure would be compiled without the instructions that [`Wide`] stands for.
+    #[inline(always)]
+    fn at(self, row: &[Entry<Self::Scalar>], entry: usize) -> Self::V {
+        self.load(&row[entry])
+    }
+
     /// Writes an entry.
     fn store(self, value: Self::V, entry: &mut Entry<Self::Scalar>);
 }

@@ -104,23 +104,22 @@ pub fn measure<L: Lanes>(lanes: L, a: Section<L::V>, b: Section<L::V>, inv_lengt
 /// lateral, scale difference, three of (14) (with BEND_UV left to [`energy`]), volume, (19), (20).
 #[inline(always)]
 pub fn residuals<L: Lanes>(lanes: L, strain: &SegmentStrain<L::V>, row: &[Entry<L::Scalar>]) -> [(L::V, L::V); 11] {
-    let at = |entry: usize| lanes.load(&row[entry]);
     let [gu, gv, gw] = strain.strain.0;
     let [ou, ov, ow] = strain.darboux.0;
     let (s, s2) = (strain.scale, strain.scale * strain.scale);
     let s3 = s2 * s;
     [
-        (gw - at(rest::STRAIN + 2), at(rest::AXIAL)),
-        (gu - at(rest::STRAIN), at(rest::SHEAR)),
-        (gv - at(rest::STRAIN + 1), at(rest::SHEAR)),
-        (s - lanes.splat(1.0), at(rest::LATERAL)),
-        (strain.scale_difference, at(rest::SCALE_DIFFERENCE)),
-        (s * ou - at(rest::DARBOUX), at(rest::BEND_U)),
-        (s * ov - at(rest::DARBOUX + 1), at(rest::BEND_V)),
-        (s * ow - at(rest::DARBOUX + 2), at(rest::TORSION)),
-        (s2 * gw - at(rest::STRAIN + 2), at(rest::VOLUME)),
-        (s3 * ou - at(rest::DARBOUX), at(rest::VOLUME_BEND_U)),
-        (s3 * ov - at(rest::DARBOUX + 1), at(rest::VOLUME_BEND_V)),
+        (gw - lanes.at(row, rest::STRAIN + 2), lanes.at(row, rest::AXIAL)),
+        (gu - lanes.at(row, rest::STRAIN), lanes.at(row, rest::SHEAR)),
+        (gv - lanes.at(row, rest::STRAIN + 1), lanes.at(row, rest::SHEAR)),
+        (s - lanes.splat(1.0), lanes.at(row, rest::LATERAL)),
+        (strain.scale_difference, lanes.at(row, rest::SCALE_DIFFERENCE)),
+        (s * ou - lanes.at(row, rest::DARBOUX), lanes.at(row, rest::BEND_U)),
+        (s * ov - lanes.at(row, rest::DARBOUX + 1), lanes.at(row, rest::BEND_V)),
+        (s * ow - lanes.at(row, rest::DARBOUX + 2), lanes.at(row, rest::TORSION)),
+        (s2 * gw - lanes.at(row, rest::STRAIN + 2), lanes.at(row, rest::VOLUME)),
+        (s3 * ou - lanes.at(row, rest::DARBOUX), lanes.at(row, rest::VOLUME_BEND_U)),
+        (s3 * ov - lanes.at(row, rest::DARBOUX + 1), lanes.at(row, rest::VOLUME_BEND_V)),
     ]
 }
 
@@ -152,41 +151,43 @@ pub fn segment_terms<L: Lanes>(
     row: &[Entry<L::Scalar>],
     activation: L::V,
 ) -> SegmentTerms<L::V> {
-    let at = |entry: usize| lanes.load(&row[entry]);
     let (half, two, three) = (lanes.splat(0.5), lanes.splat(2.0), lanes.splat(3.0));
-    let inv_length = at(rest::INV_LENGTH);
+    let inv_length = lanes.at(row, rest::INV_LENGTH);
     let SegmentStrain { axes, slope, strain, darboux, half_turn, scale: s, scale_difference } =
         measure(lanes, a, b, inv_length);
     let [_, _, w] = axes;
-    let to_world = |v: V3<L::V>| axes[0] * v.0[0] + axes[1] * v.0[1] + axes[2] * v.0[2];
     let [gu, gv, gw] = strain.0;
     let (ou, ov) = (darboux.0[0], darboux.0[1]);
     let (s2, s4) = (s * s, s * s * s * s);
 
     // (11) and (18): force and stiffness by Γ, both by Γ_w and s.
-    let (shear, volume) = (at(rest::SHEAR), at(rest::VOLUME));
-    let rest_w = at(rest::STRAIN + 2);
+    let (shear, volume) = (lanes.at(row, rest::SHEAR), lanes.at(row, rest::VOLUME));
+    let rest_w = lanes.at(row, rest::STRAIN + 2);
     let volume_force = volume * (s2 * gw - rest_w);
-    let axial_stiffness = at(rest::AXIAL) + volume * s4;
-    let force = to_world(V3([
-        shear * (gu - at(rest::STRAIN)),
-        shear * (gv - at(rest::STRAIN + 1)),
-        at(rest::AXIAL) * (gw - rest_w) + s2 * volume_force + activation * at(rest::ACTIVE),
-    ]));
+    let axial_stiffness = lanes.at(row, rest::AXIAL) + volume * s4;
+    let force = to_world(
+        &axes,
+        V3([
+            shear * (gu - lanes.at(row, rest::STRAIN)),
+            shear * (gv - lanes.at(row, rest::STRAIN + 1)),
+            lanes.at(row, rest::AXIAL) * (gw - rest_w) + s2 * volume_force + activation * lanes.at(row, rest::ACTIVE),
+        ]),
+    );
     let volume_by_scale = two * s * gw;
     let force_by_scale = w * (volume * s2 * volume_by_scale);
     let stiffness = Sym3::transverse(shear, axial_stiffness - shear, w);
 
     // (14), (19), (20): moment and stiffness by Ω, both by Ω and s.
-    let (bend_u, bend_v, bend_uv) = (at(rest::BEND_U), at(rest::BEND_V), at(rest::BEND_UV));
-    let torsion = at(rest::TORSION);
-    let (volume_bend_u, volume_bend_v) = (at(rest::VOLUME_BEND_U), at(rest::VOLUME_BEND_V));
+    let (bend_u, bend_v, bend_uv) =
+        (lanes.at(row, rest::BEND_U), lanes.at(row, rest::BEND_V), lanes.at(row, rest::BEND_UV));
+    let torsion = lanes.at(row, rest::TORSION);
+    let (volume_bend_u, volume_bend_v) = (lanes.at(row, rest::VOLUME_BEND_U), lanes.at(row, rest::VOLUME_BEND_V));
     let kappa = darboux * s - V3::load(lanes, row, rest::DARBOUX);
     let [ku, kv, kw] = kappa.0;
     let moment = V3([bend_u * ku + bend_uv * kv, bend_uv * ku + bend_v * kv, torsion * kw]);
     let s3 = s2 * s;
-    let volume_moment_u = volume_bend_u * (s3 * ou - at(rest::DARBOUX));
-    let volume_moment_v = volume_bend_v * (s3 * ov - at(rest::DARBOUX + 1));
+    let volume_moment_u = volume_bend_u * (s3 * ou - lanes.at(row, rest::DARBOUX));
+    let volume_moment_v = volume_bend_v * (s3 * ov - lanes.at(row, rest::DARBOUX + 1));
     let scaled_moment =
         V3([s * moment.0[0] + s3 * volume_moment_u, s * moment.0[1] + s3 * volume_moment_v, s * moment.0[2]]);
     let s6 = s3 * s3;
@@ -206,7 +207,7 @@ pub fn segment_terms<L: Lanes>(
     ]);
 
     // By s: (12), (14), (18), (19), (20); by Δ: (12), (13).
-    let (lateral, difference) = (at(rest::LATERAL), at(rest::SCALE_DIFFERENCE));
+    let (lateral, difference) = (lanes.at(row, rest::LATERAL), lanes.at(row, rest::SCALE_DIFFERENCE));
     let three_s2 = three * s2;
     let scale_force = lateral * (s - lanes.splat(1.0))
         + volume_by_scale * volume_force
@@ -218,18 +219,15 @@ pub fn segment_terms<L: Lanes>(
         + three_s2 * three_s2 * (volume_bend_u * ou * ou + volume_bend_v * ov * ov);
 
     // From strains to the two nodes' unknowns.
-    let t = to_world(half_turn);
+    let t = to_world(&axes, half_turn);
     let turn_rate = (lanes.splat(1.0) + half_turn.dot(half_turn)) * inv_length;
     let couple = force.cross(slope) * half;
     let twisted = t.cross(couple);
-    let moment_world = to_world(scaled_moment) * turn_rate;
+    let moment_world = to_world(&axes, scaled_moment) * turn_rate;
     let force = force * inv_length;
     let (torque_a, torque_b) = (couple - twisted - moment_world, couple + twisted + moment_world);
     let half_scale_force = half * scale_force;
     let difference_force = difference * scale_difference;
-    let gradient = |force: V3<L::V>, scale: L::V, torque: V3<L::V>| {
-        [force.0[0], force.0[1], force.0[2], scale, torque.0[0], torque.0[1], torque.0[2]]
-    };
 
     let (m_a, m_b) = strain_by_rotation(lanes, slope, t);
     let (n_a, n_b) = (sym_times(stiffness, &m_a), sym_times(stiffness, &m_b));
@@ -238,7 +236,7 @@ pub fn segment_terms<L: Lanes>(
     let scale_pull = force_by_scale * (half * inv_length);
     let by_scale = force_by_scale.cross(slope) * lanes.splat(0.25);
     let by_scale_twisted = t.cross(by_scale);
-    let scale_turn = to_world(turning_by_scale) * (half * turn_rate);
+    let scale_turn = to_world(&axes, turning_by_scale) * (half * turn_rate);
     let (scale_torque_a, scale_torque_b) =
         (by_scale - by_scale_twisted - scale_turn, by_scale + by_scale_twisted + scale_turn);
 
@@ -287,6 +285,16 @@ pub fn segment_terms<L: Lanes>(
     }
 }
 
+#[inline(always)]
+fn to_world<V: Lane>(axes: &[V3<V>; 3], v: V3<V>) -> V3<V> {
+    axes[0] * v.0[0] + axes[1] * v.0[1] + axes[2] * v.0[2]
+}
+
+#[inline(always)]
+fn gradient<V: Lane>(force: V3<V>, scale: V, torque: V3<V>) -> Vec7<V> {
+    [force.0[0], force.0[1], force.0[2], scale, torque.0[0], torque.0[1], torque.0[2]]
+}
+
 /// M_a and M_b: [∇c]×[t]× = t ∇cᵀ − (∇c·t)·1.
 #[inline(always)]
 fn strain_by_rotation<L: Lanes>(lanes: L, slope: V3<L::V>, t: V3<L::V>) -> (Mat3<L::V>, Mat3<L::V>) {
@@ -312,8 +320,9 @@ fn strain_by_rotation<L: Lanes>(lanes: L, slope: V3<L::V>, t: V3<L::V>) -> (Mat3
 
 #[inline(always)]
 fn sym_times<V: Lane>(s: Sym3<V>, m: &Mat3<V>) -> Mat3<V> {
-    let column = |j: usize| s.apply(V3([m[0][j], m[1][j], m[2][j]])).0;
-    let (a, b, c) = (column(0), column(1), column(2));
+    let a = s.apply(V3([m[0][0], m[1][0], m[2][0]])).0;
+    let b = s.apply(V3([m[0][1], m[1][1], m[2][1]])).0;
+    let c = s.apply(V3([m[0][2], m[1][2], m[2][2]])).0;
     [[a[0], b[0], c[0]], [a[1], b[1], c[1]], [a[2], b[2], c[2]]]
 }
 

@@ -103,21 +103,20 @@ fn add_inertia<L: Lanes>(
     block: &mut Mat7<L::V>,
     rhs: &mut Vec7<L::V>,
 ) -> Vec7<L::V> {
-    let at = |entry: usize| lanes.load(&rest_row[entry]);
     let two = lanes.splat(2.0);
-    let mass = at(rest::MASS) * inv_step2;
+    let mass = lanes.at(rest_row, rest::MASS) * inv_step2;
     let lag = V3::load(lanes, row, node::PREDICTED_MOVE) - V3::load(lanes, row, node::MOVED);
-    let swelling = at(rest::INERTIA_W) * inv_step2;
+    let swelling = lanes.at(rest_row, rest::INERTIA_W) * inv_step2;
     let prev_scale = lanes.load(&row[node::PREV_SCALE]);
     let turning = prev_scale * prev_scale * inv_step2;
 
     let predicted = Quaternion::load(lanes, row, node::PREDICTED_FRAME);
     let inertia = Sym3::from_axes(
         predicted.axes(lanes),
-        at(rest::INERTIA_U) * turning,
-        at(rest::INERTIA_V) * turning,
-        at(rest::INERTIA_UV) * turning,
-        at(rest::INERTIA_W) * turning,
+        lanes.at(rest_row, rest::INERTIA_U) * turning,
+        lanes.at(rest_row, rest::INERTIA_V) * turning,
+        lanes.at(rest_row, rest::INERTIA_UV) * turning,
+        lanes.at(rest_row, rest::INERTIA_W) * turning,
     );
     let turn = Quaternion::load(lanes, row, node::FRAME).product(predicted.conjugate());
     let (e, w) = (turn.imaginary(), turn.0[3]);
@@ -140,7 +139,7 @@ fn add_inertia<L: Lanes>(
     let scale_lag = lanes.load(&row[node::PREDICTED_SCALE]) - lanes.load(&row[node::SCALE]);
     rhs[3] = rhs[3] + swelling * scale_lag;
 
-    let least_turning = at(rest::INERTIA_U).min(at(rest::INERTIA_V)) * turning * w * w;
+    let least_turning = lanes.at(rest_row, rest::INERTIA_U).min(lanes.at(rest_row, rest::INERTIA_V)) * turning * w * w;
     let least_turning = least_turning * lanes.splat(0.5);
     [mass, mass, mass, swelling, least_turning, least_turning, least_turning]
 }
