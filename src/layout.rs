@@ -183,6 +183,10 @@ pub mod chain {
 pub mod scratch {
     /// Unit lower triangle of the node's factored block, 21 entries by rows.
     pub const LOWER: usize = 0;
+    /// Entry of row i, column k < i of the lower triangle.
+    pub const fn lower(i: usize, k: usize) -> usize {
+        LOWER + i * i.saturating_sub(1) / 2 + k
+    }
     /// One over the pivots, 7 entries.
     pub const INV_PIVOT: usize = 21;
     /// L⁻¹ of the coupling to the next node, 49 entries by rows.

@@ -29,7 +29,7 @@
 //! - R_m δΓ = δ∇c + ∇c × μ, so ∂Γ/∂α = M_a = ½[∇c]×(1 + [t]×), ∂Γ/∂β = M_b = ½[∇c]×(1 − [t]×),
 //! - R_m δΩ = (1 + |t|²)/l·(β − α).
 
-use super::lanes::{Entry, Lane, Lanes};
+use super::lanes::{Entry, Lane, Lanes, unrolled};
 use super::math::{Mat3, Quaternion, Sym3, V3};
 use crate::layout::rest;
 
@@ -245,8 +245,8 @@ pub fn segment_terms<L: Lanes>(
     let mut block_ab = [[zero; UNKNOWNS]; UNKNOWNS];
     let mut block_bb = [[zero; UNKNOWNS]; UNKNOWNS];
     let inv_length2 = inv_length * inv_length;
-    for i in 0..3 {
-        for j in 0..3 {
+    unrolled!(for i in 0..3 {
+        unrolled!(for j in 0..3 {
             let place = stiffness.get(i, j) * inv_length2;
             let turn = turning.get(i, j) * turn_rate2;
             let (pull_a, pull_b) = (n_a[i][j] * inv_length, n_b[i][j] * inv_length);
@@ -262,7 +262,7 @@ pub fn segment_terms<L: Lanes>(
                 block_aa[4 + i][4 + j] = column_dot(&m_a, i, &n_a, j) + turn;
                 block_bb[4 + i][4 + j] = column_dot(&m_b, i, &n_b, j) + turn;
             }
-        }
+        });
         block_aa[3][i] = -scale_pull.0[i];
         block_bb[3][i] = scale_pull.0[i];
         block_ab[i][3] = -scale_pull.0[i];
@@ -271,7 +271,7 @@ pub fn segment_terms<L: Lanes>(
         block_bb[4 + i][3] = scale_torque_b.0[i];
         block_ab[4 + i][3] = scale_torque_a.0[i];
         block_ab[3][4 + i] = scale_torque_b.0[i];
-    }
+    });
     block_aa[3][3] = quarter_scale + difference;
     block_bb[3][3] = quarter_scale + difference;
     block_ab[3][3] = quarter_scale - difference;
@@ -305,16 +305,16 @@ fn strain_by_rotation<L: Lanes>(lanes: L, slope: V3<L::V>, t: V3<L::V>) -> (Mat3
     let along = slope.dot(t) * half;
     let mut m_a = cross;
     let mut m_b = cross;
-    for i in 0..3 {
-        for j in 0..3 {
+    unrolled!(for i in 0..3 {
+        unrolled!(for j in 0..3 {
             let mut second = t.0[i] * [x, y, z][j];
             if i == j {
                 second = second - along;
             }
             m_a[i][j] = cross[i][j] + second;
             m_b[i][j] = cross[i][j] - second;
-        }
-    }
+        });
+    });
     (m_a, m_b)
 }
 

@@ -3,7 +3,7 @@
 
 use super::block_tridiagonal::{back_substitute, eliminate, factor, solve_lower, solve_lower_columns, store_factor};
 use super::group::{Group, has_planes};
-use super::lanes::{Entry, Lane, Lanes};
+use super::lanes::{Entry, Lane, Lanes, unrolled};
 use super::math::{Quaternion, Sym3, V3};
 use super::predict::SCALE_LIMIT;
 use super::rod_energies::{Mat7, Section, UNKNOWNS, Vec7, segment_terms};
@@ -39,15 +39,17 @@ where
         if index + 1 < count {
             let next = section(lanes, group.row(index + 1));
             let terms = segment_terms(lanes, here, next, rest_row, activation);
-            for i in 0..UNKNOWNS {
+            unrolled!(for i in 0..7 {
                 rhs[i] = rhs[i] - terms.gradient_a[i];
                 next_rhs[i] = -terms.gradient_b[i];
                 for k in 0..=i {
                     block[i][k] = block[i][k] + terms.block_aa[i][k];
+                    next_block[i][k] = terms.block_bb[i][k];
                 }
-            }
-            next_block = terms.block_bb;
-            coupling = terms.block_ab;
+                for k in 0..UNKNOWNS {
+                    coupling[i][k] = terms.block_ab[i][k];
+                }
+            });
             here = next;
         }
         if group.rest.has_surface_bending {
@@ -126,7 +128,7 @@ fn add_inertia<L: Lanes>(
     let [x, y, z] = e.0;
     let columns = [V3([w, -z, y]), V3([z, w, -x]), V3([-y, x, w])];
 
-    for i in 0..3 {
+    unrolled!(for i in 0..3 {
         block[i][i] = block[i][i] + mass;
         rhs[i] = rhs[i] + mass * lag.0[i];
         rhs[4 + i] = rhs[4 + i] - torque.0[i];
@@ -134,7 +136,7 @@ fn add_inertia<L: Lanes>(
         for k in 0..=i {
             block[4 + i][4 + k] = block[4 + i][4 + k] + turned.dot(columns[k]);
         }
-    }
+    });
     block[3][3] = block[3][3] + swelling;
     let scale_lag = lanes.load(&row[node::PREDICTED_SCALE]) - lanes.load(&row[node::SCALE]);
     rhs[3] = rhs[3] + swelling * scale_lag;
