@@ -87,6 +87,12 @@ impl Flesh {
         &self.bones
     }
 
+    /// The groups that the stages step, for tests and benches.
+    #[doc(hidden)]
+    pub fn groups(&self) -> &[GroupRest<f32>] {
+        &self.groups
+    }
+
     /// Nodes of all rods.
     pub fn node_count(&self) -> usize {
         self.chains.iter().map(Chain::node_count).sum()
