@@ -89,7 +89,7 @@ pub mod node {
     pub const PREV_SCALE: usize = 11;
     /// Frame at the substep's start, 4 entries.
     pub const PREV_FRAME: usize = 12;
-    /// Velocity (m/s), 3 entries.
+    /// Velocity (m/s), 3 entries; within a substep, what inertia and gravity alone would make of it.
     pub const VELOCITY: usize = 16;
     /// Rate of the scale (1/s).
     pub const SCALE_RATE: usize = 19;

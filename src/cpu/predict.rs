@@ -73,6 +73,7 @@ where
 
         let predicted_move =
             V3::load(lanes, row, node::OLDER_MOVE) * carried + velocity * step + gravity * (step * step);
+        let last_velocity = V3::load(lanes, row, node::VELOCITY);
         let limit = lanes.splat(SCALE_LIMIT);
         let predicted_scale =
             (scale + lanes.load(&row[node::OLDER_SCALING]) * carried + rate * step).clamp(scale / limit, scale * limit);
@@ -97,6 +98,8 @@ where
         }
 
         let row = group.row_mut(index);
+        last_velocity.store(lanes, row, node::OLDER_VELOCITY);
+        (velocity + gravity * step).store(lanes, row, node::VELOCITY);
         place.store(lanes, row, node::PREV_PLACE);
         lanes.store(scale, &mut row[node::PREV_SCALE]);
         frame.store(lanes, row, node::PREV_FRAME);
