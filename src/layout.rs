@@ -57,7 +57,7 @@ pub mod rest {
     pub const LATERAL: usize = 29;
     /// (13), the rest of (12) at two Gauss points, and the smoothing of errata 11, on s_b − s_a.
     pub const SCALE_DIFFERENCE: usize = 30;
-    /// (18).
+    /// (18); where negative, of the likeness of stretch and scale instead.
     pub const VOLUME: usize = 31;
     /// (14) about u.
     pub const BEND_U: usize = 32;

@@ -11,7 +11,7 @@
 
 use super::group::{Group, bones_move};
 use super::lanes::{Lane, Lanes};
-use super::math::{Quaternion, V3};
+use super::math::{Mat3, Quaternion, V3};
 use crate::layout::{chain, node, rest};
 use crate::step::StepParams;
 
@@ -153,7 +153,13 @@ impl<V: Lane> RigidMotion<V> {
     }
 }
 
-/// Centre of mass, its velocity, and the spin that has the chain's angular momentum.
+/// Spin about an axis of less than about this part of the inertia's trace counts as motion within the chain.
+const SLENDER: f32 = 0.005;
+
+/// Centre of mass, its velocity, and the spin that has the chain's angular momentum: Ω = I⁻¹L, but for what is
+/// nearly an axis of no inertia. A slender chain has next to none about its length, where errors of angular momentum
+/// that are nothing elsewhere make it whirl in a bow at its first bending frequency, a rigid motion that would last.
+/// So Ω = (I² + (SLENDER·tr I)²)⁻¹ I L.
 #[inline(always)]
 fn rigid_motion<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> RigidMotion<L::V> {
     let zero = lanes.splat(0.0);
@@ -192,20 +198,34 @@ fn rigid_motion<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> RigidMotion<L::
             inertia[i][i] = inertia[i][i] + m * square + polar;
         }
     }
-    RigidMotion { centre, velocity, spin: solve_inertia(lanes, &inertia, angular) }
+    RigidMotion { centre, velocity, spin: spin_of(lanes, inertia, angular) }
 }
 
-/// Solves a symmetric positive definite 3×3 system; an inertia of zero gives zero.
+/// See [`rigid_motion`]; no inertia gives no spin.
 #[inline(always)]
-fn solve_inertia<L: Lanes>(lanes: L, matrix: &[[L::V; 3]; 3], rhs: V3<L::V>) -> V3<L::V> {
+fn spin_of<L: Lanes>(lanes: L, mut inertia: Mat3<L::V>, angular: V3<L::V>) -> V3<L::V> {
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
-    let inverse = |pivot: L::V| zero.where_less(pivot, one / zero.where_less(pivot, pivot, one), zero);
-    let d0 = inverse(matrix[0][0]);
-    let (l10, l20) = (matrix[1][0] * d0, matrix[2][0] * d0);
-    let d1 = inverse(matrix[1][1] - l10 * matrix[1][0]);
-    let m21 = matrix[2][1] - l20 * matrix[1][0];
+    let trace = inertia[0][0] + inertia[1][1] + inertia[2][2];
+    let inv_trace = one / zero.where_less(trace, trace, one);
+    for i in 0..3 {
+        for k in 0..=i {
+            inertia[i][k] = inertia[i][k] * inv_trace;
+            inertia[k][i] = inertia[i][k];
+        }
+    }
+    let angular = angular * inv_trace;
+    let rows = inertia.map(V3);
+    let rhs = V3([rows[0].dot(angular), rows[1].dot(angular), rows[2].dot(angular)]);
+    let least = lanes.splat(SLENDER * SLENDER);
+    let at = |i: usize, k: usize| rows[i].dot(rows[k]);
+
+    // LDLᵀ; every pivot is at least SLENDER² but for rounding.
+    let d0 = one / (at(0, 0) + least);
+    let (l10, l20) = (at(1, 0) * d0, at(2, 0) * d0);
+    let d1 = one / (at(1, 1) + least - l10 * at(1, 0)).max(least);
+    let m21 = at(2, 1) - l20 * at(1, 0);
     let l21 = m21 * d1;
-    let d2 = inverse(matrix[2][2] - l20 * matrix[2][0] - l21 * m21);
+    let d2 = one / (at(2, 2) + least - l20 * at(2, 0) - l21 * m21).max(least);
     let [x, y, z] = rhs.0;
     let y = y - l10 * x;
     let z = z - l20 * x - l21 * y;

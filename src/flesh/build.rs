@@ -136,9 +136,9 @@ fn check(rod: &RodSpec, bone_count: usize) -> Result<(), BuildError> {
     range(
         "material.overrides.volume_modulus",
         moduli.volume_modulus,
-        -0.51 * moduli.axial_modulus,
+        -(moduli.axial_modulus / 3.0).min(moduli.lateral_modulus / 6.0),
         1.0e17,
-        "above minus half the axial modulus, and below 10¹⁷",
+        "above minus a third of the axial and a sixth of the lateral modulus, and below 10¹⁷",
     )?;
     for (j, node) in rod.nodes.iter().enumerate() {
         for value in node.place.to_array() {
@@ -271,7 +271,11 @@ fn segment_entries(moduli: &Moduli, s: &Section, length: f64, a: &Pose, b: &Pose
     let relative = a.rotation.conjugate() * near;
     let darboux = relative.xyz() * (4.0 / (1.0 + relative.w) / length);
     let polar = s.second_moment_u + s.second_moment_v;
-    let lateral = moduli.lateral_modulus * s.area * length;
+    // A negative λ(ε + 2η)² becomes 3λε² + 6λη² − 2λ(ε − η)², see `cpu::rod_energies`.
+    let negative = moduli.volume_modulus.min(0.0);
+    let axial = (moduli.axial_modulus + 3.0 * negative) * s.area * length;
+    let volume = (moduli.volume_modulus + negative) * s.area * length;
+    let lateral = (moduli.lateral_modulus + 6.0 * negative) * s.area * length;
     // (12) at two Gauss points is (s − 1)² + Δ²/12; (13) has half the lateral modulus on polar/2.
     let difference = lateral / 12.0
         + 0.25 * moduli.lateral_modulus * polar / length
@@ -284,11 +288,11 @@ fn segment_entries(moduli: &Moduli, s: &Section, length: f64, a: &Pose, b: &Pose
         (rest::DARBOUX, darboux.x),
         (rest::DARBOUX + 1, darboux.y),
         (rest::DARBOUX + 2, darboux.z),
-        (rest::AXIAL, moduli.axial_modulus * s.area * length),
+        (rest::AXIAL, axial),
         (rest::SHEAR, moduli.shear_modulus * s.area * length),
         (rest::LATERAL, lateral),
         (rest::SCALE_DIFFERENCE, difference),
-        (rest::VOLUME, moduli.volume_modulus * s.area * length),
+        (rest::VOLUME, volume),
         (rest::BEND_U, moduli.bending_modulus * s.second_moment_u * length),
         (rest::BEND_V, moduli.bending_modulus * s.second_moment_v * length),
         (rest::BEND_UV, moduli.bending_modulus * s.product_moment * length),
