@@ -263,6 +263,13 @@ fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpe
     }
 }
 
+/// How far apart the stiffnesses of one segment may be, so that f32 can carry them in one matrix.
+///
+/// A segment much longer than thick (r/l below some 1/300) would have a shear stiffness that says nothing beside its
+/// bending stiffness but that tangent and frame agree; one much thicker than long (r/l above some 300), a bending
+/// stiffness that says nothing but that its two discs are parallel. Both still say so at this ratio.
+const STIFFNESS_RATIO: f64 = 1.0e5;
+
 /// Coefficients and rest values of a segment, see [`crate::layout::rest`].
 fn segment_entries(moduli: &Moduli, s: &Section, length: f64, a: &Pose, b: &Pose) -> [(usize, f64); 18] {
     let near = if a.rotation.dot(b.rotation) < 0.0 { -b.rotation } else { b.rotation };
@@ -276,10 +283,15 @@ fn segment_entries(moduli: &Moduli, s: &Section, length: f64, a: &Pose, b: &Pose
     let axial = (moduli.axial_modulus + 3.0 * negative) * s.area * length;
     let volume = (moduli.volume_modulus + negative) * s.area * length;
     let lateral = (moduli.lateral_modulus + 6.0 * negative) * s.area * length;
+    let slenderness = polar / (s.area * length * length);
+    let stiffest = moduli.axial_modulus.max(moduli.shear_modulus);
+    let shear = moduli.shear_modulus.min(stiffest * slenderness * STIFFNESS_RATIO) * s.area * length;
+    let softened = (STIFFNESS_RATIO / slenderness).min(1.0) * length;
     // (12) at two Gauss points is (s − 1)² + Δ²/12; (13) has half the lateral modulus on polar/2.
     let difference = lateral / 12.0
         + 0.25 * moduli.lateral_modulus * polar / length
         + moduli.smoothing * moduli.lateral_modulus * s.area * length;
+    let difference = difference.min(lateral * STIFFNESS_RATIO);
     [
         (rest::INV_LENGTH, 1.0 / length),
         (rest::STRAIN, strain.x),
@@ -289,14 +301,14 @@ fn segment_entries(moduli: &Moduli, s: &Section, length: f64, a: &Pose, b: &Pose
         (rest::DARBOUX + 1, darboux.y),
         (rest::DARBOUX + 2, darboux.z),
         (rest::AXIAL, axial),
-        (rest::SHEAR, moduli.shear_modulus * s.area * length),
+        (rest::SHEAR, shear),
         (rest::LATERAL, lateral),
         (rest::SCALE_DIFFERENCE, difference),
         (rest::VOLUME, volume),
-        (rest::BEND_U, moduli.bending_modulus * s.second_moment_u * length),
-        (rest::BEND_V, moduli.bending_modulus * s.second_moment_v * length),
-        (rest::BEND_UV, moduli.bending_modulus * s.product_moment * length),
-        (rest::TORSION, moduli.torsion_modulus * s.torsion_constant * length),
+        (rest::BEND_U, moduli.bending_modulus * s.second_moment_u * softened),
+        (rest::BEND_V, moduli.bending_modulus * s.second_moment_v * softened),
+        (rest::BEND_UV, moduli.bending_modulus * s.product_moment * softened),
+        (rest::TORSION, moduli.torsion_modulus * s.torsion_constant * softened),
         (rest::VOLUME_BEND_U, moduli.volume_bending_modulus * s.second_moment_u * length),
         (rest::VOLUME_BEND_V, moduli.volume_bending_modulus * s.second_moment_v * length),
     ]
