@@ -61,7 +61,7 @@ pub mod rest {
     pub const LATERAL: usize = 29;
     /// (13), the rest of (12) at two Gauss points, and the smoothing of errata 11, on s_b − s_a.
     pub const SCALE_DIFFERENCE: usize = 30;
-    /// (18).
+    /// (18); where negative, of the likeness of stretch and scale instead.
     pub const VOLUME: usize = 31;
     /// (14) about u.
     pub const BEND_U: usize = 32;
@@ -97,7 +97,7 @@ pub mod node {
     pub const PREV_SCALE: usize = 11;
     /// Frame at the substep's start, 4 entries.
     pub const PREV_FRAME: usize = 12;
-    /// Velocity (m/s), 3 entries.
+    /// Velocity (m/s), 3 entries; within a substep, what inertia and gravity alone would make of it.
     pub const VELOCITY: usize = 16;
     /// Rate of the scale (1/s).
     pub const SCALE_RATE: usize = 19;

@@ -11,14 +11,14 @@ use crate::layout::scratch;
 
 /// Factors the block (its lower triangle) in place into L below the diagonal, and returns one over the pivots.
 ///
-/// In exact arithmetic no pivot is below `least`, the block's inertia: the rest is positive semi-definite and
-/// stays so as nodes are eliminated. Holding pivots there keeps rounding from making one negative.
+/// A pivot below `least` is nothing but rounding, of either sign: its unknown stays where it is, which one over the
+/// pivot being 0 does here and in all that follows.
 #[inline(always)]
 pub fn factor<L: Lanes>(lanes: L, block: &mut Mat7<L::V>, least: &Vec7<L::V>) -> Vec7<L::V> {
     let one = lanes.splat(1.0);
     let mut inv_pivot = [one; UNKNOWNS];
     unrolled!(for j in 0..7 {
-        inv_pivot[j] = one / block[j][j].max(least[j]);
+        inv_pivot[j] = block[j][j].where_less(least[j], lanes.splat(0.0), one / block[j][j]);
         let mut below = [one; UNKNOWNS];
         for i in j + 1..UNKNOWNS {
             below[i] = block[i][j];

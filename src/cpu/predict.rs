@@ -10,8 +10,8 @@
 //! x̃ = x_n + (x_n − x_{n−1})/3 + h̃(4v_n − v_{n−1})/3: the same system with another prediction.
 
 use super::group::{Group, bones_move};
-use super::lanes::{Entry, Lane, Lanes};
-use super::math::{Quaternion, V3};
+use super::lanes::{Entry, Lane, Lanes, unrolled};
+use super::math::{Mat3, Quaternion, V3};
 use crate::layout::{POSE, chain, input, node, rest};
 use crate::step::StepParams;
 
@@ -70,6 +70,7 @@ where
 
         let predicted_move =
             V3::load(lanes, row, node::OLDER_MOVE) * carried + velocity * step + gravity * (step * step);
+        let last_velocity = V3::load(lanes, row, node::VELOCITY);
         let limit = lanes.splat(SCALE_LIMIT);
         let predicted_scale =
             (scale + lanes.load(&row[node::OLDER_SCALING]) * carried + rate * step).clamp(scale / limit, scale * limit);
@@ -94,6 +95,8 @@ where
         }
 
         let row = group.row_mut(index);
+        last_velocity.store(lanes, row, node::OLDER_VELOCITY);
+        (velocity + gravity * step).store(lanes, row, node::VELOCITY);
         place.store(lanes, row, node::PREV_PLACE);
         lanes.store(scale, &mut row[node::PREV_SCALE]);
         frame.store(lanes, row, node::PREV_FRAME);
@@ -163,7 +166,13 @@ impl<V: Lane> RigidMotion<V> {
     }
 }
 
-/// Centre of mass, its velocity, and the spin that has the chain's angular momentum.
+/// Spin about an axis of less than about this part of the inertia's trace counts as motion within the chain.
+const SLENDER: f32 = 0.005;
+
+/// Centre of mass, its velocity, and the spin that has the chain's angular momentum: Ω = I⁻¹L, but for what is
+/// nearly an axis of no inertia. A slender chain has next to none about its length, where errors of angular momentum
+/// that are nothing elsewhere make it whirl in a bow at its first bending frequency, a rigid motion that would last.
+/// So Ω = (I² + (SLENDER·tr I)²)⁻¹ I L.
 #[inline(always)]
 fn rigid_motion<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> RigidMotion<L::V> {
     let zero = lanes.splat(0.0);
@@ -195,7 +204,7 @@ fn rigid_motion<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> RigidMotion<L::
             inertia[i][i] = inertia[i][i] + m * square + polar;
         }
     }
-    RigidMotion { centre, velocity, spin: solve_inertia(lanes, &inertia, angular) }
+    RigidMotion { centre, velocity, spin: spin_of(lanes, inertia, angular) }
 }
 
 /// A mass of a node; padding has no radius and so no say.
@@ -206,22 +215,31 @@ fn unpadded<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize, entry: u
     zero.where_less(lanes.at(row, rest::RADIUS), lanes.at(row, entry), zero)
 }
 
-/// One over a pivot; 0 where it is not positive.
+/// See [`rigid_motion`]; no inertia gives no spin.
 #[inline(always)]
-fn inverse_or_zero<L: Lanes>(lanes: L, pivot: L::V) -> L::V {
+fn spin_of<L: Lanes>(lanes: L, mut inertia: Mat3<L::V>, angular: V3<L::V>) -> V3<L::V> {
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
-    zero.where_less(pivot, one / zero.where_less(pivot, pivot, one), zero)
-}
+    let trace = inertia[0][0] + inertia[1][1] + inertia[2][2];
+    let inv_trace = one / zero.where_less(trace, trace, one);
+    unrolled!(for i in 0..3 {
+        for k in 0..=i {
+            inertia[i][k] = inertia[i][k] * inv_trace;
+            inertia[k][i] = inertia[i][k];
+        }
+    });
+    let angular = angular * inv_trace;
+    let [a, b, c] = inertia;
+    let (a, b, c) = (V3(a), V3(b), V3(c));
+    let rhs = V3([a.dot(angular), b.dot(angular), c.dot(angular)]);
+    let least = lanes.splat(SLENDER * SLENDER);
 
-/// Solves a symmetric positive definite 3×3 system; an inertia of zero gives zero.
-#[inline(always)]
-fn solve_inertia<L: Lanes>(lanes: L, matrix: &[[L::V; 3]; 3], rhs: V3<L::V>) -> V3<L::V> {
-    let d0 = inverse_or_zero(lanes, matrix[0][0]);
-    let (l10, l20) = (matrix[1][0] * d0, matrix[2][0] * d0);
-    let d1 = inverse_or_zero(lanes, matrix[1][1] - l10 * matrix[1][0]);
-    let m21 = matrix[2][1] - l20 * matrix[1][0];
+    // LDLᵀ; every pivot is at least SLENDER² but for rounding.
+    let d0 = one / (a.dot(a) + least);
+    let (l10, l20) = (b.dot(a) * d0, c.dot(a) * d0);
+    let d1 = one / (b.dot(b) + least - l10 * b.dot(a)).max(least);
+    let m21 = c.dot(b) - l20 * b.dot(a);
     let l21 = m21 * d1;
-    let d2 = inverse_or_zero(lanes, matrix[2][2] - l20 * matrix[2][0] - l21 * m21);
+    let d2 = one / (c.dot(c) + least - l20 * c.dot(a) - l21 * m21).max(least);
     let [x, y, z] = rhs.0;
     let y = y - l10 * x;
     let z = z - l20 * x - l21 * y;

@@ -16,8 +16,13 @@
 //! | s − 1 (lateral), and Δ² for the rest of its two Gauss points | (12) |
 //! | Δ | (13), with the smoothing of errata 11 |
 //! | sΩ − Ω̄ | (14) |
-//! | s²Γ_w − Γ̄_w | (18), scalar as errata 3 has it |
+//! | s²Γ_w − Γ̄_w | (18), scalar as errata 3 has it, where its coefficient is positive |
+//! | Γ_w − sΓ̄_w | instead of (18) where its coefficient is negative, see below |
 //! | s³Ω_u − Ω̄_u, s³Ω_v − Ω̄_v | (19), (20) |
+//!
+//! ν < 0 makes λ negative and (18) unbounded from below: a rod that swells past twice its radius never stops. To
+//! first order λ(ε + 2η)² = 3λε² + 6λη² − 2λ(ε − η)², so `build` then takes 3|λ| from the axial and 6|λ| from the
+//! lateral modulus and VOLUME is −2|λ|, read as a penalty on what is not the same stretch along and across.
 //!
 //! An active segment adds activation·coefficient·Γ_w: a tension along w.
 //!
@@ -101,13 +106,14 @@ pub fn measure<L: Lanes>(lanes: L, a: Section<L::V>, b: Section<L::V>, inv_lengt
 }
 
 /// The residuals of a segment in the order of the table above, beside their coefficients: axial, two shears,
-/// lateral, scale difference, three of (14) (with BEND_UV left to [`energy`]), volume, (19), (20).
+/// lateral, scale difference, three of (14) (with BEND_UV left to [`energy`]), volume, (19), (20), likeness.
 #[inline(always)]
-pub fn residuals<L: Lanes>(lanes: L, strain: &SegmentStrain<L::V>, row: &[Entry<L::Scalar>]) -> [(L::V, L::V); 11] {
+pub fn residuals<L: Lanes>(lanes: L, strain: &SegmentStrain<L::V>, row: &[Entry<L::Scalar>]) -> [(L::V, L::V); 12] {
     let [gu, gv, gw] = strain.strain.0;
     let [ou, ov, ow] = strain.darboux.0;
     let (s, s2) = (strain.scale, strain.scale * strain.scale);
     let s3 = s2 * s;
+    let (zero, volume) = (lanes.splat(0.0), lanes.at(row, rest::VOLUME));
     [
         (gw - lanes.at(row, rest::STRAIN + 2), lanes.at(row, rest::AXIAL)),
         (gu - lanes.at(row, rest::STRAIN), lanes.at(row, rest::SHEAR)),
@@ -117,9 +123,10 @@ pub fn residuals<L: Lanes>(lanes: L, strain: &SegmentStrain<L::V>, row: &[Entry<
         (s * ou - lanes.at(row, rest::DARBOUX), lanes.at(row, rest::BEND_U)),
         (s * ov - lanes.at(row, rest::DARBOUX + 1), lanes.at(row, rest::BEND_V)),
         (s * ow - lanes.at(row, rest::DARBOUX + 2), lanes.at(row, rest::TORSION)),
-        (s2 * gw - lanes.at(row, rest::STRAIN + 2), lanes.at(row, rest::VOLUME)),
+        (s2 * gw - lanes.at(row, rest::STRAIN + 2), volume.max(zero)),
         (s3 * ou - lanes.at(row, rest::DARBOUX), lanes.at(row, rest::VOLUME_BEND_U)),
         (s3 * ov - lanes.at(row, rest::DARBOUX + 1), lanes.at(row, rest::VOLUME_BEND_V)),
+        (gw - s * lanes.at(row, rest::STRAIN + 2), (-volume).max(zero)),
     ]
 }
 
@@ -161,20 +168,27 @@ pub fn segment_terms<L: Lanes>(
     let (s2, s4) = (s * s, s * s * s * s);
 
     // (11) and (18): force and stiffness by Γ, both by Γ_w and s.
-    let (shear, volume) = (lanes.at(row, rest::SHEAR), lanes.at(row, rest::VOLUME));
+    let zero = lanes.splat(0.0);
+    let shear = lanes.at(row, rest::SHEAR);
+    let (volume, likeness) = (lanes.at(row, rest::VOLUME).max(zero), (-lanes.at(row, rest::VOLUME)).max(zero));
     let rest_w = lanes.at(row, rest::STRAIN + 2);
     let volume_force = volume * (s2 * gw - rest_w);
-    let axial_stiffness = lanes.at(row, rest::AXIAL) + volume * s4;
+    let likeness_force = likeness * (gw - s * rest_w);
+    let likeness_by_scale = likeness * rest_w;
+    let axial_stiffness = lanes.at(row, rest::AXIAL) + volume * s4 + likeness;
     let force = to_world(
         &axes,
         V3([
             shear * (gu - lanes.at(row, rest::STRAIN)),
             shear * (gv - lanes.at(row, rest::STRAIN + 1)),
-            lanes.at(row, rest::AXIAL) * (gw - rest_w) + s2 * volume_force + activation * lanes.at(row, rest::ACTIVE),
+            lanes.at(row, rest::AXIAL) * (gw - rest_w)
+                + s2 * volume_force
+                + likeness_force
+                + activation * lanes.at(row, rest::ACTIVE),
         ]),
     );
     let volume_by_scale = two * s * gw;
-    let force_by_scale = w * (volume * s2 * volume_by_scale);
+    let force_by_scale = w * (volume * s2 * volume_by_scale - likeness_by_scale);
     let stiffness = Sym3::transverse(shear, axial_stiffness - shear, w);
 
     // (14), (19), (20): moment and stiffness by Ω, both by Ω and s.
@@ -209,12 +223,12 @@ pub fn segment_terms<L: Lanes>(
     // By s: (12), (14), (18), (19), (20); by Δ: (12), (13).
     let (lateral, difference) = (lanes.at(row, rest::LATERAL), lanes.at(row, rest::SCALE_DIFFERENCE));
     let three_s2 = three * s2;
-    let scale_force = lateral * (s - lanes.splat(1.0))
-        + volume_by_scale * volume_force
+    let scale_force = lateral * (s - lanes.splat(1.0)) + volume_by_scale * volume_force - rest_w * likeness_force
         + darboux.dot(moment)
         + three_s2 * (ou * volume_moment_u + ov * volume_moment_v);
     let scale_stiffness = lateral
         + volume * volume_by_scale * volume_by_scale
+        + likeness_by_scale * rest_w
         + darboux.dot(bent)
         + three_s2 * three_s2 * (volume_bend_u * ou * ou + volume_bend_v * ov * ov);
 
@@ -240,7 +254,6 @@ pub fn segment_terms<L: Lanes>(
     let (scale_torque_a, scale_torque_b) =
         (by_scale - by_scale_twisted - scale_turn, by_scale + by_scale_twisted + scale_turn);
 
-    let zero = lanes.splat(0.0);
     let mut block_aa = [[zero; UNKNOWNS]; UNKNOWNS];
     let mut block_ab = [[zero; UNKNOWNS]; UNKNOWNS];
     let mut block_bb = [[zero; UNKNOWNS]; UNKNOWNS];

@@ -87,6 +87,12 @@ impl Flesh {
         &self.bones
     }
 
+    /// The groups that the stages step, for tests and benches.
+    #[doc(hidden)]
+    pub fn groups(&self) -> &[GroupRest<f32>] {
+        &self.groups
+    }
+
     /// Nodes of all rods.
     pub fn node_count(&self) -> usize {
         self.chains.iter().map(Chain::node_count).sum()
@@ -131,9 +137,9 @@ fn check(rod: &RodSpec, bone_count: usize) -> Result<(), BuildError> {
     range(
         "material.overrides.volume_modulus",
         moduli.volume_modulus,
-        -0.51 * moduli.axial_modulus,
+        -(moduli.axial_modulus / 3.0).min(moduli.lateral_modulus / 6.0),
         1.0e17,
-        "above minus half the axial modulus, and below 10¹⁷",
+        "above minus a third of the axial and a sixth of the lateral modulus, and below 10¹⁷",
     )?;
     for (j, node) in rod.nodes.iter().enumerate() {
         for value in node.place.to_array() {
@@ -266,6 +272,13 @@ fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpe
     }
 }
 
+/// How far apart the stiffnesses of one segment may be, so that f32 can carry them in one matrix.
+///
+/// A segment much longer than thick (r/l below some 1/300) would have a shear stiffness that says nothing beside its
+/// bending stiffness but that tangent and frame agree; one much thicker than long (r/l above some 300), a bending
+/// stiffness that says nothing but that its two discs are parallel. Both still say so at this ratio.
+const STIFFNESS_RATIO: f64 = 1.0e5;
+
 /// Coefficients and rest values of a segment, see [`crate::layout::rest`].
 fn segment_entries(moduli: &Moduli, s: &Section, length: f64, a: &Pose, b: &Pose) -> [(usize, f64); 18] {
     let near = if a.rotation.dot(b.rotation) < 0.0 { -b.rotation } else { b.rotation };
@@ -274,11 +287,20 @@ fn segment_entries(moduli: &Moduli, s: &Section, length: f64, a: &Pose, b: &Pose
     let relative = a.rotation.conjugate() * near;
     let darboux = relative.xyz() * (4.0 / (1.0 + relative.w) / length);
     let polar = s.second_moment_u + s.second_moment_v;
-    let lateral = moduli.lateral_modulus * s.area * length;
+    // A negative λ(ε + 2η)² becomes 3λε² + 6λη² − 2λ(ε − η)², see `cpu::rod_energies`.
+    let negative = moduli.volume_modulus.min(0.0);
+    let axial = (moduli.axial_modulus + 3.0 * negative) * s.area * length;
+    let volume = (moduli.volume_modulus + negative) * s.area * length;
+    let lateral = (moduli.lateral_modulus + 6.0 * negative) * s.area * length;
+    let slenderness = polar / (s.area * length * length);
+    let stiffest = moduli.axial_modulus.max(moduli.shear_modulus);
+    let shear = moduli.shear_modulus.min(stiffest * slenderness * STIFFNESS_RATIO) * s.area * length;
+    let softened = (STIFFNESS_RATIO / slenderness).min(1.0) * length;
     // (12) at two Gauss points is (s − 1)² + Δ²/12; (13) has half the lateral modulus on polar/2.
     let difference = lateral / 12.0
         + 0.25 * moduli.lateral_modulus * polar / length
         + moduli.smoothing * moduli.lateral_modulus * s.area * length;
+    let difference = difference.min(lateral * STIFFNESS_RATIO);
     [
         (rest::INV_LENGTH, 1.0 / length),
         (rest::STRAIN, strain.x),
@@ -287,15 +309,15 @@ fn segment_entries(moduli: &Moduli, s: &Section, length: f64, a: &Pose, b: &Pose
         (rest::DARBOUX, darboux.x),
         (rest::DARBOUX + 1, darboux.y),
         (rest::DARBOUX + 2, darboux.z),
-        (rest::AXIAL, moduli.axial_modulus * s.area * length),
-        (rest::SHEAR, moduli.shear_modulus * s.area * length),
+        (rest::AXIAL, axial),
+        (rest::SHEAR, shear),
         (rest::LATERAL, lateral),
         (rest::SCALE_DIFFERENCE, difference),
-        (rest::VOLUME, moduli.volume_modulus * s.area * length),
-        (rest::BEND_U, moduli.bending_modulus * s.second_moment_u * length),
-        (rest::BEND_V, moduli.bending_modulus * s.second_moment_v * length),
-        (rest::BEND_UV, moduli.bending_modulus * s.product_moment * length),
-        (rest::TORSION, moduli.torsion_modulus * s.torsion_constant * length),
+        (rest::VOLUME, volume),
+        (rest::BEND_U, moduli.bending_modulus * s.second_moment_u * softened),
+        (rest::BEND_V, moduli.bending_modulus * s.second_moment_v * softened),
+        (rest::BEND_UV, moduli.bending_modulus * s.product_moment * softened),
+        (rest::TORSION, moduli.torsion_modulus * s.torsion_constant * softened),
         (rest::VOLUME_BEND_U, moduli.volume_bending_modulus * s.second_moment_u * length),
         (rest::VOLUME_BEND_V, moduli.volume_bending_modulus * s.second_moment_v * length),
     ]
