@@ -31,7 +31,7 @@ fn bending_stiffness_is_youngs_modulus_times_second_moment() {
         let mut physics = Physics::default();
         let handle = physics.insert(scene.build().unwrap(), &[Pose::IDENTITY], Pose::IDENTITY).unwrap();
         for _ in 0..600 {
-            physics.step(FRAME).unwrap();
+            physics.step_flesh(FRAME).unwrap();
         }
         let tip = physics.node(handle, 0, scene.segments).unwrap().place;
         let m = reference_material(&scene.material);

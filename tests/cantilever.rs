@@ -22,7 +22,7 @@ fn resting_tip(physics: &mut Physics, scene: &Cantilevers, at: DVec3, seconds: f
     let flesh = scene.build().unwrap();
     let handle = physics.insert(flesh, &[Pose::from_translation(at)], Pose::IDENTITY).unwrap();
     for _ in 0..(seconds / FRAME).round() as usize {
-        physics.step(FRAME).unwrap();
+        physics.step_flesh(FRAME).unwrap();
     }
     assert_eq!(physics.health(handle).unwrap().resets, 0);
     let tip = physics.node(handle, 0, scene.segments).unwrap().place - at;

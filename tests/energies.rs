@@ -10,7 +10,7 @@ use sinew::cpu::math::{Quaternion, V3};
 use sinew::cpu::rod_energies::{Section, UNKNOWNS, energy, measure, residuals, segment_terms};
 use sinew::cpu::run_stage;
 use sinew::flesh::{Flesh, Holds, RodSpec};
-use sinew::layout::{chain, node, rest, scratch};
+use sinew::layout::{chain, input, node, rest, scratch};
 use sinew::step::{Stage, StepConfig, StepParams};
 use sinew::{Material, ModuliOverrides, Pose};
 
@@ -73,13 +73,14 @@ fn segment_gradients_match_central_differences() {
     let mut worst = 0.0_f64;
     for _ in 0..500 {
         let (a, b, row) = random_segment(&mut random);
-        let terms = segment_terms(LANES, a, b, &row);
+        let activation = random.uniform(0.0, 1.0);
+        let terms = segment_terms(LANES, a, b, &row, activation);
         let by_difference = |unknown: usize| {
             let at = |by: f64| {
                 if unknown < UNKNOWNS {
-                    energy(LANES, moved(a, unknown, by), b, &row)
+                    energy(LANES, moved(a, unknown, by), b, &row, activation)
                 } else {
-                    energy(LANES, a, moved(b, unknown - UNKNOWNS, by), &row)
+                    energy(LANES, a, moved(b, unknown - UNKNOWNS, by), &row, activation)
                 }
             };
             (at(STEP) - at(-STEP)) / (2.0 * STEP)
@@ -100,7 +101,7 @@ fn segment_blocks_match_dense_jacobians() {
         let (a, b, row) = random_segment(&mut random);
         let of =
             |a: Section<f64>, b: Section<f64>| residuals(LANES, &measure(LANES, a, b, row[rest::INV_LENGTH][0]), &row);
-        let mut jacobian = [[0.0; 2 * UNKNOWNS]; 11];
+        let mut jacobian = [[0.0; 2 * UNKNOWNS]; 12];
         for unknown in 0..2 * UNKNOWNS {
             let at = |by: f64| {
                 if unknown < UNKNOWNS { of(moved(a, unknown, by), b) } else { of(a, moved(b, unknown - UNKNOWNS, by)) }
@@ -112,11 +113,12 @@ fn segment_blocks_match_dense_jacobians() {
         // K is diagonal but for the coupling of the two bendings.
         let here = of(a, b);
         let dense = |i: usize, j: usize| {
-            let diagonal: f64 = (0..11).map(|k| here[k].1 * jacobian[k][i] * jacobian[k][j]).sum();
+            let diagonal: f64 = (0..12).map(|k| here[k].1 * jacobian[k][i] * jacobian[k][j]).sum();
             let coupling = jacobian[5][i] * jacobian[6][j] + jacobian[6][i] * jacobian[5][j];
             diagonal + row[rest::BEND_UV][0] * coupling
         };
-        let terms = segment_terms(LANES, a, b, &row);
+        let activation = random.uniform(0.0, 1.0);
+        let terms = segment_terms(LANES, a, b, &row, activation);
         let (mut found, mut expected) = (Vec::new(), Vec::new());
         for i in 0..UNKNOWNS {
             for j in 0..UNKNOWNS {
@@ -138,6 +140,7 @@ fn segment_blocks_match_dense_jacobians() {
 struct Chain {
     rest: sinew::cpu::group::GroupRest<f64>,
     nodes: Vec<Entry<f64>>,
+    inputs: Vec<Entry<f64>>,
     chains: Vec<Entry<f64>>,
     inv_h: f64,
 }
@@ -156,13 +159,20 @@ impl Chain {
             node.section.second_moment_u *= random.uniform(0.7, 1.3);
             node.section.product_moment = random.uniform(-0.3, 0.3) * node.section.second_moment_v;
         }
-        rod.material =
-            Material { youngs_modulus: 1000.0, poissons_ratio: 0.4, density: 500.0, damping: 0.0, overrides };
+        rod.material = Material {
+            youngs_modulus: 1000.0,
+            poissons_ratio: 0.4,
+            density: 500.0,
+            damping: 0.0,
+            overrides,
+            ..Material::default()
+        };
         let rod = rod.attach(0, 0, Holds { place: true, frame: true, scale: false });
         let flesh = Flesh::build(&[rod], &[Pose::IDENTITY]).unwrap();
         let rest = to_f64(&flesh.groups()[0]);
-        let mut chains = vec![entry(0.0); chain::ENTRIES];
-        chains[chain::PLANES + 1] = entry(1.0);
+        let chains = vec![entry(0.0); chain::ENTRIES];
+        let mut inputs = vec![entry(0.0); input::ENTRIES];
+        inputs[input::PLANES + 1] = entry(1.0);
         let mut nodes = vec![entry(0.0); NODES * node::ENTRIES];
         for j in 0..NODES {
             let pose = flesh.chains()[0].rest[j];
@@ -193,7 +203,7 @@ impl Chain {
             put(row, node::CONTACT_STIFFNESS, &[random.uniform(50.0, 300.0)]);
             put(row, node::FRICTION_STIFFNESS, &[if j % 2 == 0 { random.uniform(10.0, 90.0) } else { 0.0 }]);
         }
-        Self { rest, nodes, chains, inv_h: INV_H }
+        Self { rest, nodes, inputs, chains, inv_h: INV_H }
     }
 
     fn read<const N: usize>(&self, j: usize, at: usize) -> [f64; N] {
@@ -355,8 +365,13 @@ fn solve_rods_takes_the_dense_gauss_newton_step() {
         let config = StepConfig { substeps: 1, ..Default::default() };
         let params = StepParams::new(&config, 1.0 / INV_H, 0, 0.0);
         let mut room = vec![entry(0.0); NODES * scratch::ENTRIES];
-        let mut group =
-            Group { rest: &chain.rest, nodes: &mut chain.nodes, chains: &mut chain.chains, scratch: &mut room };
+        let mut group = Group {
+            rest: &chain.rest,
+            nodes: &mut chain.nodes,
+            inputs: &chain.inputs,
+            chains: &mut chain.chains,
+            scratch: &mut room,
+        };
         run_stage(LANES, Stage::SolveRods, &params, &mut group);
 
         let mut found = Vec::new();

@@ -57,12 +57,12 @@ impl OneRod {
     }
 
     pub fn set_bones(&mut self, bones: &[Pose]) {
-        self.physics.set_bones(self.handle, bones).unwrap();
+        self.physics.set_bones(self.handle, bones, Pose::IDENTITY).unwrap();
     }
 
     pub fn run(&mut self, dt: f64, frames: usize) {
         for _ in 0..frames {
-            self.physics.step(dt).unwrap();
+            self.physics.step_flesh(dt).unwrap();
         }
     }
 
@@ -80,7 +80,7 @@ impl OneRod {
         (0..nodes.len() - 1)
             .map(|j| {
                 let (a, b) = (section(&nodes[j], origin), section(&nodes[j + 1], origin));
-                let [x, y, z, _, a, b, c] = rod_energies::segment_terms(OneF64(0), a, b, rest.row(j)).gradient_b;
+                let [x, y, z, _, a, b, c] = rod_energies::segment_terms(OneF64(0), a, b, rest.row(j), 0.0).gradient_b;
                 (DVec3::new(x, y, z), DVec3::new(a, b, c))
             })
             .collect()
@@ -93,7 +93,13 @@ impl OneRod {
         let origin = nodes[0].place;
         (0..nodes.len() - 1)
             .map(|j| {
-                rod_energies::energy(OneF64(0), section(&nodes[j], origin), section(&nodes[j + 1], origin), rest.row(j))
+                rod_energies::energy(
+                    OneF64(0),
+                    section(&nodes[j], origin),
+                    section(&nodes[j + 1], origin),
+                    rest.row(j),
+                    0.0,
+                )
             })
             .sum()
     }
@@ -105,6 +111,7 @@ pub fn to_f64(rest: &GroupRest<f32>) -> GroupRest<f64> {
         node_count: rest.node_count,
         rows: rest.rows.iter().map(|entry| entry.map(f64::from)).collect(),
         held: rest.held.clone(),
+        carried: rest.carried.clone(),
         has_free_chain: rest.has_free_chain,
         has_surface_bending: rest.has_surface_bending,
     }
