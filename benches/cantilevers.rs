@@ -11,7 +11,13 @@
 //! COUNT is a number of rods of 20 segments (default 50 200 1000: 1, 4 and 20 thousand segments).
 
 use rapier3d::prelude::{PhysicsWorld, SoftBodyBuilder, SoftBodyHandle, Vector};
+use sinew::cpu::LaneWidth;
+use sinew::scenes::Cantilevers;
+use sinew::step::StepConfig;
+use sinew::{Physics, Pose};
+use std::cell::RefCell;
 use std::fmt::Write as _;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// A frame of the game (s).
@@ -56,9 +62,35 @@ struct Contender {
     lowest: Box<dyn Fn() -> f32>,
 }
 
-/// THE SINEW SIDE, to be filled with `scenes::cantilevers` on one thread at default settings. `None` leaves it out.
-fn sinew_cantilevers(_scene: Scene) -> Option<Contender> {
-    None
+/// Sinew on one thread: rods as stiff as Γ = 1 asks, damped, with volume and thickness.
+fn sinew_cantilevers(scene: Scene, name: &'static str, substeps: u32, lane_width: LaneWidth) -> Contender {
+    let rods = Cantilevers {
+        rods: scene.count,
+        segments: scene.segments,
+        length: f64::from(scene.segment_length) * scene.segments as f64,
+        radius: f64::from(scene.radius),
+        ..Cantilevers::default()
+    };
+    let gravity = glam::DVec3::NEG_Y * f64::from(scene.gravity);
+    let mut physics = Physics::new(StepConfig { substeps, gravity, threads: 1, ..StepConfig::default() });
+    physics.lane_width = lane_width;
+    let flesh = physics
+        .insert(rods.build().expect("the scene is sound"), &[Pose::IDENTITY], Pose::IDENTITY)
+        .expect("the scene is sound");
+    let physics = Rc::new(RefCell::new(physics));
+    let stepped = physics.clone();
+    Contender {
+        name,
+        step: Box::new(move || stepped.borrow_mut().step_flesh(f64::from(FRAME)).expect("steps")),
+        lowest: Box::new(move || {
+            let physics = physics.borrow();
+            let lowest = |rod: usize| physics.node(flesh, rod, scene.segments).map_or(f32::NAN, |n| n.place.y as f32);
+            // Not f32::min, which drops a NaN.
+            (0..scene.count)
+                .map(lowest)
+                .fold(0.0, |low: f32, y| if low.is_nan() || !y.is_finite() { f32::NAN } else { low.min(y) })
+        }),
+    }
 }
 
 /// Whether ropes carry the polyline collider that rapier gives them by default.
@@ -73,7 +105,7 @@ enum RopeCollider {
 /// Without the collider they cost less, and neither side looks for contacts.
 fn rapier_ropes(scene: Scene, collider: RopeCollider) -> Contender {
     let (world, ropes) = rope_world(scene, collider);
-    let world = std::rc::Rc::new(std::cell::RefCell::new(world));
+    let world = Rc::new(RefCell::new(world));
     let stepped = world.clone();
     Contender {
         name: if collider == RopeCollider::None { "rapier, no collider" } else { "rapier, default" },
@@ -145,7 +177,12 @@ fn median(values: impl IntoIterator<Item = f64>) -> f64 {
 /// Runs one scene and returns its lines of the table.
 fn compare(scene: Scene, rounds: usize) -> String {
     let rapier = [RopeCollider::Default, RopeCollider::None].map(|collider| rapier_ropes(scene, collider));
-    let mut runs: Vec<Run> = rapier.into_iter().chain(sinew_cantilevers(scene)).map(Run::new).collect();
+    let sinew = [
+        sinew_cantilevers(scene, "sinew", 4, LaneWidth::Eight),
+        sinew_cantilevers(scene, "sinew, SSE2", 4, LaneWidth::EightBaseline),
+        sinew_cantilevers(scene, "sinew, 1 substep", 1, LaneWidth::Eight),
+    ];
+    let mut runs: Vec<Run> = rapier.into_iter().chain(sinew).map(Run::new).collect();
     for round in 0..rounds {
         // Everyone takes every place in the order, so that no one always follows the same neighbour's heat.
         for turn in 0..runs.len() {

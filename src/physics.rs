@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use fearless_simd::Level;
-
 use crate::cpu::{Frame, LaneWidth, Threads};
 use crate::flesh::{Flesh, FleshState, NodeState};
 use crate::skin::{PaletteMatrix, Skin, SkinInputs, SkinnedVertices};
@@ -121,7 +119,6 @@ pub struct Physics {
     /// Whether [`Physics::stage_times`] is measured.
     pub measure_stages: bool,
     slots: Vec<Slot>,
-    level: Level,
     threads: Threads,
     last_substep: f64,
     step: u64,
@@ -143,7 +140,6 @@ impl Physics {
             planes: Vec::new(),
             measure_stages: false,
             slots: Vec::new(),
-            level: Level::new(),
             threads: Threads::new(config.threads),
             last_substep: 0.0,
             step: 0,
@@ -389,8 +385,7 @@ impl Physics {
         let substeps: Vec<StepParams> =
             (0..config.substeps).map(|i| StepParams::new(config, dt, i, self.last_substep)).collect();
         let schedule = schedule(config);
-        let frame =
-            Frame { width: self.lane_width, level: self.level, schedule: &schedule, substeps: &substeps, clock };
+        let frame = Frame { width: self.lane_width, schedule: &schedule, substeps: &substeps, clock };
         let groups = instances(&mut self.slots)
             .flat_map(|instance| instance.flesh.groups.iter().zip(instance.state.nodes.groups.iter_mut()))
             .collect();
