@@ -169,14 +169,13 @@ pub fn segment_terms<L: Lanes>(
     let likeness_force = likeness * (gw - s * rest_w);
     let likeness_by_scale = likeness * rest_w;
     let axial_stiffness = at(rest::AXIAL) + volume * s4 + likeness;
-    let force = to_world(V3([
-        shear * (gu - at(rest::STRAIN)),
-        shear * (gv - at(rest::STRAIN + 1)),
-        at(rest::AXIAL) * (gw - rest_w) + s2 * volume_force + likeness_force,
-    ]));
+    let tension = at(rest::AXIAL) * (gw - rest_w) + s2 * volume_force + likeness_force;
+    let force = to_world(V3([shear * (gu - at(rest::STRAIN)), shear * (gv - at(rest::STRAIN + 1)), tension]));
     let volume_by_scale = two * s * gw;
     let force_by_scale = w * (volume * s2 * volume_by_scale - likeness_by_scale);
     let stiffness = Sym3::transverse(shear, axial_stiffness - shear, w);
+    let taut = tension.max(zero) * gw.max(zero) * lanes.splat(0.25);
+    let string = Sym3::transverse(taut, -taut, w);
 
     // (14), (19), (20): moment and stiffness by Ω, both by Ω and s.
     let (bend_u, bend_v, bend_uv) = (at(rest::BEND_U), at(rest::BEND_V), at(rest::BEND_UV));
@@ -257,14 +256,14 @@ pub fn segment_terms<L: Lanes>(
             block_ab[i][j] = -place;
             block_ab[i][4 + j] = -pull_b;
             block_ab[4 + j][i] = pull_a;
-            block_ab[4 + i][4 + j] = column_dot(&m_a, i, &n_b, j) - turn;
+            block_ab[4 + i][4 + j] = column_dot(&m_a, i, &n_b, j) + string.get(i, j) - turn;
             block_aa[4 + j][i] = -pull_a;
             block_bb[4 + j][i] = pull_b;
             if j <= i {
                 block_aa[i][j] = place;
                 block_bb[i][j] = place;
-                block_aa[4 + i][4 + j] = column_dot(&m_a, i, &n_a, j) + turn;
-                block_bb[4 + i][4 + j] = column_dot(&m_b, i, &n_b, j) + turn;
+                block_aa[4 + i][4 + j] = column_dot(&m_a, i, &n_a, j) + string.get(i, j) + turn;
+                block_bb[4 + i][4 + j] = column_dot(&m_b, i, &n_b, j) + string.get(i, j) + turn;
             }
         }
         block_aa[3][i] = -scale_pull.0[i];
