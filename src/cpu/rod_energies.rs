@@ -24,6 +24,11 @@
 //! first order λ(ε + 2η)² = 3λε² + 6λη² − 2λ(ε − η)², so `build` then takes 3|λ| from the axial and 6|λ| from the
 //! lateral modulus and VOLUME is −2|λ|, read as a penalty on what is not the same stretch along and across.
 //!
+//! The blocks are JᵀKJ and one term more: a segment under tension N resists turning as a string does, by NΓ_w across
+//! w on the mean turn ½(α + β). In series with the shear stiffness that is the string's N/Γ_w on the places. Without
+//! it a single solve integrates the waves of a taut rod explicitly, which explodes once they pass more than a segment
+//! in a substep.
+//!
 //! Derivatives are by world displacements δc, by δs and by world rotation vectors α (of a) and β (of b), which
 //! turn a frame as q → exp(α/2) q. Let t = Im p/(1 + Re p) in the world's axes, the tangent of half the angle
 //! between q_m and either end. Then, exactly,
@@ -208,9 +213,7 @@ pub fn segment_terms<L: Lanes>(
     // By s: (12), (14), (18), (19), (20); by Δ: (12), (13).
     let (lateral, difference) = (at(rest::LATERAL), at(rest::SCALE_DIFFERENCE));
     let three_s2 = three * s2;
-    let scale_force = lateral * (s - lanes.splat(1.0))
-        + volume_by_scale * volume_force
-        - rest_w * likeness_force
+    let scale_force = lateral * (s - lanes.splat(1.0)) + volume_by_scale * volume_force - rest_w * likeness_force
         + darboux.dot(moment)
         + three_s2 * (ou * volume_moment_u + ov * volume_moment_v);
     let scale_stiffness = lateral
@@ -248,22 +251,23 @@ pub fn segment_terms<L: Lanes>(
     let mut block_ab = [[zero; UNKNOWNS]; UNKNOWNS];
     let mut block_bb = [[zero; UNKNOWNS]; UNKNOWNS];
     let inv_length2 = inv_length * inv_length;
+    let with_itself = Sym3(std::array::from_fn(|k| string.0[k] + turning.0[k] * turn_rate2));
+    let with_other = Sym3(std::array::from_fn(|k| string.0[k] - turning.0[k] * turn_rate2));
     for i in 0..3 {
         for j in 0..3 {
             let place = stiffness.get(i, j) * inv_length2;
-            let turn = turning.get(i, j) * turn_rate2;
             let (pull_a, pull_b) = (n_a[i][j] * inv_length, n_b[i][j] * inv_length);
             block_ab[i][j] = -place;
             block_ab[i][4 + j] = -pull_b;
             block_ab[4 + j][i] = pull_a;
-            block_ab[4 + i][4 + j] = column_dot(&m_a, i, &n_b, j) + string.get(i, j) - turn;
+            block_ab[4 + i][4 + j] = column_dot(&m_a, i, &n_b, j) + with_other.get(i, j);
             block_aa[4 + j][i] = -pull_a;
             block_bb[4 + j][i] = pull_b;
             if j <= i {
                 block_aa[i][j] = place;
                 block_bb[i][j] = place;
-                block_aa[4 + i][4 + j] = column_dot(&m_a, i, &n_a, j) + string.get(i, j) + turn;
-                block_bb[4 + i][4 + j] = column_dot(&m_b, i, &n_b, j) + string.get(i, j) + turn;
+                block_aa[4 + i][4 + j] = column_dot(&m_a, i, &n_a, j) + with_itself.get(i, j);
+                block_bb[4 + i][4 + j] = column_dot(&m_b, i, &n_b, j) + with_itself.get(i, j);
             }
         }
         block_aa[3][i] = -scale_pull.0[i];

@@ -287,8 +287,8 @@ fn move_node<L: Lanes>(lanes: L, row: &mut [Entry<L::Scalar>], delta: &Vec7<L::V
     let turn = turn * (one / (one + turn.dot(turn)).sqrt());
     let moved = V3::load(lanes, row, node::MOVED) + step;
     let prev_scale = lanes.load(&row[node::PREV_SCALE]);
-    let limit = lanes.splat(SCALE_LIMIT);
-    let scale = (lanes.load(&row[node::SCALE]) + scaling).clamp(prev_scale / limit, prev_scale * limit);
+    let (least, most) = (prev_scale * lanes.splat(1.0 / SCALE_LIMIT), prev_scale * lanes.splat(SCALE_LIMIT));
+    let scale = (lanes.load(&row[node::SCALE]) + scaling).clamp(least, most);
     let scale = scale.clamp(lanes.splat(LEAST_SCALE), lanes.splat(MOST_SCALE));
     let frame = Quaternion::load(lanes, row, node::FRAME).turned(lanes, turn);
     moved.store(lanes, row, node::MOVED);
