@@ -83,7 +83,7 @@ impl Quality {
         let activation = f64::from(inputs[input::ACTIVATION][lane]);
         let mut elastic = vec![[0.0; 3]; rest.node_count];
         for j in 0..rest.node_count - 1 {
-            let terms = segment_terms(lanes, section(j), section(j + 1), &wide(rest.row(j)), activation);
+            let terms = segment_terms(lanes, section(j), section(j + 1), &wide(rest.row(j)), activation, 0.0);
             for k in 0..3 {
                 elastic[j][k] += terms.gradient_a[k];
                 elastic[j + 1][k] += terms.gradient_b[k];

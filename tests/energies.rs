@@ -9,6 +9,7 @@ use sinew::cpu::lanes::{Entry, OneF64};
 use sinew::cpu::math::{Quaternion, V3};
 use sinew::cpu::rod_energies::{Section, UNKNOWNS, energy, measure, residuals, segment_terms};
 use sinew::cpu::run_stage;
+use sinew::cpu::solve_rods::REACH;
 use sinew::flesh::{Flesh, Holds, RodSpec};
 use sinew::layout::{chain, input, node, rest, scratch};
 use sinew::step::{Stage, StepConfig, StepParams};
@@ -57,6 +58,8 @@ fn random_segment(random: &mut Random) -> (Section<f64>, Section<f64>, Vec<Entry
         row[rest::STRAIN + k] = entry(random.uniform(-1.0, 1.0));
         row[rest::DARBOUX + k] = entry(random.uniform(-2.0, 2.0));
     }
+    // Negative in the likeness of stretch and scale that ν < 0 asks for.
+    row[rest::VOLUME] = entry(random.uniform(-2.0, 2.0));
     row[rest::BEND_UV] = entry(random.uniform(-0.4, 0.4));
     (a, b, row)
 }
@@ -74,7 +77,7 @@ fn segment_gradients_match_central_differences() {
     for _ in 0..500 {
         let (a, b, row) = random_segment(&mut random);
         let activation = random.uniform(0.0, 1.0);
-        let terms = segment_terms(LANES, a, b, &row, activation);
+        let terms = segment_terms(LANES, a, b, &row, activation, 0.0);
         let by_difference = |unknown: usize| {
             let at = |by: f64| {
                 if unknown < UNKNOWNS {
@@ -91,6 +94,20 @@ fn segment_gradients_match_central_differences() {
     }
     println!("segment gradients: {worst:.1e} relative (bar {BAR:.0e})");
     assert!(worst <= BAR);
+}
+
+/// The string's stiffness of a segment under tension, on the mean turn of its two ends, across w: N·Γ_w/4 on each.
+fn string_block(a: Section<f64>, b: Section<f64>, row: &[Entry<f64>], activation: f64) -> [[f64; 3]; 3] {
+    let strain = measure(LANES, a, b, row[rest::INV_LENGTH][0]);
+    let terms = residuals(LANES, &strain, row);
+    let (axial, volume, likeness) = (terms[0], terms[8], terms[11]);
+    let tension = axial.0 * axial.1
+        + strain.scale.powi(2) * volume.0 * volume.1
+        + likeness.0 * likeness.1
+        + activation * row[rest::ACTIVE][0];
+    let quarter = 0.25 * tension.max(0.0) * strain.strain.0[2].max(0.0);
+    let w = strain.axes[2].0;
+    std::array::from_fn(|i| std::array::from_fn(|j| quarter * (if i == j { 1.0 - w[i] * w[j] } else { -w[i] * w[j] })))
 }
 
 #[test]
@@ -118,16 +135,19 @@ fn segment_blocks_match_dense_jacobians() {
             diagonal + row[rest::BEND_UV][0] * coupling
         };
         let activation = random.uniform(0.0, 1.0);
-        let terms = segment_terms(LANES, a, b, &row, activation);
+        let string = string_block(a, b, &row, activation);
+        let string = |i: usize, j: usize| if i > 3 && j > 3 { string[i - 4][j - 4] } else { 0.0 };
+        let terms = segment_terms(LANES, a, b, &row, activation, 0.0);
         let (mut found, mut expected) = (Vec::new(), Vec::new());
         for i in 0..UNKNOWNS {
             for j in 0..UNKNOWNS {
                 if j <= i {
                     found.extend([terms.block_aa[i][j], terms.block_bb[i][j]]);
-                    expected.extend([dense(i, j), dense(UNKNOWNS + i, UNKNOWNS + j)]);
+                    expected.push(dense(i, j) + string(i, j));
+                    expected.push(dense(UNKNOWNS + i, UNKNOWNS + j) + string(i, j));
                 }
                 found.push(terms.block_ab[i][j]);
-                expected.push(dense(i, UNKNOWNS + j));
+                expected.push(dense(i, UNKNOWNS + j) + string(i, j));
             }
         }
         worst = worst.max(relative(&found, &expected));
@@ -161,7 +181,7 @@ impl Chain {
         }
         rod.material = Material {
             youngs_modulus: 1000.0,
-            poissons_ratio: 0.4,
+            poissons_ratio: [0.4, -0.3][(random.bits() % 2) as usize],
             density: 500.0,
             damping: 0.0,
             overrides,
@@ -351,6 +371,17 @@ fn solve_rods_takes_the_dense_gauss_newton_step() {
                 }
             }
         }
+        let before = chain.sections();
+        for (j, pair) in before.windows(2).enumerate() {
+            let string = string_block(pair[0], pair[1], chain.rest.row(j), 0.0);
+            for (a, b) in [(j, j), (j, j + 1), (j + 1, j), (j + 1, j + 1)] {
+                for i in 0..3 {
+                    for k in 0..3 {
+                        matrix[a * UNKNOWNS + 4 + i][b * UNKNOWNS + 4 + k] += string[i][k];
+                    }
+                }
+            }
+        }
         for held in [0, 1, 2, 4, 5, 6] {
             gradient[held] = 0.0;
             for j in 0..size {
@@ -359,8 +390,15 @@ fn solve_rods_takes_the_dense_gauss_newton_step() {
             }
             matrix[held][held] = 1.0;
         }
-        let expected = solve_dense(matrix, gradient.iter().map(|g| -g).collect());
-        let before = chain.sections();
+        let mut expected = solve_dense(matrix, gradient.iter().map(|g| -g).collect());
+        // What bounds a step: a turn of one radian, and a move of REACH lengths.
+        let length: f64 = (0..NODES - 1).map(|j| 1.0 / chain.rest.row(j)[rest::INV_LENGTH][0]).sum();
+        for step in expected.chunks_mut(UNKNOWNS) {
+            for (range, bound) in [(0..3, f64::from(REACH) * length), (4..7, 1.0)] {
+                let over = step[range.clone()].iter().map(|x| x * x).sum::<f64>() / (bound * bound);
+                step[range].iter_mut().for_each(|x| *x /= (1.0 + over).sqrt());
+            }
+        }
 
         let config = StepConfig { substeps: 1, ..Default::default() };
         let params = StepParams::new(&config, 1.0 / INV_H, 0, 0.0);

@@ -9,7 +9,7 @@ mod move_bones;
 mod predict;
 pub mod rod_energies;
 mod solve_contacts;
-mod solve_rods;
+pub mod solve_rods;
 mod update_velocities;
 
 use fearless_simd::{Level, dispatch};

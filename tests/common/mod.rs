@@ -80,7 +80,8 @@ impl OneRod {
         (0..nodes.len() - 1)
             .map(|j| {
                 let (a, b) = (section(&nodes[j], origin), section(&nodes[j + 1], origin));
-                let [x, y, z, _, a, b, c] = rod_energies::segment_terms(OneF64(0), a, b, rest.row(j), 0.0).gradient_b;
+                let [x, y, z, _, a, b, c] =
+                    rod_energies::segment_terms(OneF64(0), a, b, rest.row(j), 0.0, 0.0).gradient_b;
                 (DVec3::new(x, y, z), DVec3::new(a, b, c))
             })
             .collect()
