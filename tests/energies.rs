@@ -97,7 +97,7 @@ fn segment_gradients_match_central_differences() {
 }
 
 /// The string's stiffness of a segment under tension, on the mean turn of its two ends, across w: N·Γ_w/4 on each.
-fn string_block(a: Section<f64>, b: Section<f64>, row: &[Entry<f64>], activation: f64) -> [[f64; 3]; 3] {
+fn string_block(a: Section<f64>, b: Section<f64>, row: &[Entry<f64>], [activation, slack]: [f64; 2]) -> [[f64; 3]; 3] {
     let strain = measure(LANES, a, b, row[rest::INV_LENGTH][0]);
     let terms = residuals(LANES, &strain, row);
     let (axial, volume, likeness) = (terms[0], terms[8], terms[11]);
@@ -105,7 +105,7 @@ fn string_block(a: Section<f64>, b: Section<f64>, row: &[Entry<f64>], activation
         + strain.scale.powi(2) * volume.0 * volume.1
         + likeness.0 * likeness.1
         + activation * row[rest::ACTIVE][0];
-    let quarter = 0.25 * tension.max(0.0) * strain.strain.0[2].max(0.0);
+    let quarter = 0.25 * (tension.max(0.0) * strain.strain.0[2].max(0.0) - slack).max(0.0);
     let w = strain.axes[2].0;
     std::array::from_fn(|i| std::array::from_fn(|j| quarter * (if i == j { 1.0 - w[i] * w[j] } else { -w[i] * w[j] })))
 }
@@ -134,10 +134,10 @@ fn segment_blocks_match_dense_jacobians() {
             let coupling = jacobian[5][i] * jacobian[6][j] + jacobian[6][i] * jacobian[5][j];
             diagonal + row[rest::BEND_UV][0] * coupling
         };
-        let activation = random.uniform(0.0, 1.0);
-        let string = string_block(a, b, &row, activation);
+        let (activation, slack) = (random.uniform(0.0, 1.0), random.uniform(0.0, 1.0));
+        let string = string_block(a, b, &row, [activation, slack]);
         let string = |i: usize, j: usize| if i > 3 && j > 3 { string[i - 4][j - 4] } else { 0.0 };
-        let terms = segment_terms(LANES, a, b, &row, activation, 0.0);
+        let terms = segment_terms(LANES, a, b, &row, activation, slack);
         let (mut found, mut expected) = (Vec::new(), Vec::new());
         for i in 0..UNKNOWNS {
             for j in 0..UNKNOWNS {
@@ -373,7 +373,12 @@ fn solve_rods_takes_the_dense_gauss_newton_step() {
         }
         let before = chain.sections();
         for (j, pair) in before.windows(2).enumerate() {
-            let string = string_block(pair[0], pair[1], chain.rest.row(j), 0.0);
+            let string = string_block(
+                pair[0],
+                pair[1],
+                chain.rest.row(j),
+                [0.0, chain.rest.row(j)[rest::STRING_INERTIA][0] * chain.inv_h * chain.inv_h],
+            );
             for (a, b) in [(j, j), (j, j + 1), (j + 1, j), (j + 1, j + 1)] {
                 for i in 0..3 {
                     for k in 0..3 {
