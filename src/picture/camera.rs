@@ -61,22 +61,50 @@ impl Camera {
     pub fn framing(bounds: Bounds, direction: Vec3, aspect: f32) -> Self {
         let finite = bounds.min.is_finite() && bounds.max.is_finite() && (bounds.max - bounds.min).is_finite();
         let bounds = if finite { bounds } else { Bounds { min: Vec3::ZERO, max: Vec3::ONE } };
+        let corner = |i: i32| {
+            let sign = |bit: i32| if i & bit == 0 { 0.0 } else { 1.0 };
+            bounds.min + (bounds.max - bounds.min) * Vec3::new(sign(1), sign(2), sign(4))
+        };
+        Self::fit(&std::array::from_fn::<_, 8, _>(|i| corner(i as i32)), direction, aspect)
+    }
+
+    /// The camera that looks from `direction` and sees all `points`: closer than [`Camera::framing`] of their
+    /// bounds. Points that are not finite do not count.
+    pub fn framing_points(points: &[Vec3], direction: Vec3, aspect: f32) -> Self {
+        let finite: Vec<Vec3> = points.iter().copied().filter(|p| p.is_finite() && p.length().is_finite()).collect();
+        if finite.is_empty() {
+            Self::framing(Bounds::of(&[]), direction, aspect)
+        } else {
+            Self::fit(&finite, direction, aspect)
+        }
+    }
+
+    /// A point (x, y, z) along right, up and forward is seen from an eye at (a, b, c) when |x - a| < t (z - c), t
+    /// the tangent of half the view: x - t z < a - t c and -x - t z < t c - a for all points. The greatest left
+    /// sides, taken as equal, give the eye that has the points in the middle; likewise for y and b.
+    fn fit(points: &[Vec3], direction: Vec3, aspect: f32) -> Self {
         let aspect = if aspect.is_finite() && aspect > 1e-3 { aspect } else { 1.0 };
         let forward = -direction.try_normalize().unwrap_or(Vec3::Z);
         let right = forward.cross(Vec3::Y).try_normalize().unwrap_or(Vec3::X);
         let up = right.cross(forward);
         let half_view = [TAN_HALF_VIEW * aspect, TAN_HALF_VIEW];
 
+        let bounds = Bounds::of(points);
         let target = bounds.min * 0.5 + bounds.max * 0.5;
-        let half = (bounds.max * 0.5 - bounds.min * 0.5).max(Vec3::splat(1e-3));
-        let mut distance = 0.0f32;
-        for corner in 0..8 {
-            let sign = |bit: i32| if corner & bit == 0 { -1.0 } else { 1.0 };
-            let p = half * Vec3::new(sign(1), sign(2), sign(4));
-            let needed = (p.dot(right).abs() / half_view[0]).max(p.dot(up).abs() / half_view[1]) / FILL;
-            distance = distance.max(needed - p.dot(forward));
-        }
-        Self { eye: target - forward * distance, right, up, forward, half_view, target }
+        let fit = |axis: Vec3, tangent: f32| {
+            let greatest = |sign: f32| {
+                let side = |p: &Vec3| sign * (*p - target).dot(axis) - tangent * (*p - target).dot(forward);
+                points.iter().map(side).fold(f32::NEG_INFINITY, f32::max)
+            };
+            let (a, b) = (greatest(1.0), greatest(-1.0));
+            ((a - b) * 0.5, -(a + b) * 0.5 / tangent)
+        };
+        let (across, back) = fit(right, half_view[0] * FILL);
+        let (along, back_too) = fit(up, half_view[1] * FILL);
+        let nearest = points.iter().map(|p| (*p - target).dot(forward)).fold(f32::INFINITY, f32::min);
+        let back = back.min(back_too).min(nearest - (bounds.max - bounds.min).length() * 0.05 - 1e-3);
+        let eye = target + right * across + up * along + forward * back;
+        Self { eye, right, up, forward, half_view, target }
     }
 
     /// Distance from the camera to what it looks at (m).

@@ -52,10 +52,11 @@ pub fn write_gif(path: impl AsRef<Path>, frames: &[Image], frame_delay_ms: u32) 
             let area = changed(&shown, &next, width);
             let (mut pixels, mut any_same) = (Vec::with_capacity(area.width * area.height), false);
             for y in area.top..area.top + area.height {
-                for at in y * width + area.left..y * width + area.left + area.width {
-                    let unchanged = shown.get(at) == Some(&next[at]);
+                let row = y * width + area.left..y * width + area.left + area.width;
+                for (at, &index) in row.clone().zip(&next[row]) {
+                    let unchanged = shown.get(at) == Some(&index);
                     any_same |= unchanged;
-                    pixels.push(if unchanged { same } else { next[at] });
+                    pixels.push(if unchanged { same } else { index });
                 }
             }
             let block = gif::Frame {

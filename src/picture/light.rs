@@ -177,7 +177,7 @@ impl Lights {
     pub fn overlay(&self, n: Vec3, to_eye: Vec3, colour: Vec3) -> Vec3 {
         let half = (self.key + to_eye).try_normalize().unwrap_or(n);
         let gloss = power16(n.dot(half).max(0.0));
-        colour * (0.45 + 0.75 * (n.dot(self.key) * 0.5 + 0.5)) + Vec3::splat(0.22 * gloss)
+        colour * (0.35 + 0.6 * (n.dot(self.key) * 0.5 + 0.5)) + Vec3::splat(0.16 * gloss)
     }
 }
 

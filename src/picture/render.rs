@@ -41,25 +41,34 @@ pub fn render(scene: &Scene, width: u32, height: u32) -> Image {
     for row in 0..height as usize {
         for column in 0..width as usize {
             let mut sum = Vec3::ZERO;
+            // The floor's pattern is soft enough for one sample a pixel.
+            let middle = camera
+                .ray(2.0 * (column as f32 + 0.5) / width as f32 - 1.0, 1.0 - 2.0 * (row as f32 + 0.5) / height as f32);
+            let mut behind = None;
             for sample in 0..SAMPLES * SAMPLES {
                 let (x, y) = (column * SAMPLES + sample % SAMPLES, row * SAMPLES + sample / SAMPLES);
                 let at = y * across + x;
                 let (px, py) = ((x as f32 + 0.5) / across as f32, (y as f32 + 0.5) / down as f32);
                 let ray = camera.ray(2.0 * px - 1.0, 1.0 - 2.0 * py);
-                let to_eye = -ray.normalize();
-                let (mut colour, floor_depth) = backdrop(scene, &lights, ray, py);
+                let floor_depth = floor_depth(scene, ray);
                 let mut depth = floor_depth;
+                let mut colour;
                 if skin.id[at] != EMPTY && skin.depth[at] >= floor_depth {
                     depth = skin.depth[at];
+                    let to_eye = -ray.normalize();
                     let n = skin.normal[at].try_normalize().unwrap_or(to_eye);
                     let [r, g, b, _] = colours[skin.id[at] as usize];
                     colour = lights.surface(camera.eye + ray / depth, n, to_eye, Vec3::new(r, g, b));
+                } else {
+                    let down = (row as f32 + 0.5) / height as f32;
+                    colour = *behind.get_or_insert_with(|| backdrop(scene, &lights, middle, down));
                 }
                 for (layer, palette, glassy) in [(&pills, &pill_colours, true), (&rods, &rod_colours, false)] {
                     let Some(layer) = layer else { continue };
                     if layer.id[at] == EMPTY {
                         continue;
                     }
+                    let to_eye = -ray.normalize();
                     let n = layer.normal[at].try_normalize().unwrap_or(to_eye);
                     let [r, g, b, opacity] = palette[layer.id[at] as usize];
                     let hidden = if layer.depth[at] >= depth {
@@ -67,11 +76,11 @@ pub fn render(scene: &Scene, width: u32, height: u32) -> Image {
                     } else if skin.id[at] == EMPTY || skin.depth[at] < floor_depth {
                         0.15
                     } else {
-                        let behind = (1.0 / layer.depth[at] - 1.0 / depth) / camera.distance();
-                        0.45 + 0.4 / (1.0 + 16.0 * behind)
+                        let below = (1.0 / layer.depth[at] - 1.0 / depth) / camera.distance();
+                        0.5 + 0.45 / (1.0 + 12.0 * below)
                     };
                     let edge = 1.0 - n.dot(to_eye).max(0.0);
-                    let body = if glassy { 0.28 + 0.72 * edge * edge } else { 1.0 };
+                    let body = if glassy { 0.34 + 0.66 * edge * edge } else { 1.0 };
                     let lit = lights.overlay(n, to_eye, Vec3::new(r, g, b));
                     colour += (lit - colour) * (opacity * hidden * body);
                 }
@@ -92,20 +101,30 @@ fn overlay(camera: &Camera, solids: &Solids, across: usize, down: usize) -> Opti
     let mut layer = Layer::new(across, down, 0.0);
     for &(t, id) in &solids.triangles {
         let corner = t.map(|v| v as usize);
-        layer.draw_world(camera, corner.map(|v| solids.positions[v]), corner.map(|v| solids.normals[v]), id);
+        let places = corner.map(|v| solids.positions[v]);
+        // Hulls are closed, so their backs are never the nearest surface.
+        if (places[1] - places[0]).cross(places[2] - places[0]).dot(places[0] - camera.eye) < 0.0 {
+            layer.draw_world(camera, places, corner.map(|v| solids.normals[v]), id);
+        }
     }
     Some(layer)
 }
 
-/// Colour and inverse distance (0 for none) of the floor or of what lies behind it. `down` is 0 at the top of
-/// the picture and 1 at its bottom.
-fn backdrop(scene: &Scene, lights: &Lights, ray: Vec3, down: f32) -> (Vec3, f32) {
+/// Inverse distance of the floor along a ray, 0 where it is not met.
+fn floor_depth(scene: &Scene, ray: Vec3) -> f32 {
+    let Some(ground) = scene.ground else { return 0.0 };
+    let depth = ray.y / (ground.height - scene.camera.eye.y);
+    if depth > 0.0 && depth * scene.camera.near() <= 1.0 { depth } else { 0.0 }
+}
+
+/// Colour of the floor or of what lies behind it. `down` is 0 at the top of the picture and 1 at its bottom.
+fn backdrop(scene: &Scene, lights: &Lights, ray: Vec3, down: f32) -> Vec3 {
     let sky = ABOVE + (HORIZON - ABOVE) * (down * 1.4).min(1.0);
-    let Some(Ground { height, tile }) = scene.ground else { return (sky, 0.0) };
+    let Some(Ground { tile, .. }) = scene.ground else { return sky };
     let camera = &scene.camera;
-    let distance = (height - camera.eye.y) / ray.y;
-    if !distance.is_finite() || distance < camera.near() {
-        return (sky, 0.0);
+    let distance = 1.0 / floor_depth(scene, ray);
+    if !distance.is_finite() {
+        return sky;
     }
     let p = camera.eye + ray * distance;
     let range = camera.distance();
@@ -113,11 +132,11 @@ fn backdrop(scene: &Scene, lights: &Lights, ray: Vec3, down: f32) -> (Vec3, f32)
     let fade = ((away - 0.35) / 1.1).clamp(0.0, 1.0);
     let fade = fade * fade * (3.0 - 2.0 * fade);
     if fade >= 1.0 {
-        return (sky, 1.0 / distance);
+        return sky;
     }
-    // A tile's edge is as soft as a sample is wide on the floor.
+    // A tile's edge is about as soft as a pixel is wide on the floor.
     let slant = ray.y.abs() / ray.length();
-    let soft = (distance * 0.0016 / slant.max(0.02) / tile.abs().max(1e-6)).clamp(1e-3, 0.5);
+    let soft = (distance * 0.003 / slant.max(0.02) / tile.abs().max(1e-6)).clamp(1e-3, 0.5);
     let wave = |v: f32| {
         let v = v / tile.abs().max(1e-6) * 0.5;
         let saw = (v - v.floor() - 0.5).abs() * 4.0 - 1.0;
@@ -125,7 +144,7 @@ fn backdrop(scene: &Scene, lights: &Lights, ray: Vec3, down: f32) -> (Vec3, f32)
     };
     let mix = wave(p.x) * wave(p.z) * 0.5 + 0.5;
     let colour = lights.floor(p, TILES[0] + (TILES[1] - TILES[0]) * mix);
-    (colour + (sky - colour) * fade, 1.0 / distance)
+    colour + (sky - colour) * fade
 }
 
 /// Colours between 0 and 1 whatever was passed.
