@@ -82,6 +82,11 @@ impl Flesh {
         &self.chains
     }
 
+    /// Index of the first chain of a name.
+    pub fn chain_named(&self, name: &str) -> Option<usize> {
+        self.chains.iter().position(|chain| chain.name == name)
+    }
+
     /// The bones' rest poses.
     pub fn bones(&self) -> &[Pose] {
         &self.bones
