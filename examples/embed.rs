@@ -44,9 +44,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         // The game draws: vertices are as the root sees them.
         let skin = world.get::<&SkinnedVertices>(entity)?;
         if frame % 144 == 0 {
-            let highest = skin.positions.iter().fold(f32::MIN, |high, place| high.max(place.y));
-            print!("{time:.2} s: {} vertices, highest at {highest:.3} m; ", skin.positions.len());
-            println!("flesh swung by {:.1} mm, radius {:.1} mm", 1e3 * swing, 1e3 * radius);
+            let reach = skin.positions.iter().fold(f32::MIN, |reach, place| reach.max(place.x));
+            print!("{time:.2} s: {} vertices reach {reach:.2} m to the side; ", skin.positions.len());
+            println!("the flesh swung by {:.1} mm and is {:.1} mm thick", 1e3 * swing, 2e3 * radius);
             swing = 0.0;
         }
     }

@@ -105,7 +105,7 @@ impl App {
             Ok(simulation) => {
                 self.panel.error = None;
                 let [low, high] = simulation.bounds();
-                self.ball = ((low + high) * 0.5 - simulation.home.translation, 0.55 * (high - low).length() as f32);
+                self.ball = ((low + high) * 0.5 - simulation.home.translation, 0.5 * (high - low).length() as f32);
                 self.simulation = Some(simulation);
                 self.place = 0;
                 self.load_skin();
@@ -145,7 +145,7 @@ impl App {
 
     fn frame_character(&mut self) {
         let home = self.simulation.as_ref().map_or(DVec3::ZERO, |simulation| simulation.home.translation);
-        self.camera = OrbitCamera::framing(home + self.ball.0, self.ball.1);
+        self.camera = OrbitCamera::framing(home + self.ball.0, 0.9 * self.ball.1);
     }
 
     fn step(&mut self) {

@@ -9,7 +9,7 @@ use sinew::step::Stage;
 use crate::simulation::{Settings, Simulation};
 
 /// Width of the panel (points).
-pub const WIDTH: f32 = 270.0;
+pub const WIDTH: f32 = 280.0;
 /// How many frames the graph shows.
 const HISTORY: usize = 120;
 
@@ -64,7 +64,7 @@ impl Panel {
         let mut actions = Vec::new();
         egui::Panel::left("panel").exact_size(WIDTH).resizable(false).show(root, |ui| {
             egui::ScrollArea::vertical().show(ui, |ui| {
-                ui.spacing_mut().slider_width = 120.0;
+                ui.spacing_mut().slider_width = 110.0;
                 match simulation {
                     Some(simulation) => self.contents(ui, simulation, adapter, &mut actions),
                     None => self.empty(ui),
@@ -96,7 +96,7 @@ impl Panel {
 
         ui.separator();
         ui.horizontal(|ui| {
-            let label = if self.paused { "▶ Play" } else { "⏸ Pause" };
+            let label = if self.paused { "Play" } else { "Pause" };
             if ui.button(label).on_hover_text("Space").clicked() {
                 self.paused = !self.paused;
             }
@@ -127,7 +127,7 @@ impl Panel {
     fn warnings(&self, ui: &mut Ui, simulation: &Simulation) {
         let warnings = simulation.character().warnings();
         if !warnings.is_empty() {
-            ui.collapsing(format!("⚠ {} warnings", warnings.len()), |ui| {
+            ui.collapsing(format!("{} warnings", warnings.len()), |ui| {
                 for warning in warnings {
                     ui.label(&warning.0);
                 }

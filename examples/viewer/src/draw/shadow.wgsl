@@ -6,6 +6,9 @@ fn key_share(place: vec3f, softness: f32) -> f32 {
     const TAPS = 16u;
     let clip = view.light_projection * vec4f(place, 1.0);
     let at = clip.xy * vec2f(0.5, -0.5) + 0.5;
+    if any(abs(clip.xyz - vec3f(0.0, 0.0, 0.5)) > vec3f(1.0, 1.0, 0.5)) {
+        return 1.0;
+    }
     var lit = 0.0;
     for (var i = 0u; i < TAPS; i++) {
         // A sunflower's seeds fill a disc evenly.
