@@ -25,6 +25,9 @@ use crate::ui::{self, Action, Panel};
 /// Where teleports lead, one after another (m); the last is 5 km from the world's origin.
 const PLACES: [DVec3; 3] = [DVec3::ZERO, DVec3::new(1.5, 0.0, 0.0), DVec3::new(3000.0, 0.0, -4000.0)];
 
+/// Linear RGBA of surfaces without a colour of their own.
+const CLAY: [f32; 4] = [0.62, 0.52, 0.45, 1.0];
+
 /// Window and graphics, once there are any.
 struct Screen {
     window: Arc<Window>,
@@ -120,7 +123,10 @@ impl App {
         let (Some(screen), Some(simulation)) = (&mut self.screen, &self.simulation) else { return };
         let character = simulation.character();
         let mesh = &character.asset().mesh;
-        let corners = (&character.body().triangles[..], &mesh.triangle_colors[..]);
+        // White is what a textured surface has without its texture; clay shows its shape better.
+        let clay = |&colour: &[f32; 4]| if colour[..3] == [1.0; 3] { CLAY } else { colour };
+        let colours: Vec<[f32; 4]> = mesh.triangle_colors.iter().map(clay).collect();
+        let corners = (&character.body().triangles[..], &colours[..]);
         screen.graphics.renderer.load_skin(&screen.graphics.device, mesh.positions.len(), corners);
     }
 

@@ -80,7 +80,7 @@ impl Simulation {
         let mut simulation =
             Self { settings, home, character, world, rigid, physics, entity, spawned_with, time: 0.0, step_time: 0.0 };
         // A skin is there from the first step on.
-        simulation.step(1e-4)?;
+        simulation.step(1.0 / 60.0)?;
         Ok(simulation)
     }
 

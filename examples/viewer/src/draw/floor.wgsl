@@ -42,7 +42,7 @@ fn floor_fragment(pixel: Pixel) -> Painted {
         return painted;
     }
     let pattern = stripes(tiles.x, width.x) * stripes(tiles.y, width.y) * 0.5 + 0.5;
-    let share = key_share(place + vec3f(0.0, 0.004 * view.size, 0.0), 0.012);
+    let share = key_share(place + vec3f(0.0, 0.004 * view.size, 0.0), 0.008);
     // Where the key light is kept off at close quarters, so is some of the sky's.
     let lit = mix(TILE_A, TILE_B, pattern) * (SKY * (0.7 + 0.3 * share) + KEY * (view.key.y * share));
     painted.colour = vec4f(encoded(mix(lit, sky, fade)), 1.0);
