@@ -1,12 +1,13 @@
 //! Window events, time, and what a frame does.
 
 use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
 use glam::DVec3;
 use sinew::FixedStep;
+use sinew::character::ImportOptions;
 use winit::application::ApplicationHandler;
 use winit::dpi::LogicalSize;
 use winit::event::{ElementState, KeyEvent, MouseButton, MouseScrollDelta, WindowEvent};
@@ -104,7 +105,8 @@ impl App {
         let mut settings = self.simulation.as_ref().map_or_else(Settings::default, |old| old.settings.clone());
         settings.animation = Some(0);
         settings.sway = self.arguments.sway;
-        match Simulation::load(path, settings) {
+        let import = ImportOptions { meters_per_unit: self.arguments.meters_per_unit, ..Default::default() };
+        match Simulation::load(path, &import, settings) {
             Ok(simulation) => {
                 self.panel.error = None;
                 let [low, high] = simulation.bounds();
@@ -282,11 +284,11 @@ impl App {
 
 impl ApplicationHandler for App {
     fn resumed(&mut self, event_loop: &ActiveEventLoop) {
-        if self.screen.is_none() {
-            if let Err(error) = self.open(event_loop) {
-                self.failure = Some(error);
-                event_loop.exit();
-            }
+        if self.screen.is_none()
+            && let Err(error) = self.open(event_loop)
+        {
+            self.failure = Some(error);
+            event_loop.exit();
         }
     }
 
@@ -298,7 +300,7 @@ impl ApplicationHandler for App {
             WindowEvent::CloseRequested => event_loop.exit(),
             WindowEvent::Resized(size) => screen.graphics.resize(size.into()),
             WindowEvent::RedrawRequested => self.frame(event_loop),
-            WindowEvent::DroppedFile(path) => self.load(&PathBuf::from(path)),
+            WindowEvent::DroppedFile(path) => self.load(&path),
             WindowEvent::ModifiersChanged(modifiers) => self.pointer.modifiers = modifiers.state(),
             WindowEvent::CursorMoved { position, .. } => {
                 let to = [position.x as f32, position.y as f32];

@@ -22,6 +22,9 @@ pub struct Arguments {
     /// The character, a .glb, .gltf or .vrm file.
     #[arg(default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../../assets/octopus.glb"))]
     file: PathBuf,
+    /// How large the file's unit is (m).
+    #[arg(long, default_value_t = 1.0, value_name = "M")]
+    meters_per_unit: f32,
     /// Saves a picture of the window after --frames and quits.
     #[arg(long, value_name = "PNG")]
     screenshot: Option<PathBuf>,

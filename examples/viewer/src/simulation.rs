@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use glam::{DVec3, Vec3};
 use hecs::{Entity, World};
-use sinew::character::FleshOptions;
+use sinew::character::{FleshOptions, ImportOptions};
 use sinew::components::{Activations, BoneBodies, CharacterInstance, CharacterPose, RootTransform};
 use sinew::cpu::LaneWidth;
 use sinew::rigid::RigidWorld;
@@ -67,8 +67,8 @@ pub struct Simulation {
 
 impl Simulation {
     /// Loads a character and puts it on the ground.
-    pub fn load(path: &Path, settings: Settings) -> Result<Self, Box<dyn Error>> {
-        let character = Character::load_with(path, &Default::default(), &settings.flesh)?;
+    pub fn load(path: &Path, import: &ImportOptions, settings: Settings) -> Result<Self, Box<dyn Error>> {
+        let character = Character::load_with(path, import, &settings.flesh)?;
         let mut world = World::new();
         let mut rigid = RigidWorld::default();
         rigid.spawn_ground(0.0, 0.8)?;

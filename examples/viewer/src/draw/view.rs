@@ -7,7 +7,7 @@ use glam::{DVec3, Mat4, Vec3};
 
 use crate::camera::OrbitCamera;
 
-/// Side of a floor tile (m).
+/// Side of a floor tile for a character of human size (m).
 const TILE: f64 = 0.25;
 
 /// The uniform `View` of scene.wgsl.
@@ -46,7 +46,9 @@ impl ViewUniform {
         let centre = (centre - camera.target).as_vec3();
         let light = look_at_mat4(centre + key * (2.0 * radius), centre, key.any_orthonormal_vector());
         let box_of_light = orthographic(-radius, radius, -radius, radius, 0.0, 4.0 * radius);
-        let pattern = |at: f64| at.rem_euclid(2.0 * TILE) as f32;
+        // Giants get larger tiles, insects smaller ones, by powers of ten so that they still measure.
+        let tile = TILE * 10_f64.powf(f64::from(radius.max(1e-6)).log10().round());
+        let pattern = |at: f64| at.rem_euclid(2.0 * tile) as f32;
         Self {
             view_projection,
             light_projection: box_of_light * light,
@@ -57,7 +59,7 @@ impl ViewUniform {
             forward,
             floor: -camera.target.y as f32,
             across: across * half_height * aspect,
-            tile: TILE as f32,
+            tile: tile as f32,
             up: up * half_height,
             pattern_x: pattern(camera.target.x),
             pattern_z: pattern(camera.target.z),
