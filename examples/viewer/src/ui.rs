@@ -13,7 +13,7 @@ pub const WIDTH: f32 = 280.0;
 /// How many frames the graph shows.
 const HISTORY: usize = 120;
 
-/// What can step; the GPU joins this list when the crate has it.
+/// What can step.
 const BACKENDS: [(&str, LaneWidth); 2] =
     [("CPU, 8 chains at once", LaneWidth::Eight), ("CPU, 1 chain at a time", LaneWidth::One)];
 
