@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use glam::DVec3;
+
 use crate::cpu::{Frame, LaneWidth, Threads};
 use crate::flesh::{Flesh, FleshState, NodeState};
 use crate::skin::{PaletteMatrix, Skin, SkinInputs, SkinnedVertices};
@@ -52,6 +54,16 @@ pub enum StepError {
     NoSuchChain {
         /// The chain asked for.
         chain: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// A node that is not there.
+    #[error("there is no node {node} in chain {chain}; it has {count}")]
+    NoSuchNode {
+        /// The chain.
+        chain: usize,
+        /// The node asked for.
+        node: usize,
         /// How many there are.
         count: usize,
     },
@@ -290,9 +302,10 @@ impl Physics {
     /// What a node of a chain is doing.
     ///
     /// # Errors
-    /// [`StepError::NoSuchFlesh`].
+    /// [`StepError::NoSuchFlesh`], [`StepError::NoSuchChain`] or [`StepError::NoSuchNode`].
     pub fn node(&self, handle: FleshHandle, chain: usize, node: usize) -> Result<NodeState, StepError> {
         let instance = self.get(handle)?;
+        check_node(&instance.flesh, chain, node)?;
         Ok(instance.state.nodes.node(&instance.flesh, chain, node))
     }
 
@@ -302,6 +315,17 @@ impl Physics {
     /// [`StepError::NoSuchFlesh`].
     pub fn bones(&self, handle: FleshHandle) -> Result<&[Pose], StepError> {
         Ok(&self.get(handle)?.state.nodes.bones)
+    }
+
+    /// How far a node of a chain is from where its bones alone carry it (m, in the world); 0 at rest.
+    ///
+    /// # Errors
+    /// As for [`Physics::node`].
+    pub fn swing(&self, handle: FleshHandle, chain: usize, node: usize) -> Result<DVec3, StepError> {
+        let Instance { flesh, state, .. } = self.get(handle)?;
+        check_node(flesh, chain, node)?;
+        let carried = state.nodes.carried(flesh, chain, node, &state.root);
+        Ok(state.nodes.node(flesh, chain, node).place - carried.translation)
     }
 
     /// An instance's skin after the last step; empty before the first one.
@@ -481,6 +505,13 @@ fn instances(slots: &mut [Slot]) -> impl Iterator<Item = &mut Instance> {
 
 pub(crate) fn check_time_step(dt: f64) -> Result<(), StepError> {
     if dt.is_finite() && dt > 0.0 { Ok(()) } else { Err(StepError::BadTimeStep(dt)) }
+}
+
+fn check_node(flesh: &Flesh, chain: usize, node: usize) -> Result<(), StepError> {
+    let chains = flesh.chains();
+    let info = chains.get(chain).ok_or(StepError::NoSuchChain { chain, count: chains.len() })?;
+    let count = info.node_count();
+    if node < count { Ok(()) } else { Err(StepError::NoSuchNode { chain, node, count }) }
 }
 
 fn check_pose(flesh: &Flesh, bones: &[Pose], root: &Pose) -> Result<(), StepError> {

@@ -77,9 +77,27 @@ impl Character {
     /// # Errors
     /// [`CharacterError::Flesh`].
     pub fn from_asset(asset: CharacterAsset, options: &FleshOptions) -> Result<Self, CharacterError> {
+        Self::fit(Arc::new(asset), options)
+    }
+
+    /// The same character with its flesh fitted anew; what its file holds is shared, not copied. Those spawned
+    /// already keep their flesh.
+    ///
+    /// # Errors
+    /// [`CharacterError::Flesh`].
+    pub fn with_flesh(&self, options: &FleshOptions) -> Result<Self, CharacterError> {
+        Self::fit(self.asset.clone(), options)
+    }
+
+    fn fit(asset: Arc<CharacterAsset>, options: &FleshOptions) -> Result<Self, CharacterError> {
         let body = Body::build(&asset, Vec3::ONE, options)
             .map_err(|source| CharacterError::Flesh { name: asset.name.clone(), source })?;
-        Ok(Self { asset: Arc::new(asset), options: options.clone(), body: Arc::new(body) })
+        Ok(Self { asset, options: *options, body: Arc::new(body) })
+    }
+
+    /// How its flesh was fitted.
+    pub fn flesh_options(&self) -> &FleshOptions {
+        &self.options
     }
 
     /// What its file holds.

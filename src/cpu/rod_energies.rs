@@ -28,8 +28,9 @@
 //!
 //! The blocks are JᵀKJ and one term more: a segment under tension N resists turning as a string does, by NΓ_w across
 //! w on the mean turn ½(α + β). In series with the shear stiffness that is the string's N/Γ_w on the places. Without
-//! it a single solve integrates the waves of a taut rod explicitly, which explodes once they pass more than a segment
-//! in a substep: only the tension beyond that, NlΓ_w − ml²/h̃², is counted, so that slack rods converge as JᵀKJ does.
+//! it a single solve takes the string's force where inertia alone would bring the nodes, which is stable only up to
+//! h̃²ω² = 4/3, with ω² = 4N/ml for the shortest waves. So only the tension beyond a margin within that is counted,
+//! NlΓ_w − ml²/4h̃², and slack rods converge as JᵀKJ does.
 //!
 //! Derivatives are by world displacements δc, by δs and by world rotation vectors α (of a) and β (of b), which
 //! turn a frame as q → exp(α/2) q. Let t = Im p/(1 + Re p) in the world's axes, the tangent of half the angle

@@ -82,6 +82,11 @@ impl Flesh {
         &self.chains
     }
 
+    /// Index of the first chain of a name.
+    pub fn chain_named(&self, name: &str) -> Option<usize> {
+        self.chains.iter().position(|chain| chain.name == name)
+    }
+
     /// The bones' rest poses.
     pub fn bones(&self) -> &[Pose] {
         &self.bones
@@ -256,7 +261,7 @@ fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpe
         for (entry, value) in segment_entries(&moduli, &mean, lengths[j], &poses[j], &poses[j + 1]) {
             set(j, entry, value);
         }
-        set(j, rest::STRING_INERTIA, rod.material.density * mean.area * lengths[j].powi(3));
+        set(j, rest::STRING_INERTIA, 0.25 * rod.material.density * mean.area * lengths[j].powi(3));
         set(j, rest::ACTIVE, rod.material.peak_stress * mean.area * lengths[j]);
     }
     let slots = attach(group, lane, rod, &poses, bones);

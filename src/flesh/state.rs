@@ -90,23 +90,24 @@ impl FleshState {
         state
     }
 
+    /// Where a chain's bones alone carry one of its nodes; a free chain's go with `root`.
+    pub(crate) fn carried(&self, flesh: &Flesh, chain: usize, node: usize, root: &Pose) -> Pose {
+        let Chain { group, lane, bones, rest, .. } = &flesh.chains[chain];
+        let Some(slots) = bones else { return *root * rest[node] };
+        let along = f64::from(flesh.groups[*group].row(node)[crate::layout::rest::BONE_BLEND][*lane]);
+        let by = |slot: usize| self.bones[slots[slot]] * flesh.bones[slots[slot]].inverse() * rest[node];
+        let (first, second) = (by(0), by(1));
+        let near = if first.rotation.dot(second.rotation) < 0.0 { -second.rotation } else { second.rotation };
+        Pose::new(
+            first.translation.lerp(second.translation, along),
+            (first.rotation * (1.0 - along) + near * along).normalize(),
+        )
+    }
+
     /// Puts one chain at rest on its bones, without velocity.
     fn rest_chain(&mut self, flesh: &Flesh, index: usize, root: &Pose) {
         let Chain { group, lane, bones, rest, .. } = &flesh.chains[index];
-        let carried = |pose: &Pose, along: f64| match bones {
-            None => *root * *pose,
-            Some(slots) => {
-                let by = |slot: usize| self.bones[slots[slot]] * flesh.bones[slots[slot]].inverse() * *pose;
-                let (first, second) = (by(0), by(1));
-                let near = if first.rotation.dot(second.rotation) < 0.0 { -second.rotation } else { second.rotation };
-                Pose::new(
-                    first.translation.lerp(second.translation, along),
-                    (first.rotation * (1.0 - along) + near * along).normalize(),
-                )
-            }
-        };
-        let blend = |j: usize| f64::from(flesh.groups[*group].row(j)[crate::layout::rest::BONE_BLEND][*lane]);
-        let poses: Vec<Pose> = rest.iter().enumerate().map(|(j, pose)| carried(pose, blend(j))).collect();
+        let poses: Vec<Pose> = (0..rest.len()).map(|j| self.carried(flesh, index, j, root)).collect();
         let origin = snapped(poses[0].translation);
         self.origins[index] = origin;
         let state = &mut self.groups[*group];

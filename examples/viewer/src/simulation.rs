@@ -1,0 +1,193 @@
+//! The scene: one character in an hecs world beside rapier, and what its panel sets.
+
+use std::error::Error;
+use std::path::Path;
+use std::time::Instant;
+
+use glam::{DVec3, Vec3};
+use hecs::{Entity, World};
+use sinew::character::{FleshOptions, ImportOptions};
+use sinew::components::{Activations, BoneBodies, CharacterInstance, CharacterPose, RootTransform};
+use sinew::cpu::LaneWidth;
+use sinew::rigid::RigidWorld;
+use sinew::{Character, Health, Physics, Pose, StageTimes};
+
+use crate::shown::Shown;
+
+/// What the panel sets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// How flesh is fitted; a change fits and spawns anew.
+    pub flesh: FleshOptions,
+    /// Activation of all limbs, 0 to 1.
+    pub activation: f32,
+    /// Which of the character's animations plays, if any.
+    pub animation: Option<usize>,
+    /// The root's swing to either side (m).
+    pub sway: f64,
+    /// Swings a second (Hz).
+    pub sway_rate: f64,
+    /// Substeps a step.
+    pub substeps: u32,
+    /// Which lanes step.
+    pub lanes: LaneWidth,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            flesh: FleshOptions::default(),
+            activation: 0.0,
+            animation: Some(0),
+            sway: 0.0,
+            sway_rate: 1.0,
+            substeps: 4,
+            lanes: LaneWidth::default(),
+        }
+    }
+}
+
+/// One character, stepped.
+pub struct Simulation {
+    /// What the next step goes by.
+    pub settings: Settings,
+    /// Where the root rests, before it sways.
+    pub home: Pose,
+    character: Character,
+    world: World,
+    rigid: RigidWorld,
+    physics: Physics,
+    entity: Entity,
+    spawned_with: FleshOptions,
+    /// Time that the animation has played (s).
+    time: f64,
+    /// How long the last step took (ms).
+    step_time: f64,
+}
+
+impl Simulation {
+    /// Loads a character and puts it on the ground.
+    pub fn load(path: &Path, import: &ImportOptions, settings: Settings) -> Result<Self, Box<dyn Error>> {
+        let character = Character::load_with(path, import, &settings.flesh)?;
+        let mut world = World::new();
+        let mut rigid = RigidWorld::default();
+        rigid.spawn_ground(0.0, 0.8)?;
+        let mut physics = Physics::default();
+        physics.measure_stages = true;
+        let home = Pose::IDENTITY;
+        let entity = character.spawn(&mut world, &mut rigid, &mut physics, home)?;
+        let spawned_with = settings.flesh;
+        let mut simulation =
+            Self { settings, home, character, world, rigid, physics, entity, spawned_with, time: 0.0, step_time: 0.0 };
+        // A skin is there from the first step on.
+        simulation.step(1.0 / 60.0)?;
+        Ok(simulation)
+    }
+
+    /// Steps everything by `dt` (s).
+    pub fn step(&mut self, dt: f64) -> Result<(), Box<dyn Error>> {
+        self.fit_flesh()?;
+        self.time += dt;
+        let asset = self.character.asset();
+        let mut pose = asset.skeleton.rest_pose();
+        if let Some(animation) = self.settings.animation.and_then(|index| asset.animations.get(index)) {
+            animation.sample(animation.looped(self.time as f32), &mut pose);
+        }
+        let swing = self.settings.sway * (std::f64::consts::TAU * self.settings.sway_rate * self.time).sin();
+        let root = Pose::new(self.home.translation + self.home.rotation * DVec3::X * swing, self.home.rotation);
+        let (posed, placed, activations) =
+            self.world.query_one_mut::<(&mut CharacterPose, &mut RootTransform, &mut Activations)>(self.entity)?;
+        posed.0 = pose;
+        placed.0 = root;
+        activations.0.fill(self.settings.activation);
+        self.physics.config.substeps = self.settings.substeps;
+        self.physics.lane_width = self.settings.lanes;
+        let start = Instant::now();
+        self.physics.step(&mut self.world, &mut self.rigid, dt)?;
+        self.step_time = start.elapsed().as_secs_f64() * 1e3;
+        Ok(())
+    }
+
+    /// Spawns the character anew where the flesh's options have changed.
+    fn fit_flesh(&mut self) -> Result<(), Box<dyn Error>> {
+        if self.settings.flesh == self.spawned_with {
+            return Ok(());
+        }
+        self.spawned_with = self.settings.flesh;
+        let character = self.character.with_flesh(&self.settings.flesh)?;
+        let entity = character.spawn(&mut self.world, &mut self.rigid, &mut self.physics, self.home)?;
+        sinew::world::despawn(&mut self.world, &mut self.physics, &mut self.rigid, self.entity)?;
+        (self.character, self.entity) = (character, entity);
+        Ok(())
+    }
+
+    /// Puts the character elsewhere, at rest; nothing on the way is touched.
+    pub fn teleport(&mut self, to: DVec3) -> Result<(), Box<dyn Error>> {
+        self.home.translation = to;
+        sinew::world::teleport(&mut self.world, &mut self.physics, &mut self.rigid, self.entity, self.home)?;
+        Ok(())
+    }
+
+    /// Puts the flesh at rest on its bones and the animation at its start.
+    pub fn reset(&mut self) -> Result<(), Box<dyn Error>> {
+        self.time = 0.0;
+        let home = self.home.translation;
+        self.teleport(home)
+    }
+
+    /// What there is to draw after the last step, written over `shown`.
+    pub fn show(&self, shown: &mut Shown) -> Result<(), Box<dyn Error>> {
+        let mut query = self.world.query_one::<(&CharacterInstance, &RootTransform, &BoneBodies)>(self.entity);
+        let (instance, root, bodies) = query.get()?;
+        shown.root = root.0;
+        shown.vertices.clone_from(self.physics.vertices(instance.flesh)?);
+        shown.rods.clear();
+        for (index, chain) in instance.body.flesh.chains().iter().enumerate() {
+            let nodes = (0..chain.node_count()).map(|node| self.physics.node(instance.flesh, index, node));
+            shown.rods.push(nodes.map(|node| node.map(|node| (node.place, node.radius))).collect::<Result<_, _>>()?);
+        }
+        shown.pills.clear();
+        for pill in &instance.body.pills {
+            let bone = self.rigid.body_pose(bodies.0[pill.bone])?;
+            shown.pills.push((pill.ends.map(|end| bone.transform_point(end.as_dvec3())), pill.radii));
+        }
+        Ok(())
+    }
+
+    /// The farthest that any rod's node is from where its bones alone carry it (m).
+    pub fn swing(&self) -> f64 {
+        let Ok(instance) = self.world.get::<&CharacterInstance>(self.entity) else { return 0.0 };
+        let chains = instance.body.flesh.chains().iter().enumerate();
+        let nodes = chains.flat_map(|(index, chain)| (0..chain.node_count()).map(move |node| (index, node)));
+        nodes
+            .filter_map(|(chain, node)| self.physics.swing(instance.flesh, chain, node).ok())
+            .fold(0.0, |most, swing| most.max(swing.length()))
+    }
+
+    /// The character.
+    pub fn character(&self) -> &Character {
+        &self.character
+    }
+
+    /// How often the flesh went bad and was put back to rest.
+    pub fn health(&self) -> Health {
+        self.world.get::<&Health>(self.entity).map(|health| *health).unwrap_or_default()
+    }
+
+    /// How long the last step took (ms), and its stages.
+    pub fn times(&self) -> (f64, StageTimes) {
+        (self.step_time, self.physics.stage_times())
+    }
+
+    /// The box around the skin after the last step, in the world (m).
+    pub fn bounds(&self) -> [DVec3; 2] {
+        let Ok(instance) = self.world.get::<&CharacterInstance>(self.entity) else { return [DVec3::ZERO; 2] };
+        let Ok(vertices) = self.physics.vertices(instance.flesh) else { return [DVec3::ZERO; 2] };
+        let low = vertices.positions.iter().copied().fold(Vec3::INFINITY, Vec3::min);
+        let high = vertices.positions.iter().copied().fold(Vec3::NEG_INFINITY, Vec3::max);
+        if low.x > high.x {
+            return [self.home.translation; 2];
+        }
+        [low, high].map(|corner| self.home.transform_point(corner.as_dvec3()))
+    }
+}
