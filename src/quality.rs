@@ -84,10 +84,8 @@ impl Quality {
         let mut elastic = vec![[0.0; 3]; rest.node_count];
         for j in 0..rest.node_count - 1 {
             let terms = segment_terms(lanes, section(j), section(j + 1), &wide(rest.row(j)), activation, 0.0);
-            for k in 0..3 {
-                elastic[j][k] += terms.gradient_a[k];
-                elastic[j + 1][k] += terms.gradient_b[k];
-            }
+            elastic[j].iter_mut().zip(terms.gradient_a).for_each(|(sum, force)| *sum += force);
+            elastic[j + 1].iter_mut().zip(terms.gradient_b).for_each(|(sum, force)| *sum += force);
         }
         for (j, elastic) in elastic.into_iter().enumerate() {
             let (row, rest_row) = (&nodes[j * node::ENTRIES..][..node::ENTRIES], rest.row(j));

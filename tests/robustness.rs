@@ -79,7 +79,7 @@ fn random_scene(random: &mut Random) -> (RodSpec, Vec<Pose>, StepConfig, f64) {
         youngs_modulus: random.log_uniform(1.0e2, 1.0e12),
         poissons_ratio: random.uniform(-0.5, 0.4999),
         density: random.log_uniform(1.0, 2.0e4),
-        damping: if random.bits() % 2 == 0 { 0.0 } else { random.uniform(0.0, 20.0) },
+        damping: if random.bits().is_multiple_of(2) { 0.0 } else { random.uniform(0.0, 20.0) },
         ..Default::default()
     };
     let bones = match random.bits() % 4 {

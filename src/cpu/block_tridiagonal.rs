@@ -5,6 +5,8 @@
 //! B_j its coupling to the next node: X = L⁻¹B_j and y = L⁻¹r_j are kept, D_{j+1} loses Xᵀd⁻¹X and r_{j+1} loses
 //! Xᵀd⁻¹y. Then backwards, δ_j = L⁻ᵀ d⁻¹(y − X δ_{j+1}).
 
+#![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
+
 use super::lanes::{Entry, Lane, Lanes, unrolled};
 use super::rod_energies::{Mat7, UNKNOWNS, Vec7};
 use crate::layout::scratch;

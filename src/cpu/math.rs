@@ -51,6 +51,14 @@ impl<V: Lane> Mul<V> for V3<V> {
     }
 }
 
+impl<V: Lane> Add for Quaternion<V> {
+    type Output = Self;
+    #[inline(always)]
+    fn add(self, o: Self) -> Self {
+        Self([self.0[0] + o.0[0], self.0[1] + o.0[1], self.0[2] + o.0[2], self.0[3] + o.0[3]])
+    }
+}
+
 impl<V: Lane> V3<V> {
     #[inline(always)]
     pub fn load<L: Lanes<V = V>>(lanes: L, row: &[Entry<L::Scalar>], at: usize) -> Self {
@@ -109,11 +117,6 @@ impl<V: Lane> Quaternion<V> {
     pub fn scale(self, k: V) -> Self {
         let [x, y, z, w] = self.0;
         Self([x * k, y * k, z * k, w * k])
-    }
-
-    #[inline(always)]
-    pub fn add(self, o: Self) -> Self {
-        Self([self.0[0] + o.0[0], self.0[1] + o.0[1], self.0[2] + o.0[2], self.0[3] + o.0[3]])
     }
 
     /// The Hamilton product: `o` first, then `self`.
@@ -180,7 +183,7 @@ impl<V: Lane> Quaternion<V> {
     pub fn blend<L: Lanes<V = V>>(self, lanes: L, to: Self, alpha: V) -> Self {
         let dot = self.dot(to);
         let near = dot.where_less(lanes.splat(0.0), -alpha, alpha);
-        self.scale(lanes.splat(1.0) - alpha).add(to.scale(near)).normalised(lanes)
+        (self.scale(lanes.splat(1.0) - alpha) + to.scale(near)).normalised(lanes)
     }
 }
 

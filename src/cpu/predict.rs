@@ -9,6 +9,8 @@
 //! Second order (BDF2): with x_{n−1} known, the step minimises ½M/h̃²|x − x̃|² + W(x) with h̃ = ⅔h and
 //! x̃ = x_n + (x_n − x_{n−1})/3 + h̃(4v_n − v_{n−1})/3: the same system with another prediction.
 
+#![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
+
 use super::group::{Group, bones_move};
 use super::lanes::{Entry, Lane, Lanes, unrolled};
 use super::math::{Mat3, Quaternion, V3};

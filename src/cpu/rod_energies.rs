@@ -98,7 +98,7 @@ pub fn measure<L: Lanes>(lanes: L, a: Section<L::V>, b: Section<L::V>, inv_lengt
     let near = b.frame.scale(dot.where_less(lanes.splat(0.0), -one, one));
     let relative = a.frame.conjugate().product(near);
     let half_turn = relative.imaginary() * (one / (one + relative.0[3]));
-    let axes = a.frame.add(near).normalised(lanes).axes(lanes);
+    let axes = (a.frame + near).normalised(lanes).axes(lanes);
     let slope = (b.place - a.place) * inv_length;
     SegmentStrain {
         axes,

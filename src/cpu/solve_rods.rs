@@ -1,6 +1,8 @@
 //! Stage `solve_rods`: one Gauss–Newton step of implicit Euler for every chain, (77)–(78), as one factor and solve
 //! of its block-tridiagonal system; its twin is `shaders/solve_rods.wgsl`.
 
+#![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
+
 use super::block_tridiagonal::{back_substitute, eliminate, factor, solve_lower, solve_lower_columns, store_factor};
 use super::group::{Group, has_planes};
 use super::lanes::{Entry, Lane, Lanes, unrolled};
