@@ -2,6 +2,8 @@
 
 mod common;
 
+#![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
+
 use common::{Random, entry, to_f64};
 use glam::{DQuat, DVec3};
 use sinew::cpu::group::Group;
