@@ -1,8 +1,7 @@
 //! Energies, gradients and Gauss–Newton blocks against central differences, in f64 lanes.
+#![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
 mod common;
-
-#![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
 use common::{Random, entry, to_f64};
 use glam::{DQuat, DVec3};
