@@ -68,6 +68,7 @@ impl Readback {
         step: u64,
         parts: &[BufferPart<'_>],
     ) -> Result<bool, GpuError> {
+        gpu.check()?;
         self.collect()?;
         let bytes = parts.iter().map(|part| part.2).sum::<u64>();
         if bytes == 0 || self.under_way.load(Ordering::Relaxed) >= self.depth {

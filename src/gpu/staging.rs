@@ -31,13 +31,12 @@ impl Staging {
         bytes: &[u8],
     ) -> Result<(), GpuError> {
         let size = bytes.len() as u64;
+        gpu.check()?;
         if size == 0 {
             return Ok(());
         }
         let buffer = self.take(gpu, size)?;
-        let mut view = buffer
-            .get_mapped_range_mut(..size)
-            .map_err(|e| gpu.check().err().unwrap_or(GpuError::Refused { message: e.to_string() }))?;
+        let mut view = buffer.get_mapped_range_mut(..size).map_err(|e| GpuError::Refused { message: e.to_string() })?;
         view.copy_from_slice(bytes);
         drop(view);
         buffer.unmap();
@@ -61,7 +60,6 @@ impl Staging {
                 return Ok(free.swap_remove(index));
             }
         }
-        gpu.check()?;
         make_buffer(gpu, "staging", size, wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC, true)
     }
 }
@@ -74,9 +72,10 @@ pub(super) fn make_buffer(
     usage: wgpu::BufferUsages,
     mapped_at_creation: bool,
 ) -> Result<wgpu::Buffer, GpuError> {
+    gpu.check()?;
     let descriptor = wgpu::BufferDescriptor { label: Some(label), size, usage, mapped_at_creation };
     gpu.scoped(|device| device.create_buffer(&descriptor)).map_err(|error| match error {
         wgpu::Error::OutOfMemory { .. } => GpuError::OutOfMemory { what: format!("{label} ({size} bytes)") },
-        other => gpu.check().err().unwrap_or(GpuError::Refused { message: other.to_string() }),
+        other => GpuError::Refused { message: other.to_string() },
     })
 }
