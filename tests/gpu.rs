@@ -9,7 +9,7 @@ use sinew::gpu::{
     Access, ArrayId, ArraySpec, Buffers, GpuDevice, GpuError, Kernel, KernelSpec, Readback, Recorder, StageTimer,
     read_now,
 };
-use sinew::layout::{Group, LANES, StepParams, word, workgroups};
+use sinew::layout::{Group, LANES, MAX_WORKGROUPS, StepParams, WORKGROUP_SIZE, word, workgroups};
 
 const GROUPS: ArrayId = ArrayId(0);
 const NODES: ArrayId = ArrayId(1);
@@ -163,6 +163,23 @@ fn a_recorded_frame_has_the_bits_of_its_twin() {
     perturbed.step(&params);
     assert!(perturbed.bytes() != twin.bytes(), "the comparison sees one changed word");
     gpu.check().unwrap();
+}
+
+#[test]
+fn a_dispatch_of_more_than_one_row_reaches_every_chain() {
+    let Some(gpu) = common::gpu() else { return };
+    let group_count = MAX_WORKGROUPS * WORKGROUP_SIZE / LANES + 9;
+    let groups = (0..group_count).map(|node_base| Group { node_base, node_count: 1, chain_count: LANES }).collect();
+    let nodes = (0..group_count * ENTRIES * LANES).map(|i| (i % 13) as f32).collect();
+    let mut twin = Trial { groups, nodes };
+    let params = &twin.params()[..1];
+    assert!(workgroups(group_count) > MAX_WORKGROUPS);
+    let mut on_gpu = OnGpu::new(&gpu, &twin);
+    let mut encoder = encoder(&gpu);
+    on_gpu.encode(&gpu, &mut encoder, params, None, 1);
+    gpu.queue().submit([encoder.finish()]);
+    twin.step(params);
+    assert!(read_now(&gpu, &[on_gpu.nodes()]).unwrap() == twin.bytes());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::GpuError;
 
-/// What an adapter is, for reports and for [`Backend::Auto`](crate).
+/// What an adapter is, for reports and for the choice between it and the CPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdapterReport {
     /// The adapter's name, as its driver gives it.
