@@ -1,0 +1,188 @@
+// Stage predict: where inertia and gravity alone would bring every node, (21)–(23), and the first iterate; the twin
+// of src/cpu/predict.rs, which says why.
+
+// Predicts every node and sets the first iterate.
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
+    let chain = chain_of(thread_of(invocation));
+    if chain.node_count == 0u {
+        return;
+    }
+    let h = params.h;
+    let inv_h = params.inv_h;
+    let second_order = second_order_of(chain);
+    let carried = second_order * (1.0 / 3.0);
+    let step = h * (1.0 - carried);
+    let moving = bones_move(chain);
+    let is_free = input_at(chain.input, INPUT_HANGS) < 0.5;
+    var motion = RigidMotion();
+    if is_free {
+        motion = rigid_motion(chain);
+    }
+
+    for (var index = 0u; index < chain.node_count; index++) {
+        let rest_row = rest_row_of(chain, index);
+        let row = node_row_of(chain, index);
+        let place = node3(row, NODE_PLACE);
+        let scale = node_at(row, NODE_SCALE);
+        let frame = node4(row, NODE_FRAME);
+
+        var reference = vec3<f32>();
+        var reference_spin = vec3<f32>();
+        var jump = vec3<f32>();
+        var jump_turn = vec3<f32>();
+        if moving {
+            let along = rest_at(rest_row, REST_BONE_BLEND);
+            let now = bone_motion(chain, CHAIN_BONE_PREV, CHAIN_BONE_NOW, along, place);
+            let older = bone_motion(chain, CHAIN_BONE_OLDER, CHAIN_BONE_PREV, along, place);
+            let ratio = params.h_over_last_h;
+            reference = now.displacement * inv_h;
+            reference_spin = now.turn * inv_h;
+            jump = now.displacement - older.displacement * ratio;
+            jump_turn = now.turn - older.turn * ratio;
+        }
+        if is_free {
+            reference = motion.velocity + cross(motion.spin, place - motion.centre);
+            reference_spin = motion.spin;
+        }
+
+        let keep = 1.0 / (1.0 + h * rest_at(rest_row, REST_DAMPING));
+        var velocity = extrapolate(row, NODE_VELOCITY, NODE_OLDER_VELOCITY, carried);
+        velocity = reference + (velocity - reference) * keep;
+        var spin = extrapolate(row, NODE_SPIN, NODE_OLDER_SPIN, carried);
+        spin = reference_spin + (spin - reference_spin) * keep;
+        var rate = node_at(row, NODE_SCALE_RATE);
+        rate = (rate + (rate - node_at(row, NODE_OLDER_SCALE_RATE)) * carried) * keep;
+
+        let predicted_move = node3(row, NODE_OLDER_MOVE) * carried + velocity * step + params.gravity * (step * step);
+        let predicted_scale = between(
+            scale + node_at(row, NODE_OLDER_SCALING) * carried + rate * step,
+            scale / SCALE_LIMIT,
+            scale * SCALE_LIMIT,
+        );
+        let predicted_frame = turned(frame, node3(row, NODE_OLDER_TURN) * carried + spin * step);
+
+        var moved = predicted_move + jump;
+        var iterate_frame = predicted_frame;
+        if moving {
+            iterate_frame = turned(predicted_frame, jump_turn);
+        }
+        var scaled = predicted_scale;
+        if is_held(rest_row) {
+            if rest_at(rest_row, REST_FREE_PLACE) < 0.5 {
+                moved = node3(row, NODE_TARGET_PLACE) - place;
+            }
+            if rest_at(rest_row, REST_FREE_FRAME) < 0.5 {
+                iterate_frame = node4(row, NODE_TARGET_FRAME);
+            }
+            scaled = where_less(rest_at(rest_row, REST_FREE_SCALE), 0.5, 1.0, scaled);
+        }
+
+        set_node3(row, NODE_PREV_PLACE, place);
+        set_node(row, NODE_PREV_SCALE, scale);
+        set_node4(row, NODE_PREV_FRAME, frame);
+        set_node3(row, NODE_PREDICTED_MOVE, predicted_move);
+        set_node(row, NODE_PREDICTED_SCALE, predicted_scale);
+        set_node4(row, NODE_PREDICTED_FRAME, predicted_frame);
+        set_node3(row, NODE_MOVED, moved);
+        set_node3(row, NODE_PLACE, place + moved);
+        set_node(row, NODE_SCALE, scaled);
+        set_node4(row, NODE_FRAME, iterate_frame);
+    }
+}
+
+fn extrapolate(row: u32, at: u32, older: u32, carried: f32) -> vec3<f32> {
+    let now = node3(row, at);
+    return now + (now - node3(row, older)) * carried;
+}
+
+struct BoneMotion {
+    displacement: vec3<f32>,
+    turn: vec3<f32>,
+}
+
+// How far the two bones, moving from one stored pose to another, carry a point (m) and turn it (rad), blended.
+fn bone_motion(chain: Chain, earlier: u32, later: u32, along: f32, point: vec3<f32>) -> BoneMotion {
+    let first = motion_of_slot(chain, earlier, later, point);
+    let second = motion_of_slot(chain, earlier + POSE, later + POSE, point);
+    return BoneMotion(
+        first.displacement + (second.displacement - first.displacement) * along,
+        first.turn + (second.turn - first.turn) * along,
+    );
+}
+
+fn motion_of_slot(chain: Chain, earlier: u32, later: u32, point: vec3<f32>) -> BoneMotion {
+    let origin = chain3(chain.chain, earlier);
+    let from_frame = chain4(chain.chain, earlier + 3u);
+    let to_frame = chain4(chain.chain, later + 3u);
+    let turn = product(to_frame, conjugate(from_frame));
+    let axis = turn.xyz;
+    let swept = cross(axis, point - origin);
+    let displacement = chain3(chain.chain, later) - origin + (swept * turn.w + cross(axis, swept)) * 2.0;
+    return BoneMotion(displacement, turn_to(from_frame, to_frame));
+}
+
+// A free chain's own rigid motion.
+struct RigidMotion {
+    centre: vec3<f32>,
+    velocity: vec3<f32>,
+    spin: vec3<f32>,
+}
+
+// Centre of mass, its velocity, and the spin that has the chain's angular momentum.
+fn rigid_motion(chain: Chain) -> RigidMotion {
+    var mass = 0.0;
+    var moment = vec3<f32>();
+    var momentum = vec3<f32>();
+    for (var index = 0u; index < chain.node_count; index++) {
+        let row = node_row_of(chain, index);
+        let m = weight_of(rest_row_of(chain, index), REST_MASS);
+        mass = mass + m;
+        moment = moment + node3(row, NODE_PLACE) * m;
+        momentum = momentum + node3(row, NODE_VELOCITY) * m;
+    }
+    let inv_mass = 1.0 / where_less(0.0, mass, mass, 1.0);
+    let centre = moment * inv_mass;
+    let velocity = momentum * inv_mass;
+    var angular = vec3<f32>();
+    var inertia: Mat3;
+    for (var index = 0u; index < chain.node_count; index++) {
+        let row = node_row_of(chain, index);
+        let rest_row = rest_row_of(chain, index);
+        let m = weight_of(rest_row, REST_MASS);
+        let polar = weight_of(rest_row, REST_INERTIA_W);
+        let arm = node3(row, NODE_PLACE) - centre;
+        angular = angular + cross(arm, node3(row, NODE_VELOCITY) - velocity) * m + node3(row, NODE_SPIN) * polar;
+        let square = m * dot(arm, arm) + polar;
+        inertia[0] = inertia[0] - m * arm.x * arm + vec3<f32>(square, 0.0, 0.0);
+        inertia[1] = inertia[1] - m * arm.y * arm + vec3<f32>(0.0, square, 0.0);
+        inertia[2] = inertia[2] - m * arm.z * arm + vec3<f32>(0.0, 0.0, square);
+    }
+    return RigidMotion(centre, velocity, solve_inertia(inertia, angular));
+}
+
+// Padding has no radius and so no say.
+fn weight_of(rest_row: u32, entry: u32) -> f32 {
+    return where_less(0.0, rest_at(rest_row, REST_RADIUS), rest_at(rest_row, entry), 0.0);
+}
+
+// Solves a symmetric positive definite 3×3 system; an inertia of zero gives zero.
+fn solve_inertia(matrix: Mat3, rhs: vec3<f32>) -> vec3<f32> {
+    let d0 = inverse_pivot(matrix[0][0]);
+    let l10 = matrix[1][0] * d0;
+    let l20 = matrix[2][0] * d0;
+    let d1 = inverse_pivot(matrix[1][1] - l10 * matrix[1][0]);
+    let m21 = matrix[2][1] - l20 * matrix[1][0];
+    let l21 = m21 * d1;
+    let d2 = inverse_pivot(matrix[2][2] - l20 * matrix[2][0] - l21 * m21);
+    let forward_y = rhs.y - l10 * rhs.x;
+    let forward_z = rhs.z - l20 * rhs.x - l21 * forward_y;
+    let z = forward_z * d2;
+    let y = forward_y * d1 - l21 * z;
+    let x = rhs.x * d0 - l10 * y - l20 * z;
+    return vec3<f32>(x, y, z);
+}
+
+fn inverse_pivot(pivot: f32) -> f32 {
+    return where_less(0.0, pivot, 1.0 / where_less(0.0, pivot, pivot, 1.0), 0.0);
+}

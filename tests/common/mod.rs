@@ -1,0 +1,33 @@
+//! What several tests need.
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+#[cfg(feature = "gpu")]
+pub mod layout;
+
+/// The machine's GPU, software ones too. Without one the caller returns, after a line that says so; where
+/// `SINEW_REQUIRE_ADAPTER=1` demands an adapter, that is a failure.
+#[cfg(feature = "gpu")]
+pub fn gpu() -> Option<sinew::gpu::GpuDevice> {
+    match sinew::gpu::GpuDevice::new() {
+        Ok(gpu) => Some(gpu),
+        Err(error) if std::env::var("SINEW_REQUIRE_ADAPTER").is_ok_and(|demand| demand == "1") => {
+            panic!("SINEW_REQUIRE_ADAPTER=1: {error}")
+        }
+        Err(error) => {
+            println!("skipped: no adapter: {error}");
+            None
+        }
+    }
+}
+
+/// A folder of the shared data beside the checkout, which never enters the repository. Without it the caller
+/// returns, after a line that says so; where `SINEW_REQUIRE_DATA=1` demands it, that is a failure.
+pub fn data(folder: &str) -> Option<std::path::PathBuf> {
+    let path = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data")).join(folder);
+    if path.is_dir() {
+        return Some(path);
+    }
+    assert!(std::env::var_os("SINEW_REQUIRE_DATA").is_none_or(|demand| demand != "1"), "no folder {}", path.display());
+    println!("skipped: no folder {}", path.display());
+    None
+}
