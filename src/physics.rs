@@ -404,6 +404,9 @@ impl Physics {
             .flat_map(|instance| instance.flesh.groups.iter().zip(instance.state.nodes.groups.iter_mut()))
             .collect();
         frame.step_groups(&self.threads, groups);
+        if !schedule.iter().any(|(stage, _)| *stage == Stage::DeformSkin) {
+            return;
+        }
         for Instance { skin, state, skin_inputs, vertices, .. } in instances(&mut self.slots) {
             frame.deform_skin(&self.threads, (skin, skin_inputs, &state.nodes), vertices);
         }

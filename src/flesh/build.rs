@@ -87,6 +87,16 @@ impl Flesh {
         &self.bones
     }
 
+    /// For each node of each group, which lanes a bone holds anything of.
+    pub fn held_lanes(&self) -> impl Iterator<Item = Vec<[bool; LANES]>> {
+        let held = |row: &[Entry<f32>]| {
+            std::array::from_fn(|lane| {
+                [rest::FREE_PLACE, rest::FREE_FRAME, rest::FREE_SCALE].iter().any(|&entry| row[entry][lane] == 0.0)
+            })
+        };
+        self.groups.iter().map(move |group| group.rows.chunks(rest::ENTRIES).map(held).collect())
+    }
+
     /// Nodes of all rods.
     pub fn node_count(&self) -> usize {
         self.chains.iter().map(Chain::node_count).sum()

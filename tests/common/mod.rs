@@ -8,16 +8,27 @@ pub mod layout;
 /// `SINEW_REQUIRE_ADAPTER=1` demands an adapter, that is a failure.
 #[cfg(feature = "gpu")]
 pub fn gpu() -> Option<sinew::gpu::GpuDevice> {
-    match sinew::gpu::GpuDevice::new() {
-        Ok(gpu) => Some(gpu),
-        Err(error) if std::env::var("SINEW_REQUIRE_ADAPTER").is_ok_and(|demand| demand == "1") => {
-            panic!("SINEW_REQUIRE_ADAPTER=1: {error}")
-        }
-        Err(error) => {
-            println!("skipped: no adapter: {error}");
-            None
-        }
+    sinew::gpu::GpuDevice::new().map_or_else(no_adapter, Some)
+}
+
+/// An empty scene on the machine's GPU; else as [`gpu`].
+#[cfg(feature = "gpu")]
+pub fn gpu_physics() -> Option<sinew::Physics> {
+    match sinew::Physics::new(sinew::Backend::Gpu) {
+        Ok(physics) => Some(physics),
+        Err(sinew::BackendError::Gpu(error)) => no_adapter(error),
+        #[allow(unreachable_patterns, reason = "the only variant with this feature")]
+        Err(error) => panic!("{error}"),
     }
+}
+
+#[cfg(feature = "gpu")]
+fn no_adapter<T>(error: sinew::gpu::GpuError) -> Option<T> {
+    let demanded = std::env::var("SINEW_REQUIRE_ADAPTER").is_ok_and(|demand| demand == "1");
+    let none = matches!(error, sinew::gpu::GpuError::NoAdapter { .. } | sinew::gpu::GpuError::NoDevice { .. });
+    assert!(none && !demanded, "{error}");
+    println!("skipped: no adapter: {error}");
+    None
 }
 
 /// A folder of the shared data beside the checkout, which never enters the repository. Without it the caller
