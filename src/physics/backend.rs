@@ -79,3 +79,14 @@ impl ActiveBackend {
         }
     }
 }
+
+#[cfg(all(test, not(feature = "gpu")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_gpu_support_auto_is_the_cpu() {
+        assert!(ActiveBackend::new(Backend::Auto).is_ok_and(|backend| backend.report().backend == "cpu"));
+        assert_eq!(ActiveBackend::new(Backend::Gpu).err(), Some(BackendError::NotBuilt));
+    }
+}

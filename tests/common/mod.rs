@@ -3,6 +3,8 @@
 
 #[cfg(feature = "gpu")]
 pub mod layout;
+#[cfg(feature = "gpu")]
+pub mod parity;
 
 /// The machine's GPU, software ones too. Without one the caller returns, after a line that says so; where
 /// `SINEW_REQUIRE_ADAPTER=1` demands an adapter, that is a failure.
