@@ -18,6 +18,11 @@ fn skin_scene() -> Option<(Scene, Physics, Physics, Vec<FleshHandle>)> {
     Some((scene, cpu, gpu, handles))
 }
 
+const _: fn() = || {
+    fn is_send<T: Send>() {}
+    is_send::<Physics>();
+};
+
 #[test]
 fn auto_takes_a_gpu_that_is_one() {
     let Some(gpu) = common::gpu() else { return };
@@ -59,6 +64,13 @@ fn results_arrive_without_waiting_and_say_their_step() {
         println!("{times:?}");
         assert!(Stage::ALL.iter().all(|stage| times.get(*stage) > 0.0));
     }
+    gpu.finish().unwrap();
+    gpu.mirror_vertices = false;
+    let shown = gpu.vertices(handles[0]).unwrap().step;
+    for _ in 0..8 {
+        gpu.step_flesh(DT).unwrap();
+    }
+    assert!(gpu.state_step() > shown && gpu.vertices(handles[0]).unwrap().step == shown);
     let slice = gpu.vertex_slice(handles[2]).unwrap().unwrap();
     assert_eq!((slice.count, slice.offset), (150, 150 * 24));
 }
