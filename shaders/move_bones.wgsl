@@ -1,7 +1,7 @@
 // Stage move_bones: where the bones and the nodes that they hold are at this substep's end; the twin of
 // src/cpu/move_bones.rs.
 
-// Interpolates both bones of every chain through the frame and sets the targets of held nodes.
+// Interpolates both bones of every chain through the frame and sets the targets of the nodes that they hold or carry.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn move_bones(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let chain = chain_of(thread_of(invocation));
@@ -28,13 +28,13 @@ fn move_bones(@builtin(global_invocation_id) invocation: vec3<u32>) {
         set_chain4(chain.chain, CHAIN_BONE_NOW + offset + 3u, frame);
     }
     for (var index = 0u; index < chain.node_count; index++) {
-        if is_held(rest_row_of(chain, index)) {
+        if is_carried(rest_row_of(chain, index)) {
             set_target(chain, index);
         }
     }
 }
 
-// Where the bone that holds the node wants it.
+// Where the bone that holds or carries the node wants it.
 fn set_target(chain: Chain, index: u32) {
     let rest_row = rest_row_of(chain, index);
     let bone = CHAIN_BONE_NOW + select(POSE, 0u, rest_at(rest_row, REST_HOLD_SLOT) < 0.5);

@@ -1,6 +1,9 @@
 // Stage predict: where inertia and gravity alone would bring every node, (21)–(23), and the first iterate; the twin
 // of src/cpu/predict.rs, which says why.
 
+// Spin about an axis of less than about this part of the inertia's trace counts as motion within the chain.
+const SLENDER: f32 = 0.005;
+
 // Predicts every node and sets the first iterate.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
@@ -54,6 +57,7 @@ fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
         var rate = node_at(row, NODE_SCALE_RATE);
         rate = (rate + (rate - node_at(row, NODE_OLDER_SCALE_RATE)) * carried) * keep;
 
+        let last_velocity = node3(row, NODE_VELOCITY);
         let predicted_move = node3(row, NODE_OLDER_MOVE) * carried + velocity * step + params.gravity * (step * step);
         let predicted_scale = between(
             scale + node_at(row, NODE_OLDER_SCALING) * carried + rate * step,
@@ -78,6 +82,8 @@ fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
             scaled = where_less(rest_at(rest_row, REST_FREE_SCALE), 0.5, 1.0, scaled);
         }
 
+        set_node3(row, NODE_OLDER_VELOCITY, last_velocity);
+        set_node3(row, NODE_VELOCITY, velocity + params.gravity * step);
         set_node3(row, NODE_PREV_PLACE, place);
         set_node(row, NODE_PREV_SCALE, scale);
         set_node4(row, NODE_PREV_FRAME, frame);
@@ -129,7 +135,8 @@ struct RigidMotion {
     spin: vec3<f32>,
 }
 
-// Centre of mass, its velocity, and the spin that has the chain's angular momentum.
+// Centre of mass, its velocity, and the spin that has the chain's angular momentum: Ω = I⁻¹L, but for what is nearly
+// an axis of no inertia: Ω = (I² + (SLENDER·tr I)²)⁻¹ I L.
 fn rigid_motion(chain: Chain) -> RigidMotion {
     var mass = 0.0;
     var moment = vec3<f32>();
@@ -158,7 +165,7 @@ fn rigid_motion(chain: Chain) -> RigidMotion {
         inertia[1] = inertia[1] - m * arm.y * arm + vec3<f32>(0.0, square, 0.0);
         inertia[2] = inertia[2] - m * arm.z * arm + vec3<f32>(0.0, 0.0, square);
     }
-    return RigidMotion(centre, velocity, solve_inertia(inertia, angular));
+    return RigidMotion(centre, velocity, spin_of(inertia, angular));
 }
 
 // Padding has no radius and so no say.
@@ -166,23 +173,29 @@ fn weight_of(rest_row: u32, entry: u32) -> f32 {
     return where_less(0.0, rest_at(rest_row, REST_RADIUS), rest_at(rest_row, entry), 0.0);
 }
 
-// Solves a symmetric positive definite 3×3 system; an inertia of zero gives zero.
-fn solve_inertia(matrix: Mat3, rhs: vec3<f32>) -> vec3<f32> {
-    let d0 = inverse_pivot(matrix[0][0]);
-    let l10 = matrix[1][0] * d0;
-    let l20 = matrix[2][0] * d0;
-    let d1 = inverse_pivot(matrix[1][1] - l10 * matrix[1][0]);
-    let m21 = matrix[2][1] - l20 * matrix[1][0];
+// See rigid_motion; no inertia gives no spin.
+fn spin_of(inertia: Mat3, angular: vec3<f32>) -> vec3<f32> {
+    let trace = inertia[0].x + inertia[1].y + inertia[2].z;
+    let inv_trace = 1.0 / where_less(0.0, trace, trace, 1.0);
+    let a = inertia[0] * inv_trace;
+    let b = inertia[1] * inv_trace;
+    let c = inertia[2] * inv_trace;
+    let scaled = angular * inv_trace;
+    let rhs = vec3<f32>(dot(a, scaled), dot(b, scaled), dot(c, scaled));
+    let least = SLENDER * SLENDER;
+
+    // LDLᵀ; every pivot is at least SLENDER² but for rounding.
+    let d0 = 1.0 / (dot(a, a) + least);
+    let l10 = dot(b, a) * d0;
+    let l20 = dot(c, a) * d0;
+    let d1 = 1.0 / larger(dot(b, b) + least - l10 * dot(b, a), least);
+    let m21 = dot(c, b) - l20 * dot(b, a);
     let l21 = m21 * d1;
-    let d2 = inverse_pivot(matrix[2][2] - l20 * matrix[2][0] - l21 * m21);
+    let d2 = 1.0 / larger(dot(c, c) + least - l20 * dot(c, a) - l21 * m21, least);
     let forward_y = rhs.y - l10 * rhs.x;
     let forward_z = rhs.z - l20 * rhs.x - l21 * forward_y;
     let z = forward_z * d2;
     let y = forward_y * d1 - l21 * z;
     let x = rhs.x * d0 - l10 * y - l20 * z;
     return vec3<f32>(x, y, z);
-}
-
-fn inverse_pivot(pivot: f32) -> f32 {
-    return where_less(0.0, pivot, 1.0 / where_less(0.0, pivot, pivot, 1.0), 0.0);
 }

@@ -43,6 +43,11 @@ fn solve_contacts(@builtin(global_invocation_id) invocation: vec3<u32>) {
             }
         }
 
+        // Flesh between two held ends goes where its bones carry it, into the plane too.
+        let carried = dot(normal, node3(row, NODE_TARGET_PLACE)) - offset - rest_at(rest_row, REST_RADIUS);
+        let allowed = smaller(carried, 0.0) * rest_at(rest_row, REST_CARRIED);
+        gap = gap - allowed;
+
         // A node that reaches the plane within the next substep is told now.
         let approach = dot(normal, moved);
         let reach = smaller(gap, gap + approach + approach);
@@ -52,7 +57,7 @@ fn solve_contacts(@builtin(global_invocation_id) invocation: vec3<u32>) {
         let slid = moved - normal * approach;
         let slide = larger(sqrt(dot(slid, slid)), 1.0e-12);
         set_node3(row, NODE_CONTACT_NORMAL, normal);
-        set_node(row, NODE_CONTACT_OFFSET, offset + depth);
+        set_node(row, NODE_CONTACT_OFFSET, offset + allowed + depth);
         set_node(row, NODE_CONTACT_STIFFNESS, pressing);
         set_node(row, NODE_FRICTION_STIFFNESS, smaller(friction * force / slide, pressing));
     }

@@ -1,6 +1,9 @@
 // Stage solve_rods: one Gauss–Newton step of implicit Euler for every chain, (77)–(78), as one factor and solve of its
 // block-tridiagonal system; the twin of src/cpu/solve_rods.rs.
 
+// The least pivot, over the diagonal entry that it is what is left of.
+const LEAST_PIVOT: f32 = 1.0e-6;
+
 // Solves every chain and moves its nodes.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn solve_rods(@builtin(global_invocation_id) invocation: vec3<u32>) {
@@ -16,13 +19,15 @@ fn solve_rods(@builtin(global_invocation_id) invocation: vec3<u32>) {
 
     var block: Mat7;
     var rhs: Vec7;
+    // What the nodes before took off the block's diagonal.
+    var eliminated: Vec7;
     var here = section(node_row_of(chain, 0u));
     for (var index = 0u; index < count; index++) {
         var rest_row = load_rest_row(rest_row_of(chain, index));
         let row = node_row_of(chain, index);
         var terms = SegmentTerms();
 
-        var least = add_inertia(inv_step2, &rest_row, row, &block, &rhs);
+        add_inertia(inv_step2, &rest_row, row, &block, &rhs);
         if index + 1u < count {
             let next = section(node_row_of(chain, index + 1u));
             segment_terms(here, next, &rest_row, activation, &terms);
@@ -44,16 +49,24 @@ fn solve_rods(@builtin(global_invocation_id) invocation: vec3<u32>) {
         if touching {
             add_contact(&rest_row, row, &block, &rhs);
         }
-        hold(&rest_row, &block, &rhs, &coupling, &least);
+        hold(&rest_row, &block, &rhs, &coupling);
         if index + 1u < count {
             hold_columns(rest_row_of(chain, index + 1u), &coupling);
         }
 
+        var least: Vec7;
+        for (var i = 0u; i < UNKNOWNS; i++) {
+            least[i] = (block[i][i] + eliminated[i]) * LEAST_PIVOT;
+            eliminated[i] = next_block[i][i];
+        }
         var inv_pivot = factor(&block, &least);
         solve_lower(&block, &rhs);
         solve_lower_columns(&block, &coupling);
         if index + 1u < count {
             eliminate(&coupling, &inv_pivot, &rhs, &next_block, &next_rhs);
+        }
+        for (var i = 0u; i < UNKNOWNS; i++) {
+            eliminated[i] = eliminated[i] - next_block[i][i];
         }
         store_factor(scratch_row_of(chain, index), &block, &inv_pivot, &coupling, &rhs);
         block = next_block;
@@ -80,7 +93,7 @@ fn load_rest_row(row: u32) -> RestRow {
     return values;
 }
 
-// Inertia (73) of a node, over h̃²; returns it as the least that pivots can be.
+// Inertia (73) of a node, over h̃².
 //
 // The turn from the prediction enters as e = 2·Im(q q̂⁻¹), whose derivative by a world turn is Re·1 − [Im]×.
 fn add_inertia(
@@ -89,7 +102,7 @@ fn add_inertia(
     row: u32,
     block: ptr<function, Mat7>,
     rhs: ptr<function, Vec7>,
-) -> Vec7 {
+) {
     let mass = (*rest_row)[REST_MASS] * inv_step2;
     var lag = node3(row, NODE_PREDICTED_MOVE) - node3(row, NODE_MOVED);
     let swelling = (*rest_row)[REST_INERTIA_W] * inv_step2;
@@ -124,10 +137,6 @@ fn add_inertia(
     (*block)[3][3] = (*block)[3][3] + swelling;
     let scale_lag = node_at(row, NODE_PREDICTED_SCALE) - node_at(row, NODE_SCALE);
     (*rhs)[3] = (*rhs)[3] + swelling * scale_lag;
-
-    let least_turning =
-        smaller((*rest_row)[REST_INERTIA_U], (*rest_row)[REST_INERTIA_V]) * turning * w * w * 0.5;
-    return Vec7(mass, mass, mass, swelling, least_turning, least_turning, least_turning);
 }
 
 // Coefficient of (15), inverse lengths before and after, and residual, at an inner node.
@@ -213,7 +222,6 @@ fn hold(
     block: ptr<function, Mat7>,
     rhs: ptr<function, Vec7>,
     coupling: ptr<function, Mat7>,
-    least: ptr<function, Vec7>,
 ) {
     let place = (*rest_row)[REST_FREE_PLACE];
     let frame = (*rest_row)[REST_FREE_FRAME];
@@ -228,7 +236,6 @@ fn hold(
             (*block)[i][k] = (*block)[i][k] * free[i] * free[k];
         }
         (*block)[i][i] = (*block)[i][i] + (1.0 - free[i]);
-        (*least)[i] = (*least)[i] * free[i];
         for (var k = 0u; k < UNKNOWNS; k++) {
             (*coupling)[i][k] = (*coupling)[i][k] * free[i];
         }

@@ -110,11 +110,11 @@ pub mod rest {
     pub const FREE_FRAME: usize = 9;
     /// 0 where the node's scale is held at its rest value, else 1.
     pub const FREE_SCALE: usize = 10;
-    /// Which of the chain's two bones holds the node: 0 or 1.
+    /// Which of the chain's two bones holds or carries the node: 0 or 1.
     pub const HOLD_SLOT: usize = 11;
-    /// The held node's place in that bone's frame (m), 3 entries.
+    /// The node's place in that bone's frame (m), 3 entries.
     pub const HOLD_PLACE: usize = 12;
-    /// The held node's frame in that bone's frame, 4 entries.
+    /// The node's frame in that bone's frame, 4 entries.
     pub const HOLD_FRAME: usize = 15;
     /// Coefficient of (15) at the node, on the difference of the two slopes' residual.
     pub const SURFACE_BENDING: usize = 19;
@@ -132,7 +132,7 @@ pub mod rest {
     pub const LATERAL: usize = 29;
     /// (13), the rest of (12) at two Gauss points, and the smoothing of errata 11, on s_b − s_a.
     pub const SCALE_DIFFERENCE: usize = 30;
-    /// (18).
+    /// (18); where negative, of the likeness of stretch and scale instead.
     pub const VOLUME: usize = 31;
     /// (14) about u.
     pub const BEND_U: usize = 32;
@@ -148,8 +148,10 @@ pub mod rest {
     pub const VOLUME_BEND_V: usize = 37;
     /// Peak active tension times length: what full activation adds to the energy per unit of Γ_w.
     pub const ACTIVE: usize = 38;
+    /// 1 where both ends of the chain are held: then a bone that carries the node into a plane is obeyed.
+    pub const CARRIED: usize = 39;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 39;
+    pub const ENTRIES: usize = 40;
 }
 
 /// Entries of a node row.
@@ -166,7 +168,7 @@ pub mod node {
     pub const PREV_SCALE: usize = 11;
     /// Frame at the substep's start, 4 entries.
     pub const PREV_FRAME: usize = 12;
-    /// Velocity (m/s), 3 entries.
+    /// Velocity (m/s), 3 entries; within a substep, what inertia and gravity alone would make of it.
     pub const VELOCITY: usize = 16;
     /// Rate of the scale (1/s).
     pub const SCALE_RATE: usize = 19;
@@ -192,9 +194,9 @@ pub mod node {
     pub const OLDER_SCALE_RATE: usize = 44;
     /// The angular velocity before the last substep (rad/s), 3 entries.
     pub const OLDER_SPIN: usize = 45;
-    /// Where the bone holds the node (m), 3 entries.
+    /// Where the bone holds or would carry the node (m), 3 entries.
     pub const TARGET_PLACE: usize = 48;
-    /// The frame in which the bone holds the node, 4 entries.
+    /// The frame in which the bone holds or would carry the node, 4 entries.
     pub const TARGET_FRAME: usize = 51;
     /// Unit normal of the contact plane, 3 entries.
     pub const CONTACT_NORMAL: usize = 55;
@@ -252,6 +254,10 @@ pub mod chain {
 pub mod scratch {
     /// Unit lower triangle of the node's factored block, 21 entries by rows.
     pub const LOWER: usize = 0;
+    /// Entry of row i, column k < i of the lower triangle.
+    pub const fn lower(i: usize, k: usize) -> usize {
+        LOWER + i * i.saturating_sub(1) / 2 + k
+    }
     /// One over the pivots, 7 entries.
     pub const INV_PIVOT: usize = 21;
     /// L⁻¹ of the coupling to the next node, 49 entries by rows.

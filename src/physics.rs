@@ -14,8 +14,6 @@ pub use snapshot::Snapshot;
 
 use std::sync::Arc;
 
-use fearless_simd::Level;
-
 use crate::cpu::{Frame, LaneWidth, Threads};
 use crate::flesh::{Flesh, FleshState, NodeState};
 use crate::skin::{PaletteMatrix, Skin, SkinnedVertices};
@@ -55,7 +53,6 @@ pub struct Physics {
     pub last_stage: Option<Stage>,
     pub(crate) backend: ActiveBackend,
     pub(crate) slots: Vec<Slot>,
-    level: Level,
     threads: Threads,
     pub(crate) last_substep: f64,
     pub(crate) step: u64,
@@ -88,7 +85,6 @@ impl Physics {
             last_stage: None,
             backend: ActiveBackend::Cpu,
             slots: Vec::new(),
-            level: Level::new(),
             threads: Threads::new(config.threads),
             last_substep: 0.0,
             step: 0,
@@ -391,8 +387,7 @@ impl Physics {
     fn step_on_cpu(&mut self, dt: f64, clock: &StageClock) {
         let substeps = self.substep_params(dt);
         let schedule = self.frame_schedule();
-        let frame =
-            Frame { width: self.lane_width, level: self.level, schedule: &schedule, substeps: &substeps, clock };
+        let frame = Frame { width: self.lane_width, schedule: &schedule, substeps: &substeps, clock };
         let groups = instances(&mut self.slots)
             .flat_map(|instance| instance.flesh.groups.iter().zip(instance.state.nodes.groups.iter_mut()))
             .collect();

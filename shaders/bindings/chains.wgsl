@@ -133,6 +133,11 @@ fn is_held(rest_row: u32) -> bool {
     return smaller(free, rest_at(rest_row, REST_FREE_SCALE)) < 0.5;
 }
 
+// Whether a bone holds or carries the node.
+fn is_carried(rest_row: u32) -> bool {
+    return is_held(rest_row) || rest_at(rest_row, REST_CARRIED) > 0.5;
+}
+
 // Whether the chain has a contact plane: its first plane's normal is not zero.
 fn has_planes(chain: Chain) -> bool {
     return any(input3(chain.input, INPUT_PLANES) != vec3<f32>());

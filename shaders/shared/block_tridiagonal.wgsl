@@ -12,13 +12,14 @@ alias Mat7 = array<array<f32, UNKNOWNS>, UNKNOWNS>;
 
 // Factors the block (its lower triangle) in place into L below the diagonal, and returns one over the pivots.
 //
-// In exact arithmetic no pivot is below `least`, the block's inertia: the rest is positive semi-definite and
-// stays so as nodes are eliminated. Holding pivots there keeps rounding from making one negative.
+// A pivot below `least` is nothing but rounding, of either sign: its unknown stays where it is, which one over the
+// pivot being 0 does here and in all that follows.
 fn factor(block: ptr<function, Mat7>, least: ptr<function, Vec7>) -> Vec7 {
     var inv_pivot: Vec7;
     var below: Vec7;
     for (var j = 0u; j < UNKNOWNS; j++) {
-        inv_pivot[j] = 1.0 / larger((*block)[j][j], (*least)[j]);
+        let pivot = (*block)[j][j];
+        inv_pivot[j] = where_less(pivot, (*least)[j], 0.0, 1.0 / pivot);
         for (var i = j + 1u; i < UNKNOWNS; i++) {
             below[i] = (*block)[i][j];
             (*block)[i][j] = below[i] * inv_pivot[j];

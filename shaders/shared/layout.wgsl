@@ -38,7 +38,8 @@ const REST_TORSION: u32 = 35u;
 const REST_VOLUME_BEND_U: u32 = 36u;
 const REST_VOLUME_BEND_V: u32 = 37u;
 const REST_ACTIVE: u32 = 38u;
-const REST_ENTRIES: u32 = 39u;
+const REST_CARRIED: u32 = 39u;
+const REST_ENTRIES: u32 = 40u;
 
 // Entries of a node row, one a node, of the state.
 const NODE_PLACE: u32 = 0u;

@@ -78,17 +78,23 @@ fn segment_terms(
 
     // (11) and (18): force and stiffness by Γ, both by Γ_w and s.
     let shear = (*row)[REST_SHEAR];
-    let volume = (*row)[REST_VOLUME];
+    let volume = larger((*row)[REST_VOLUME], 0.0);
+    let likeness = larger(-(*row)[REST_VOLUME], 0.0);
     let rest_w = (*row)[REST_STRAIN + 2u];
     let volume_force = volume * (s2 * gw - rest_w);
-    let axial_stiffness = (*row)[REST_AXIAL] + volume * s4;
+    let likeness_force = likeness * (gw - s * rest_w);
+    let likeness_by_scale = likeness * rest_w;
+    let axial_stiffness = (*row)[REST_AXIAL] + volume * s4 + likeness;
     let segment_force = axes * vec3<f32>(
         shear * (gu - (*row)[REST_STRAIN]),
         shear * (gv - (*row)[REST_STRAIN + 1u]),
-        (*row)[REST_AXIAL] * (gw - rest_w) + s2 * volume_force + activation * (*row)[REST_ACTIVE],
+        (*row)[REST_AXIAL] * (gw - rest_w)
+            + s2 * volume_force
+            + likeness_force
+            + activation * (*row)[REST_ACTIVE],
     );
     let volume_by_scale = 2.0 * s * gw;
-    let force_by_scale = w * (volume * s2 * volume_by_scale);
+    let force_by_scale = w * (volume * s2 * volume_by_scale - likeness_by_scale);
     var stiffness = sym_transverse(shear, axial_stiffness - shear, w);
 
     // (14), (19), (20): moment and stiffness by Ω, both by Ω and s.
@@ -132,10 +138,12 @@ fn segment_terms(
     let three_s2 = 3.0 * s2;
     let scale_force = lateral * (s - 1.0)
         + volume_by_scale * volume_force
+        - rest_w * likeness_force
         + dot(darboux, moment)
         + three_s2 * (ou * volume_moment_u + ov * volume_moment_v);
     let scale_stiffness = lateral
         + volume * volume_by_scale * volume_by_scale
+        + likeness_by_scale * rest_w
         + dot(darboux, bent)
         + three_s2 * three_s2 * (volume_bend_u * ou * ou + volume_bend_v * ov * ov);
 

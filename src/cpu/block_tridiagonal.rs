@@ -5,54 +5,56 @@
 //! B_j its coupling to the next node: X = L⁻¹B_j and y = L⁻¹r_j are kept, D_{j+1} loses Xᵀd⁻¹X and r_{j+1} loses
 //! Xᵀd⁻¹y. Then backwards, δ_j = L⁻ᵀ d⁻¹(y − X δ_{j+1}).
 
-use super::lanes::{Entry, Lane, Lanes};
+use super::lanes::{Entry, Lane, Lanes, unrolled};
 use super::rod_energies::{Mat7, UNKNOWNS, Vec7};
 use crate::layout::scratch;
 
 /// Factors the block (its lower triangle) in place into L below the diagonal, and returns one over the pivots.
 ///
-/// In exact arithmetic no pivot is below `least`, the block's inertia: the rest is positive semi-definite and
-/// stays so as nodes are eliminated. Holding pivots there keeps rounding from making one negative.
+/// A pivot below `least` is nothing but rounding, of either sign: its unknown stays where it is, which one over the
+/// pivot being 0 does here and in all that follows.
 #[inline(always)]
 pub fn factor<L: Lanes>(lanes: L, block: &mut Mat7<L::V>, least: &Vec7<L::V>) -> Vec7<L::V> {
     let one = lanes.splat(1.0);
     let mut inv_pivot = [one; UNKNOWNS];
-    for j in 0..UNKNOWNS {
-        inv_pivot[j] = one / block[j][j].max(least[j]);
+    unrolled!(for j in 0..7 {
+        inv_pivot[j] = block[j][j].where_less(least[j], lanes.splat(0.0), one / block[j][j]);
         let mut below = [one; UNKNOWNS];
         for i in j + 1..UNKNOWNS {
             below[i] = block[i][j];
             block[i][j] = below[i] * inv_pivot[j];
         }
-        for i in j + 1..UNKNOWNS {
-            for k in j + 1..=i {
-                block[i][k] = block[i][k] - block[i][j] * below[k];
+        unrolled!(for i in 0..7 {
+            if i > j {
+                for k in j + 1..=i {
+                    block[i][k] = block[i][k] - block[i][j] * below[k];
+                }
             }
-        }
-    }
+        });
+    });
     inv_pivot
 }
 
 /// L⁻¹ v.
 #[inline(always)]
 pub fn solve_lower<V: Lane>(lower: &Mat7<V>, v: &mut Vec7<V>) {
-    for i in 1..UNKNOWNS {
+    unrolled!(for i in 0..7 {
         for k in 0..i {
             v[i] = v[i] - lower[i][k] * v[k];
         }
-    }
+    });
 }
 
 /// L⁻¹ of every column of a block.
 #[inline(always)]
 pub fn solve_lower_columns<V: Lane>(lower: &Mat7<V>, block: &mut Mat7<V>) {
-    for i in 1..UNKNOWNS {
-        for k in 0..i {
-            for column in 0..UNKNOWNS {
+    unrolled!(for column in 0..7 {
+        unrolled!(for i in 0..7 {
+            for k in 0..i {
                 block[i][column] = block[i][column] - lower[i][k] * block[k][column];
             }
-        }
-    }
+        });
+    });
 }
 
 /// Takes Xᵀd⁻¹X from the next node's block (lower triangle) and Xᵀd⁻¹y from its right-hand side.
@@ -64,15 +66,15 @@ pub fn eliminate<V: Lane>(
     next_block: &mut Mat7<V>,
     next_rhs: &mut Vec7<V>,
 ) {
-    for k in 0..UNKNOWNS {
-        for i in 0..UNKNOWNS {
+    unrolled!(for i in 0..7 {
+        unrolled!(for k in 0..7 {
             let scaled = coupling[k][i] * inv_pivot[k];
             next_rhs[i] = next_rhs[i] - scaled * rhs[k];
             for j in 0..=i {
                 next_block[i][j] = next_block[i][j] - scaled * coupling[k][j];
             }
-        }
-    }
+        });
+    });
 }
 
 /// Keeps what [`back_substitute`] needs in the node's scratch row.
@@ -85,38 +87,34 @@ pub fn store_factor<L: Lanes>(
     coupling: &Mat7<L::V>,
     rhs: &Vec7<L::V>,
 ) {
-    let mut at = scratch::LOWER;
-    for i in 1..UNKNOWNS {
+    unrolled!(for i in 0..7 {
         for k in 0..i {
-            lanes.store(lower[i][k], &mut scratch_row[at]);
-            at += 1;
+            lanes.store(lower[i][k], &mut scratch_row[scratch::lower(i, k)]);
         }
-    }
-    for i in 0..UNKNOWNS {
         lanes.store(inv_pivot[i], &mut scratch_row[scratch::INV_PIVOT + i]);
         lanes.store(rhs[i], &mut scratch_row[scratch::RHS + i]);
         for k in 0..UNKNOWNS {
             lanes.store(coupling[i][k], &mut scratch_row[scratch::COUPLING + i * UNKNOWNS + k]);
         }
-    }
+    });
 }
 
 /// δ_j = L⁻ᵀ d⁻¹(y − X δ_{j+1}).
 #[inline(always)]
 pub fn back_substitute<L: Lanes>(lanes: L, scratch_row: &[Entry<L::Scalar>], next: &Vec7<L::V>) -> Vec7<L::V> {
-    let at = |entry: usize| lanes.load(&scratch_row[entry]);
     let mut delta = *next;
-    for i in 0..UNKNOWNS {
-        let mut value = at(scratch::RHS + i);
+    unrolled!(for i in 0..7 {
+        let mut value = lanes.at(scratch_row, scratch::RHS + i);
         for k in 0..UNKNOWNS {
-            value = value - at(scratch::COUPLING + i * UNKNOWNS + k) * next[k];
+            value = value - lanes.at(scratch_row, scratch::COUPLING + i * UNKNOWNS + k) * next[k];
         }
-        delta[i] = value * at(scratch::INV_PIVOT + i);
-    }
-    for i in (0..UNKNOWNS).rev() {
+        delta[i] = value * lanes.at(scratch_row, scratch::INV_PIVOT + i);
+    });
+    unrolled!(for up in 0..7 {
+        let i = UNKNOWNS - 1 - up;
         for k in i + 1..UNKNOWNS {
-            delta[i] = delta[i] - at(scratch::LOWER + k * (k - 1) / 2 + i) * delta[k];
+            delta[i] = delta[i] - lanes.at(scratch_row, scratch::lower(k, i)) * delta[k];
         }
-    }
+    });
     delta
 }

@@ -12,6 +12,8 @@ pub struct GroupRest<T> {
     pub rows: Vec<Entry<T>>,
     /// For each node, whether a bone holds anything of it in any lane.
     pub held: Vec<bool>,
+    /// For each node, whether a bone holds or carries it in any lane.
+    pub carried: Vec<bool>,
     /// Whether any lane has a chain that hangs on no bone.
     pub has_free_chain: bool,
     /// Whether any lane resists surface bending, (15).

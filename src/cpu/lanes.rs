@@ -14,6 +14,23 @@ pub const LANES: usize = 8;
 /// One entry of a row: a value for each chain of a group.
 pub type Entry<T> = [T; LANES];
 
+/// A loop over a few indices written out, so that a block's entries can live in registers.
+macro_rules! unrolled {
+    (for $i:ident in 0..3 $body:block) => {
+        unrolled!(@each $i [0 1 2] $body)
+    };
+    (for $i:ident in 0..7 $body:block) => {
+        unrolled!(@each $i [0 1 2 3 4 5 6] $body)
+    };
+    (@each $i:ident [$($index:literal)*] $body:block) => {
+        $({
+            let $i: usize = $index;
+            $body
+        })*
+    };
+}
+pub(crate) use unrolled;
+
 /// A number, or eight of them in step.
 pub trait Lane:
     Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self>
@@ -53,6 +70,14 @@ pub trait Lanes: Copy {
     fn splat(self, value: f32) -> Self::V;
     /// Reads an entry.
     fn load(self, entry: &Entry<Self::Scalar>) -> Self::V;
+    /// Reads an entry of a row.
+    ///
+    /// A method, because a closure would be compiled without the instructions that [`Wide`] stands for.
+    #[inline(always)]
+    fn at(self, row: &[Entry<Self::Scalar>], entry: usize) -> Self::V {
+        self.load(&row[entry])
+    }
+
     /// Writes an entry.
     fn store(self, value: Self::V, entry: &mut Entry<Self::Scalar>);
 }

@@ -213,7 +213,10 @@ impl<V: Lane> Sym3<V> {
         let a = u * uu + v * uv;
         let b = u * uv + v * vv;
         let c = w * ww;
-        let at = |i: usize, j: usize| a.0[i] * u.0[j] + b.0[i] * v.0[j] + c.0[i] * w.0[j];
-        Self([at(0, 0), at(1, 1), at(2, 2), at(0, 1), at(0, 2), at(1, 2)])
+        let mut sum = [ww; 6];
+        for (entry, (i, j)) in [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)].into_iter().enumerate() {
+            sum[entry] = a.0[i] * u.0[j] + b.0[i] * v.0[j] + c.0[i] * w.0[j];
+        }
+        Self(sum)
     }
 }

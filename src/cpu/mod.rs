@@ -9,7 +9,7 @@ mod move_bones;
 pub mod predict;
 pub mod rod_energies;
 pub mod solve_contacts;
-mod solve_rods;
+pub mod solve_rods;
 mod update_velocities;
 
 use fearless_simd::{Level, dispatch};
@@ -29,8 +29,16 @@ pub enum LaneWidth {
     /// Eight chains at once, with the best instructions the machine has.
     #[default]
     Eight,
+    /// Eight chains at once, with the instructions that every machine of the target has.
+    EightBaseline,
     /// One chain at a time: the specification.
     One,
+}
+
+impl LaneWidth {
+    fn level(self) -> Level {
+        if self == Self::EightBaseline { Level::baseline() } else { Level::new() }
+    }
 }
 
 /// Runs one stage on the chains that `lanes` stands for; host stages and the skin's are not its business.
@@ -68,8 +76,6 @@ where
 pub(crate) struct Frame<'a> {
     /// Which lanes to step with.
     pub width: LaneWidth,
-    /// The instructions to use.
-    pub level: Level,
     /// The frame's stages in order, each with the index of its substep.
     pub schedule: &'a [(Stage, u32)],
     /// Parameters of each substep.
@@ -95,7 +101,9 @@ impl Frame<'_> {
         let mut group =
             Group { rest, nodes: &mut state.nodes, inputs: &state.inputs, chains: &mut state.chains, scratch };
         match self.width {
-            LaneWidth::Eight => dispatch!(self.level, simd => self.run_stages(Wide(simd), &mut group)),
+            LaneWidth::Eight | LaneWidth::EightBaseline => {
+                dispatch!(self.width.level(), simd => self.run_stages(Wide(simd), &mut group))
+            }
             LaneWidth::One => (0..LANES).for_each(|lane| self.run_stages(OneF32(lane), &mut group)),
         }
     }

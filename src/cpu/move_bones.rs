@@ -7,7 +7,7 @@ use super::math::{Quaternion, V3};
 use crate::layout::{POSE, chain, input, node, rest};
 use crate::step::StepParams;
 
-/// Interpolates both bones of every chain through the frame and sets the targets of held nodes.
+/// Interpolates both bones of every chain through the frame and sets the targets of the nodes that they hold or carry.
 #[inline(always)]
 pub fn move_bones<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>) {
     if params.first_substep != 0 {
@@ -32,13 +32,13 @@ pub fn move_bones<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::
         frame.store(lanes, chains, chain::BONE_NOW + offset + 3);
     }
     for index in 0..group.rest.node_count {
-        if group.rest.held[index] {
+        if group.rest.carried[index] {
             set_target(lanes, group, index);
         }
     }
 }
 
-/// Where the bone that holds the node wants it.
+/// Where the bone that holds or carries the node wants it.
 #[inline(always)]
 fn set_target<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, index: usize) {
     let rest_row = group.rest.row(index);
@@ -62,15 +62,17 @@ fn set_target<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, index: usize) {
 #[inline(always)]
 fn shift_origin<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
     let shift = V3::load(lanes, group.inputs, input::ORIGIN_SHIFT);
-    let move_by = |row: &mut [Entry<L::Scalar>], at: usize| {
-        (V3::load(lanes, row, at) - shift).store(lanes, row, at);
-    };
     for pose in [chain::BONE_OLDER, chain::BONE_PREV, chain::BONE_NOW] {
         for slot in 0..2 {
-            move_by(group.chains, pose + slot * POSE);
+            move_by(lanes, group.chains, pose + slot * POSE, shift);
         }
     }
     for index in 0..group.rest.node_count {
-        move_by(group.row_mut(index), node::PLACE);
+        move_by(lanes, group.row_mut(index), node::PLACE, shift);
     }
+}
+
+#[inline(always)]
+fn move_by<L: Lanes>(lanes: L, row: &mut [Entry<L::Scalar>], at: usize, shift: V3<L::V>) {
+    (V3::load(lanes, row, at) - shift).store(lanes, row, at);
 }

@@ -10,8 +10,8 @@
 //! x̃ = x_n + (x_n − x_{n−1})/3 + h̃(4v_n − v_{n−1})/3: the same system with another prediction.
 
 use super::group::{Group, bones_move};
-use super::lanes::{Lane, Lanes};
-use super::math::{Quaternion, V3};
+use super::lanes::{Entry, Lane, Lanes, unrolled};
+use super::math::{Mat3, Quaternion, V3};
 use crate::layout::{POSE, chain, input, node, rest};
 use crate::step::StepParams;
 
@@ -31,7 +31,8 @@ where
     let second_order = lanes.load(&group.chains[chain::HISTORY]) * lanes.splat(params.second_order);
     let carried = second_order * lanes.splat(1.0 / 3.0);
     let step = h * (one - carried);
-    let gravity = V3(params.gravity.map(|g| lanes.splat(g)));
+    let [x, y, z] = params.gravity;
+    let gravity = V3([lanes.splat(x), lanes.splat(y), lanes.splat(z)]);
     let moving = bones_move(group.chains);
     let free = if group.rest.has_free_chain { Some(rigid_motion(lanes, group)) } else { None };
     let hangs = lanes.load(&group.inputs[input::HANGS]);
@@ -55,24 +56,21 @@ where
         }
         if let Some(motion) = &free {
             let (velocity, spin) = motion.at(place);
-            let pick = |hanging: V3<L::V>, own: V3<L::V>| own + (hanging - own) * hangs;
-            (reference, reference_spin) = (pick(reference, velocity), pick(reference_spin, spin));
+            reference = velocity + (reference - velocity) * hangs;
+            reference_spin = spin + (reference_spin - spin) * hangs;
         }
 
         let keep = one / (one + h * lanes.load(&rest_row[rest::DAMPING]));
-        let extrapolate = |at: usize, older: usize| {
-            let now = V3::load(lanes, row, at);
-            now + (now - V3::load(lanes, row, older)) * carried
-        };
-        let velocity = extrapolate(node::VELOCITY, node::OLDER_VELOCITY);
+        let velocity = extrapolated(lanes, row, [node::VELOCITY, node::OLDER_VELOCITY], carried);
         let velocity = reference + (velocity - reference) * keep;
-        let spin = extrapolate(node::SPIN, node::OLDER_SPIN);
+        let spin = extrapolated(lanes, row, [node::SPIN, node::OLDER_SPIN], carried);
         let spin = reference_spin + (spin - reference_spin) * keep;
         let rate = lanes.load(&row[node::SCALE_RATE]);
         let rate = (rate + (rate - lanes.load(&row[node::OLDER_SCALE_RATE])) * carried) * keep;
 
         let predicted_move =
             V3::load(lanes, row, node::OLDER_MOVE) * carried + velocity * step + gravity * (step * step);
+        let last_velocity = V3::load(lanes, row, node::VELOCITY);
         let limit = lanes.splat(SCALE_LIMIT);
         let predicted_scale =
             (scale + lanes.load(&row[node::OLDER_SCALING]) * carried + rate * step).clamp(scale / limit, scale * limit);
@@ -97,6 +95,8 @@ where
         }
 
         let row = group.row_mut(index);
+        last_velocity.store(lanes, row, node::OLDER_VELOCITY);
+        (velocity + gravity * step).store(lanes, row, node::VELOCITY);
         place.store(lanes, row, node::PREV_PLACE);
         lanes.store(scale, &mut row[node::PREV_SCALE]);
         frame.store(lanes, row, node::PREV_FRAME);
@@ -120,20 +120,36 @@ fn bone_motion<L: Lanes>(
     blend: L::V,
     point: V3<L::V>,
 ) -> (V3<L::V>, V3<L::V>) {
-    let two = lanes.splat(2.0);
-    let of_slot = |slot: usize| {
-        let (from, to) = (from + slot * POSE, to + slot * POSE);
-        let origin = V3::load(lanes, group.chains, from);
-        let from_frame = Quaternion::load(lanes, group.chains, from + 3);
-        let to_frame = Quaternion::load(lanes, group.chains, to + 3);
-        let turn = to_frame.product(from_frame.conjugate());
-        let axis = turn.imaginary();
-        let swept = axis.cross(point - origin);
-        let displacement = V3::load(lanes, group.chains, to) - origin + (swept * turn.0[3] + axis.cross(swept)) * two;
-        (displacement, from_frame.turn_to(lanes, to_frame))
-    };
-    let (first, second) = (of_slot(0), of_slot(1));
+    let first = motion_of_bone(lanes, group, from, to, point);
+    let second = motion_of_bone(lanes, group, from + POSE, to + POSE, point);
     (first.0 + (second.0 - first.0) * blend, first.1 + (second.1 - first.1) * blend)
+}
+
+/// As [`bone_motion`], for one bone.
+#[inline(always)]
+fn motion_of_bone<L: Lanes>(
+    lanes: L,
+    group: &Group<L::Scalar>,
+    from: usize,
+    to: usize,
+    point: V3<L::V>,
+) -> (V3<L::V>, V3<L::V>) {
+    let two = lanes.splat(2.0);
+    let origin = V3::load(lanes, group.chains, from);
+    let from_frame = Quaternion::load(lanes, group.chains, from + 3);
+    let to_frame = Quaternion::load(lanes, group.chains, to + 3);
+    let turn = to_frame.product(from_frame.conjugate());
+    let axis = turn.imaginary();
+    let swept = axis.cross(point - origin);
+    let displacement = V3::load(lanes, group.chains, to) - origin + (swept * turn.0[3] + axis.cross(swept)) * two;
+    (displacement, from_frame.turn_to(lanes, to_frame))
+}
+
+/// A velocity carried on: by itself, or in the second order from the one before.
+#[inline(always)]
+fn extrapolated<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>], [now, older]: [usize; 2], carried: L::V) -> V3<L::V> {
+    let now = V3::load(lanes, row, now);
+    now + (now - V3::load(lanes, row, older)) * carried
 }
 
 /// A chain's motion as if it were rigid.
@@ -150,20 +166,20 @@ impl<V: Lane> RigidMotion<V> {
     }
 }
 
-/// Centre of mass, its velocity, and the spin that has the chain's angular momentum.
+/// Spin about an axis of less than about this part of the inertia's trace counts as motion within the chain.
+pub const SLENDER: f32 = 0.005;
+
+/// Centre of mass, its velocity, and the spin that has the chain's angular momentum: Ω = I⁻¹L, but for what is
+/// nearly an axis of no inertia. A slender chain has next to none about its length, where errors of angular momentum
+/// that are nothing elsewhere make it whirl in a bow at its first bending frequency, a rigid motion that would last.
+/// So Ω = (I² + (SLENDER·tr I)²)⁻¹ I L.
 #[inline(always)]
 fn rigid_motion<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> RigidMotion<L::V> {
     let zero = lanes.splat(0.0);
     let zero3 = V3([zero; 3]);
-    // Padding has no length and so no say.
-    let weight = |index: usize| {
-        let rest_row = group.rest.row(index);
-        let mass = lanes.load(&rest_row[rest::MASS]);
-        zero.where_less(lanes.load(&rest_row[rest::RADIUS]), mass, zero)
-    };
     let (mut mass, mut moment, mut momentum) = (zero, zero3, zero3);
     for index in 0..group.rest.node_count {
-        let m = weight(index);
+        let m = unpadded(lanes, group, index, rest::MASS);
         mass = mass + m;
         moment = moment + V3::load(lanes, group.row(index), node::PLACE) * m;
         momentum = momentum + V3::load(lanes, group.row(index), node::VELOCITY) * m;
@@ -174,9 +190,8 @@ fn rigid_motion<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> RigidMotion<L::
     let mut inertia = [[zero; 3]; 3];
     for index in 0..group.rest.node_count {
         let row = group.row(index);
-        let m = weight(index);
-        let polar = lanes.load(&group.rest.row(index)[rest::INERTIA_W]);
-        let polar = zero.where_less(lanes.load(&group.rest.row(index)[rest::RADIUS]), polar, zero);
+        let m = unpadded(lanes, group, index, rest::MASS);
+        let polar = unpadded(lanes, group, index, rest::INERTIA_W);
         let arm = V3::load(lanes, row, node::PLACE) - centre;
         angular = angular
             + arm.cross(V3::load(lanes, row, node::VELOCITY) - velocity) * m
@@ -189,20 +204,42 @@ fn rigid_motion<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> RigidMotion<L::
             inertia[i][i] = inertia[i][i] + m * square + polar;
         }
     }
-    RigidMotion { centre, velocity, spin: solve_inertia(lanes, &inertia, angular) }
+    RigidMotion { centre, velocity, spin: spin_of(lanes, inertia, angular) }
 }
 
-/// Solves a symmetric positive definite 3×3 system; an inertia of zero gives zero.
+/// A mass of a node; padding has no radius and so no say.
 #[inline(always)]
-fn solve_inertia<L: Lanes>(lanes: L, matrix: &[[L::V; 3]; 3], rhs: V3<L::V>) -> V3<L::V> {
+fn unpadded<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize, entry: usize) -> L::V {
+    let zero = lanes.splat(0.0);
+    let row = group.rest.row(index);
+    zero.where_less(lanes.at(row, rest::RADIUS), lanes.at(row, entry), zero)
+}
+
+/// See [`rigid_motion`]; no inertia gives no spin.
+#[inline(always)]
+fn spin_of<L: Lanes>(lanes: L, mut inertia: Mat3<L::V>, angular: V3<L::V>) -> V3<L::V> {
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
-    let inverse = |pivot: L::V| zero.where_less(pivot, one / zero.where_less(pivot, pivot, one), zero);
-    let d0 = inverse(matrix[0][0]);
-    let (l10, l20) = (matrix[1][0] * d0, matrix[2][0] * d0);
-    let d1 = inverse(matrix[1][1] - l10 * matrix[1][0]);
-    let m21 = matrix[2][1] - l20 * matrix[1][0];
+    let trace = inertia[0][0] + inertia[1][1] + inertia[2][2];
+    let inv_trace = one / zero.where_less(trace, trace, one);
+    unrolled!(for i in 0..3 {
+        for k in 0..=i {
+            inertia[i][k] = inertia[i][k] * inv_trace;
+            inertia[k][i] = inertia[i][k];
+        }
+    });
+    let angular = angular * inv_trace;
+    let [a, b, c] = inertia;
+    let (a, b, c) = (V3(a), V3(b), V3(c));
+    let rhs = V3([a.dot(angular), b.dot(angular), c.dot(angular)]);
+    let least = lanes.splat(SLENDER * SLENDER);
+
+    // LDLᵀ; every pivot is at least SLENDER² but for rounding.
+    let d0 = one / (a.dot(a) + least);
+    let (l10, l20) = (b.dot(a) * d0, c.dot(a) * d0);
+    let d1 = one / (b.dot(b) + least - l10 * b.dot(a)).max(least);
+    let m21 = c.dot(b) - l20 * b.dot(a);
     let l21 = m21 * d1;
-    let d2 = inverse(matrix[2][2] - l20 * matrix[2][0] - l21 * m21);
+    let d2 = one / (c.dot(c) + least - l20 * c.dot(a) - l21 * m21).max(least);
     let [x, y, z] = rhs.0;
     let y = y - l10 * x;
     let z = z - l20 * x - l21 * y;

@@ -16,8 +16,13 @@
 //! | s − 1 (lateral), and Δ² for the rest of its two Gauss points | (12) |
 //! | Δ | (13), with the smoothing of errata 11 |
 //! | sΩ − Ω̄ | (14) |
-//! | s²Γ_w − Γ̄_w | (18), scalar as errata 3 has it |
+//! | s²Γ_w − Γ̄_w | (18), scalar as errata 3 has it, where its coefficient is positive |
+//! | Γ_w − sΓ̄_w | instead of (18) where its coefficient is negative, see below |
 //! | s³Ω_u − Ω̄_u, s³Ω_v − Ω̄_v | (19), (20) |
+//!
+//! ν < 0 makes λ negative and (18) unbounded from below: a rod that swells past twice its radius never stops. To
+//! first order λ(ε + 2η)² = 3λε² + 6λη² − 2λ(ε − η)², so `build` then takes 3|λ| from the axial and 6|λ| from the
+//! lateral modulus and VOLUME is −2|λ|, read as a penalty on what is not the same stretch along and across.
 //!
 //! An active segment adds activation·coefficient·Γ_w: a tension along w.
 //!
@@ -29,7 +34,7 @@
 //! - R_m δΓ = δ∇c + ∇c × μ, so ∂Γ/∂α = M_a = ½[∇c]×(1 + [t]×), ∂Γ/∂β = M_b = ½[∇c]×(1 − [t]×),
 //! - R_m δΩ = (1 + |t|²)/l·(β − α).
 
-use super::lanes::{Entry, Lane, Lanes};
+use super::lanes::{Entry, Lane, Lanes, unrolled};
 use super::math::{Mat3, Quaternion, Sym3, V3};
 use crate::layout::rest;
 
@@ -101,26 +106,27 @@ pub fn measure<L: Lanes>(lanes: L, a: Section<L::V>, b: Section<L::V>, inv_lengt
 }
 
 /// The residuals of a segment in the order of the table above, beside their coefficients: axial, two shears,
-/// lateral, scale difference, three of (14) (with BEND_UV left to [`energy`]), volume, (19), (20).
+/// lateral, scale difference, three of (14) (with BEND_UV left to [`energy`]), volume, (19), (20), likeness.
 #[inline(always)]
-pub fn residuals<L: Lanes>(lanes: L, strain: &SegmentStrain<L::V>, row: &[Entry<L::Scalar>]) -> [(L::V, L::V); 11] {
-    let at = |entry: usize| lanes.load(&row[entry]);
+pub fn residuals<L: Lanes>(lanes: L, strain: &SegmentStrain<L::V>, row: &[Entry<L::Scalar>]) -> [(L::V, L::V); 12] {
     let [gu, gv, gw] = strain.strain.0;
     let [ou, ov, ow] = strain.darboux.0;
     let (s, s2) = (strain.scale, strain.scale * strain.scale);
     let s3 = s2 * s;
+    let (zero, volume) = (lanes.splat(0.0), lanes.at(row, rest::VOLUME));
     [
-        (gw - at(rest::STRAIN + 2), at(rest::AXIAL)),
-        (gu - at(rest::STRAIN), at(rest::SHEAR)),
-        (gv - at(rest::STRAIN + 1), at(rest::SHEAR)),
-        (s - lanes.splat(1.0), at(rest::LATERAL)),
-        (strain.scale_difference, at(rest::SCALE_DIFFERENCE)),
-        (s * ou - at(rest::DARBOUX), at(rest::BEND_U)),
-        (s * ov - at(rest::DARBOUX + 1), at(rest::BEND_V)),
-        (s * ow - at(rest::DARBOUX + 2), at(rest::TORSION)),
-        (s2 * gw - at(rest::STRAIN + 2), at(rest::VOLUME)),
-        (s3 * ou - at(rest::DARBOUX), at(rest::VOLUME_BEND_U)),
-        (s3 * ov - at(rest::DARBOUX + 1), at(rest::VOLUME_BEND_V)),
+        (gw - lanes.at(row, rest::STRAIN + 2), lanes.at(row, rest::AXIAL)),
+        (gu - lanes.at(row, rest::STRAIN), lanes.at(row, rest::SHEAR)),
+        (gv - lanes.at(row, rest::STRAIN + 1), lanes.at(row, rest::SHEAR)),
+        (s - lanes.splat(1.0), lanes.at(row, rest::LATERAL)),
+        (strain.scale_difference, lanes.at(row, rest::SCALE_DIFFERENCE)),
+        (s * ou - lanes.at(row, rest::DARBOUX), lanes.at(row, rest::BEND_U)),
+        (s * ov - lanes.at(row, rest::DARBOUX + 1), lanes.at(row, rest::BEND_V)),
+        (s * ow - lanes.at(row, rest::DARBOUX + 2), lanes.at(row, rest::TORSION)),
+        (s2 * gw - lanes.at(row, rest::STRAIN + 2), volume.max(zero)),
+        (s3 * ou - lanes.at(row, rest::DARBOUX), lanes.at(row, rest::VOLUME_BEND_U)),
+        (s3 * ov - lanes.at(row, rest::DARBOUX + 1), lanes.at(row, rest::VOLUME_BEND_V)),
+        (gw - s * lanes.at(row, rest::STRAIN + 2), (-volume).max(zero)),
     ]
 }
 
@@ -152,41 +158,50 @@ pub fn segment_terms<L: Lanes>(
     row: &[Entry<L::Scalar>],
     activation: L::V,
 ) -> SegmentTerms<L::V> {
-    let at = |entry: usize| lanes.load(&row[entry]);
     let (half, two, three) = (lanes.splat(0.5), lanes.splat(2.0), lanes.splat(3.0));
-    let inv_length = at(rest::INV_LENGTH);
+    let inv_length = lanes.at(row, rest::INV_LENGTH);
     let SegmentStrain { axes, slope, strain, darboux, half_turn, scale: s, scale_difference } =
         measure(lanes, a, b, inv_length);
     let [_, _, w] = axes;
-    let to_world = |v: V3<L::V>| axes[0] * v.0[0] + axes[1] * v.0[1] + axes[2] * v.0[2];
     let [gu, gv, gw] = strain.0;
     let (ou, ov) = (darboux.0[0], darboux.0[1]);
     let (s2, s4) = (s * s, s * s * s * s);
 
     // (11) and (18): force and stiffness by Γ, both by Γ_w and s.
-    let (shear, volume) = (at(rest::SHEAR), at(rest::VOLUME));
-    let rest_w = at(rest::STRAIN + 2);
+    let zero = lanes.splat(0.0);
+    let shear = lanes.at(row, rest::SHEAR);
+    let (volume, likeness) = (lanes.at(row, rest::VOLUME).max(zero), (-lanes.at(row, rest::VOLUME)).max(zero));
+    let rest_w = lanes.at(row, rest::STRAIN + 2);
     let volume_force = volume * (s2 * gw - rest_w);
-    let axial_stiffness = at(rest::AXIAL) + volume * s4;
-    let force = to_world(V3([
-        shear * (gu - at(rest::STRAIN)),
-        shear * (gv - at(rest::STRAIN + 1)),
-        at(rest::AXIAL) * (gw - rest_w) + s2 * volume_force + activation * at(rest::ACTIVE),
-    ]));
+    let likeness_force = likeness * (gw - s * rest_w);
+    let likeness_by_scale = likeness * rest_w;
+    let axial_stiffness = lanes.at(row, rest::AXIAL) + volume * s4 + likeness;
+    let force = to_world(
+        &axes,
+        V3([
+            shear * (gu - lanes.at(row, rest::STRAIN)),
+            shear * (gv - lanes.at(row, rest::STRAIN + 1)),
+            lanes.at(row, rest::AXIAL) * (gw - rest_w)
+                + s2 * volume_force
+                + likeness_force
+                + activation * lanes.at(row, rest::ACTIVE),
+        ]),
+    );
     let volume_by_scale = two * s * gw;
-    let force_by_scale = w * (volume * s2 * volume_by_scale);
+    let force_by_scale = w * (volume * s2 * volume_by_scale - likeness_by_scale);
     let stiffness = Sym3::transverse(shear, axial_stiffness - shear, w);
 
     // (14), (19), (20): moment and stiffness by Ω, both by Ω and s.
-    let (bend_u, bend_v, bend_uv) = (at(rest::BEND_U), at(rest::BEND_V), at(rest::BEND_UV));
-    let torsion = at(rest::TORSION);
-    let (volume_bend_u, volume_bend_v) = (at(rest::VOLUME_BEND_U), at(rest::VOLUME_BEND_V));
+    let (bend_u, bend_v, bend_uv) =
+        (lanes.at(row, rest::BEND_U), lanes.at(row, rest::BEND_V), lanes.at(row, rest::BEND_UV));
+    let torsion = lanes.at(row, rest::TORSION);
+    let (volume_bend_u, volume_bend_v) = (lanes.at(row, rest::VOLUME_BEND_U), lanes.at(row, rest::VOLUME_BEND_V));
     let kappa = darboux * s - V3::load(lanes, row, rest::DARBOUX);
     let [ku, kv, kw] = kappa.0;
     let moment = V3([bend_u * ku + bend_uv * kv, bend_uv * ku + bend_v * kv, torsion * kw]);
     let s3 = s2 * s;
-    let volume_moment_u = volume_bend_u * (s3 * ou - at(rest::DARBOUX));
-    let volume_moment_v = volume_bend_v * (s3 * ov - at(rest::DARBOUX + 1));
+    let volume_moment_u = volume_bend_u * (s3 * ou - lanes.at(row, rest::DARBOUX));
+    let volume_moment_v = volume_bend_v * (s3 * ov - lanes.at(row, rest::DARBOUX + 1));
     let scaled_moment =
         V3([s * moment.0[0] + s3 * volume_moment_u, s * moment.0[1] + s3 * volume_moment_v, s * moment.0[2]]);
     let s6 = s3 * s3;
@@ -206,30 +221,27 @@ pub fn segment_terms<L: Lanes>(
     ]);
 
     // By s: (12), (14), (18), (19), (20); by Δ: (12), (13).
-    let (lateral, difference) = (at(rest::LATERAL), at(rest::SCALE_DIFFERENCE));
+    let (lateral, difference) = (lanes.at(row, rest::LATERAL), lanes.at(row, rest::SCALE_DIFFERENCE));
     let three_s2 = three * s2;
-    let scale_force = lateral * (s - lanes.splat(1.0))
-        + volume_by_scale * volume_force
+    let scale_force = lateral * (s - lanes.splat(1.0)) + volume_by_scale * volume_force - rest_w * likeness_force
         + darboux.dot(moment)
         + three_s2 * (ou * volume_moment_u + ov * volume_moment_v);
     let scale_stiffness = lateral
         + volume * volume_by_scale * volume_by_scale
+        + likeness_by_scale * rest_w
         + darboux.dot(bent)
         + three_s2 * three_s2 * (volume_bend_u * ou * ou + volume_bend_v * ov * ov);
 
     // From strains to the two nodes' unknowns.
-    let t = to_world(half_turn);
+    let t = to_world(&axes, half_turn);
     let turn_rate = (lanes.splat(1.0) + half_turn.dot(half_turn)) * inv_length;
     let couple = force.cross(slope) * half;
     let twisted = t.cross(couple);
-    let moment_world = to_world(scaled_moment) * turn_rate;
+    let moment_world = to_world(&axes, scaled_moment) * turn_rate;
     let force = force * inv_length;
     let (torque_a, torque_b) = (couple - twisted - moment_world, couple + twisted + moment_world);
     let half_scale_force = half * scale_force;
     let difference_force = difference * scale_difference;
-    let gradient = |force: V3<L::V>, scale: L::V, torque: V3<L::V>| {
-        [force.0[0], force.0[1], force.0[2], scale, torque.0[0], torque.0[1], torque.0[2]]
-    };
 
     let (m_a, m_b) = strain_by_rotation(lanes, slope, t);
     let (n_a, n_b) = (sym_times(stiffness, &m_a), sym_times(stiffness, &m_b));
@@ -238,17 +250,16 @@ pub fn segment_terms<L: Lanes>(
     let scale_pull = force_by_scale * (half * inv_length);
     let by_scale = force_by_scale.cross(slope) * lanes.splat(0.25);
     let by_scale_twisted = t.cross(by_scale);
-    let scale_turn = to_world(turning_by_scale) * (half * turn_rate);
+    let scale_turn = to_world(&axes, turning_by_scale) * (half * turn_rate);
     let (scale_torque_a, scale_torque_b) =
         (by_scale - by_scale_twisted - scale_turn, by_scale + by_scale_twisted + scale_turn);
 
-    let zero = lanes.splat(0.0);
     let mut block_aa = [[zero; UNKNOWNS]; UNKNOWNS];
     let mut block_ab = [[zero; UNKNOWNS]; UNKNOWNS];
     let mut block_bb = [[zero; UNKNOWNS]; UNKNOWNS];
     let inv_length2 = inv_length * inv_length;
-    for i in 0..3 {
-        for j in 0..3 {
+    unrolled!(for i in 0..3 {
+        unrolled!(for j in 0..3 {
             let place = stiffness.get(i, j) * inv_length2;
             let turn = turning.get(i, j) * turn_rate2;
             let (pull_a, pull_b) = (n_a[i][j] * inv_length, n_b[i][j] * inv_length);
@@ -264,7 +275,7 @@ pub fn segment_terms<L: Lanes>(
                 block_aa[4 + i][4 + j] = column_dot(&m_a, i, &n_a, j) + turn;
                 block_bb[4 + i][4 + j] = column_dot(&m_b, i, &n_b, j) + turn;
             }
-        }
+        });
         block_aa[3][i] = -scale_pull.0[i];
         block_bb[3][i] = scale_pull.0[i];
         block_ab[i][3] = -scale_pull.0[i];
@@ -273,7 +284,7 @@ pub fn segment_terms<L: Lanes>(
         block_bb[4 + i][3] = scale_torque_b.0[i];
         block_ab[4 + i][3] = scale_torque_a.0[i];
         block_ab[3][4 + i] = scale_torque_b.0[i];
-    }
+    });
     block_aa[3][3] = quarter_scale + difference;
     block_bb[3][3] = quarter_scale + difference;
     block_ab[3][3] = quarter_scale - difference;
@@ -287,6 +298,16 @@ pub fn segment_terms<L: Lanes>(
     }
 }
 
+#[inline(always)]
+fn to_world<V: Lane>(axes: &[V3<V>; 3], v: V3<V>) -> V3<V> {
+    axes[0] * v.0[0] + axes[1] * v.0[1] + axes[2] * v.0[2]
+}
+
+#[inline(always)]
+fn gradient<V: Lane>(force: V3<V>, scale: V, torque: V3<V>) -> Vec7<V> {
+    [force.0[0], force.0[1], force.0[2], scale, torque.0[0], torque.0[1], torque.0[2]]
+}
+
 /// M_a and M_b: [∇c]×[t]× = t ∇cᵀ − (∇c·t)·1.
 #[inline(always)]
 fn strain_by_rotation<L: Lanes>(lanes: L, slope: V3<L::V>, t: V3<L::V>) -> (Mat3<L::V>, Mat3<L::V>) {
@@ -297,23 +318,24 @@ fn strain_by_rotation<L: Lanes>(lanes: L, slope: V3<L::V>, t: V3<L::V>) -> (Mat3
     let along = slope.dot(t) * half;
     let mut m_a = cross;
     let mut m_b = cross;
-    for i in 0..3 {
-        for j in 0..3 {
+    unrolled!(for i in 0..3 {
+        unrolled!(for j in 0..3 {
             let mut second = t.0[i] * [x, y, z][j];
             if i == j {
                 second = second - along;
             }
             m_a[i][j] = cross[i][j] + second;
             m_b[i][j] = cross[i][j] - second;
-        }
-    }
+        });
+    });
     (m_a, m_b)
 }
 
 #[inline(always)]
 fn sym_times<V: Lane>(s: Sym3<V>, m: &Mat3<V>) -> Mat3<V> {
-    let column = |j: usize| s.apply(V3([m[0][j], m[1][j], m[2][j]])).0;
-    let (a, b, c) = (column(0), column(1), column(2));
+    let a = s.apply(V3([m[0][0], m[1][0], m[2][0]])).0;
+    let b = s.apply(V3([m[0][1], m[1][1], m[2][1]])).0;
+    let c = s.apply(V3([m[0][2], m[1][2], m[2][2]])).0;
     [[a[0], b[0], c[0]], [a[1], b[1], c[1]], [a[2], b[2], c[2]]]
 }
 

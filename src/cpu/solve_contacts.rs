@@ -53,6 +53,12 @@ where
             gap = plane_gap.min(gap);
         }
 
+        // Flesh between two held ends goes where its bones carry it, into the plane too.
+        let carried =
+            normal.dot(V3::load(lanes, row, node::TARGET_PLACE)) - offset - lanes.load(&rest_row[rest::RADIUS]);
+        let allowed = carried.min(zero) * lanes.load(&rest_row[rest::CARRIED]);
+        let gap = gap - allowed;
+
         // A node that reaches the plane within the next substep is told now.
         let approach = normal.dot(moved);
         let reach = gap.min(gap + approach + approach);
@@ -63,7 +69,7 @@ where
         let slide = slid.dot(slid).sqrt().max(lanes.splat(1.0e-12));
         let row = group.row_mut(index);
         normal.store(lanes, row, node::CONTACT_NORMAL);
-        lanes.store(offset + depth, &mut row[node::CONTACT_OFFSET]);
+        lanes.store(offset + allowed + depth, &mut row[node::CONTACT_OFFSET]);
         lanes.store(active, &mut row[node::CONTACT_STIFFNESS]);
         lanes.store((friction * force / slide).min(active), &mut row[node::FRICTION_STIFFNESS]);
     }

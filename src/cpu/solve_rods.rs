@@ -3,12 +3,16 @@
 
 use super::block_tridiagonal::{back_substitute, eliminate, factor, solve_lower, solve_lower_columns, store_factor};
 use super::group::{Group, has_planes};
-use super::lanes::{Entry, Lane, Lanes};
+use super::lanes::{Entry, Lane, Lanes, unrolled};
 use super::math::{Quaternion, Sym3, V3};
 use super::predict::SCALE_LIMIT;
 use super::rod_energies::{Mat7, Section, UNKNOWNS, Vec7, segment_terms};
 use crate::layout::{chain, input, node, rest};
 use crate::step::StepParams;
+
+/// The least pivot, over the diagonal entry that it is what is left of. In exact arithmetic no pivot is below the
+/// inertia; where a rod is stiffer than its inertia by more than f32 has digits, one can be all rounding.
+pub const LEAST_PIVOT: f32 = 1.0e-6;
 
 /// Solves every chain of the group and moves its nodes.
 #[inline(always)]
@@ -28,6 +32,8 @@ where
 
     let mut block = [[zero; UNKNOWNS]; UNKNOWNS];
     let mut rhs = [zero; UNKNOWNS];
+    // What the nodes before took off the block's diagonal.
+    let mut eliminated = [zero; UNKNOWNS];
     let mut here = section(lanes, group.row(0));
     for index in 0..count {
         let rest_row = group.rest.row(index);
@@ -35,19 +41,21 @@ where
         let mut next_rhs = [zero; UNKNOWNS];
         let mut coupling = [[zero; UNKNOWNS]; UNKNOWNS];
 
-        let least = add_inertia(lanes, inv_step2, rest_row, group.row(index), &mut block, &mut rhs);
+        add_inertia(lanes, inv_step2, rest_row, group.row(index), &mut block, &mut rhs);
         if index + 1 < count {
             let next = section(lanes, group.row(index + 1));
             let terms = segment_terms(lanes, here, next, rest_row, activation);
-            for i in 0..UNKNOWNS {
+            unrolled!(for i in 0..7 {
                 rhs[i] = rhs[i] - terms.gradient_a[i];
                 next_rhs[i] = -terms.gradient_b[i];
                 for k in 0..=i {
                     block[i][k] = block[i][k] + terms.block_aa[i][k];
+                    next_block[i][k] = terms.block_bb[i][k];
                 }
-            }
-            next_block = terms.block_bb;
-            coupling = terms.block_ab;
+                for k in 0..UNKNOWNS {
+                    coupling[i][k] = terms.block_ab[i][k];
+                }
+            });
             here = next;
         }
         if group.rest.has_surface_bending {
@@ -56,20 +64,27 @@ where
         if touching {
             add_contact(lanes, rest_row, group.row(index), &mut block, &mut rhs);
         }
-        let mut least = least;
         if group.rest.held[index] {
-            hold(lanes, rest_row, &mut block, &mut rhs, &mut coupling, &mut least);
+            hold(lanes, rest_row, &mut block, &mut rhs, &mut coupling);
         }
         if index + 1 < count && group.rest.held[index + 1] {
             hold_columns(lanes, group.rest.row(index + 1), &mut coupling);
         }
 
+        let mut least = [zero; UNKNOWNS];
+        unrolled!(for i in 0..7 {
+            least[i] = (block[i][i] + eliminated[i]) * lanes.splat(LEAST_PIVOT);
+            eliminated[i] = next_block[i][i];
+        });
         let inv_pivot = factor(lanes, &mut block, &least);
         solve_lower(&block, &mut rhs);
         solve_lower_columns(&block, &mut coupling);
         if index + 1 < count {
             eliminate(&coupling, &inv_pivot, &rhs, &mut next_block, &mut next_rhs);
         }
+        unrolled!(for i in 0..7 {
+            eliminated[i] = eliminated[i] - next_block[i][i];
+        });
         store_factor(lanes, group.scratch_row(index), &block, &inv_pivot, &coupling, &rhs);
         block = next_block;
         rhs = next_rhs;
@@ -91,7 +106,7 @@ fn section<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>]) -> Section<L::V> {
     }
 }
 
-/// Inertia (73) of a node, over h̃²; returns it as the least that pivots can be.
+/// Inertia (73) of a node, over h̃².
 ///
 /// The turn from the prediction enters as e = 2·Im(q q̂⁻¹), whose derivative by a world turn is Re·1 − [Im]×.
 #[inline(always)]
@@ -102,22 +117,21 @@ fn add_inertia<L: Lanes>(
     row: &[Entry<L::Scalar>],
     block: &mut Mat7<L::V>,
     rhs: &mut Vec7<L::V>,
-) -> Vec7<L::V> {
-    let at = |entry: usize| lanes.load(&rest_row[entry]);
+) {
     let two = lanes.splat(2.0);
-    let mass = at(rest::MASS) * inv_step2;
+    let mass = lanes.at(rest_row, rest::MASS) * inv_step2;
     let lag = V3::load(lanes, row, node::PREDICTED_MOVE) - V3::load(lanes, row, node::MOVED);
-    let swelling = at(rest::INERTIA_W) * inv_step2;
+    let swelling = lanes.at(rest_row, rest::INERTIA_W) * inv_step2;
     let prev_scale = lanes.load(&row[node::PREV_SCALE]);
     let turning = prev_scale * prev_scale * inv_step2;
 
     let predicted = Quaternion::load(lanes, row, node::PREDICTED_FRAME);
     let inertia = Sym3::from_axes(
         predicted.axes(lanes),
-        at(rest::INERTIA_U) * turning,
-        at(rest::INERTIA_V) * turning,
-        at(rest::INERTIA_UV) * turning,
-        at(rest::INERTIA_W) * turning,
+        lanes.at(rest_row, rest::INERTIA_U) * turning,
+        lanes.at(rest_row, rest::INERTIA_V) * turning,
+        lanes.at(rest_row, rest::INERTIA_UV) * turning,
+        lanes.at(rest_row, rest::INERTIA_W) * turning,
     );
     let turn = Quaternion::load(lanes, row, node::FRAME).product(predicted.conjugate());
     let (e, w) = (turn.imaginary(), turn.0[3]);
@@ -127,7 +141,7 @@ fn add_inertia<L: Lanes>(
     let [x, y, z] = e.0;
     let columns = [V3([w, -z, y]), V3([z, w, -x]), V3([-y, x, w])];
 
-    for i in 0..3 {
+    unrolled!(for i in 0..3 {
         block[i][i] = block[i][i] + mass;
         rhs[i] = rhs[i] + mass * lag.0[i];
         rhs[4 + i] = rhs[4 + i] - torque.0[i];
@@ -135,14 +149,10 @@ fn add_inertia<L: Lanes>(
         for k in 0..=i {
             block[4 + i][4 + k] = block[4 + i][4 + k] + turned.dot(columns[k]);
         }
-    }
+    });
     block[3][3] = block[3][3] + swelling;
     let scale_lag = lanes.load(&row[node::PREDICTED_SCALE]) - lanes.load(&row[node::SCALE]);
     rhs[3] = rhs[3] + swelling * scale_lag;
-
-    let least_turning = at(rest::INERTIA_U).min(at(rest::INERTIA_V)) * turning * w * w;
-    let least_turning = least_turning * lanes.splat(0.5);
-    [mass, mass, mass, swelling, least_turning, least_turning, least_turning]
 }
 
 /// Surface bending (15): C·(s′₊ − s′₋)² at every inner node. It couples s_{j−1} and s_{j+1}: the gradient has it
@@ -235,7 +245,6 @@ fn hold<L: Lanes>(
     block: &mut Mat7<L::V>,
     rhs: &mut Vec7<L::V>,
     coupling: &mut Mat7<L::V>,
-    least: &mut Vec7<L::V>,
 ) {
     let one = lanes.splat(1.0);
     let free = free_unknowns(lanes, rest_row);
@@ -245,7 +254,6 @@ fn hold<L: Lanes>(
             block[i][k] = block[i][k] * free[i] * free[k];
         }
         block[i][i] = block[i][i] + (one - free[i]);
-        least[i] = least[i] * free[i];
         for k in 0..UNKNOWNS {
             coupling[i][k] = coupling[i][k] * free[i];
         }

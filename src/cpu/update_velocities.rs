@@ -1,4 +1,8 @@
 //! Stage `update_velocities`: velocities from the substep's motion; its twin is `shaders/update_velocities.wgsl`.
+//!
+//! Places: the velocity that `predict` left, and (moved − predicted move)/h̃ of what the solve added. The same as
+//! moved/h or (3·moved − last move)/2h in exact arithmetic; in f32 h·(1/h) is not 1, and so each substep would take
+//! or give a few 10⁻⁸ of a free chain's momentum.
 
 use super::group::Group;
 use super::lanes::Lanes;
@@ -6,7 +10,7 @@ use super::math::{Quaternion, V3};
 use crate::layout::{chain, node};
 use crate::step::StepParams;
 
-/// First order: v = moved/h. Second order (BDF2): v = (3·moved − last move)/2h.
+/// First order: rate = change/h. Second order (BDF2): rate = (3·change − last change)/2h.
 #[inline(always)]
 pub fn update_velocities<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>) {
     let one = lanes.splat(1.0);
@@ -20,11 +24,11 @@ pub fn update_velocities<L: Lanes>(lanes: L, params: &StepParams, group: &mut Gr
         let scaled = lanes.load(&row[node::SCALE]) - lanes.load(&row[node::PREV_SCALE]);
         let turned =
             Quaternion::load(lanes, row, node::PREV_FRAME).turn_to(lanes, Quaternion::load(lanes, row, node::FRAME));
-        let velocity = moved * of_move - V3::load(lanes, row, node::OLDER_MOVE) * of_older;
+        let solved = moved - V3::load(lanes, row, node::PREDICTED_MOVE);
+        let velocity = V3::load(lanes, row, node::VELOCITY) + solved * of_move;
         let rate = scaled * of_move - lanes.load(&row[node::OLDER_SCALING]) * of_older;
         let spin = turned * of_move - V3::load(lanes, row, node::OLDER_TURN) * of_older;
 
-        V3::load(lanes, row, node::VELOCITY).store(lanes, row, node::OLDER_VELOCITY);
         lanes.store(lanes.load(&row[node::SCALE_RATE]), &mut row[node::OLDER_SCALE_RATE]);
         V3::load(lanes, row, node::SPIN).store(lanes, row, node::OLDER_SPIN);
         moved.store(lanes, row, node::OLDER_MOVE);

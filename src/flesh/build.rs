@@ -87,14 +87,21 @@ impl Flesh {
         &self.bones
     }
 
-    /// For each node of each group, which lanes a bone holds anything of.
-    pub fn held_lanes(&self) -> impl Iterator<Item = Vec<[bool; LANES]>> {
-        let held = |row: &[Entry<f32>]| {
+    /// For each node of each group, which lanes a bone holds anything of or carries.
+    pub fn carried_lanes(&self) -> impl Iterator<Item = Vec<[bool; LANES]>> {
+        let carried = |row: &[Entry<f32>]| {
             std::array::from_fn(|lane| {
                 [rest::FREE_PLACE, rest::FREE_FRAME, rest::FREE_SCALE].iter().any(|&entry| row[entry][lane] == 0.0)
+                    || row[rest::CARRIED][lane] != 0.0
             })
         };
-        self.groups.iter().map(move |group| group.rows.chunks(rest::ENTRIES).map(held).collect())
+        self.groups.iter().map(move |group| group.rows.chunks(rest::ENTRIES).map(carried).collect())
+    }
+
+    /// The groups that the stages step, for tests and benches.
+    #[doc(hidden)]
+    pub fn groups(&self) -> &[GroupRest<f32>] {
+        &self.groups
     }
 
     /// Nodes of all rods.
@@ -141,9 +148,9 @@ fn check(rod: &RodSpec, bone_count: usize) -> Result<(), BuildError> {
     range(
         "material.overrides.volume_modulus",
         moduli.volume_modulus,
-        -0.51 * moduli.axial_modulus,
+        -(moduli.axial_modulus / 3.0).min(moduli.lateral_modulus / 6.0),
         1.0e17,
-        "above minus half the axial modulus, and below 10¹⁷",
+        "above minus a third of the axial and a sixth of the lateral modulus, and below 10¹⁷",
     )?;
     for (j, node) in rod.nodes.iter().enumerate() {
         for value in node.place.to_array() {
@@ -217,7 +224,14 @@ fn inert_group(node_count: usize) -> GroupRest<f32> {
             rows[node * rest::ENTRIES + entry] = [1.0; LANES];
         }
     }
-    GroupRest { node_count, rows, held: vec![false; node_count], has_free_chain: false, has_surface_bending: false }
+    GroupRest {
+        node_count,
+        rows,
+        held: vec![false; node_count],
+        carried: vec![false; node_count],
+        has_free_chain: false,
+        has_surface_bending: false,
+    }
 }
 
 fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpec, bones: &[Pose]) -> Chain {
@@ -269,6 +283,13 @@ fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpe
     }
 }
 
+/// How far apart the stiffnesses of one segment may be, so that f32 can carry them in one matrix.
+///
+/// A segment much longer than thick (r/l below some 1/300) would have a shear stiffness that says nothing beside its
+/// bending stiffness but that tangent and frame agree; one much thicker than long (r/l above some 300), a bending
+/// stiffness that says nothing but that its two discs are parallel. Both still say so at this ratio.
+const STIFFNESS_RATIO: f64 = 1.0e5;
+
 /// Coefficients and rest values of a segment, see [`crate::layout::rest`].
 fn segment_entries(moduli: &Moduli, s: &Section, length: f64, a: &Pose, b: &Pose) -> [(usize, f64); 18] {
     let near = if a.rotation.dot(b.rotation) < 0.0 { -b.rotation } else { b.rotation };
@@ -277,11 +298,20 @@ fn segment_entries(moduli: &Moduli, s: &Section, length: f64, a: &Pose, b: &Pose
     let relative = a.rotation.conjugate() * near;
     let darboux = relative.xyz() * (4.0 / (1.0 + relative.w) / length);
     let polar = s.second_moment_u + s.second_moment_v;
-    let lateral = moduli.lateral_modulus * s.area * length;
+    // A negative λ(ε + 2η)² becomes 3λε² + 6λη² − 2λ(ε − η)², see `cpu::rod_energies`.
+    let negative = moduli.volume_modulus.min(0.0);
+    let axial = (moduli.axial_modulus + 3.0 * negative) * s.area * length;
+    let volume = (moduli.volume_modulus + negative) * s.area * length;
+    let lateral = (moduli.lateral_modulus + 6.0 * negative) * s.area * length;
+    let slenderness = polar / (s.area * length * length);
+    let stiffest = moduli.axial_modulus.max(moduli.shear_modulus);
+    let shear = moduli.shear_modulus.min(stiffest * slenderness * STIFFNESS_RATIO) * s.area * length;
+    let softened = (STIFFNESS_RATIO / slenderness).min(1.0) * length;
     // (12) at two Gauss points is (s − 1)² + Δ²/12; (13) has half the lateral modulus on polar/2.
     let difference = lateral / 12.0
         + 0.25 * moduli.lateral_modulus * polar / length
         + moduli.smoothing * moduli.lateral_modulus * s.area * length;
+    let difference = difference.min(lateral * STIFFNESS_RATIO);
     [
         (rest::INV_LENGTH, 1.0 / length),
         (rest::STRAIN, strain.x),
@@ -290,15 +320,15 @@ fn segment_entries(moduli: &Moduli, s: &Section, length: f64, a: &Pose, b: &Pose
         (rest::DARBOUX, darboux.x),
         (rest::DARBOUX + 1, darboux.y),
         (rest::DARBOUX + 2, darboux.z),
-        (rest::AXIAL, moduli.axial_modulus * s.area * length),
-        (rest::SHEAR, moduli.shear_modulus * s.area * length),
+        (rest::AXIAL, axial),
+        (rest::SHEAR, shear),
         (rest::LATERAL, lateral),
         (rest::SCALE_DIFFERENCE, difference),
-        (rest::VOLUME, moduli.volume_modulus * s.area * length),
-        (rest::BEND_U, moduli.bending_modulus * s.second_moment_u * length),
-        (rest::BEND_V, moduli.bending_modulus * s.second_moment_v * length),
-        (rest::BEND_UV, moduli.bending_modulus * s.product_moment * length),
-        (rest::TORSION, moduli.torsion_modulus * s.torsion_constant * length),
+        (rest::VOLUME, volume),
+        (rest::BEND_U, moduli.bending_modulus * s.second_moment_u * softened),
+        (rest::BEND_V, moduli.bending_modulus * s.second_moment_v * softened),
+        (rest::BEND_UV, moduli.bending_modulus * s.product_moment * softened),
+        (rest::TORSION, moduli.torsion_modulus * s.torsion_constant * softened),
         (rest::VOLUME_BEND_U, moduli.volume_bending_modulus * s.second_moment_u * length),
         (rest::VOLUME_BEND_V, moduli.volume_bending_modulus * s.second_moment_v * length),
     ]
@@ -330,6 +360,7 @@ fn attach(
     };
     let second = held.iter().rev().find(|a| a.bone != first.bone).unwrap_or(last);
     let slots = [first.bone, second.bone];
+    let both_ends = first.node == 0 && first.holds.place && last.node + 1 == poses.len() && last.holds.place;
     let arc: Vec<f64> = std::iter::once(0.0)
         .chain(poses.windows(2).scan(0.0, |sum, p| {
             *sum += p[0].translation.distance(p[1].translation);
@@ -339,25 +370,37 @@ fn attach(
     let (from, to) = (arc[first.node], arc[second.node]);
     for (j, along) in arc.iter().enumerate() {
         let blend = if to > from { ((along - from) / (to - from)).clamp(0.0, 1.0) } else { 0.0 };
-        group.rows[j * rest::ENTRIES + rest::BONE_BLEND][lane] = blend as f32;
+        let row = &mut group.rows[j * rest::ENTRIES..][..rest::ENTRIES];
+        row[rest::BONE_BLEND][lane] = blend as f32;
+        if both_ends {
+            let slot = usize::from(blend > 0.5);
+            row[rest::CARRIED][lane] = 1.0;
+            row[rest::HOLD_SLOT][lane] = slot as f32;
+            write_local(row, lane, &(bones[slots[slot]].inverse() * poses[j]));
+            group.carried[j] = true;
+        }
     }
     for attachment in &held {
         group.held[attachment.node] = true;
+        group.carried[attachment.node] = true;
         let row: &mut [Entry<f32>] = &mut group.rows[attachment.node * rest::ENTRIES..][..rest::ENTRIES];
-        let local = bones[attachment.bone].inverse() * poses[attachment.node];
+        write_local(row, lane, &(bones[attachment.bone].inverse() * poses[attachment.node]));
         let free = |held: bool| if held { 0.0 } else { 1.0 };
         row[rest::FREE_PLACE][lane] = free(attachment.holds.place);
         row[rest::FREE_FRAME][lane] = free(attachment.holds.frame);
         row[rest::FREE_SCALE][lane] = free(attachment.holds.scale);
         row[rest::HOLD_SLOT][lane] = if attachment.bone == slots[0] { 0.0 } else { 1.0 };
-        for (k, value) in local.translation.to_array().into_iter().enumerate() {
-            row[rest::HOLD_PLACE + k][lane] = value as f32;
-        }
-        for (k, value) in local.rotation.to_array().into_iter().enumerate() {
-            row[rest::HOLD_FRAME + k][lane] = value as f32;
-        }
     }
     Some(slots)
+}
+
+fn write_local(row: &mut [Entry<f32>], lane: usize, local: &Pose) {
+    for (k, value) in local.translation.to_array().into_iter().enumerate() {
+        row[rest::HOLD_PLACE + k][lane] = value as f32;
+    }
+    for (k, value) in local.rotation.to_array().into_iter().enumerate() {
+        row[rest::HOLD_FRAME + k][lane] = value as f32;
+    }
 }
 
 /// Frames along the path: tangents halve the angle at inner nodes, and u is carried along without twist.

@@ -3,9 +3,10 @@
 use super::{Group, LANES, MAX_WORKGROUPS, POSE, SkinBlock, SkinnedVertex, StructLayout, WORKGROUP_SIZE};
 use super::{chain, input, node, rest, scratch};
 use crate::cpu::{
-    predict::SCALE_LIMIT,
+    predict::{SCALE_LIMIT, SLENDER},
     rod_energies::UNKNOWNS,
     solve_contacts::{CONTACT_STIFFNESS, RECOVERY_SPEED},
+    solve_rods::LEAST_PIVOT,
 };
 use crate::skin::{ModelPose, RodBinding, SkinVertex};
 use crate::step::StepParams;
@@ -75,7 +76,7 @@ macro_rules! entries {
 const REST: &[(&str, u32)] = &entries!(rest "REST_":
     MASS INERTIA_U INERTIA_V INERTIA_UV INERTIA_W RADIUS DAMPING BONE_BLEND FREE_PLACE FREE_FRAME FREE_SCALE
     HOLD_SLOT HOLD_PLACE HOLD_FRAME SURFACE_BENDING INV_LENGTH STRAIN DARBOUX AXIAL SHEAR LATERAL
-    SCALE_DIFFERENCE VOLUME BEND_U BEND_V BEND_UV TORSION VOLUME_BEND_U VOLUME_BEND_V ACTIVE ENTRIES
+    SCALE_DIFFERENCE VOLUME BEND_U BEND_V BEND_UV TORSION VOLUME_BEND_U VOLUME_BEND_V ACTIVE CARRIED ENTRIES
 );
 const NODE: &[(&str, u32)] = &entries!(node "NODE_":
     PLACE SCALE FRAME PREV_PLACE PREV_SCALE PREV_FRAME VELOCITY SCALE_RATE SPIN MOVED PREDICTED_MOVE
@@ -104,5 +105,10 @@ const SIZES: &[(&str, u32)] = &[
 pub const CONSTANTS: &[&[(&str, u32)]] = &[SIZES, REST, NODE, INPUT, CHAIN, SCRATCH];
 
 /// Every other constant that a shader may declare under the same name.
-pub const FLOAT_CONSTANTS: &[(&str, f32)] =
-    &[("SCALE_LIMIT", SCALE_LIMIT), ("CONTACT_STIFFNESS", CONTACT_STIFFNESS), ("RECOVERY_SPEED", RECOVERY_SPEED)];
+pub const FLOAT_CONSTANTS: &[(&str, f32)] = &[
+    ("SCALE_LIMIT", SCALE_LIMIT),
+    ("SLENDER", SLENDER),
+    ("LEAST_PIVOT", LEAST_PIVOT),
+    ("CONTACT_STIFFNESS", CONTACT_STIFFNESS),
+    ("RECOVERY_SPEED", RECOVERY_SPEED),
+];

@@ -171,6 +171,17 @@ pub fn scenes() -> Vec<Scene> {
     scene.activation = 0.8;
     scenes.push(scene);
 
+    let auxetic = Material { poissons_ratio: -0.3, ..soft() };
+    scenes.push(Scene::new(
+        "negative Poisson's ratio",
+        &hung(rods(DVec3::ZERO, x, 0.05, &[8], auxetic), 0, 0, Holds::PIN),
+        still_bone,
+    ));
+
+    let mut scene = Scene::new("carried into a plane", &bridge, moving_bones);
+    scene.planes = vec![HalfSpace { normal: DVec3::Z, offset: -0.04, friction: 0.5 }];
+    scenes.push(scene);
+
     let mut mixed = hung(rods(DVec3::ZERO, x, 0.05, &[3, 14, 8, 5, 2, 9], soft()), 0, 0, Holds::CLAMP);
     mixed.extend(rods(DVec3::NEG_Z, x, 0.05, &[4, 11, 1], soft()));
     scenes.push(Scene::new("mixed lengths, hung and free", &mixed, still_bone));
@@ -274,7 +285,7 @@ fn difference(cpu: &[Rows], gpu: &[Rows], scales: Scales) -> (f32, String) {
 
 /// The targets of lanes that hold nothing are nobody's: the CPU writes a group's, the GPU a chain's.
 fn without_idle_targets(rows: &mut Rows, flesh: &Flesh) {
-    for (group, held) in rows.groups.iter_mut().zip(flesh.held_lanes()) {
+    for (group, held) in rows.groups.iter_mut().zip(flesh.carried_lanes()) {
         for (row, lanes) in group.0.iter_mut().enumerate() {
             let (index, entry) = (row / node::ENTRIES, row % node::ENTRIES);
             if (node::TARGET_PLACE..node::TARGET_FRAME + 4).contains(&entry) {
