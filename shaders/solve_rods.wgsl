@@ -4,6 +4,13 @@
 // The least pivot, over the diagonal entry that it is what is left of.
 const LEAST_PIVOT: f32 = 1.0e-6;
 
+// How many times its own length one solve may move a chain's node.
+const REACH: f32 = 16.0;
+
+// The least and the largest scale.
+const LEAST_SCALE: f32 = 0.05;
+const MOST_SCALE: f32 = 20.0;
+
 // Solves every chain and moves its nodes.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn solve_rods(@builtin(global_invocation_id) invocation: vec3<u32>) {
@@ -21,6 +28,7 @@ fn solve_rods(@builtin(global_invocation_id) invocation: vec3<u32>) {
     var rhs: Vec7;
     // What the nodes before took off the block's diagonal.
     var eliminated: Vec7;
+    var length = 0.0;
     var here = section(node_row_of(chain, 0u));
     for (var index = 0u; index < count; index++) {
         var rest_row = load_rest_row(rest_row_of(chain, index));
@@ -30,7 +38,10 @@ fn solve_rods(@builtin(global_invocation_id) invocation: vec3<u32>) {
         add_inertia(inv_step2, &rest_row, row, &block, &rhs);
         if index + 1u < count {
             let next = section(node_row_of(chain, index + 1u));
-            segment_terms(here, next, &rest_row, activation, &terms);
+            let slack = rest_row[REST_STRING_INERTIA] * inv_step2;
+            segment_terms(here, next, &rest_row, activation, slack, &terms);
+            let inv_length = rest_row[REST_INV_LENGTH];
+            length = length + where_less(0.0, inv_length, 1.0 / inv_length, 0.0);
             for (var i = 0u; i < UNKNOWNS; i++) {
                 rhs[i] = rhs[i] - terms.gradient_a[i];
                 for (var k = 0u; k <= i; k++) {
@@ -73,11 +84,12 @@ fn solve_rods(@builtin(global_invocation_id) invocation: vec3<u32>) {
         rhs = next_rhs;
     }
 
+    let inv_reach = 1.0 / larger(length * REACH, 1.0e-6);
     var delta: Vec7;
     for (var left = count; left > 0u; left--) {
         let index = left - 1u;
         back_substitute(scratch_row_of(chain, index), &delta);
-        move_node(node_row_of(chain, index), &delta);
+        move_node(node_row_of(chain, index), &delta, inv_reach);
     }
 }
 
@@ -310,13 +322,20 @@ fn back_substitute(scratch_row: u32, delta: ptr<function, Vec7>) {
     }
 }
 
-// Applies a step to a node; the scale stays within a factor of its value at the substep's start.
-fn move_node(row: u32, delta: ptr<function, Vec7>) {
-    let moved = node3(row, NODE_MOVED) + vec3<f32>((*delta)[0], (*delta)[1], (*delta)[2]);
+// Applies a step to a node, held within bounds that a step worth taking is far from: a turn of one radian, a move of
+// REACH chain lengths, and a scale within a factor of its value at the substep's start and of its rest value.
+fn move_node(row: u32, delta: ptr<function, Vec7>, inv_reach: f32) {
+    var step = vec3<f32>((*delta)[0], (*delta)[1], (*delta)[2]);
+    var turn = vec3<f32>((*delta)[4], (*delta)[5], (*delta)[6]);
+    let over = step * inv_reach;
+    step = step * (1.0 / sqrt(1.0 + dot(over, over)));
+    turn = turn * (1.0 / sqrt(1.0 + dot(turn, turn)));
+    let moved = node3(row, NODE_MOVED) + step;
     let prev_scale = node_at(row, NODE_PREV_SCALE);
-    let scale =
-        between(node_at(row, NODE_SCALE) + (*delta)[3], prev_scale / SCALE_LIMIT, prev_scale * SCALE_LIMIT);
-    let frame = turned(node4(row, NODE_FRAME), vec3<f32>((*delta)[4], (*delta)[5], (*delta)[6]));
+    let limited =
+        between(node_at(row, NODE_SCALE) + (*delta)[3], prev_scale * (1.0 / SCALE_LIMIT), prev_scale * SCALE_LIMIT);
+    let scale = between(limited, LEAST_SCALE, MOST_SCALE);
+    let frame = turned(node4(row, NODE_FRAME), turn);
     set_node3(row, NODE_MOVED, moved);
     set_node3(row, NODE_PLACE, node3(row, NODE_PREV_PLACE) + moved);
     set_node(row, NODE_SCALE, scale);

@@ -150,8 +150,11 @@ pub mod rest {
     pub const ACTIVE: usize = 38;
     /// 1 where both ends of the chain are held: then a bone that carries the node into a plane is obeyed.
     pub const CARRIED: usize = 39;
+    /// Mass of the segment times its length squared (kg·m²): over h̃², the tension times length that its inertia alone
+    /// can carry as a string in one step.
+    pub const STRING_INERTIA: usize = 40;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 40;
+    pub const ENTRIES: usize = 41;
 }
 
 /// Entries of a node row.

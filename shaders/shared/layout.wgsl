@@ -39,7 +39,8 @@ const REST_VOLUME_BEND_U: u32 = 36u;
 const REST_VOLUME_BEND_V: u32 = 37u;
 const REST_ACTIVE: u32 = 38u;
 const REST_CARRIED: u32 = 39u;
-const REST_ENTRIES: u32 = 40u;
+const REST_STRING_INERTIA: u32 = 40u;
+const REST_ENTRIES: u32 = 41u;
 
 // Entries of a node row, one a node, of the state.
 const NODE_PLACE: u32 = 0u;

@@ -52,12 +52,14 @@ fn measure(a: Section, b: Section, inv_length: f32) -> SegmentStrain {
     return SegmentStrain(axes, slope, strain, darboux, half_turn, (a.scale + b.scale) * 0.5, b.scale - a.scale);
 }
 
-// Gradient and Gauss–Newton blocks of the segment's elastic energy.
+// Gradient and Gauss–Newton blocks of the segment's elastic energy; `slack` is the tension times length (J) that needs
+// no string term.
 fn segment_terms(
     a: Section,
     b: Section,
     row: ptr<function, RestRow>,
     activation: f32,
+    slack: f32,
     terms: ptr<function, SegmentTerms>,
 ) {
     let inv_length = (*row)[REST_INV_LENGTH];
@@ -85,14 +87,13 @@ fn segment_terms(
     let likeness_force = likeness * (gw - s * rest_w);
     let likeness_by_scale = likeness * rest_w;
     let axial_stiffness = (*row)[REST_AXIAL] + volume * s4 + likeness;
-    let segment_force = axes * vec3<f32>(
-        shear * (gu - (*row)[REST_STRAIN]),
-        shear * (gv - (*row)[REST_STRAIN + 1u]),
-        (*row)[REST_AXIAL] * (gw - rest_w)
-            + s2 * volume_force
-            + likeness_force
-            + activation * (*row)[REST_ACTIVE],
-    );
+    let tension = (*row)[REST_AXIAL] * (gw - rest_w)
+        + s2 * volume_force
+        + likeness_force
+        + activation * (*row)[REST_ACTIVE];
+    let across_u = shear * (gu - (*row)[REST_STRAIN]);
+    let across_v = shear * (gv - (*row)[REST_STRAIN + 1u]);
+    let segment_force = axes * vec3<f32>(across_u, across_v, tension);
     let volume_by_scale = 2.0 * s * gw;
     let force_by_scale = w * (volume * s2 * volume_by_scale - likeness_by_scale);
     var stiffness = sym_transverse(shear, axial_stiffness - shear, w);
@@ -117,7 +118,7 @@ fn segment_terms(
     let scaled_moment =
         vec3<f32>(s * moment.x + s3 * volume_moment_u, s * moment.y + s3 * volume_moment_v, s * moment.z);
     let s6 = s3 * s3;
-    var turning = sym_from_axes(
+    let turning = sym_from_axes(
         axes,
         s2 * bend_u + s6 * volume_bend_u,
         s2 * bend_v + s6 * volume_bend_v,
@@ -189,24 +190,27 @@ fn segment_terms(
     var scale_torque_a = by_scale - by_scale_twisted - scale_turn;
     var scale_torque_b = by_scale + by_scale_twisted + scale_turn;
 
+    let taut = larger(larger(tension, 0.0) * larger(gw, 0.0) - slack, 0.0) * 0.25;
+    let stretched = sym_transverse(taut, -taut, w);
+    var with_itself = stretched + turning * turn_rate2;
+    var with_other = stretched - turning * turn_rate2;
     let inv_length2 = inv_length * inv_length;
     for (var i = 0u; i < 3u; i++) {
         for (var j = 0u; j < 3u; j++) {
             let place = stiffness[j][i] * inv_length2;
-            let turn = turning[j][i] * turn_rate2;
             let pull_a = n_a[i][j] * inv_length;
             let pull_b = n_b[i][j] * inv_length;
             (*terms).block_ab[i][j] = -place;
             (*terms).block_ab[i][4u + j] = -pull_b;
             (*terms).block_ab[4u + j][i] = pull_a;
-            (*terms).block_ab[4u + i][4u + j] = column_dot(&m_a, i, &n_b, j) - turn;
+            (*terms).block_ab[4u + i][4u + j] = column_dot(&m_a, i, &n_b, j) + with_other[j][i];
             (*terms).block_aa[4u + j][i] = -pull_a;
             (*terms).block_bb[4u + j][i] = pull_b;
             if j <= i {
                 (*terms).block_aa[i][j] = place;
                 (*terms).block_bb[i][j] = place;
-                (*terms).block_aa[4u + i][4u + j] = column_dot(&m_a, i, &n_a, j) + turn;
-                (*terms).block_bb[4u + i][4u + j] = column_dot(&m_b, i, &n_b, j) + turn;
+                (*terms).block_aa[4u + i][4u + j] = column_dot(&m_a, i, &n_a, j) + with_itself[j][i];
+                (*terms).block_bb[4u + i][4u + j] = column_dot(&m_b, i, &n_b, j) + with_itself[j][i];
             }
         }
         (*terms).block_aa[3][i] = -scale_pull[i];

@@ -26,6 +26,11 @@
 //!
 //! An active segment adds activation·coefficient·Γ_w: a tension along w.
 //!
+//! The blocks are JᵀKJ and one term more: a segment under tension N resists turning as a string does, by NΓ_w across
+//! w on the mean turn ½(α + β). In series with the shear stiffness that is the string's N/Γ_w on the places. Without
+//! it a single solve integrates the waves of a taut rod explicitly, which explodes once they pass more than a segment
+//! in a substep: only the tension beyond that, NlΓ_w − ml²/h̃², is counted, so that slack rods converge as JᵀKJ does.
+//!
 //! Derivatives are by world displacements δc, by δs and by world rotation vectors α (of a) and β (of b), which
 //! turn a frame as q → exp(α/2) q. Let t = Im p/(1 + Re p) in the world's axes, the tangent of half the angle
 //! between q_m and either end. Then, exactly,
@@ -149,7 +154,8 @@ pub fn energy<L: Lanes>(
     sum
 }
 
-/// Gradient and Gauss–Newton blocks of the segment's elastic energy.
+/// Gradient and Gauss–Newton blocks of the segment's elastic energy; `slack` is the tension times length (J) that
+/// needs no string term.
 #[inline(always)]
 pub fn segment_terms<L: Lanes>(
     lanes: L,
@@ -157,6 +163,7 @@ pub fn segment_terms<L: Lanes>(
     b: Section<L::V>,
     row: &[Entry<L::Scalar>],
     activation: L::V,
+    slack: L::V,
 ) -> SegmentTerms<L::V> {
     let (half, two, three) = (lanes.splat(0.5), lanes.splat(2.0), lanes.splat(3.0));
     let inv_length = lanes.at(row, rest::INV_LENGTH);
@@ -176,20 +183,18 @@ pub fn segment_terms<L: Lanes>(
     let likeness_force = likeness * (gw - s * rest_w);
     let likeness_by_scale = likeness * rest_w;
     let axial_stiffness = lanes.at(row, rest::AXIAL) + volume * s4 + likeness;
-    let force = to_world(
-        &axes,
-        V3([
-            shear * (gu - lanes.at(row, rest::STRAIN)),
-            shear * (gv - lanes.at(row, rest::STRAIN + 1)),
-            lanes.at(row, rest::AXIAL) * (gw - rest_w)
-                + s2 * volume_force
-                + likeness_force
-                + activation * lanes.at(row, rest::ACTIVE),
-        ]),
-    );
+    let tension = lanes.at(row, rest::AXIAL) * (gw - rest_w)
+        + s2 * volume_force
+        + likeness_force
+        + activation * lanes.at(row, rest::ACTIVE);
+    let across_u = shear * (gu - lanes.at(row, rest::STRAIN));
+    let across_v = shear * (gv - lanes.at(row, rest::STRAIN + 1));
+    let force = to_world(&axes, V3([across_u, across_v, tension]));
     let volume_by_scale = two * s * gw;
     let force_by_scale = w * (volume * s2 * volume_by_scale - likeness_by_scale);
     let stiffness = Sym3::transverse(shear, axial_stiffness - shear, w);
+    let taut = (tension.max(zero) * gw.max(zero) - slack).max(zero) * lanes.splat(0.25);
+    let string = Sym3::transverse(taut, -taut, w);
 
     // (14), (19), (20): moment and stiffness by Ω, both by Ω and s.
     let (bend_u, bend_v, bend_uv) =
@@ -258,22 +263,28 @@ pub fn segment_terms<L: Lanes>(
     let mut block_ab = [[zero; UNKNOWNS]; UNKNOWNS];
     let mut block_bb = [[zero; UNKNOWNS]; UNKNOWNS];
     let inv_length2 = inv_length * inv_length;
+    let mut with_itself = turning;
+    let mut with_other = turning;
+    for k in 0..6 {
+        let turn = turning.0[k] * turn_rate2;
+        with_itself.0[k] = string.0[k] + turn;
+        with_other.0[k] = string.0[k] - turn;
+    }
     unrolled!(for i in 0..3 {
         unrolled!(for j in 0..3 {
             let place = stiffness.get(i, j) * inv_length2;
-            let turn = turning.get(i, j) * turn_rate2;
             let (pull_a, pull_b) = (n_a[i][j] * inv_length, n_b[i][j] * inv_length);
             block_ab[i][j] = -place;
             block_ab[i][4 + j] = -pull_b;
             block_ab[4 + j][i] = pull_a;
-            block_ab[4 + i][4 + j] = column_dot(&m_a, i, &n_b, j) - turn;
+            block_ab[4 + i][4 + j] = column_dot(&m_a, i, &n_b, j) + with_other.get(i, j);
             block_aa[4 + j][i] = -pull_a;
             block_bb[4 + j][i] = pull_b;
             if j <= i {
                 block_aa[i][j] = place;
                 block_bb[i][j] = place;
-                block_aa[4 + i][4 + j] = column_dot(&m_a, i, &n_a, j) + turn;
-                block_bb[4 + i][4 + j] = column_dot(&m_b, i, &n_b, j) + turn;
+                block_aa[4 + i][4 + j] = column_dot(&m_a, i, &n_a, j) + with_itself.get(i, j);
+                block_bb[4 + i][4 + j] = column_dot(&m_b, i, &n_b, j) + with_itself.get(i, j);
             }
         });
         block_aa[3][i] = -scale_pull.0[i];

@@ -14,6 +14,13 @@ use crate::step::StepParams;
 /// inertia; where a rod is stiffer than its inertia by more than f32 has digits, one can be all rounding.
 pub const LEAST_PIVOT: f32 = 1.0e-6;
 
+/// How many times its own length one solve may move a chain's node.
+pub const REACH: f32 = 16.0;
+/// The least and the largest scale.
+pub const LEAST_SCALE: f32 = 0.05;
+/// See [`LEAST_SCALE`].
+pub const MOST_SCALE: f32 = 20.0;
+
 /// Solves every chain of the group and moves its nodes.
 #[inline(always)]
 pub fn solve_rods<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>)
@@ -34,6 +41,7 @@ where
     let mut rhs = [zero; UNKNOWNS];
     // What the nodes before took off the block's diagonal.
     let mut eliminated = [zero; UNKNOWNS];
+    let mut length = zero;
     let mut here = section(lanes, group.row(0));
     for index in 0..count {
         let rest_row = group.rest.row(index);
@@ -44,7 +52,10 @@ where
         add_inertia(lanes, inv_step2, rest_row, group.row(index), &mut block, &mut rhs);
         if index + 1 < count {
             let next = section(lanes, group.row(index + 1));
-            let terms = segment_terms(lanes, here, next, rest_row, activation);
+            let slack = lanes.at(rest_row, rest::STRING_INERTIA) * inv_step2;
+            let terms = segment_terms(lanes, here, next, rest_row, activation, slack);
+            let inv_length = lanes.at(rest_row, rest::INV_LENGTH);
+            length = length + zero.where_less(inv_length, one / inv_length, zero);
             unrolled!(for i in 0..7 {
                 rhs[i] = rhs[i] - terms.gradient_a[i];
                 next_rhs[i] = -terms.gradient_b[i];
@@ -90,10 +101,11 @@ where
         rhs = next_rhs;
     }
 
+    let inv_reach = one / (length * lanes.splat(REACH)).max(lanes.splat(1.0e-6));
     let mut delta = [zero; UNKNOWNS];
     for index in (0..count).rev() {
         delta = back_substitute(lanes, group.scratch_row(index), &delta);
-        move_node(lanes, group.row_mut(index), &delta);
+        move_node(lanes, group.row_mut(index), &delta, inv_reach);
     }
 }
 
@@ -271,15 +283,23 @@ fn hold_columns<L: Lanes>(lanes: L, next_rest_row: &[Entry<L::Scalar>], coupling
     }
 }
 
-/// Applies a step to a node; the scale stays within a factor of its value at the substep's start.
+/// Applies a step to a node, held within bounds that a step worth taking is far from: a turn of one radian, a move
+/// of [`REACH`] chain lengths, and a scale within a factor of its value at the substep's start and of its rest value.
+/// What is left of a diverging chain is then finite, and free to come back.
 #[inline(always)]
-fn move_node<L: Lanes>(lanes: L, row: &mut [Entry<L::Scalar>], delta: &Vec7<L::V>) {
+fn move_node<L: Lanes>(lanes: L, row: &mut [Entry<L::Scalar>], delta: &Vec7<L::V>, inv_reach: L::V) {
+    let one = lanes.splat(1.0);
     let [x, y, z, scaling, a, b, c] = *delta;
-    let moved = V3::load(lanes, row, node::MOVED) + V3([x, y, z]);
+    let (step, turn) = (V3([x, y, z]), V3([a, b, c]));
+    let over = step * inv_reach;
+    let step = step * (one / (one + over.dot(over)).sqrt());
+    let turn = turn * (one / (one + turn.dot(turn)).sqrt());
+    let moved = V3::load(lanes, row, node::MOVED) + step;
     let prev_scale = lanes.load(&row[node::PREV_SCALE]);
-    let limit = lanes.splat(SCALE_LIMIT);
-    let scale = (lanes.load(&row[node::SCALE]) + scaling).clamp(prev_scale / limit, prev_scale * limit);
-    let frame = Quaternion::load(lanes, row, node::FRAME).turned(lanes, V3([a, b, c]));
+    let (least, most) = (prev_scale * lanes.splat(1.0 / SCALE_LIMIT), prev_scale * lanes.splat(SCALE_LIMIT));
+    let scale = (lanes.load(&row[node::SCALE]) + scaling).clamp(least, most);
+    let scale = scale.clamp(lanes.splat(LEAST_SCALE), lanes.splat(MOST_SCALE));
+    let frame = Quaternion::load(lanes, row, node::FRAME).turned(lanes, turn);
     moved.store(lanes, row, node::MOVED);
     (V3::load(lanes, row, node::PREV_PLACE) + moved).store(lanes, row, node::PLACE);
     lanes.store(scale, &mut row[node::SCALE]);

@@ -267,6 +267,7 @@ fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpe
         for (entry, value) in segment_entries(&moduli, &mean, lengths[j], &poses[j], &poses[j + 1]) {
             set(j, entry, value);
         }
+        set(j, rest::STRING_INERTIA, rod.material.density * mean.area * lengths[j].powi(3));
         set(j, rest::ACTIVE, rod.material.peak_stress * mean.area * lengths[j]);
     }
     let slots = attach(group, lane, rod, &poses, bones);
@@ -305,7 +306,9 @@ fn segment_entries(moduli: &Moduli, s: &Section, length: f64, a: &Pose, b: &Pose
     let lateral = (moduli.lateral_modulus + 6.0 * negative) * s.area * length;
     let slenderness = polar / (s.area * length * length);
     let stiffest = moduli.axial_modulus.max(moduli.shear_modulus);
-    let shear = moduli.shear_modulus.min(stiffest * slenderness * STIFFNESS_RATIO) * s.area * length;
+    // Not so soft that a taut rod's frames would rather tilt than let it stretch.
+    let soft = (stiffest * slenderness * STIFFNESS_RATIO).max(0.05 * moduli.shear_modulus);
+    let shear = moduli.shear_modulus.min(soft) * s.area * length;
     let softened = (STIFFNESS_RATIO / slenderness).min(1.0) * length;
     // (12) at two Gauss points is (s − 1)² + Δ²/12; (13) has half the lateral modulus on polar/2.
     let difference = lateral / 12.0
