@@ -79,6 +79,11 @@ fn moving_bones(step: usize) -> Vec<Pose> {
     vec![Pose::new(run, swing), Pose::new(run + DVec3::X, swing * DQuat::from_rotation_x(t))]
 }
 
+/// Two bones that draw a rod out to 1.1 times its length.
+fn parting_bones(step: usize) -> Vec<Pose> {
+    vec![Pose::IDENTITY, Pose::from_translation(DVec3::X * (1.0 + 0.025 * (step as f64).min(4.0)))]
+}
+
 fn soft() -> Material {
     Material { youngs_modulus: 2.0e5, poissons_ratio: 0.45, damping: 2.0, ..Material::default() }
 }
@@ -170,6 +175,10 @@ pub fn scenes() -> Vec<Scene> {
     let mut scene = Scene::new("active", &bridge, moving_bones);
     scene.activation = 0.8;
     scenes.push(scene);
+
+    let stiff = Material { youngs_modulus: 2.0e7, ..soft() };
+    let drawn = hung(hung(rods(DVec3::ZERO, x, 0.05, &[10], stiff), 0, 0, Holds::CLAMP), 99, 1, Holds::CLAMP);
+    scenes.push(Scene::new("taut", &drawn, parting_bones));
 
     let auxetic = Material { poissons_ratio: -0.3, ..soft() };
     scenes.push(Scene::new(
