@@ -72,7 +72,7 @@ fn sinew_cantilevers(scene: Scene, name: &'static str, substeps: u32, lane_width
         ..Cantilevers::default()
     };
     let gravity = glam::DVec3::NEG_Y * f64::from(scene.gravity);
-    let mut physics = Physics::new(StepConfig { substeps, gravity, threads: 1, ..StepConfig::default() });
+    let mut physics = Physics::with_config(StepConfig { substeps, gravity, threads: 1, ..StepConfig::default() });
     physics.lane_width = lane_width;
     let flesh = physics
         .insert(rods.build().expect("the scene is sound"), &[Pose::IDENTITY], Pose::IDENTITY)

@@ -11,6 +11,77 @@
 //!
 //! All places are relative to the chain's own origin (m).
 
+mod constants;
+mod wgsl;
+
+pub use constants::{CONSTANTS, FLOAT_CONSTANTS, STRUCTS};
+pub use wgsl::{StructLayout, WgslField, WgslStruct, field_size};
+
+use bytemuck::{Pod, Zeroable};
+
+/// Chains side by side in a group: lanes of one SIMD register, words of one 32-byte sector.
+pub const LANES: u32 = crate::cpu::lanes::LANES as u32;
+
+/// Threads of a compute workgroup; one thread works on one chain, or on one vertex. WebGPU's default limit is 256.
+pub const WORKGROUP_SIZE: u32 = 64;
+
+/// Workgroups in a row of a dispatch, WebGPU's default limit; larger dispatches have several rows.
+pub const MAX_WORKGROUPS: u32 = 65535;
+
+/// Where a group's rows lie on the GPU; its own place in the table is its input row and its chain row.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+pub struct Group {
+    /// Its first node's row among node rows and scratch rows.
+    pub node_base: u32,
+    /// Its first node's row among rest rows, which instances of the same flesh share.
+    pub rest_base: u32,
+    /// Nodes of the group's longest chain, to which shorter ones are padded; 0 where nothing is stored.
+    pub node_count: u32,
+}
+
+/// Up to [`WORKGROUP_SIZE`] vertices of one instance's skin, and where its rows lie: the work of one workgroup.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+pub struct SkinBlock {
+    /// The first vertex among skin vertices, which instances of the same skin share.
+    pub vertex_base: u32,
+    /// How many vertices.
+    pub vertex_count: u32,
+    /// Where the first one goes among skinned vertices.
+    pub skinned_base: u32,
+    /// The skin's first row among rod bindings.
+    pub binding_base: u32,
+    /// The instance's first row of the group table.
+    pub group_base: u32,
+    /// The instance's first row among model poses: its chains', then its bones'.
+    pub pose_base: u32,
+    /// How many of these are chains'.
+    pub chain_count: u32,
+    /// The instance's first matrix of the palette.
+    pub palette_base: u32,
+}
+
+/// A deformed vertex as kernels write it and hosts draw it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+pub struct SkinnedVertex {
+    /// Place in model space (m).
+    pub position: [f32; 3],
+    /// Unit normal.
+    pub normal: [f32; 3],
+}
+
+/// Word index of one entry of one lane in an array whose rows have `entries` entries.
+pub const fn word(row: u32, entries: u32, entry: u32, lane: u32) -> usize {
+    (row as usize * entries as usize + entry as usize) * LANES as usize + lane as usize
+}
+
+/// Workgroups that give each chain of `group_count` groups its thread.
+pub const fn workgroups(group_count: u32) -> u32 {
+    (group_count as u64 * LANES as u64).div_ceil(WORKGROUP_SIZE as u64) as u32
+}
+
 /// Entries of a pose: place (m, 3 entries) and frame (4 entries).
 pub const POSE: usize = 7;
 

@@ -8,6 +8,8 @@ pub mod components;
 pub mod cpu;
 mod fixed_step;
 pub mod flesh;
+#[cfg(feature = "gpu")]
+pub mod gpu;
 mod half_space;
 pub mod layout;
 mod material;
@@ -29,7 +31,7 @@ pub use character::{Character, Placement};
 pub use fixed_step::FixedStep;
 pub use half_space::HalfSpace;
 pub use material::{Material, Moduli, ModuliOverrides, Section};
-pub use physics::{FleshHandle, Health, Physics, Snapshot, StepError};
+pub use physics::{Backend, BackendError, BackendReport, FleshHandle, Health, Physics, Snapshot, StepError};
 pub use pose::Pose;
 pub use quality::Quality;
 pub use skin::{ModelPose, PaletteMatrix, RodBinding, Skin, SkinInputs, SkinVertex, SkinnedVertices, palette_matrix};

@@ -1,12 +1,24 @@
 //! The core: instances of flesh, stepped together. Knows neither hecs nor rapier.
 
+mod backend;
+mod error;
+mod instance;
+mod snapshot;
+
+pub(crate) use backend::ActiveBackend;
+pub use backend::{Backend, BackendError, BackendReport};
+pub use error::StepError;
+pub use instance::Health;
+pub(crate) use instance::{Instance, Slot, instances};
+pub use snapshot::Snapshot;
+
 use std::sync::Arc;
 
 use glam::DVec3;
 
 use crate::cpu::{Frame, LaneWidth, Threads};
 use crate::flesh::{Flesh, FleshState, NodeState};
-use crate::skin::{PaletteMatrix, Skin, SkinInputs, SkinnedVertices};
+use crate::skin::{PaletteMatrix, Skin, SkinnedVertices};
 use crate::step::{Stage, StepConfig, StepParams, schedule};
 use crate::timing::{StageClock, StageTimes, stage_scope};
 use crate::{HalfSpace, Pose, Quality};
@@ -18,106 +30,12 @@ pub struct FleshHandle {
     generation: u32,
 }
 
-/// What can go wrong while stepping.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum StepError {
-    /// A time step that is not a positive, finite number.
-    #[error("dt is {0} s; it must be finite and above 0 (skip the step instead of passing 0)")]
-    BadTimeStep(f64),
-    /// Zero substeps or iterations.
-    #[error("config.{0} is 0; it must be at least 1")]
-    ZeroCount(&'static str),
-    /// A handle whose instance was removed, or of another `Physics`.
-    #[error("the flesh handle names no instance; it was removed or belongs to another Physics")]
-    NoSuchFlesh,
-    /// A bone pose count that does not match.
-    #[error("{given} bone poses were given, but this flesh hangs on {expected}")]
-    BoneCount {
-        /// How many were given.
-        given: usize,
-        /// How many there are.
-        expected: usize,
-    },
-    /// A root pose that is not finite.
-    #[error("the pose given for the root is not finite")]
-    RootNotFinite,
-    /// A palette of the wrong length.
-    #[error("{given} palette matrices were given, but this skin has {expected}")]
-    PaletteLength {
-        /// How many were given.
-        given: usize,
-        /// How many there are.
-        expected: usize,
-    },
-    /// A chain that is not there.
-    #[error("there is no chain {chain}; this flesh has {count}")]
-    NoSuchChain {
-        /// The chain asked for.
-        chain: usize,
-        /// How many there are.
-        count: usize,
-    },
-    /// A node that is not there.
-    #[error("there is no node {node} in chain {chain}; it has {count}")]
-    NoSuchNode {
-        /// The chain.
-        chain: usize,
-        /// The node asked for.
-        node: usize,
-        /// How many there are.
-        count: usize,
-    },
-    /// An activation that makes no sense.
-    #[error("activation {0}; it must be between 0 and 10 (1 is the material's peak stress)")]
-    BadActivation(f32),
-    /// A snapshot of another set of instances.
-    #[error("the snapshot has other instances than this Physics; spawn and remove the same ones before restoring")]
-    OtherScene,
-    /// A bone pose that is not finite.
-    #[error("the pose given for bone {0} is not finite")]
-    BoneNotFinite(usize),
-}
-
-/// How an instance is doing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Health {
-    /// How often its state went bad and it was put back to rest.
-    pub resets: u32,
-}
-
-/// What an instance keeps from step to step.
-#[derive(Clone, Debug, PartialEq)]
-struct InstanceState {
-    nodes: FleshState,
-    /// Where the bones are to be at the next frame's end.
-    bones: Vec<Pose>,
-    /// Where the root is to be at the next frame's end.
-    root: Pose,
-    /// One for each chain.
-    activations: Vec<f32>,
-    palette: Vec<PaletteMatrix>,
-    health: Health,
-}
-
-struct Instance {
-    flesh: Arc<Flesh>,
-    skin: Arc<Skin>,
-    state: InstanceState,
-    skin_inputs: SkinInputs,
-    vertices: SkinnedVertices,
-}
-
-struct Slot {
-    generation: u32,
-    instance: Option<Instance>,
-}
-
-/// The whole state of a [`Physics`], see [`Physics::save`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct Snapshot {
-    instances: Vec<(u32, Option<InstanceState>)>,
-    last_substep: f64,
-    step: u64,
+impl FleshHandle {
+    /// Slot and generation.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn parts(self) -> (usize, u32) {
+        (self.index as usize, self.generation)
+    }
 }
 
 /// All flesh of a scene.
@@ -130,27 +48,44 @@ pub struct Physics {
     pub planes: Vec<HalfSpace>,
     /// Whether [`Physics::stage_times`] is measured.
     pub measure_stages: bool,
-    slots: Vec<Slot>,
+    /// Whether a GPU's deformed vertices come back to [`Physics::vertices`]; a host that draws from GPU memory alone
+    /// turns it off. The CPU's are always there.
+    pub mirror_vertices: bool,
+    /// Ends every frame after this stage's first run: for tests that compare backends stage by stage.
+    pub last_stage: Option<Stage>,
+    pub(crate) backend: ActiveBackend,
+    pub(crate) slots: Vec<Slot>,
     threads: Threads,
-    last_substep: f64,
-    step: u64,
-    stage_times: StageTimes,
+    pub(crate) last_substep: f64,
+    pub(crate) step: u64,
+    pub(crate) stage_times: StageTimes,
 }
 
 impl Default for Physics {
     fn default() -> Self {
-        Self::new(StepConfig::default())
+        Self::with_config(StepConfig::default())
     }
 }
 
 impl Physics {
-    /// An empty scene.
-    pub fn new(config: StepConfig) -> Self {
+    /// An empty scene, stepped by a backend as [`StepConfig::default`] says; [`Physics::config`] changes that.
+    ///
+    /// # Errors
+    /// [`BackendError`] for [`Backend::Gpu`] without a working adapter, or in a build without feature `gpu`.
+    pub fn new(backend: Backend) -> Result<Self, BackendError> {
+        Ok(Self { backend: ActiveBackend::new(backend)?, ..Self::default() })
+    }
+
+    /// An empty scene, stepped by the CPU.
+    pub fn with_config(config: StepConfig) -> Self {
         Self {
             config,
             lane_width: LaneWidth::default(),
             planes: Vec::new(),
             measure_stages: false,
+            mirror_vertices: true,
+            last_stage: None,
+            backend: ActiveBackend::Cpu,
             slots: Vec::new(),
             threads: Threads::new(config.threads),
             last_substep: 0.0,
@@ -180,17 +115,7 @@ impl Physics {
         root: Pose,
     ) -> Result<FleshHandle, StepError> {
         check_pose(&flesh, bones, &root)?;
-        let identity = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
-        let state = InstanceState {
-            nodes: FleshState::at_rest(&flesh, bones, &root),
-            bones: bones.to_vec(),
-            root,
-            activations: vec![0.0; flesh.chains().len()],
-            palette: vec![identity; skin.palette_len],
-            health: Health::default(),
-        };
-        let instance =
-            Instance { flesh, skin, state, skin_inputs: SkinInputs::default(), vertices: SkinnedVertices::default() };
+        let instance = Instance::new(flesh, skin, bones, root);
         let index = self.slots.iter().position(|slot| slot.instance.is_none()).unwrap_or(self.slots.len());
         if index == self.slots.len() {
             self.slots.push(Slot { generation: 0, instance: None });
@@ -275,7 +200,8 @@ impl Physics {
         Ok(())
     }
 
-    /// An instance's nodes.
+    /// An instance's nodes: on the CPU after the last step, on a GPU as they last arrived ([`Physics::state_step`];
+    /// [`Physics::finish`] waits for the last step's).
     ///
     /// # Errors
     /// [`StepError::NoSuchFlesh`].
@@ -283,12 +209,70 @@ impl Physics {
         Ok(&self.get(handle)?.state.nodes)
     }
 
-    /// An instance's nodes, to change.
+    /// An instance's nodes, to change. On a GPU this waits for the last step.
     ///
     /// # Errors
-    /// [`StepError::NoSuchFlesh`].
+    /// [`StepError::NoSuchFlesh`], and as for [`Physics::finish`].
     pub fn state_mut(&mut self, handle: FleshHandle) -> Result<&mut FleshState, StepError> {
-        Ok(&mut self.get_mut(handle)?.state.nodes)
+        self.get(handle)?;
+        self.finish()?;
+        let instance = self.get_mut(handle)?;
+        instance.changed = true;
+        Ok(&mut instance.state.nodes)
+    }
+
+    /// The step whose outcome [`Physics::state`], [`Physics::node`] and [`Physics::vertices`] show: the last one on the
+    /// CPU, some steps earlier on a GPU.
+    pub fn state_step(&self) -> u64 {
+        match &self.backend {
+            ActiveBackend::Cpu => self.step,
+            #[cfg(feature = "gpu")]
+            ActiveBackend::Gpu(gpu) => gpu.mirrored_step(),
+        }
+    }
+
+    /// Waits for the last step, so that [`Physics::state`] and its like show it: for snapshots and tests, never in a
+    /// frame. Does nothing on the CPU. Encoders filled by `encode` must have been submitted.
+    ///
+    /// # Errors
+    /// `StepError::Gpu` where the device failed; the state that last arrived then stays.
+    pub fn finish(&mut self) -> Result<(), StepError> {
+        match &mut self.backend {
+            ActiveBackend::Cpu => {}
+            #[cfg(feature = "gpu")]
+            ActiveBackend::Gpu(gpu) => gpu.finish(&mut self.slots, self.step)?,
+        }
+        Ok(())
+    }
+
+    /// What steps this scene.
+    pub fn backend_report(&self) -> BackendReport {
+        self.backend.report()
+    }
+
+    /// Goes on with another backend, all state as it is after the last step; where a GPU was lost, as it last arrived,
+    /// and [`Physics::step_count`] goes back to that step.
+    ///
+    /// # Errors
+    /// As for [`Physics::new`]; the backend then stays.
+    pub fn switch_backend(&mut self, backend: Backend) -> Result<(), BackendError> {
+        let next = ActiveBackend::new(backend)?;
+        if self.finish().is_err() {
+            self.step = self.state_step();
+        }
+        self.backend = next;
+        instances(&mut self.slots).for_each(|instance| instance.changed = true);
+        self.at_step(self.step);
+        Ok(())
+    }
+
+    /// Tells the backend that the instances are what the host says, at a step.
+    fn at_step(&mut self, step: u64) {
+        self.step = step;
+        #[cfg(feature = "gpu")]
+        if let ActiveBackend::Gpu(gpu) = &mut self.backend {
+            gpu.restored(step);
+        }
     }
 
     /// What an instance is made of.
@@ -358,7 +342,7 @@ impl Physics {
         self.step
     }
 
-    /// Time spent in each stage of the last step, if [`Physics::measure_stages`] was on.
+    /// Time spent in each stage of the last step, or on a GPU with timestamps of the last one whose times have arrived, if [`Physics::measure_stages`] was on.
     pub fn stage_times(&self) -> StageTimes {
         self.stage_times
     }
@@ -371,12 +355,40 @@ impl Physics {
     /// # Errors
     /// [`StepError::BadTimeStep`] or [`StepError::ZeroCount`]; then nothing moved.
     pub fn step_flesh(&mut self, dt: f64) -> Result<(), StepError> {
+        self.check_step(dt)?;
+        match &self.backend {
+            ActiveBackend::Cpu => self.frame_on_cpu(dt),
+            #[cfg(feature = "gpu")]
+            ActiveBackend::Gpu(_) => self.step_on_gpu(dt)?,
+        }
+        Ok(())
+    }
+
+    pub(crate) fn check_step(&self, dt: f64) -> Result<(), StepError> {
         check_time_step(dt)?;
         for (count, name) in [(self.config.substeps, "substeps"), (self.config.iterations, "iterations")] {
             if count == 0 {
                 return Err(StepError::ZeroCount(name));
             }
         }
+        Ok(())
+    }
+
+    /// Parameters of each substep of a frame.
+    pub(crate) fn substep_params(&self, dt: f64) -> Vec<StepParams> {
+        (0..self.config.substeps).map(|i| StepParams::new(&self.config, dt, i, self.last_substep)).collect()
+    }
+
+    /// The frame's stages in order, each with the index of its substep.
+    pub(crate) fn frame_schedule(&self) -> Vec<(Stage, u32)> {
+        let mut stages = schedule(&self.config);
+        if let Some(end) = self.last_stage.and_then(|last| stages.iter().position(|(stage, _)| *stage == last)) {
+            stages.truncate(end + 1);
+        }
+        stages
+    }
+
+    fn frame_on_cpu(&mut self, dt: f64) {
         if self.threads.count() != self.config.threads {
             self.threads = Threads::new(self.config.threads);
         }
@@ -391,7 +403,6 @@ impl Physics {
         self.scatter_outputs();
         clock.stop(Stage::ScatterOutputs, start);
         self.stage_times = clock.take();
-        Ok(())
     }
 
     fn gather_inputs(&mut self) {
@@ -405,15 +416,16 @@ impl Physics {
     }
 
     fn step_on_cpu(&mut self, dt: f64, clock: &StageClock) {
-        let config = &self.config;
-        let substeps: Vec<StepParams> =
-            (0..config.substeps).map(|i| StepParams::new(config, dt, i, self.last_substep)).collect();
-        let schedule = schedule(config);
+        let substeps = self.substep_params(dt);
+        let schedule = self.frame_schedule();
         let frame = Frame { width: self.lane_width, schedule: &schedule, substeps: &substeps, clock };
         let groups = instances(&mut self.slots)
             .flat_map(|instance| instance.flesh.groups.iter().zip(instance.state.nodes.groups.iter_mut()))
             .collect();
         frame.step_groups(&self.threads, groups);
+        if !schedule.iter().any(|(stage, _)| *stage == Stage::DeformSkin) {
+            return;
+        }
         for Instance { skin, state, skin_inputs, vertices, .. } in instances(&mut self.slots) {
             frame.deform_skin(&self.threads, (skin, skin_inputs, &state.nodes), vertices);
         }
@@ -424,59 +436,11 @@ impl Physics {
         let step = self.step;
         for instance in instances(&mut self.slots) {
             instance.vertices.step = step;
-            if !instance.state.nodes.is_finite() {
-                instance.reset();
-                instance.state.health.resets += 1;
-            }
+            instance.heal();
         }
     }
 
-    /// The whole state; [`Physics::restore`] then continues bit for bit.
-    pub fn save(&self) -> Snapshot {
-        let instances = self
-            .slots
-            .iter()
-            .map(|slot| (slot.generation, slot.instance.as_ref().map(|instance| instance.state.clone())))
-            .collect();
-        Snapshot { instances, last_substep: self.last_substep, step: self.step }
-    }
-
-    /// Goes back to a saved state.
-    ///
-    /// # Errors
-    /// [`StepError::OtherScene`] where instances were added or removed since; then nothing changed.
-    pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), StepError> {
-        let same = self.slots.len() == snapshot.instances.len()
-            && self.slots.iter().zip(&snapshot.instances).all(|(slot, (generation, state))| {
-                slot.generation == *generation && slot.instance.is_some() == state.is_some()
-            });
-        if !same {
-            return Err(StepError::OtherScene);
-        }
-        for (slot, (_, state)) in self.slots.iter_mut().zip(&snapshot.instances) {
-            if let (Some(instance), Some(state)) = (&mut slot.instance, state) {
-                instance.state = state.clone();
-            }
-        }
-        self.last_substep = snapshot.last_substep;
-        self.step = snapshot.step;
-        Ok(())
-    }
-
-    /// A hash of all node state: equal states have equal hashes, on any machine.
-    pub fn state_hash(&self) -> u64 {
-        // FNV-1a over the bits, a word at a time.
-        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        let instances = self.slots.iter().filter_map(|slot| slot.instance.as_ref());
-        for group in instances.flat_map(|instance| &instance.state.nodes.groups) {
-            for value in group.nodes.iter().flatten() {
-                hash = (hash ^ u64::from(value.to_bits())).wrapping_mul(0x0000_0100_0000_01b3);
-            }
-        }
-        hash
-    }
-
-    fn get(&self, handle: FleshHandle) -> Result<&Instance, StepError> {
+    pub(crate) fn get(&self, handle: FleshHandle) -> Result<&Instance, StepError> {
         self.slots
             .get(handle.index as usize)
             .filter(|slot| slot.generation == handle.generation)
@@ -491,16 +455,6 @@ impl Physics {
             .and_then(|slot| slot.instance.as_mut())
             .ok_or(StepError::NoSuchFlesh)
     }
-}
-
-impl Instance {
-    fn reset(&mut self) {
-        self.state.nodes = FleshState::at_rest(&self.flesh, &self.state.bones, &self.state.root);
-    }
-}
-
-fn instances(slots: &mut [Slot]) -> impl Iterator<Item = &mut Instance> {
-    slots.iter_mut().filter_map(|slot| slot.instance.as_mut())
 }
 
 pub(crate) fn check_time_step(dt: f64) -> Result<(), StepError> {

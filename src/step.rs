@@ -119,7 +119,7 @@ pub enum Integrator {
 
 /// What every stage of a substep knows; the uniform of the kernels.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 pub struct StepParams {
     /// Gravity (m/s²).
     pub gravity: [f32; 3],
@@ -137,8 +137,8 @@ pub struct StepParams {
     pub first_substep: u32,
     /// How many groups there are.
     pub group_count: u32,
-    /// How many vertices there are.
-    pub vertex_count: u32,
+    /// How many skin blocks there are.
+    pub skin_block_count: u32,
     /// Fills the uniform's last 16 bytes.
     pub padding: u32,
 }
@@ -165,7 +165,7 @@ impl StepParams {
             second_order: if second_order { 1.0 } else { 0.0 },
             first_substep: u32::from(substep == 0),
             group_count: 0,
-            vertex_count: 0,
+            skin_block_count: 0,
             padding: 0,
         }
     }

@@ -80,7 +80,7 @@ fn errors_against_shearable_rod(gamma: f64, config: StepConfig) -> [f64; 3] {
         };
         let weight = material.weight_per_length(scene.radius, GRAVITY);
         let exact = reference::cantilever_tip(&material.stiffness(scene.radius), weight, scene.length);
-        let found = resting_tip(&mut Physics::new(config), &scene, DVec3::ZERO, 30.0);
+        let found = resting_tip(&mut Physics::with_config(config), &scene, DVec3::ZERO, 30.0);
         distance(found, [exact.x / scene.length, exact.y / scene.length])
     })
 }
@@ -111,7 +111,7 @@ fn convergence_is_second_order() {
 fn thin_rod_in_one_substep_and_one_iteration_is_on_the_elastica() {
     for (gamma, _) in BARS {
         let config = StepConfig { substeps: 1, iterations: 1, ..Default::default() };
-        let found = resting_tip(&mut Physics::new(config), &scene(gamma, 20, 0.002), DVec3::ZERO, 30.0);
+        let found = resting_tip(&mut Physics::with_config(config), &scene(gamma, 20, 0.002), DVec3::ZERO, 30.0);
         let error = distance(found, reference::elastica_tip(gamma));
         println!("r/L = 0.002, 1 substep × 1, Γ = {gamma}: {:.4} % of L (bar 0.1 %)", 100.0 * error);
         assert!(error <= 0.1e-2);

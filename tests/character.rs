@@ -37,7 +37,7 @@ struct Stage {
 
 impl Stage {
     fn new(character: Character, gravity: DVec3) -> Self {
-        let mut physics = Physics::new(StepConfig { gravity, ..StepConfig::default() });
+        let mut physics = Physics::with_config(StepConfig { gravity, ..StepConfig::default() });
         let body = character.body().clone();
         let pose = character.asset().skeleton.rest_pose();
         let (bones, palette) = body.posed(character.asset(), &pose, &Pose::IDENTITY, &[]);
@@ -203,7 +203,7 @@ fn scale_and_mirroring_are_baked_in() {
     // A mirrored skin is the mirror image, normals and all.
     let mut stage = Stage::new(character.clone(), DVec3::ZERO);
     stage.step(0.0);
-    let mut physics = Physics::new(StepConfig { gravity: DVec3::ZERO, ..StepConfig::default() });
+    let mut physics = Physics::with_config(StepConfig { gravity: DVec3::ZERO, ..StepConfig::default() });
     let pose = character.asset().skeleton.rest_pose();
     let (bones, palette) = mirrored.posed(character.asset(), &pose, &Pose::IDENTITY, &[]);
     let flesh =

@@ -47,7 +47,7 @@ fn rods() -> Vec<RodSpec> {
 fn hash(width: LaneWidth, integrator: Integrator) -> u64 {
     let bones = [Pose::IDENTITY, Pose::from_translation(DVec3::Z * 0.4)];
     let flesh = Arc::new(Flesh::build(&rods(), &bones).unwrap());
-    let mut physics = Physics::new(StepConfig { integrator, iterations: 2, ..Default::default() });
+    let mut physics = Physics::with_config(StepConfig { integrator, iterations: 2, ..Default::default() });
     physics.lane_width = width;
     physics.planes = vec![HalfSpace { normal: DVec3::Y, offset: -0.1, friction: 0.5 }];
     let handle = physics.insert(flesh, &bones, Pose::IDENTITY).unwrap();

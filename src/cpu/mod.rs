@@ -6,9 +6,9 @@ pub mod group;
 pub mod lanes;
 pub mod math;
 mod move_bones;
-mod predict;
+pub mod predict;
 pub mod rod_energies;
-mod solve_contacts;
+pub mod solve_contacts;
 pub mod solve_rods;
 mod update_velocities;
 

@@ -169,7 +169,7 @@ impl<V: Lane> RigidMotion<V> {
 }
 
 /// Spin about an axis of less than about this part of the inertia's trace counts as motion within the chain.
-const SLENDER: f32 = 0.005;
+pub const SLENDER: f32 = 0.005;
 
 /// Centre of mass, its velocity, and the spin that has the chain's angular momentum: Ω = I⁻¹L, but for what is
 /// nearly an axis of no inertia. A slender chain has next to none about its length, where errors of angular momentum

@@ -92,6 +92,17 @@ impl Flesh {
         &self.bones
     }
 
+    /// For each node of each group, which lanes a bone holds anything of or carries.
+    pub fn carried_lanes(&self) -> impl Iterator<Item = Vec<[bool; LANES]>> {
+        let carried = |row: &[Entry<f32>]| {
+            std::array::from_fn(|lane| {
+                [rest::FREE_PLACE, rest::FREE_FRAME, rest::FREE_SCALE].iter().any(|&entry| row[entry][lane] == 0.0)
+                    || row[rest::CARRIED][lane] != 0.0
+            })
+        };
+        self.groups.iter().map(move |group| group.rows.chunks(rest::ENTRIES).map(carried).collect())
+    }
+
     /// The groups that the stages step, for tests and benches.
     #[doc(hidden)]
     pub fn groups(&self) -> &[GroupRest<f32>] {

@@ -104,6 +104,17 @@ impl FleshState {
         )
     }
 
+    /// The host's part: origins, bones and input rows, without node and chain rows.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn without_rows(&self) -> Self {
+        let group = |group: &GroupState| GroupState { inputs: group.inputs.clone(), nodes: vec![], chains: vec![] };
+        Self {
+            groups: self.groups.iter().map(group).collect(),
+            origins: self.origins.clone(),
+            bones: self.bones.clone(),
+        }
+    }
+
     /// Puts one chain at rest on its bones, without velocity.
     fn rest_chain(&mut self, flesh: &Flesh, index: usize, root: &Pose) {
         let Chain { group, lane, bones, rest, .. } = &flesh.chains[index];
@@ -179,6 +190,11 @@ impl FleshState {
             }
         }
         self.bones.copy_from_slice(bones);
+    }
+
+    /// Each group's node rows and chain rows, see [`crate::layout`].
+    pub fn rows(&self) -> impl Iterator<Item = (&[Entry<f32>], &[Entry<f32>])> {
+        self.groups.iter().map(|group| (group.nodes.as_slice(), group.chains.as_slice()))
     }
 
     /// What a node is doing.

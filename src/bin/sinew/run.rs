@@ -78,7 +78,7 @@ pub fn physics(args: &StepArgs, config: StepConfig) -> Result<Physics, Error> {
     if matches!(args.backend, BackendArg::Gpu) {
         return Err("this build has no GPU backend; use --backend cpu".into());
     }
-    let mut physics = Physics::new(StepConfig { threads: args.threads, ..config });
+    let mut physics = Physics::with_config(StepConfig { threads: args.threads, ..config });
     physics.measure_stages = args.report.is_some();
     Ok(physics)
 }

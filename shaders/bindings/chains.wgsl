@@ -1,0 +1,161 @@
+// What the stages of a substep bind, and how a thread reads and writes the rows of its chain.
+
+@group(0) @binding(0) var<uniform> params: StepParams;
+@group(0) @binding(1) var<storage, read> groups: array<Group>;
+@group(0) @binding(2) var<storage, read> rest_rows: array<f32>;
+@group(0) @binding(3) var<storage, read_write> node_rows: array<f32>;
+@group(0) @binding(4) var<storage, read> input_rows: array<f32>;
+@group(0) @binding(5) var<storage, read_write> chain_rows: array<f32>;
+@group(0) @binding(6) var<storage, read_write> scratch_rows: array<f32>;
+
+// Where a chain's rows begin: its first word in each array.
+struct Chain {
+    node_count: u32,
+    rest: u32,
+    nodes: u32,
+    input: u32,
+    chain: u32,
+    scratch: u32,
+}
+
+// The thread's chain; one of no nodes where there is none.
+fn chain_of(thread: u32) -> Chain {
+    let index = group_of(thread);
+    if index >= params.group_count {
+        return Chain(0u, 0u, 0u, 0u, 0u, 0u);
+    }
+    let group = groups[index];
+    let lane = lane_of(thread);
+    return Chain(
+        group.node_count,
+        word(group.rest_base, REST_ENTRIES, 0u, lane),
+        word(group.node_base, NODE_ENTRIES, 0u, lane),
+        word(index, INPUT_ENTRIES, 0u, lane),
+        word(index, CHAIN_ENTRIES, 0u, lane),
+        word(group.node_base, SCRATCH_ENTRIES, 0u, lane),
+    );
+}
+
+// First words of a node's rows.
+fn rest_row_of(chain: Chain, index: u32) -> u32 {
+    return chain.rest + index * (REST_ENTRIES * LANES);
+}
+
+fn node_row_of(chain: Chain, index: u32) -> u32 {
+    return chain.nodes + index * (NODE_ENTRIES * LANES);
+}
+
+fn scratch_row_of(chain: Chain, index: u32) -> u32 {
+    return chain.scratch + index * (SCRATCH_ENTRIES * LANES);
+}
+
+fn rest_at(row: u32, entry: u32) -> f32 {
+    return rest_rows[row + entry * LANES];
+}
+
+fn rest3(row: u32, entry: u32) -> vec3<f32> {
+    return vec3<f32>(rest_at(row, entry), rest_at(row, entry + 1u), rest_at(row, entry + 2u));
+}
+
+fn rest4(row: u32, entry: u32) -> vec4<f32> {
+    return vec4<f32>(rest3(row, entry), rest_at(row, entry + 3u));
+}
+
+fn input_at(row: u32, entry: u32) -> f32 {
+    return input_rows[row + entry * LANES];
+}
+
+fn input3(row: u32, entry: u32) -> vec3<f32> {
+    return vec3<f32>(input_at(row, entry), input_at(row, entry + 1u), input_at(row, entry + 2u));
+}
+
+fn input4(row: u32, entry: u32) -> vec4<f32> {
+    return vec4<f32>(input3(row, entry), input_at(row, entry + 3u));
+}
+
+fn node_at(row: u32, entry: u32) -> f32 {
+    return node_rows[row + entry * LANES];
+}
+
+fn node3(row: u32, entry: u32) -> vec3<f32> {
+    return vec3<f32>(node_at(row, entry), node_at(row, entry + 1u), node_at(row, entry + 2u));
+}
+
+fn node4(row: u32, entry: u32) -> vec4<f32> {
+    return vec4<f32>(node3(row, entry), node_at(row, entry + 3u));
+}
+
+fn set_node(row: u32, entry: u32, value: f32) {
+    node_rows[row + entry * LANES] = value;
+}
+
+fn set_node3(row: u32, entry: u32, value: vec3<f32>) {
+    set_node(row, entry, value.x);
+    set_node(row, entry + 1u, value.y);
+    set_node(row, entry + 2u, value.z);
+}
+
+fn set_node4(row: u32, entry: u32, value: vec4<f32>) {
+    set_node3(row, entry, value.xyz);
+    set_node(row, entry + 3u, value.w);
+}
+
+fn chain_at(row: u32, entry: u32) -> f32 {
+    return chain_rows[row + entry * LANES];
+}
+
+fn chain3(row: u32, entry: u32) -> vec3<f32> {
+    return vec3<f32>(chain_at(row, entry), chain_at(row, entry + 1u), chain_at(row, entry + 2u));
+}
+
+fn chain4(row: u32, entry: u32) -> vec4<f32> {
+    return vec4<f32>(chain3(row, entry), chain_at(row, entry + 3u));
+}
+
+fn set_chain(row: u32, entry: u32, value: f32) {
+    chain_rows[row + entry * LANES] = value;
+}
+
+fn set_chain3(row: u32, entry: u32, value: vec3<f32>) {
+    set_chain(row, entry, value.x);
+    set_chain(row, entry + 1u, value.y);
+    set_chain(row, entry + 2u, value.z);
+}
+
+fn set_chain4(row: u32, entry: u32, value: vec4<f32>) {
+    set_chain3(row, entry, value.xyz);
+    set_chain(row, entry + 3u, value.w);
+}
+
+// Whether a bone holds anything of the node.
+fn is_held(rest_row: u32) -> bool {
+    let free = smaller(rest_at(rest_row, REST_FREE_PLACE), rest_at(rest_row, REST_FREE_FRAME));
+    return smaller(free, rest_at(rest_row, REST_FREE_SCALE)) < 0.5;
+}
+
+// Whether a bone holds or carries the node.
+fn is_carried(rest_row: u32) -> bool {
+    return is_held(rest_row) || rest_at(rest_row, REST_CARRIED) > 0.5;
+}
+
+// Whether the chain has a contact plane: its first plane's normal is not zero.
+fn has_planes(chain: Chain) -> bool {
+    return any(input3(chain.input, INPUT_PLANES) != vec3<f32>());
+}
+
+// Whether a bone of the chain moves in this substep or moved in the last one.
+fn bones_move(chain: Chain) -> bool {
+    for (var entry = 0u; entry < 2u * POSE; entry++) {
+        let prev = chain_at(chain.chain, CHAIN_BONE_PREV + entry);
+        if prev != chain_at(chain.chain, CHAIN_BONE_NOW + entry)
+            || prev != chain_at(chain.chain, CHAIN_BONE_OLDER + entry) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// One where the second-order step may use the last substep, else zero.
+fn second_order_of(chain: Chain) -> f32 {
+    return chain_at(chain.chain, CHAIN_HISTORY) * params.second_order;
+}

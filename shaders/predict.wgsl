@@ -1,0 +1,201 @@
+// Stage predict: where inertia and gravity alone would bring every node, (21)–(23), and the first iterate; the twin
+// of src/cpu/predict.rs, which says why.
+
+// Spin about an axis of less than about this part of the inertia's trace counts as motion within the chain.
+const SLENDER: f32 = 0.005;
+
+// Predicts every node and sets the first iterate.
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
+    let chain = chain_of(thread_of(invocation));
+    if chain.node_count == 0u {
+        return;
+    }
+    let h = params.h;
+    let inv_h = params.inv_h;
+    let second_order = second_order_of(chain);
+    let carried = second_order * (1.0 / 3.0);
+    let step = h * (1.0 - carried);
+    let moving = bones_move(chain);
+    let is_free = input_at(chain.input, INPUT_HANGS) < 0.5;
+    var motion = RigidMotion();
+    if is_free {
+        motion = rigid_motion(chain);
+    }
+
+    for (var index = 0u; index < chain.node_count; index++) {
+        let rest_row = rest_row_of(chain, index);
+        let row = node_row_of(chain, index);
+        let place = node3(row, NODE_PLACE);
+        let scale = node_at(row, NODE_SCALE);
+        let frame = node4(row, NODE_FRAME);
+
+        var reference = vec3<f32>();
+        var reference_spin = vec3<f32>();
+        var jump = vec3<f32>();
+        var jump_turn = vec3<f32>();
+        if moving {
+            let along = rest_at(rest_row, REST_BONE_BLEND);
+            let now = bone_motion(chain, CHAIN_BONE_PREV, CHAIN_BONE_NOW, along, place);
+            let older = bone_motion(chain, CHAIN_BONE_OLDER, CHAIN_BONE_PREV, along, place);
+            let ratio = params.h_over_last_h;
+            reference = now.displacement * inv_h;
+            reference_spin = now.turn * inv_h;
+            jump = now.displacement - older.displacement * ratio;
+            jump_turn = now.turn - older.turn * ratio;
+        }
+        if is_free {
+            reference = motion.velocity + cross(motion.spin, place - motion.centre);
+            reference_spin = motion.spin;
+        }
+
+        let keep = 1.0 / (1.0 + h * rest_at(rest_row, REST_DAMPING));
+        var velocity = extrapolate(row, NODE_VELOCITY, NODE_OLDER_VELOCITY, carried);
+        velocity = reference + (velocity - reference) * keep;
+        var spin = extrapolate(row, NODE_SPIN, NODE_OLDER_SPIN, carried);
+        spin = reference_spin + (spin - reference_spin) * keep;
+        var rate = node_at(row, NODE_SCALE_RATE);
+        rate = (rate + (rate - node_at(row, NODE_OLDER_SCALE_RATE)) * carried) * keep;
+
+        let last_velocity = node3(row, NODE_VELOCITY);
+        let predicted_move = node3(row, NODE_OLDER_MOVE) * carried + velocity * step + params.gravity * (step * step);
+        let predicted_scale = between(
+            scale + node_at(row, NODE_OLDER_SCALING) * carried + rate * step,
+            scale / SCALE_LIMIT,
+            scale * SCALE_LIMIT,
+        );
+        let predicted_frame = turned(frame, node3(row, NODE_OLDER_TURN) * carried + spin * step);
+
+        var moved = predicted_move + jump;
+        var iterate_frame = predicted_frame;
+        if moving {
+            iterate_frame = turned(predicted_frame, jump_turn);
+        }
+        var scaled = predicted_scale;
+        if is_held(rest_row) {
+            if rest_at(rest_row, REST_FREE_PLACE) < 0.5 {
+                moved = node3(row, NODE_TARGET_PLACE) - place;
+            }
+            if rest_at(rest_row, REST_FREE_FRAME) < 0.5 {
+                iterate_frame = node4(row, NODE_TARGET_FRAME);
+            }
+            scaled = where_less(rest_at(rest_row, REST_FREE_SCALE), 0.5, 1.0, scaled);
+        }
+
+        set_node3(row, NODE_OLDER_VELOCITY, last_velocity);
+        set_node3(row, NODE_VELOCITY, velocity + params.gravity * step);
+        set_node3(row, NODE_PREV_PLACE, place);
+        set_node(row, NODE_PREV_SCALE, scale);
+        set_node4(row, NODE_PREV_FRAME, frame);
+        set_node3(row, NODE_PREDICTED_MOVE, predicted_move);
+        set_node(row, NODE_PREDICTED_SCALE, predicted_scale);
+        set_node4(row, NODE_PREDICTED_FRAME, predicted_frame);
+        set_node3(row, NODE_MOVED, moved);
+        set_node3(row, NODE_PLACE, place + moved);
+        set_node(row, NODE_SCALE, scaled);
+        set_node4(row, NODE_FRAME, iterate_frame);
+    }
+}
+
+fn extrapolate(row: u32, at: u32, older: u32, carried: f32) -> vec3<f32> {
+    let now = node3(row, at);
+    return now + (now - node3(row, older)) * carried;
+}
+
+struct BoneMotion {
+    displacement: vec3<f32>,
+    turn: vec3<f32>,
+}
+
+// How far the two bones, moving from one stored pose to another, carry a point (m) and turn it (rad), blended.
+fn bone_motion(chain: Chain, earlier: u32, later: u32, along: f32, point: vec3<f32>) -> BoneMotion {
+    let first = motion_of_slot(chain, earlier, later, point);
+    let second = motion_of_slot(chain, earlier + POSE, later + POSE, point);
+    return BoneMotion(
+        first.displacement + (second.displacement - first.displacement) * along,
+        first.turn + (second.turn - first.turn) * along,
+    );
+}
+
+fn motion_of_slot(chain: Chain, earlier: u32, later: u32, point: vec3<f32>) -> BoneMotion {
+    let origin = chain3(chain.chain, earlier);
+    let from_frame = chain4(chain.chain, earlier + 3u);
+    let to_frame = chain4(chain.chain, later + 3u);
+    let turn = product(to_frame, conjugate(from_frame));
+    let axis = turn.xyz;
+    let swept = cross(axis, point - origin);
+    let displacement = chain3(chain.chain, later) - origin + (swept * turn.w + cross(axis, swept)) * 2.0;
+    return BoneMotion(displacement, turn_to(from_frame, to_frame));
+}
+
+// A free chain's own rigid motion.
+struct RigidMotion {
+    centre: vec3<f32>,
+    velocity: vec3<f32>,
+    spin: vec3<f32>,
+}
+
+// Centre of mass, its velocity, and the spin that has the chain's angular momentum: Ω = I⁻¹L, but for what is nearly
+// an axis of no inertia: Ω = (I² + (SLENDER·tr I)²)⁻¹ I L.
+fn rigid_motion(chain: Chain) -> RigidMotion {
+    var mass = 0.0;
+    var moment = vec3<f32>();
+    var momentum = vec3<f32>();
+    for (var index = 0u; index < chain.node_count; index++) {
+        let row = node_row_of(chain, index);
+        let m = weight_of(rest_row_of(chain, index), REST_MASS);
+        mass = mass + m;
+        moment = moment + node3(row, NODE_PLACE) * m;
+        momentum = momentum + node3(row, NODE_VELOCITY) * m;
+    }
+    let inv_mass = 1.0 / where_less(0.0, mass, mass, 1.0);
+    let centre = moment * inv_mass;
+    let velocity = momentum * inv_mass;
+    var angular = vec3<f32>();
+    var inertia: Mat3;
+    for (var index = 0u; index < chain.node_count; index++) {
+        let row = node_row_of(chain, index);
+        let rest_row = rest_row_of(chain, index);
+        let m = weight_of(rest_row, REST_MASS);
+        let polar = weight_of(rest_row, REST_INERTIA_W);
+        let arm = node3(row, NODE_PLACE) - centre;
+        angular = angular + cross(arm, node3(row, NODE_VELOCITY) - velocity) * m + node3(row, NODE_SPIN) * polar;
+        let square = m * dot(arm, arm) + polar;
+        inertia[0] = inertia[0] - m * arm.x * arm + vec3<f32>(square, 0.0, 0.0);
+        inertia[1] = inertia[1] - m * arm.y * arm + vec3<f32>(0.0, square, 0.0);
+        inertia[2] = inertia[2] - m * arm.z * arm + vec3<f32>(0.0, 0.0, square);
+    }
+    return RigidMotion(centre, velocity, spin_of(inertia, angular));
+}
+
+// Padding has no radius and so no say.
+fn weight_of(rest_row: u32, entry: u32) -> f32 {
+    return where_less(0.0, rest_at(rest_row, REST_RADIUS), rest_at(rest_row, entry), 0.0);
+}
+
+// See rigid_motion; no inertia gives no spin.
+fn spin_of(inertia: Mat3, angular: vec3<f32>) -> vec3<f32> {
+    let trace = inertia[0].x + inertia[1].y + inertia[2].z;
+    let inv_trace = 1.0 / where_less(0.0, trace, trace, 1.0);
+    let a = inertia[0] * inv_trace;
+    let b = inertia[1] * inv_trace;
+    let c = inertia[2] * inv_trace;
+    let scaled = angular * inv_trace;
+    let rhs = vec3<f32>(dot(a, scaled), dot(b, scaled), dot(c, scaled));
+    let least = SLENDER * SLENDER;
+
+    // LDLᵀ; every pivot is at least SLENDER² but for rounding.
+    let d0 = 1.0 / (dot(a, a) + least);
+    let l10 = dot(b, a) * d0;
+    let l20 = dot(c, a) * d0;
+    let d1 = 1.0 / larger(dot(b, b) + least - l10 * dot(b, a), least);
+    let m21 = dot(c, b) - l20 * dot(b, a);
+    let l21 = m21 * d1;
+    let d2 = 1.0 / larger(dot(c, c) + least - l20 * dot(c, a) - l21 * m21, least);
+    let forward_y = rhs.y - l10 * rhs.x;
+    let forward_z = rhs.z - l20 * rhs.x - l21 * forward_y;
+    let z = forward_z * d2;
+    let y = forward_y * d1 - l21 * z;
+    let x = rhs.x * d0 - l10 * y - l20 * z;
+    return vec3<f32>(x, y, z);
+}

@@ -1,0 +1,136 @@
+// The bytes that the CPU and the GPU share, and the way from a thread to its chain. What each entry is, src/layout.rs
+// says.
+
+const LANES: u32 = 8u;
+const WORKGROUP_SIZE: u32 = 64u;
+const MAX_WORKGROUPS: u32 = 65535u;
+const POSE: u32 = 7u;
+const UNKNOWNS: u32 = 7u;
+
+// Entries of a rest row, one a node, of the asset.
+const REST_MASS: u32 = 0u;
+const REST_INERTIA_U: u32 = 1u;
+const REST_INERTIA_V: u32 = 2u;
+const REST_INERTIA_UV: u32 = 3u;
+const REST_INERTIA_W: u32 = 4u;
+const REST_RADIUS: u32 = 5u;
+const REST_DAMPING: u32 = 6u;
+const REST_BONE_BLEND: u32 = 7u;
+const REST_FREE_PLACE: u32 = 8u;
+const REST_FREE_FRAME: u32 = 9u;
+const REST_FREE_SCALE: u32 = 10u;
+const REST_HOLD_SLOT: u32 = 11u;
+const REST_HOLD_PLACE: u32 = 12u;
+const REST_HOLD_FRAME: u32 = 15u;
+const REST_SURFACE_BENDING: u32 = 19u;
+const REST_INV_LENGTH: u32 = 20u;
+const REST_STRAIN: u32 = 21u;
+const REST_DARBOUX: u32 = 24u;
+const REST_AXIAL: u32 = 27u;
+const REST_SHEAR: u32 = 28u;
+const REST_LATERAL: u32 = 29u;
+const REST_SCALE_DIFFERENCE: u32 = 30u;
+const REST_VOLUME: u32 = 31u;
+const REST_BEND_U: u32 = 32u;
+const REST_BEND_V: u32 = 33u;
+const REST_BEND_UV: u32 = 34u;
+const REST_TORSION: u32 = 35u;
+const REST_VOLUME_BEND_U: u32 = 36u;
+const REST_VOLUME_BEND_V: u32 = 37u;
+const REST_ACTIVE: u32 = 38u;
+const REST_CARRIED: u32 = 39u;
+const REST_STRING_INERTIA: u32 = 40u;
+const REST_ENTRIES: u32 = 41u;
+
+// Entries of a node row, one a node, of the state.
+const NODE_PLACE: u32 = 0u;
+const NODE_SCALE: u32 = 3u;
+const NODE_FRAME: u32 = 4u;
+const NODE_PREV_PLACE: u32 = 8u;
+const NODE_PREV_SCALE: u32 = 11u;
+const NODE_PREV_FRAME: u32 = 12u;
+const NODE_VELOCITY: u32 = 16u;
+const NODE_SCALE_RATE: u32 = 19u;
+const NODE_SPIN: u32 = 20u;
+const NODE_MOVED: u32 = 23u;
+const NODE_PREDICTED_MOVE: u32 = 26u;
+const NODE_PREDICTED_SCALE: u32 = 29u;
+const NODE_PREDICTED_FRAME: u32 = 30u;
+const NODE_OLDER_MOVE: u32 = 34u;
+const NODE_OLDER_SCALING: u32 = 37u;
+const NODE_OLDER_TURN: u32 = 38u;
+const NODE_OLDER_VELOCITY: u32 = 41u;
+const NODE_OLDER_SCALE_RATE: u32 = 44u;
+const NODE_OLDER_SPIN: u32 = 45u;
+const NODE_TARGET_PLACE: u32 = 48u;
+const NODE_TARGET_FRAME: u32 = 51u;
+const NODE_CONTACT_NORMAL: u32 = 55u;
+const NODE_CONTACT_OFFSET: u32 = 58u;
+const NODE_CONTACT_STIFFNESS: u32 = 59u;
+const NODE_FRICTION_STIFFNESS: u32 = 60u;
+const NODE_ENTRIES: u32 = 61u;
+
+// Entries of an input row, one a group: what the host says once a frame.
+const INPUT_BONE_FROM: u32 = 0u;
+const INPUT_BONE_TO: u32 = 14u;
+const INPUT_ORIGIN_SHIFT: u32 = 28u;
+const INPUT_HANGS: u32 = 31u;
+const INPUT_ACTIVATION: u32 = 32u;
+const INPUT_PLANES: u32 = 33u;
+const INPUT_PLANE: u32 = 5u;
+const INPUT_MAX_PLANES: u32 = 4u;
+const INPUT_ENTRIES: u32 = 53u;
+
+// Entries of a chain row, one a group, of the state: how its bones moved.
+const CHAIN_BONE_OLDER: u32 = 0u;
+const CHAIN_BONE_PREV: u32 = 14u;
+const CHAIN_BONE_NOW: u32 = 28u;
+const CHAIN_HISTORY: u32 = 42u;
+const CHAIN_ENTRIES: u32 = 43u;
+
+// Entries of a node's scratch row: the block factor.
+const SCRATCH_LOWER: u32 = 0u;
+const SCRATCH_INV_PIVOT: u32 = 21u;
+const SCRATCH_COUPLING: u32 = 28u;
+const SCRATCH_RHS: u32 = 77u;
+const SCRATCH_ENTRIES: u32 = 84u;
+
+// Where a group of LANES chains lies; its own place in the table is its input row and its chain row.
+struct Group {
+    node_base: u32,
+    rest_base: u32,
+    node_count: u32,
+}
+
+// What every stage of a substep knows.
+struct StepParams {
+    gravity: vec3<f32>,
+    h: f32,
+    inv_h: f32,
+    h_over_last_h: f32,
+    alpha: f32,
+    second_order: f32,
+    first_substep: u32,
+    group_count: u32,
+    skin_block_count: u32,
+    padding: u32,
+}
+
+// Word index of one entry of one lane in an array whose rows have `entries` entries.
+fn word(row: u32, entries: u32, entry: u32, lane: u32) -> u32 {
+    return (row * entries + entry) * LANES + lane;
+}
+
+// The thread's number, from global_invocation_id: a dispatch has rows of at most MAX_WORKGROUPS workgroups.
+fn thread_of(invocation: vec3<u32>) -> u32 {
+    return invocation.y * (MAX_WORKGROUPS * WORKGROUP_SIZE) + invocation.x;
+}
+
+// One thread is one chain: neighbouring threads are neighbouring lanes.
+fn group_of(thread: u32) -> u32 {
+    return thread / LANES;
+}
+
+fn lane_of(thread: u32) -> u32 {
+    return thread % LANES;
+}

@@ -1,0 +1,116 @@
+// Vectors, quaternions (x, y, z, w) and symmetric matrices; the twin of src/cpu/math.rs and src/cpu/lanes.rs.
+
+alias Quaternion = vec4<f32>;
+// A 3×3 matrix that equals its transpose.
+alias Sym3 = mat3x3<f32>;
+// A 3×3 matrix by rows.
+alias Mat3 = array<vec3<f32>, 3>;
+
+// The largest factor by which a scale may change in one substep, either way.
+const SCALE_LIMIT: f32 = 1.3;
+
+// `a` where `value < other`, else `b` (also where either is NaN).
+fn where_less(value: f32, other: f32, a: f32, b: f32) -> f32 {
+    return select(b, a, value < other);
+}
+
+fn smaller(a: f32, b: f32) -> f32 {
+    return where_less(a, b, a, b);
+}
+
+fn larger(a: f32, b: f32) -> f32 {
+    return where_less(b, a, a, b);
+}
+
+fn between(value: f32, low: f32, high: f32) -> f32 {
+    return smaller(larger(value, low), high);
+}
+
+fn conjugate(q: Quaternion) -> Quaternion {
+    return Quaternion(-q.x, -q.y, -q.z, q.w);
+}
+
+// The Hamilton product: `o` first, then `q`.
+fn product(q: Quaternion, o: Quaternion) -> Quaternion {
+    return Quaternion(
+        q.w * o.x + q.x * o.w + q.y * o.z - q.z * o.y,
+        q.w * o.y - q.x * o.z + q.y * o.w + q.z * o.x,
+        q.w * o.z + q.x * o.y - q.y * o.x + q.z * o.w,
+        q.w * o.w - q.x * o.x - q.y * o.y - q.z * o.z,
+    );
+}
+
+fn normalised(q: Quaternion) -> Quaternion {
+    return q * (1.0 / sqrt(dot(q, q)));
+}
+
+// The columns u, v, w of the rotation matrix.
+fn axes_of(q: Quaternion) -> mat3x3<f32> {
+    let twice = q.xyz + q.xyz;
+    let xx = q.x * twice.x;
+    let yy = q.y * twice.y;
+    let zz = q.z * twice.z;
+    let xy = q.x * twice.y;
+    let xz = q.x * twice.z;
+    let yz = q.y * twice.z;
+    let wx = q.w * twice.x;
+    let wy = q.w * twice.y;
+    let wz = q.w * twice.z;
+    return mat3x3<f32>(
+        vec3<f32>(1.0 - (yy + zz), xy + wz, xz - wy),
+        vec3<f32>(xy - wz, 1.0 - (xx + zz), yz + wx),
+        vec3<f32>(xz + wy, yz - wx, 1.0 - (xx + yy)),
+    );
+}
+
+fn rotate(q: Quaternion, v: vec3<f32>) -> vec3<f32> {
+    let axes = axes_of(q);
+    return axes[0] * v.x + axes[1] * v.y + axes[2] * v.z;
+}
+
+// Turned by the Cayley map of a world rotation vector φ: angle 2·atan(|φ|/2), so never past π and without
+// transcendentals; turn_to undoes it exactly.
+fn turned(q: Quaternion, phi: vec3<f32>) -> Quaternion {
+    return normalised(product(Quaternion(phi * 0.5, 1.0), q));
+}
+
+// The world rotation vector that `turned` needs to get from `q` to `to`, by the shorter way.
+fn turn_to(q: Quaternion, to: Quaternion) -> vec3<f32> {
+    let relative = product(to, conjugate(q));
+    let tiny = 1.0e-6;
+    let w = where_less(relative.w, 0.0, smaller(relative.w, -tiny), larger(relative.w, tiny));
+    return relative.xyz * (2.0 / w);
+}
+
+// From `q` (α = 0) to `to` (α = 1) by the shorter way, normalised linear interpolation.
+fn blend(q: Quaternion, to: Quaternion, alpha: f32) -> Quaternion {
+    let near = where_less(dot(q, to), 0.0, -alpha, alpha);
+    return normalised(q * (1.0 - alpha) + to * near);
+}
+
+// `isotropic·I + axial·w wᵀ`.
+fn sym_transverse(isotropic: f32, axial: f32, w: vec3<f32>) -> Sym3 {
+    let a = axial * w;
+    return Sym3(
+        vec3<f32>(isotropic + a.x * w.x, a.x * w.y, a.x * w.z),
+        vec3<f32>(a.x * w.y, isotropic + a.y * w.y, a.y * w.z),
+        vec3<f32>(a.x * w.z, a.y * w.z, isotropic + a.z * w.z),
+    );
+}
+
+// `uu·u uᵀ + vv·v vᵀ + uv·(u vᵀ + v uᵀ) + ww·w wᵀ`.
+fn sym_from_axes(axes: mat3x3<f32>, uu: f32, vv: f32, uv: f32, ww: f32) -> Sym3 {
+    let u = axes[0];
+    let v = axes[1];
+    let w = axes[2];
+    let a = u * uu + v * uv;
+    let b = u * uv + v * vv;
+    let c = w * ww;
+    let xx = a.x * u.x + b.x * v.x + c.x * w.x;
+    let yy = a.y * u.y + b.y * v.y + c.y * w.y;
+    let zz = a.z * u.z + b.z * v.z + c.z * w.z;
+    let xy = a.x * u.y + b.x * v.y + c.x * w.y;
+    let xz = a.x * u.z + b.x * v.z + c.x * w.z;
+    let yz = a.y * u.z + b.y * v.z + c.y * w.z;
+    return Sym3(vec3<f32>(xx, xy, xz), vec3<f32>(xy, yy, yz), vec3<f32>(xz, yz, zz));
+}

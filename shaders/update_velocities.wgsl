@@ -1,0 +1,34 @@
+// Stage update_velocities: velocities from the substep's motion; the twin of src/cpu/update_velocities.rs.
+
+// First order: rate = change/h. Second order (BDF2): rate = (3·change − last change)/2h. Places: the velocity that
+// predict left, and (moved − predicted move)/h̃ of what the solve added.
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn update_velocities(@builtin(global_invocation_id) invocation: vec3<u32>) {
+    let chain = chain_of(thread_of(invocation));
+    if chain.node_count == 0u {
+        return;
+    }
+    let half_history = second_order_of(chain) * 0.5;
+    let of_move = params.inv_h * (1.0 + half_history);
+    let of_older = params.inv_h * half_history;
+    for (var index = 0u; index < chain.node_count; index++) {
+        let row = node_row_of(chain, index);
+        let moved = node3(row, NODE_MOVED);
+        let scaled = node_at(row, NODE_SCALE) - node_at(row, NODE_PREV_SCALE);
+        let turn = turn_to(node4(row, NODE_PREV_FRAME), node4(row, NODE_FRAME));
+        let solved = moved - node3(row, NODE_PREDICTED_MOVE);
+        let velocity = node3(row, NODE_VELOCITY) + solved * of_move;
+        let rate = scaled * of_move - node_at(row, NODE_OLDER_SCALING) * of_older;
+        let spin = turn * of_move - node3(row, NODE_OLDER_TURN) * of_older;
+
+        set_node(row, NODE_OLDER_SCALE_RATE, node_at(row, NODE_SCALE_RATE));
+        set_node3(row, NODE_OLDER_SPIN, node3(row, NODE_SPIN));
+        set_node3(row, NODE_OLDER_MOVE, moved);
+        set_node(row, NODE_OLDER_SCALING, scaled);
+        set_node3(row, NODE_OLDER_TURN, turn);
+        set_node3(row, NODE_VELOCITY, velocity);
+        set_node(row, NODE_SCALE_RATE, rate);
+        set_node3(row, NODE_SPIN, spin);
+    }
+    set_chain(chain.chain, CHAIN_HISTORY, 1.0);
+}

@@ -1,0 +1,102 @@
+//! The arrays there are, and the stages' kernels that bind them.
+
+use super::{Access, ArrayId, ArraySpec, KernelSpec};
+use crate::layout::{Group, SkinBlock, SkinnedVertex, chain, input, node, rest, scratch};
+use crate::skin::{ModelPose, RodBinding, SkinVertex};
+use crate::step::Stage;
+
+/// [`Group`] table.
+pub const GROUPS: ArrayId = ArrayId(0);
+/// [`rest`] rows.
+pub const REST_ROWS: ArrayId = ArrayId(1);
+/// [`node`] rows.
+pub const NODE_ROWS: ArrayId = ArrayId(2);
+/// [`input`] rows.
+pub const INPUT_ROWS: ArrayId = ArrayId(3);
+/// [`chain`] rows.
+pub const CHAIN_ROWS: ArrayId = ArrayId(4);
+/// [`scratch`] rows.
+pub const SCRATCH_ROWS: ArrayId = ArrayId(5);
+/// [`SkinBlock`] table.
+pub const SKIN_BLOCKS: ArrayId = ArrayId(6);
+/// Skins' vertices at rest.
+pub const SKIN_VERTICES: ArrayId = ArrayId(7);
+/// Skins' bindings to rods.
+pub const ROD_BINDINGS: ArrayId = ArrayId(8);
+/// Palette matrices.
+pub const PALETTE: ArrayId = ArrayId(9);
+/// Each instance's chains' origins, then its bones, in model space.
+pub const MODEL_POSES: ArrayId = ArrayId(10);
+/// Deformed vertices.
+pub const SKINNED: ArrayId = ArrayId(11);
+
+/// Every array.
+pub const ARRAYS: &[ArraySpec] = &[
+    ArraySpec::table::<Group>("groups"),
+    ArraySpec::of_lanes("rest_rows", rest::ENTRIES as u32),
+    ArraySpec::of_lanes("node_rows", node::ENTRIES as u32),
+    ArraySpec::of_lanes("input_rows", input::ENTRIES as u32),
+    ArraySpec::of_lanes("chain_rows", chain::ENTRIES as u32),
+    ArraySpec::of_lanes("scratch_rows", scratch::ENTRIES as u32),
+    ArraySpec::table::<SkinBlock>("skin_blocks"),
+    ArraySpec::table::<SkinVertex>("skin_vertices"),
+    ArraySpec::table::<RodBinding>("rod_bindings"),
+    ArraySpec::words("palette", 12),
+    ArraySpec::table::<ModelPose>("model_poses"),
+    ArraySpec::table::<SkinnedVertex>("skinned").drawable(),
+];
+
+const CHAIN_BINDINGS: &[(ArrayId, Access)] = &[
+    (GROUPS, Access::Read),
+    (REST_ROWS, Access::Read),
+    (NODE_ROWS, Access::ReadWrite),
+    (INPUT_ROWS, Access::Read),
+    (CHAIN_ROWS, Access::ReadWrite),
+    (SCRATCH_ROWS, Access::ReadWrite),
+];
+
+const SKIN_BINDINGS: &[(ArrayId, Access)] = &[
+    (SKIN_BLOCKS, Access::Read),
+    (SKIN_VERTICES, Access::Read),
+    (ROD_BINDINGS, Access::Read),
+    (PALETTE, Access::Read),
+    (MODEL_POSES, Access::Read),
+    (GROUPS, Access::Read),
+    (NODE_ROWS, Access::Read),
+    (SKINNED, Access::ReadWrite),
+];
+
+/// A stage whose thread is a chain.
+macro_rules! chain_stage {
+    ($stage:ident, $file:literal) => {
+        (
+            Stage::$stage,
+            KernelSpec {
+                stage: Stage::$stage.name(),
+                source: concat!(
+                    include_str!("../../shaders/bindings/chains.wgsl"),
+                    "\n",
+                    include_str!(concat!("../../shaders/", $file, ".wgsl"))
+                ),
+                bindings: CHAIN_BINDINGS,
+            },
+        )
+    };
+}
+
+/// The kernel of every stage that has one.
+pub const KERNELS: &[(Stage, KernelSpec)] = &[
+    chain_stage!(MoveBones, "move_bones"),
+    chain_stage!(Predict, "predict"),
+    chain_stage!(SolveRods, "solve_rods"),
+    chain_stage!(SolveContacts, "solve_contacts"),
+    chain_stage!(UpdateVelocities, "update_velocities"),
+    (
+        Stage::DeformSkin,
+        KernelSpec {
+            stage: Stage::DeformSkin.name(),
+            source: include_str!("../../shaders/deform_skin.wgsl"),
+            bindings: SKIN_BINDINGS,
+        },
+    ),
+];

@@ -1,0 +1,287 @@
+//! The GPU as a backend: instances in the arrays, steps into an encoder, results back into the instances.
+
+use std::collections::VecDeque;
+
+use super::arrays::{ARRAYS, CHAIN_ROWS, KERNELS, NODE_ROWS, SKINNED};
+use super::readback::{BufferPart, read_now};
+use super::residents::{Front, Residents, Upload};
+use super::{Buffers, GpuDevice, GpuError, Kernel, Readback, Recorder, StageTimer};
+use crate::HalfSpace;
+use crate::layout::{SkinnedVertex, workgroups};
+use crate::physics::{Instance, Slot};
+use crate::step::{Stage, StepParams};
+use crate::timing::StageTimes;
+
+/// How many steps' results may be under way.
+const DEPTH: usize = 4;
+
+/// How many steps [`GpuBackend::submit`] lets the host run ahead of the GPU, below [`DEPTH`], so that each arrives.
+const AHEAD: usize = 3;
+
+/// A step to record.
+pub(crate) struct GpuFrame<'a> {
+    /// The frame's stages in order, each with the index of its substep.
+    pub schedule: &'a [(Stage, u32)],
+    /// Parameters of each substep.
+    pub substeps: Vec<StepParams>,
+    /// Contact planes.
+    pub planes: &'a [HalfSpace],
+    /// The step's number.
+    pub step: u64,
+    /// Whether deformed vertices come back to the host.
+    pub mirror_vertices: bool,
+    /// Whether stages are timed.
+    pub timed: bool,
+}
+
+/// Rows of each kind that a read-back holds, one kind after the other.
+#[derive(Clone, Copy)]
+struct Extent {
+    nodes: u64,
+    chains: u64,
+    skinned: u64,
+}
+
+/// What the host must remember of a step until its results arrive.
+struct UnderWay {
+    /// Counts recordings, also over a [`Physics::restore`](crate::Physics::restore), which turns steps back.
+    tag: u64,
+    step: u64,
+    extent: Extent,
+    fronts: Vec<Front>,
+}
+
+/// Flesh on a GPU.
+pub(crate) struct GpuBackend {
+    gpu: GpuDevice,
+    buffers: Buffers,
+    kernels: Vec<(Stage, Kernel)>,
+    residents: Residents,
+    results: Readback,
+    under_way: VecDeque<UnderWay>,
+    submitted: VecDeque<wgpu::SubmissionIndex>,
+    timer: Option<StageTimer>,
+    /// How many steps were recorded.
+    recorded: u64,
+    /// The recording and the step that the instances show.
+    mirrored: (u64, u64),
+}
+
+impl GpuBackend {
+    /// Compiles the kernels; no instance is there yet.
+    pub fn new(gpu: GpuDevice) -> Result<Self, GpuError> {
+        let buffers = Buffers::new(&gpu, ARRAYS)?;
+        let kernels = KERNELS
+            .iter()
+            .map(|(stage, spec)| Ok((*stage, Kernel::new(&gpu, &buffers, spec)?)))
+            .collect::<Result<_, GpuError>>()?;
+        let timer = StageTimer::new(&gpu)?;
+        let (residents, under_way, submitted) = Default::default();
+        let results = Readback::new("results", DEPTH);
+        Ok(Self {
+            gpu,
+            buffers,
+            kernels,
+            residents,
+            results,
+            under_way,
+            submitted,
+            timer,
+            recorded: 0,
+            mirrored: (0, 0),
+        })
+    }
+
+    /// The device.
+    pub fn device(&self) -> &GpuDevice {
+        &self.gpu
+    }
+
+    /// The step that the instances show.
+    pub fn mirrored_step(&self) -> u64 {
+        self.mirrored.1
+    }
+
+    /// Notes that the host has put every instance at a step.
+    pub fn restored(&mut self, step: u64) {
+        self.mirrored = (self.recorded, step);
+    }
+
+    /// Records a step. After an error every instance starts again from what the host last saw of it.
+    pub fn encode(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        slots: &mut [Slot],
+        frame: GpuFrame<'_>,
+    ) -> Result<(), GpuError> {
+        let encoded = self.try_encode(encoder, slots, frame);
+        if encoded.is_err() {
+            self.residents = Residents::default();
+        }
+        encoded
+    }
+
+    fn try_encode(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        slots: &mut [Slot],
+        mut frame: GpuFrame<'_>,
+    ) -> Result<(), GpuError> {
+        self.recorded += 1;
+        let tag = self.recorded;
+        let Self { gpu, buffers, kernels, residents, results, timer, .. } = self;
+        let mut upload = Upload { gpu, buffers, encoder };
+        residents.follow(&mut upload, slots, tag)?;
+        residents.gather_inputs(&mut upload, slots, frame.planes)?;
+        let group_count = residents.groups.end() as u32;
+        let skin_block_count = residents.skin_block_count();
+        for params in &mut frame.substeps {
+            (params.group_count, params.skin_block_count) = (group_count, skin_block_count);
+        }
+        buffers.upload_params(gpu, encoder, &frame.substeps)?;
+        for (_, kernel) in kernels.iter_mut() {
+            kernel.rebind(gpu, buffers)?;
+        }
+        let mut recorder = Recorder::new(encoder, timer.as_mut().filter(|_| frame.timed));
+        for &(stage, substep) in frame.schedule {
+            let Some((_, kernel)) = kernels.iter().find(|(of, _)| *of == stage) else { continue };
+            let count = if stage == Stage::DeformSkin { skin_block_count } else { workgroups(group_count) };
+            recorder.dispatch(kernel, substep, count);
+        }
+        recorder.finish(gpu, tag)?;
+
+        let extent = extent(residents, frame.mirror_vertices);
+        if results.enqueue(gpu, encoder, tag, &parts(buffers, extent))? {
+            let fronts = residents.fronts();
+            self.under_way.push_back(UnderWay { tag, step: frame.step, extent, fronts });
+            if self.under_way.len() > 2 * DEPTH {
+                self.under_way.pop_front();
+            }
+        }
+        Ok(())
+    }
+
+    /// Submits a step, and waits where the host would run more than [`AHEAD`] steps ahead of the GPU.
+    pub fn submit(&mut self, encoder: wgpu::CommandEncoder) -> Result<(), GpuError> {
+        self.submitted.push_back(self.gpu.queue().submit([encoder.finish()]));
+        while self.submitted.len() > AHEAD {
+            if let Some(oldest) = self.submitted.pop_front() {
+                self.gpu.wait_for(oldest)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes in what has arrived, without waiting.
+    pub fn poll(&mut self, slots: &mut [Slot]) -> Result<(), GpuError> {
+        let polled = self.results.poll(&self.gpu);
+        let Self { results, residents, under_way, mirrored, .. } = self;
+        if let Some((tag, bytes)) = results.latest()
+            && tag > mirrored.0
+            && let Some(index) = under_way.iter().rposition(|under_way| under_way.tag == tag)
+        {
+            let arrived = &under_way[index];
+            for front in &arrived.fronts {
+                mirror(residents, slots, front, arrived, bytes);
+            }
+            *mirrored = (tag, arrived.step);
+            under_way.drain(..=index);
+        }
+        polled
+    }
+
+    /// Waits for everything submitted, and shows it: the state after step `step`.
+    pub fn finish(&mut self, slots: &mut [Slot], step: u64) -> Result<(), GpuError> {
+        let extent = extent(&self.residents, true);
+        let bytes = read_now(&self.gpu, &parts(&self.buffers, extent))?;
+        self.poll(slots)?;
+        let now = UnderWay { tag: self.recorded, step, extent, fronts: self.residents.fronts() };
+        for front in &now.fronts {
+            mirror(&self.residents, slots, front, &now, &bytes);
+        }
+        self.under_way.clear();
+        self.submitted.clear();
+        self.mirrored = (self.recorded, step);
+        Ok(())
+    }
+
+    /// The newest stage times that have arrived (ms).
+    pub fn stage_times(&mut self) -> Result<StageTimes, GpuError> {
+        let mut times = StageTimes::default();
+        let Some(timer) = &mut self.timer else { return Ok(times) };
+        timer.poll(&self.gpu)?;
+        for (name, time) in timer.latest().iter().flat_map(|timings| &timings.stages) {
+            if let Some(stage) = Stage::ALL.into_iter().find(|stage| stage.name() == *name) {
+                times.set(stage, time.as_secs_f64() * 1.0e3);
+            }
+        }
+        Ok(times)
+    }
+
+    /// Where a slot's deformed vertices lie: the buffer, the first byte and how many vertices.
+    pub fn vertices(&self, slot: usize, generation: u32) -> Option<(&wgpu::Buffer, u64, u32)> {
+        let resident = self.residents.slots.get(slot)?.as_ref().filter(|r| r.generation == generation)?;
+        let rows = &resident.skinned;
+        let first = rows.start * ARRAYS[SKINNED.0].row_bytes;
+        Some((self.buffers.array(SKINNED), first, (rows.end - rows.start) as u32))
+    }
+}
+
+fn extent(residents: &Residents, vertices: bool) -> Extent {
+    let skinned = if vertices { residents.skinned.end() } else { 0 };
+    Extent { nodes: residents.nodes.end(), chains: residents.groups.end(), skinned }
+}
+
+fn parts(buffers: &Buffers, extent: Extent) -> Vec<BufferPart<'_>> {
+    [(NODE_ROWS, extent.nodes), (CHAIN_ROWS, extent.chains), (SKINNED, extent.skinned)]
+        .into_iter()
+        .filter(|(_, rows)| *rows > 0)
+        .map(|(id, rows)| (buffers.array(id), 0, rows * ARRAYS[id.0].row_bytes))
+        .collect()
+}
+
+/// Shows an instance as it was after a step, unless the host has changed it since.
+fn mirror(residents: &Residents, slots: &mut [Slot], front: &Front, arrived: &UnderWay, bytes: &[u8]) {
+    let resident = residents.slots.get(front.slot).and_then(Option::as_ref);
+    let (Some(resident), Some(slot)) = (resident, slots.get_mut(front.slot)) else { return };
+    let known = resident.generation == front.generation && slot.generation == front.generation;
+    let Some(instance) = slot.instance.as_mut().filter(|instance| known && !instance.changed) else { return };
+    if arrived.tag < resident.since {
+        return;
+    }
+    let row_bytes = [NODE_ROWS, CHAIN_ROWS, SKINNED].map(|id| ARRAYS[id.0].row_bytes);
+    let node_bytes = &bytes[(resident.nodes.start * row_bytes[0]) as usize..];
+    let chains_from = arrived.extent.nodes * row_bytes[0];
+    let chain_bytes = &bytes[(chains_from + resident.groups.start * row_bytes[1]) as usize..];
+    let (mut nodes_at, mut chains_at) = (0, 0);
+    for group in &mut instance.state.nodes.groups {
+        nodes_at += copy_from(bytemuck::cast_slice_mut(&mut group.nodes), &node_bytes[nodes_at..]);
+        chains_at += copy_from(bytemuck::cast_slice_mut(&mut group.chains), &chain_bytes[chains_at..]);
+    }
+    instance.state.nodes.origins.clone_from(&front.origins);
+    instance.state.nodes.bones.clone_from(&front.bones);
+    if arrived.extent.skinned > 0 {
+        let skinned_from = chains_from + arrived.extent.chains * row_bytes[1];
+        let first = (skinned_from + resident.skinned.start * row_bytes[2]) as usize;
+        let count = (resident.skinned.end - resident.skinned.start) * row_bytes[2];
+        mirror_vertices(instance, &bytes[first..first + count as usize], arrived.step);
+    }
+    instance.heal();
+}
+
+fn copy_from(target: &mut [u8], source: &[u8]) -> usize {
+    target.copy_from_slice(&source[..target.len()]);
+    target.len()
+}
+
+fn mirror_vertices(instance: &mut Instance, bytes: &[u8], step: u64) {
+    let vertices = &mut instance.vertices;
+    vertices.positions.clear();
+    vertices.normals.clear();
+    for vertex in bytes.chunks_exact(size_of::<SkinnedVertex>()) {
+        let vertex: SkinnedVertex = bytemuck::pod_read_unaligned(vertex);
+        vertices.positions.push(vertex.position.into());
+        vertices.normals.push(vertex.normal.into());
+    }
+    vertices.step = step;
+}

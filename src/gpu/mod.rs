@@ -1,0 +1,31 @@
+//! Stepping on a GPU through wgpu: the device, all memory on it, one kernel a stage.
+//!
+//! Everything a step does is recorded into a [`wgpu::CommandEncoder`], the host's or our own: uploads
+//! ([`Buffers`]), dispatches ([`Recorder`] over [`Kernel`]s), results on their way back ([`Readback`],
+//! [`StageTimer`]). Recording never waits for the GPU, and whoever submits the encoder need call nothing after it.
+
+mod arrays;
+mod backend;
+mod buffers;
+mod device;
+mod error;
+mod kernels;
+mod readback;
+mod recorder;
+mod residents;
+mod rows;
+mod staging;
+mod stepping;
+mod timing;
+
+pub use arrays::{ARRAYS, KERNELS};
+pub(crate) use backend::GpuBackend;
+pub use buffers::{ArrayId, ArraySpec, Buffers, PARAMS_STRIDE};
+pub use device::{AdapterReport, GpuDevice};
+pub use error::GpuError;
+pub use kernels::{Access, Kernel, KernelSpec, SHARED};
+pub use readback::{BufferPart, Readback, read_now};
+pub use recorder::Recorder;
+pub use staging::Staging;
+pub use stepping::VertexSlice;
+pub use timing::{MAX_TIMED_DISPATCHES, StageTimer, StepTimings};

@@ -1,0 +1,276 @@
+//! Which instances lie where in the arrays.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use glam::DVec3;
+
+use super::arrays::{
+    CHAIN_ROWS, GROUPS, INPUT_ROWS, MODEL_POSES, NODE_ROWS, PALETTE, REST_ROWS, ROD_BINDINGS, SCRATCH_ROWS,
+    SKIN_BLOCKS, SKIN_VERTICES, SKINNED,
+};
+use super::rows::Rows;
+use super::{Buffers, GpuDevice, GpuError};
+use crate::cpu::lanes::Entry;
+use crate::flesh::{Flesh, FleshState, GroupState};
+use crate::layout::{Group, SkinBlock, WORKGROUP_SIZE, input};
+use crate::physics::{Instance, Slot};
+use crate::skin::{ModelPose, PaletteMatrix, Skin};
+use crate::{HalfSpace, Pose};
+
+/// Where uploads go.
+pub(super) struct Upload<'a> {
+    pub gpu: &'a GpuDevice,
+    pub buffers: &'a mut Buffers,
+    pub encoder: &'a mut wgpu::CommandEncoder,
+}
+
+impl Upload<'_> {
+    fn rows<T: bytemuck::Pod>(&mut self, id: super::ArrayId, first_row: u64, rows: &[T]) -> Result<(), GpuError> {
+        self.buffers.upload(self.gpu, self.encoder, id, first_row, rows)
+    }
+}
+
+/// An instance on the GPU.
+pub(super) struct Resident {
+    pub generation: u32,
+    pub nodes: Range<u64>,
+    pub groups: Range<u64>,
+    pub skinned: Range<u64>,
+    /// What the host knows of the newest step recorded: origins and bones, and input rows; the rest is empty.
+    pub front: FleshState,
+    /// The first recording that began with the state that the host sent last.
+    pub since: u64,
+    poses: Range<u64>,
+    palette: Range<u64>,
+    flesh: Arc<Flesh>,
+    skin: Arc<Skin>,
+}
+
+/// The host's part of an instance's state at a step.
+pub(super) struct Front {
+    pub slot: usize,
+    pub generation: u32,
+    pub origins: Vec<DVec3>,
+    pub bones: Vec<Pose>,
+}
+
+/// Rows of an asset, shared by its instances.
+struct Shared<T> {
+    owner: Arc<T>,
+    users: usize,
+    rows: Range<u64>,
+    more_rows: Range<u64>,
+}
+
+/// All instances on the GPU, and the tables that say where they lie.
+#[derive(Default)]
+pub(super) struct Residents {
+    /// By the index of the instance's slot.
+    pub slots: Vec<Option<Resident>>,
+    pub nodes: Rows,
+    pub groups: Rows,
+    pub skinned: Rows,
+    rest: Rows,
+    vertices: Rows,
+    bindings: Rows,
+    poses: Rows,
+    palette: Rows,
+    fleshes: Vec<Shared<Flesh>>,
+    skins: Vec<Shared<Skin>>,
+    group_table: Vec<Group>,
+    skin_blocks: Vec<SkinBlock>,
+    tables_changed: bool,
+    inputs: Vec<Entry<f32>>,
+    pose_rows: Vec<ModelPose>,
+    palette_rows: Vec<PaletteMatrix>,
+}
+
+impl Residents {
+    /// Workgroups of skin.
+    pub fn skin_block_count(&self) -> u32 {
+        self.skin_blocks.len() as u32
+    }
+
+    /// The host's part of every instance's state after the newest step recorded.
+    pub fn fronts(&self) -> Vec<Front> {
+        let residents = self.slots.iter().enumerate();
+        residents
+            .filter_map(|(slot, resident)| {
+                let Resident { generation, front, .. } = resident.as_ref()?;
+                let (origins, bones) = (front.origins.clone(), front.bones.clone());
+                Some(Front { slot, generation: *generation, origins, bones })
+            })
+            .collect()
+    }
+
+    /// Makes the GPU's instances those of `slots`: rows for new ones, states that the host changed, none for those
+    /// gone. Recording `tag` is the first to see it.
+    pub fn follow(&mut self, upload: &mut Upload<'_>, slots: &mut [Slot], tag: u64) -> Result<(), GpuError> {
+        self.slots.resize_with(self.slots.len().max(slots.len()), || None);
+        for (index, resident) in self.slots.iter_mut().enumerate() {
+            let slot = slots.get(index).filter(|slot| slot.instance.is_some());
+            let gone = |resident: &mut Resident| slot.is_none_or(|slot| slot.generation != resident.generation);
+            if let Some(gone) = resident.take_if(gone) {
+                self.nodes.give_back(gone.nodes);
+                self.groups.give_back(gone.groups);
+                self.skinned.give_back(gone.skinned);
+                self.poses.give_back(gone.poses);
+                self.palette.give_back(gone.palette);
+                if let Some(shared) = release(&mut self.fleshes, &gone.flesh) {
+                    self.rest.give_back(shared.rows);
+                }
+                if let Some(shared) = release(&mut self.skins, &gone.skin) {
+                    self.vertices.give_back(shared.rows);
+                    self.bindings.give_back(shared.more_rows);
+                }
+                self.tables_changed = true;
+            }
+        }
+        for (index, slot) in slots.iter_mut().enumerate() {
+            let Some(instance) = &mut slot.instance else { continue };
+            if self.slots[index].is_none() {
+                let resident = self.settle(upload, slot.generation, instance)?;
+                self.slots[index] = Some(resident);
+                self.tables_changed = true;
+                instance.changed = true;
+            }
+            if let (Some(resident), true) = (&mut self.slots[index], instance.changed) {
+                resident.take_state(upload, &instance.state.nodes, tag)?;
+                instance.changed = false;
+            }
+        }
+        if self.tables_changed {
+            self.rebuild_tables();
+            upload.rows(GROUPS, 0, &self.group_table)?;
+            upload.rows(SKIN_BLOCKS, 0, &self.skin_blocks)?;
+            upload.buffers.reserve(upload.gpu, upload.encoder, SCRATCH_ROWS, self.nodes.end())?;
+            upload.buffers.reserve(upload.gpu, upload.encoder, SKINNED, self.skinned.end())?;
+            self.tables_changed = false;
+        }
+        Ok(())
+    }
+
+    fn settle(&mut self, upload: &mut Upload<'_>, generation: u32, instance: &Instance) -> Result<Resident, GpuError> {
+        let Instance { flesh, skin, .. } = instance;
+        if !share(&mut self.fleshes, flesh) {
+            let rows: Vec<Entry<f32>> = flesh.groups.iter().flat_map(|group| &group.rows).copied().collect();
+            let owned = self.rest.take(flesh.groups.iter().map(|group| group.node_count as u64).sum());
+            upload.rows(REST_ROWS, owned.start, &rows)?;
+            self.fleshes.push(Shared { owner: flesh.clone(), users: 1, rows: owned, more_rows: 0..0 });
+        }
+        if !share(&mut self.skins, skin) {
+            let vertices = self.vertices.take(skin.vertices.len() as u64);
+            let bindings = self.bindings.take(skin.bindings.len() as u64);
+            upload.rows(SKIN_VERTICES, vertices.start, &skin.vertices)?;
+            upload.rows(ROD_BINDINGS, bindings.start, &skin.bindings)?;
+            self.skins.push(Shared { owner: skin.clone(), users: 1, rows: vertices, more_rows: bindings });
+        }
+        let nodes = flesh.groups.iter().map(|group| group.node_count as u64).sum();
+        Ok(Resident {
+            generation,
+            nodes: self.nodes.take(nodes),
+            groups: self.groups.take(flesh.groups.len() as u64),
+            skinned: self.skinned.take(skin.vertices.len() as u64),
+            poses: self.poses.take((flesh.chains().len() + flesh.bones().len()) as u64),
+            palette: self.palette.take(skin.palette_len as u64),
+            front: instance.state.nodes.without_rows(),
+            since: 0,
+            flesh: flesh.clone(),
+            skin: skin.clone(),
+        })
+    }
+
+    fn rebuild_tables(&mut self) {
+        self.group_table.clear();
+        self.group_table.resize(self.groups.end() as usize, Group::default());
+        self.skin_blocks.clear();
+        for resident in self.slots.iter().flatten() {
+            let rest_start = find(&self.fleshes, &resident.flesh).map_or(0, |shared| shared.rows.start);
+            let mut offset = 0;
+            for (group, rest) in (resident.groups.start as usize..).zip(&resident.flesh.groups) {
+                self.group_table[group] = Group {
+                    node_base: resident.nodes.start as u32 + offset,
+                    rest_base: rest_start as u32 + offset,
+                    node_count: rest.node_count as u32,
+                };
+                offset += rest.node_count as u32;
+            }
+            let Some(skin) = find(&self.skins, &resident.skin) else { continue };
+            let count = resident.skin.vertices.len() as u32;
+            self.skin_blocks.extend((0..count).step_by(WORKGROUP_SIZE as usize).map(|first| SkinBlock {
+                vertex_base: skin.rows.start as u32 + first,
+                vertex_count: (count - first).min(WORKGROUP_SIZE),
+                skinned_base: resident.skinned.start as u32 + first,
+                binding_base: skin.more_rows.start as u32,
+                group_base: resident.groups.start as u32,
+                pose_base: resident.poses.start as u32,
+                chain_count: resident.flesh.chains().len() as u32,
+                palette_base: resident.palette.start as u32,
+            }));
+        }
+    }
+
+    /// Stage `gather_inputs`: what the host says of this frame.
+    pub fn gather_inputs(
+        &mut self,
+        upload: &mut Upload<'_>,
+        slots: &mut [Slot],
+        planes: &[HalfSpace],
+    ) -> Result<(), GpuError> {
+        self.inputs.resize(self.groups.end() as usize * input::ENTRIES, [0.0; _]);
+        self.pose_rows.resize(self.poses.end() as usize, bytemuck::Zeroable::zeroed());
+        self.palette_rows.resize(self.palette.end() as usize, [[0.0; 4]; 3]);
+        for (resident, slot) in self.slots.iter_mut().zip(slots) {
+            let (Some(resident), Some(Instance { flesh, state, skin_inputs, .. })) = (resident, &mut slot.instance)
+            else {
+                continue;
+            };
+            resident.front.gather_inputs(flesh, &state.bones, &state.activations, planes);
+            let rows = self.inputs.chunks_exact_mut(input::ENTRIES).skip(resident.groups.start as usize);
+            for (row, group) in rows.zip(&resident.front.groups) {
+                row.copy_from_slice(&group.inputs);
+            }
+            skin_inputs.gather(&resident.front, &state.bones, &state.root);
+            let poses = &mut self.pose_rows[resident.poses.start as usize..resident.poses.end as usize];
+            let (chains, bones) = poses.split_at_mut(skin_inputs.chains.len());
+            chains.copy_from_slice(&skin_inputs.chains);
+            bones.copy_from_slice(&skin_inputs.bones);
+            self.palette_rows[resident.palette.start as usize..resident.palette.end as usize]
+                .copy_from_slice(&state.palette);
+        }
+        upload.rows(INPUT_ROWS, 0, &self.inputs)?;
+        upload.rows(MODEL_POSES, 0, &self.pose_rows)?;
+        upload.rows(PALETTE, 0, &self.palette_rows)
+    }
+}
+
+impl Resident {
+    fn take_state(&mut self, upload: &mut Upload<'_>, state: &FleshState, tag: u64) -> Result<(), GpuError> {
+        let rows = |of: fn(&GroupState) -> &Vec<Entry<f32>>| -> Vec<Entry<f32>> {
+            state.groups.iter().flat_map(of).copied().collect()
+        };
+        upload.rows(NODE_ROWS, self.nodes.start, &rows(|group| &group.nodes))?;
+        upload.rows(CHAIN_ROWS, self.groups.start, &rows(|group| &group.chains))?;
+        self.front = state.without_rows();
+        self.since = tag;
+        Ok(())
+    }
+}
+
+fn find<'a, T>(shared: &'a [Shared<T>], owner: &Arc<T>) -> Option<&'a Shared<T>> {
+    shared.iter().find(|shared| Arc::ptr_eq(&shared.owner, owner))
+}
+
+/// Counts one more user of an asset that is there.
+fn share<T>(shared: &mut [Shared<T>], owner: &Arc<T>) -> bool {
+    let found = shared.iter_mut().find(|shared| Arc::ptr_eq(&shared.owner, owner));
+    found.map(|shared| shared.users += 1).is_some()
+}
+
+/// Counts one user less; the asset itself when that was the last one.
+fn release<T>(shared: &mut Vec<Shared<T>>, owner: &Arc<T>) -> Option<Shared<T>> {
+    let index = shared.iter().position(|shared| Arc::ptr_eq(&shared.owner, owner))?;
+    shared[index].users -= 1;
+    (shared[index].users == 0).then(|| shared.swap_remove(index))
+}

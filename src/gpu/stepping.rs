@@ -1,0 +1,120 @@
+//! [`Physics`] on a GPU.
+
+use super::GpuDevice;
+use super::backend::GpuFrame;
+use crate::physics::ActiveBackend;
+use crate::step::{Stage, StepConfig};
+use crate::timing::{StageClock, stage_scope};
+use crate::{BackendError, FleshHandle, Physics, StepError};
+
+/// Deformed vertices in GPU memory, to draw from without a copy: 24 bytes each, place (m) then unit normal, three
+/// f32 each, in model space.
+#[derive(Clone, Copy, Debug)]
+pub struct VertexSlice<'a> {
+    /// The buffer, with vertex and index usage; valid until the next step.
+    pub buffer: &'a wgpu::Buffer,
+    /// Where the first vertex begins (bytes).
+    pub offset: u64,
+    /// How many vertices.
+    pub count: u32,
+}
+
+impl Physics {
+    /// An empty scene on a device that the host owns.
+    ///
+    /// The host tells of a loss that it hears of with [`Physics::report_device_lost`].
+    ///
+    /// # Errors
+    /// [`BackendError::Gpu`]: `LimitTooLow` names a limit below `wgpu::Limits::default()`; `Kernel`,
+    /// `OutOfMemory` or `Refused` where the kernels or their buffers cannot be made.
+    pub fn with_device(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self, BackendError> {
+        let mut physics = Self::with_config(StepConfig::default());
+        physics.backend = ActiveBackend::on_gpu(GpuDevice::with_device(device, queue)?)?;
+        Ok(physics)
+    }
+
+    /// Notes that the host's device was lost; every step then fails until [`Physics::switch_backend`].
+    pub fn report_device_lost(&self, reason: &str) {
+        if let ActiveBackend::Gpu(gpu) = &self.backend {
+            gpu.device().report_lost(reason);
+        }
+    }
+
+    /// Records a step of `dt` (s) into the host's encoder, which the host then submits; never waits.
+    ///
+    /// Results arrive some steps later, whenever [`Physics::step_flesh`], `encode` or [`Physics::finish`] is called.
+    /// An encoder that is thrown away takes its step with it: [`Physics::reset`] what it should have moved.
+    ///
+    /// # Errors
+    /// [`StepError::NotOnGpu`] on the CPU; else as for [`Physics::step_flesh`].
+    pub fn encode(&mut self, dt: f64, encoder: &mut wgpu::CommandEncoder) -> Result<(), StepError> {
+        self.check_step(dt)?;
+        let clock = StageClock::new(self.measure_stages);
+        self.record(dt, encoder, &clock)
+    }
+
+    /// As [`Physics::encode`], with an encoder of our own.
+    pub(crate) fn step_on_gpu(&mut self, dt: f64) -> Result<(), StepError> {
+        let clock = StageClock::new(self.measure_stages);
+        let ActiveBackend::Gpu(gpu) = &mut self.backend else { return Err(StepError::NotOnGpu) };
+        let mut encoder = gpu.device().device().create_command_encoder(&Default::default());
+        self.record(dt, &mut encoder, &clock)?;
+        let ActiveBackend::Gpu(gpu) = &mut self.backend else { return Err(StepError::NotOnGpu) };
+        gpu.submit(encoder)?;
+        Ok(())
+    }
+
+    fn record(&mut self, dt: f64, encoder: &mut wgpu::CommandEncoder, clock: &StageClock) -> Result<(), StepError> {
+        let substeps = self.substep_params(dt);
+        let schedule = self.frame_schedule();
+        let ActiveBackend::Gpu(gpu) = &mut self.backend else { return Err(StepError::NotOnGpu) };
+        let start = clock.start();
+        {
+            stage_scope!(Stage::ScatterOutputs);
+            gpu.poll(&mut self.slots)?;
+        }
+        clock.stop(Stage::ScatterOutputs, start);
+        let start = clock.start();
+        {
+            stage_scope!(Stage::GatherInputs);
+            let frame = GpuFrame {
+                schedule: &schedule,
+                substeps,
+                planes: &self.planes,
+                step: self.step + 1,
+                mirror_vertices: self.mirror_vertices,
+                timed: self.measure_stages,
+            };
+            gpu.encode(encoder, &mut self.slots, frame)?;
+        }
+        clock.stop(Stage::GatherInputs, start);
+        self.stage_times = if self.measure_stages { gpu.stage_times()? } else { Default::default() };
+        let host = clock.take();
+        for stage in [Stage::GatherInputs, Stage::ScatterOutputs] {
+            self.stage_times.set(stage, host.get(stage));
+        }
+        self.last_substep = dt / f64::from(self.config.substeps);
+        self.step += 1;
+        Ok(())
+    }
+
+    /// An instance's deformed vertices in GPU memory as the steps submitted leave them; `None` on the CPU and before
+    /// the first step.
+    ///
+    /// # Errors
+    /// [`StepError::NoSuchFlesh`].
+    pub fn vertex_slice(&self, handle: FleshHandle) -> Result<Option<VertexSlice<'_>>, StepError> {
+        self.get(handle)?;
+        let ActiveBackend::Gpu(gpu) = &self.backend else { return Ok(None) };
+        let (slot, generation) = handle.parts();
+        Ok(gpu.vertices(slot, generation).map(|(buffer, offset, count)| VertexSlice { buffer, offset, count }))
+    }
+
+    /// The device in use, or `None` on the CPU.
+    pub fn gpu(&self) -> Option<&GpuDevice> {
+        match &self.backend {
+            ActiveBackend::Gpu(gpu) => Some(gpu.device()),
+            ActiveBackend::Cpu => None,
+        }
+    }
+}

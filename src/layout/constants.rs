@@ -1,0 +1,117 @@
+//! What shaders may declare under the same names.
+
+use super::{Group, LANES, MAX_WORKGROUPS, POSE, SkinBlock, SkinnedVertex, StructLayout, WORKGROUP_SIZE};
+use super::{chain, input, node, rest, scratch};
+use crate::cpu::{
+    predict::{SCALE_LIMIT, SLENDER},
+    rod_energies::UNKNOWNS,
+    solve_contacts::{CONTACT_STIFFNESS, RECOVERY_SPEED},
+    solve_rods::{LEAST_PIVOT, LEAST_SCALE, MOST_SCALE, REACH},
+};
+use crate::skin::{ModelPose, RodBinding, SkinVertex};
+use crate::step::StepParams;
+use crate::wgsl_struct;
+
+wgsl_struct!(Group { node_base, rest_base, node_count });
+wgsl_struct!(SkinBlock {
+    vertex_base,
+    vertex_count,
+    skinned_base,
+    binding_base,
+    group_base,
+    pose_base,
+    chain_count,
+    palette_base,
+});
+wgsl_struct!(SkinnedVertex { position, normal });
+wgsl_struct!(StepParams {
+    gravity,
+    h,
+    inv_h,
+    h_over_last_h,
+    alpha,
+    second_order,
+    first_substep,
+    group_count,
+    skin_block_count,
+    padding,
+});
+wgsl_struct!(SkinVertex { position, first_binding, normal, binding_count, joints, weights });
+wgsl_struct!(RodBinding {
+    weight,
+    blend,
+    group,
+    node,
+    offset_a,
+    lane,
+    offset_b,
+    chain,
+    bone_offset,
+    bone,
+    normal_a,
+    padding_a,
+    bone_normal,
+    padding_b,
+});
+wgsl_struct!(ModelPose { rotation, translation, padding });
+
+/// Every struct that a shader may declare under the same name.
+pub const STRUCTS: &[StructLayout] = &[
+    StructLayout::of::<Group>(),
+    StructLayout::of::<SkinBlock>(),
+    StructLayout::of::<SkinnedVertex>(),
+    StructLayout::of::<StepParams>(),
+    StructLayout::of::<SkinVertex>(),
+    StructLayout::of::<RodBinding>(),
+    StructLayout::of::<ModelPose>(),
+];
+
+/// The entries of a row kind, with its name before each.
+macro_rules! entries {
+    ($module:ident $prefix:literal: $($entry:ident)+) => {
+        [$((concat!($prefix, stringify!($entry)), $module::$entry as u32)),+]
+    };
+}
+
+const REST: &[(&str, u32)] = &entries!(rest "REST_":
+    MASS INERTIA_U INERTIA_V INERTIA_UV INERTIA_W RADIUS DAMPING BONE_BLEND FREE_PLACE FREE_FRAME FREE_SCALE
+    HOLD_SLOT HOLD_PLACE HOLD_FRAME SURFACE_BENDING INV_LENGTH STRAIN DARBOUX AXIAL SHEAR LATERAL
+    SCALE_DIFFERENCE VOLUME BEND_U BEND_V BEND_UV TORSION VOLUME_BEND_U VOLUME_BEND_V ACTIVE CARRIED STRING_INERTIA ENTRIES
+);
+const NODE: &[(&str, u32)] = &entries!(node "NODE_":
+    PLACE SCALE FRAME PREV_PLACE PREV_SCALE PREV_FRAME VELOCITY SCALE_RATE SPIN MOVED PREDICTED_MOVE
+    PREDICTED_SCALE PREDICTED_FRAME OLDER_MOVE OLDER_SCALING OLDER_TURN OLDER_VELOCITY OLDER_SCALE_RATE
+    OLDER_SPIN TARGET_PLACE TARGET_FRAME CONTACT_NORMAL CONTACT_OFFSET CONTACT_STIFFNESS FRICTION_STIFFNESS
+    ENTRIES
+);
+const INPUT: &[(&str, u32)] = &entries!(input "INPUT_":
+    BONE_FROM BONE_TO ORIGIN_SHIFT HANGS ACTIVATION PLANES PLANE MAX_PLANES ENTRIES
+);
+const CHAIN: &[(&str, u32)] = &entries!(chain "CHAIN_":
+    BONE_OLDER BONE_PREV BONE_NOW HISTORY ENTRIES
+);
+const SCRATCH: &[(&str, u32)] = &entries!(scratch "SCRATCH_":
+    LOWER INV_PIVOT COUPLING RHS ENTRIES
+);
+const SIZES: &[(&str, u32)] = &[
+    ("LANES", LANES),
+    ("WORKGROUP_SIZE", WORKGROUP_SIZE),
+    ("MAX_WORKGROUPS", MAX_WORKGROUPS),
+    ("POSE", POSE as u32),
+    ("UNKNOWNS", UNKNOWNS as u32),
+];
+
+/// Every whole constant that a shader may declare under the same name.
+pub const CONSTANTS: &[&[(&str, u32)]] = &[SIZES, REST, NODE, INPUT, CHAIN, SCRATCH];
+
+/// Every other constant that a shader may declare under the same name.
+pub const FLOAT_CONSTANTS: &[(&str, f32)] = &[
+    ("SCALE_LIMIT", SCALE_LIMIT),
+    ("SLENDER", SLENDER),
+    ("LEAST_PIVOT", LEAST_PIVOT),
+    ("REACH", REACH),
+    ("LEAST_SCALE", LEAST_SCALE),
+    ("MOST_SCALE", MOST_SCALE),
+    ("CONTACT_STIFFNESS", CONTACT_STIFFNESS),
+    ("RECOVERY_SPEED", RECOVERY_SPEED),
+];

@@ -1,0 +1,92 @@
+//! What steps a [`Physics`](crate::Physics): the CPU or a GPU.
+
+/// What to step with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Backend {
+    /// A GPU where there is one; the CPU where there is none, or only a software adapter, which the CPU outruns.
+    #[default]
+    Auto,
+    /// The CPU.
+    Cpu,
+    /// A GPU, software adapters too.
+    Gpu,
+}
+
+/// Why a backend is not to be had.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum BackendError {
+    /// The GPU, or that there is none.
+    #[cfg(feature = "gpu")]
+    #[error(transparent)]
+    Gpu(#[from] crate::gpu::GpuError),
+    /// A build without GPU support.
+    #[cfg(not(feature = "gpu"))]
+    #[error("Backend::Gpu needs the crate feature `gpu`; build with it, or use Backend::Cpu")]
+    NotBuilt,
+}
+
+/// What steps a [`Physics`](crate::Physics).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BackendReport {
+    /// `cpu` or `gpu`.
+    pub backend: &'static str,
+    /// The GPU's name and graphics interface; `None` on the CPU.
+    pub adapter: Option<String>,
+}
+
+/// The backend in use.
+#[derive(Default)]
+pub(crate) enum ActiveBackend {
+    #[default]
+    Cpu,
+    #[cfg(feature = "gpu")]
+    Gpu(Box<crate::gpu::GpuBackend>),
+}
+
+impl ActiveBackend {
+    /// Makes the backend asked for.
+    pub fn new(backend: Backend) -> Result<Self, BackendError> {
+        match backend {
+            Backend::Cpu => Ok(Self::Cpu),
+            #[cfg(not(feature = "gpu"))]
+            Backend::Auto => Ok(Self::Cpu),
+            #[cfg(not(feature = "gpu"))]
+            Backend::Gpu => Err(BackendError::NotBuilt),
+            #[cfg(feature = "gpu")]
+            Backend::Auto => Ok(Self::on_hardware().unwrap_or_default()),
+            #[cfg(feature = "gpu")]
+            Backend::Gpu => Ok(Self::on_gpu(crate::gpu::GpuDevice::new()?)?),
+        }
+    }
+
+    #[cfg(feature = "gpu")]
+    pub fn on_gpu(device: crate::gpu::GpuDevice) -> Result<Self, crate::gpu::GpuError> {
+        Ok(Self::Gpu(Box::new(crate::gpu::GpuBackend::new(device)?)))
+    }
+
+    /// A GPU that is one, if it works.
+    #[cfg(feature = "gpu")]
+    fn on_hardware() -> Option<Self> {
+        let device = crate::gpu::GpuDevice::new().ok().filter(|device| !device.is_software())?;
+        Self::on_gpu(device).ok()
+    }
+
+    pub fn report(&self) -> BackendReport {
+        match self {
+            Self::Cpu => BackendReport { backend: "cpu", adapter: None },
+            #[cfg(feature = "gpu")]
+            Self::Gpu(gpu) => BackendReport { backend: "gpu", adapter: Some(gpu.device().report().to_string()) },
+        }
+    }
+}
+
+#[cfg(all(test, not(feature = "gpu")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_gpu_support_auto_is_the_cpu() {
+        assert!(ActiveBackend::new(Backend::Auto).is_ok_and(|backend| backend.report().backend == "cpu"));
+        assert_eq!(ActiveBackend::new(Backend::Gpu).err(), Some(BackendError::NotBuilt));
+    }
+}

@@ -1,0 +1,70 @@
+//! What can go wrong while stepping.
+
+/// What can go wrong while stepping.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum StepError {
+    /// A time step that is not a positive, finite number.
+    #[error("dt is {0} s; it must be finite and above 0 (skip the step instead of passing 0)")]
+    BadTimeStep(f64),
+    /// Zero substeps or iterations.
+    #[error("config.{0} is 0; it must be at least 1")]
+    ZeroCount(&'static str),
+    /// A handle whose instance was removed, or of another `Physics`.
+    #[error("the flesh handle names no instance; it was removed or belongs to another Physics")]
+    NoSuchFlesh,
+    /// A bone pose count that does not match.
+    #[error("{given} bone poses were given, but this flesh hangs on {expected}")]
+    BoneCount {
+        /// How many were given.
+        given: usize,
+        /// How many there are.
+        expected: usize,
+    },
+    /// A root pose that is not finite.
+    #[error("the pose given for the root is not finite")]
+    RootNotFinite,
+    /// A palette of the wrong length.
+    #[error("{given} palette matrices were given, but this skin has {expected}")]
+    PaletteLength {
+        /// How many were given.
+        given: usize,
+        /// How many there are.
+        expected: usize,
+    },
+    /// A chain that is not there.
+    #[error("there is no chain {chain}; this flesh has {count}")]
+    NoSuchChain {
+        /// The chain asked for.
+        chain: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// A node that is not there.
+    #[error("there is no node {node} in chain {chain}; it has {count}")]
+    NoSuchNode {
+        /// The chain.
+        chain: usize,
+        /// The node asked for.
+        node: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// An activation that makes no sense.
+    #[error("activation {0}; it must be between 0 and 10 (1 is the material's peak stress)")]
+    BadActivation(f32),
+    /// A snapshot of another set of instances.
+    #[error("the snapshot has other instances than this Physics; spawn and remove the same ones before restoring")]
+    OtherScene,
+    /// A bone pose that is not finite.
+    #[error("the pose given for bone {0} is not finite")]
+    BoneNotFinite(usize),
+    /// Recording into an encoder without a GPU.
+    #[cfg(feature = "gpu")]
+    #[error("this Physics steps on the CPU; use step_flesh, or make it with Backend::Gpu or with_device")]
+    NotOnGpu,
+    /// The GPU failed; [`Physics::switch_backend`](crate::Physics::switch_backend) continues from the last state that
+    /// arrived.
+    #[cfg(feature = "gpu")]
+    #[error(transparent)]
+    Gpu(#[from] crate::gpu::GpuError),
+}

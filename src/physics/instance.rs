@@ -1,0 +1,77 @@
+//! An instance of flesh as a [`Physics`](crate::Physics) keeps it.
+
+use std::sync::Arc;
+
+use crate::Pose;
+use crate::flesh::{Flesh, FleshState};
+use crate::skin::{PaletteMatrix, Skin, SkinInputs, SkinnedVertices};
+
+/// How an instance is doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Health {
+    /// How often its state went bad and it was put back to rest.
+    pub resets: u32,
+}
+
+/// What an instance keeps from step to step.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct InstanceState {
+    pub nodes: FleshState,
+    /// Where the bones are to be at the next frame's end.
+    pub bones: Vec<Pose>,
+    /// Where the root is to be at the next frame's end.
+    pub root: Pose,
+    /// One for each chain.
+    pub activations: Vec<f32>,
+    pub palette: Vec<PaletteMatrix>,
+    pub health: Health,
+}
+
+pub(crate) struct Instance {
+    pub flesh: Arc<Flesh>,
+    pub skin: Arc<Skin>,
+    pub state: InstanceState,
+    pub skin_inputs: SkinInputs,
+    pub vertices: SkinnedVertices,
+    /// Whether the host changed the state since a GPU last took it.
+    pub changed: bool,
+}
+
+pub(crate) struct Slot {
+    pub generation: u32,
+    pub instance: Option<Instance>,
+}
+
+impl Instance {
+    /// An instance at rest.
+    pub fn new(flesh: Arc<Flesh>, skin: Arc<Skin>, bones: &[Pose], root: Pose) -> Self {
+        let identity = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
+        let state = InstanceState {
+            nodes: FleshState::at_rest(&flesh, bones, &root),
+            bones: bones.to_vec(),
+            root,
+            activations: vec![0.0; flesh.chains().len()],
+            palette: vec![identity; skin.palette_len],
+            health: Health::default(),
+        };
+        let (skin_inputs, vertices) = Default::default();
+        Self { flesh, skin, state, skin_inputs, vertices, changed: true }
+    }
+
+    pub fn reset(&mut self) {
+        self.state.nodes = FleshState::at_rest(&self.flesh, &self.state.bones, &self.state.root);
+        self.changed = true;
+    }
+
+    /// Puts a state that is no longer finite back to rest, and counts that.
+    pub fn heal(&mut self) {
+        if !self.state.nodes.is_finite() {
+            self.reset();
+            self.state.health.resets += 1;
+        }
+    }
+}
+
+pub(crate) fn instances(slots: &mut [Slot]) -> impl Iterator<Item = &mut Instance> {
+    slots.iter_mut().filter_map(|slot| slot.instance.as_mut())
+}

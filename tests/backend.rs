@@ -1,0 +1,208 @@
+//! What hosts do with a GPU: results that arrive late, instances that come and go, snapshots, loss, encoders of their own.
+#![cfg(feature = "gpu")]
+
+mod common;
+
+use common::parity::{DT, Scene, compare, scenes};
+use glam::DVec3;
+use sinew::step::Stage;
+use sinew::{Backend, FleshHandle, Physics, Pose, StepError};
+
+/// The CPU and the GPU with the "skin" scene.
+fn skin_scene() -> Option<(Scene, Physics, Physics, Vec<FleshHandle>)> {
+    let mut gpu = common::gpu_physics()?;
+    let scene = scenes().pop().unwrap();
+    let mut cpu = Physics::with_config(scene.config);
+    let handles = scene.fill(&mut cpu);
+    assert_eq!(scene.fill(&mut gpu), handles);
+    Some((scene, cpu, gpu, handles))
+}
+
+const _: fn() = || {
+    fn is_send<T: Send>() {}
+    is_send::<Physics>();
+};
+
+#[test]
+fn auto_takes_a_gpu_that_is_one() {
+    let Some(gpu) = common::gpu() else { return };
+    let mut physics = Physics::new(Backend::Auto).unwrap();
+    println!("{}: {:?}", gpu.report(), physics.backend_report());
+    assert_eq!(physics.backend_report().backend, if gpu.is_software() { "cpu" } else { "gpu" });
+    physics.switch_backend(Backend::Gpu).unwrap();
+    assert_eq!(physics.backend_report().adapter, Some(gpu.report().to_string()));
+    for _ in 0..3 {
+        physics.step_flesh(DT).unwrap();
+        physics.finish().unwrap();
+    }
+    assert_eq!((physics.step_count(), physics.state_step()), (3, 3), "an empty scene steps too");
+    assert_eq!(physics.step_flesh(0.0), Err(StepError::BadTimeStep(0.0)));
+}
+
+#[test]
+fn results_arrive_without_waiting_and_say_their_step() {
+    let Some((scene, _, mut gpu, handles)) = skin_scene() else { return };
+    assert!(gpu.vertex_slice(handles[0]).unwrap().is_none());
+    assert_eq!(gpu.backend_report().backend, "gpu");
+    assert!(gpu.backend_report().adapter.is_some());
+    gpu.measure_stages = true;
+    for step in 1..=12 {
+        scene.pose(&mut gpu, &handles, step);
+        gpu.step_flesh(DT).unwrap();
+        let lag = gpu.step_count() - gpu.state_step();
+        assert!(lag <= 5, "{lag} steps behind");
+        if step == 12 {
+            assert!(gpu.state_step() > 0);
+            assert_eq!(gpu.vertices(handles[0]).unwrap().step, gpu.state_step());
+            assert_eq!(gpu.vertices(handles[0]).unwrap().positions.len(), 150);
+        }
+    }
+    gpu.finish().unwrap();
+    if gpu.gpu().is_some_and(|device| device.has_timestamps()) {
+        gpu.step_flesh(DT).unwrap();
+        let times = gpu.stage_times();
+        println!("{times:?}");
+        assert!(Stage::ALL.iter().all(|stage| times.get(*stage) > 0.0));
+    }
+    gpu.finish().unwrap();
+    gpu.mirror_vertices = false;
+    let shown = gpu.vertices(handles[0]).unwrap().step;
+    for _ in 0..8 {
+        gpu.step_flesh(DT).unwrap();
+    }
+    assert!(gpu.state_step() > shown && gpu.vertices(handles[0]).unwrap().step == shown);
+    let slice = gpu.vertex_slice(handles[2]).unwrap().unwrap();
+    assert_eq!((slice.count, slice.offset), (150, 150 * 24));
+}
+
+#[test]
+fn instances_come_and_go_and_one_that_breaks_is_reset_alone() {
+    let Some((scene, mut cpu, mut gpu, mut handles)) = skin_scene() else { return };
+    for physics in [&mut cpu, &mut gpu] {
+        for step in 1..=4 {
+            scene.pose(physics, &handles, step);
+            physics.step_flesh(DT).unwrap();
+        }
+        physics.remove(handles[0]).unwrap();
+        physics.step_flesh(DT).unwrap();
+        let (flesh, skin, root) = &scene.flesh[0];
+        let again = physics.insert_with_skin(flesh.clone(), skin.clone(), &(scene.bones)(4), *root).unwrap();
+        assert_ne!(again, handles[0]);
+        assert_eq!(physics.state(handles[0]), Err(StepError::NoSuchFlesh));
+        physics.teleport(handles[1], &[Pose::from_translation(DVec3::Y)], Pose::IDENTITY).unwrap();
+        physics.step_flesh(DT).unwrap();
+    }
+    handles[0] = successor(&gpu, &scene, handles[0]);
+    gpu.finish().unwrap();
+    let (worst, at) = compare(&scene, &cpu, &gpu, &handles);
+    assert!(worst <= 1.0, "{worst} × 1e-5, {at}");
+
+    let broken = handles[2];
+    for physics in [&mut cpu, &mut gpu] {
+        let flesh = physics.flesh(broken).unwrap().clone();
+        let mut node = physics.node(broken, 0, 3).unwrap();
+        node.velocity.x = f32::NAN;
+        physics.state_mut(broken).unwrap().set_node(&flesh, 0, 3, &node);
+        for _ in 0..3 {
+            physics.step_flesh(DT).unwrap();
+        }
+        physics.finish().unwrap();
+        physics.step_flesh(DT).unwrap();
+        physics.finish().unwrap();
+        assert_eq!(handles.iter().map(|h| physics.health(*h).unwrap().resets).collect::<Vec<_>>(), [0, 0, 1]);
+        assert!(handles.iter().all(|handle| physics.state(*handle).unwrap().is_finite()));
+    }
+}
+
+/// The handle of the instance that took the place of a removed one.
+fn successor(physics: &Physics, scene: &Scene, old: FleshHandle) -> FleshHandle {
+    let mut other = Physics::with_config(scene.config);
+    scene.fill(&mut other);
+    other.remove(old).unwrap();
+    let (flesh, skin, root) = &scene.flesh[0];
+    let bones = &(scene.bones)(0)[..flesh.bones().len()];
+    let handle = other.insert_with_skin(flesh.clone(), skin.clone(), bones, *root).unwrap();
+    assert!(physics.state(handle).is_ok());
+    handle
+}
+
+#[test]
+fn a_snapshot_continues_bit_for_bit() {
+    let Some((scene, _, mut gpu, handles)) = skin_scene() else { return };
+    let steps = |gpu: &mut Physics, from: usize, to: usize| {
+        for step in from..to {
+            scene.pose(gpu, &handles, step);
+            gpu.step_flesh(DT).unwrap();
+        }
+        gpu.finish().unwrap();
+        gpu.state_hash()
+    };
+    steps(&mut gpu, 1, 8);
+    let saved = gpu.save();
+    let first = steps(&mut gpu, 8, 20);
+    gpu.restore(&saved).unwrap();
+    assert_eq!(gpu.step_count(), 7);
+    assert_eq!(steps(&mut gpu, 8, 20), first);
+}
+
+#[test]
+fn state_moves_between_backends_and_outlives_a_lost_device() {
+    let Some((scene, mut cpu, mut gpu, handles)) = skin_scene() else { return };
+    let steps = |physics: &mut Physics, from: usize, to: usize| {
+        for step in from..to {
+            scene.pose(physics, &handles, step);
+            physics.step_flesh(DT).unwrap();
+        }
+    };
+    steps(&mut cpu, 1, 10);
+    steps(&mut gpu, 1, 4);
+    gpu.switch_backend(Backend::Cpu).unwrap();
+    assert_eq!(gpu.backend_report().backend, "cpu");
+    steps(&mut gpu, 4, 7);
+    gpu.switch_backend(Backend::Gpu).unwrap();
+    steps(&mut gpu, 7, 10);
+    gpu.finish().unwrap();
+    let (worst, at) = compare(&scene, &cpu, &gpu, &handles);
+    println!("after two changes: {worst:.2} × 1e-5");
+    assert!(worst <= 10.0, "{worst} × 1e-5, {at}");
+
+    let known = gpu.state_hash();
+    gpu.gpu().unwrap().device().destroy();
+    let error = gpu.step_flesh(DT).unwrap_err();
+    println!("{error}");
+    assert!(matches!(error, StepError::Gpu(sinew::gpu::GpuError::Lost { .. })), "{error:?}");
+    assert!(matches!(gpu.finish(), Err(StepError::Gpu(_))));
+    assert_eq!((gpu.state_hash(), gpu.state_step()), (known, 9));
+    gpu.switch_backend(Backend::Cpu).unwrap();
+    assert_eq!((gpu.state_hash(), gpu.step_count()), (known, 9));
+    for physics in [&mut cpu, &mut gpu] {
+        steps(physics, 10, 12);
+    }
+    let (worst, at) = compare(&scene, &cpu, &gpu, &handles);
+    assert!(worst <= 10.0, "{worst} × 1e-5, {at}");
+}
+
+#[test]
+fn a_host_records_steps_into_its_own_encoder() {
+    let Some(own) = common::gpu() else { return };
+    let Some((scene, mut cpu, mut by_itself, handles)) = skin_scene() else { return };
+    let mut physics = Physics::with_device(own.device().clone(), own.queue().clone()).unwrap();
+    assert_eq!(scene.fill(&mut physics), handles);
+    let mut encoder = own.device().create_command_encoder(&Default::default());
+    for step in 1..=6 {
+        scene.pose(&mut physics, &handles, step);
+        scene.pose(&mut by_itself, &handles, step);
+        physics.encode(DT, &mut encoder).unwrap();
+        by_itself.step_flesh(DT).unwrap();
+        if step % 2 == 0 {
+            own.queue().submit([encoder.finish()]);
+            encoder = own.device().create_command_encoder(&Default::default());
+        }
+    }
+    physics.finish().unwrap();
+    by_itself.finish().unwrap();
+    assert_eq!(physics.state_hash(), by_itself.state_hash());
+    assert_eq!(cpu.encode(DT, &mut encoder), Err(StepError::NotOnGpu));
+    physics.report_device_lost("the host says so");
+    assert!(matches!(physics.step_flesh(DT), Err(StepError::Gpu(_))));
+}

@@ -1,0 +1,341 @@
+//! Scenes for both backends, and how their states are compared.
+
+use std::sync::Arc;
+
+use glam::{DQuat, DVec3};
+use sinew::flesh::{Flesh, Holds, RodSpec};
+use sinew::layout::{LANES, chain, node};
+use sinew::scenes::Cantilevers;
+use sinew::step::{Integrator, Stage, StepConfig};
+use sinew::{FleshHandle, HalfSpace, Material, Physics, Pose, RodBinding, Skin, SkinVertex};
+
+/// A frame (s).
+pub const DT: f64 = 1.0 / 60.0;
+
+/// A scene: what to insert, how to step, how bones move.
+pub struct Scene {
+    pub name: &'static str,
+    pub config: StepConfig,
+    pub planes: Vec<HalfSpace>,
+    pub flesh: Vec<(Arc<Flesh>, Arc<Skin>, Pose)>,
+    pub bones: fn(usize) -> Vec<Pose>,
+    pub activation: f32,
+    /// Steps on the CPU before the comparison.
+    pub before: usize,
+}
+
+impl Scene {
+    fn new(name: &'static str, rods: &[RodSpec], bones: fn(usize) -> Vec<Pose>) -> Self {
+        let flesh = Arc::new(Flesh::build(rods, &bones(0)).unwrap());
+        let flesh = vec![(flesh, Arc::new(Skin::default()), Pose::IDENTITY)];
+        Self { name, config: StepConfig::default(), planes: Vec::new(), flesh, bones, activation: 0.0, before: 12 }
+    }
+
+    pub fn fill(&self, physics: &mut Physics) -> Vec<FleshHandle> {
+        physics.config = self.config;
+        physics.planes = self.planes.clone();
+        let insert = |(flesh, skin, root): &(Arc<Flesh>, Arc<Skin>, Pose)| {
+            let bones = &(self.bones)(0)[..flesh.bones().len()];
+            let handle = physics.insert_with_skin(flesh.clone(), skin.clone(), bones, *root).unwrap();
+            for chain in 0..flesh.chains().len() {
+                physics.set_activation(handle, chain, self.activation).unwrap();
+            }
+            handle
+        };
+        self.flesh.iter().map(insert).collect()
+    }
+
+    pub fn pose(&self, physics: &mut Physics, handles: &[FleshHandle], step: usize) {
+        for (handle, (flesh, _, root)) in handles.iter().zip(&self.flesh) {
+            physics.set_bones(*handle, &(self.bones)(step)[..flesh.bones().len()], *root).unwrap();
+        }
+    }
+}
+
+/// Several rods of a material between two places, side by side, of the segment counts given.
+fn rods(from: DVec3, to: DVec3, radius: f64, segments: &[usize], material: Material) -> Vec<RodSpec> {
+    let rod = |(index, &count): (usize, &usize)| {
+        let aside = DVec3::Z * (0.11 * index as f64);
+        let mut rod = RodSpec::straight(format!("rod {index}"), from + aside, to + aside, count, radius);
+        rod.material = material;
+        rod
+    };
+    segments.iter().enumerate().map(rod).collect()
+}
+
+fn no_bones(_: usize) -> Vec<Pose> {
+    Vec::new()
+}
+
+fn still_bone(_: usize) -> Vec<Pose> {
+    vec![Pose::IDENTITY]
+}
+
+/// Two bones that swing and run off, so that origins follow in the thirteenth step, the one that is compared.
+fn moving_bones(step: usize) -> Vec<Pose> {
+    let t = step as f64 * DT;
+    let run = DVec3::new(11.7 * t * t, 0.2 * (7.0 * t).sin(), 0.0);
+    let swing = DQuat::from_scaled_axis(DVec3::new(0.3, 1.0, 0.2) * (3.0 * t).sin());
+    vec![Pose::new(run, swing), Pose::new(run + DVec3::X, swing * DQuat::from_rotation_x(t))]
+}
+
+/// Two bones that draw a rod out to 1.1 times its length.
+fn parting_bones(step: usize) -> Vec<Pose> {
+    vec![Pose::IDENTITY, Pose::from_translation(DVec3::X * (1.0 + 0.025 * (step as f64).min(4.0)))]
+}
+
+fn soft() -> Material {
+    Material { youngs_modulus: 2.0e5, poissons_ratio: 0.45, damping: 2.0, ..Material::default() }
+}
+
+fn hung(mut rods: Vec<RodSpec>, at: usize, bone: usize, holds: Holds) -> Vec<RodSpec> {
+    for rod in &mut rods {
+        let node = at.min(rod.nodes.len() - 1);
+        *rod = rod.clone().attach(node, bone, holds);
+    }
+    rods
+}
+
+/// A sheet of vertices along x that follows one bone and the first rod.
+fn sheet(flesh: &Flesh) -> Skin {
+    let mut skin = Skin { palette_len: 2, ..Skin::default() };
+    for index in 0..150u32 {
+        let x = f64::from(index) / 150.0;
+        let at = DVec3::new(x, 0.05, 0.01 * f64::from(index % 5));
+        let first_binding = skin.bindings.len() as u32;
+        for chain in 0..index % 3 {
+            let info = &flesh.chains()[chain as usize];
+            let a = (x * (info.node_count() - 1) as f64) as usize;
+            let local = |pose: &Pose| pose.inverse().transform_point(at).as_vec3().to_array();
+            let normal = (info.rest[a].rotation.conjugate() * DVec3::Y).as_vec3().to_array();
+            skin.bindings.push(RodBinding {
+                weight: 0.4,
+                blend: (x * (info.node_count() - 1) as f64).fract() as f32,
+                group: info.group as u32,
+                node: a as u32,
+                offset_a: local(&info.rest[a]),
+                lane: info.lane as u32,
+                offset_b: local(&info.rest[a + 1]),
+                chain,
+                bone_offset: local(&flesh.bones()[0]),
+                normal_a: normal,
+                bone_normal: [0.0, 1.0, 0.0],
+                ..RodBinding::default()
+            });
+        }
+        skin.vertices.push(SkinVertex {
+            position: at.as_vec3().to_array(),
+            first_binding,
+            normal: [0.0, 1.0, 0.0],
+            binding_count: skin.bindings.len() as u32 - first_binding,
+            joints: [1 << 16, 0, 0, 0],
+            weights: [0.75, 0.25, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        });
+    }
+    skin
+}
+
+/// Scenes that together reach every branch of every stage; the last one has skin.
+pub fn scenes() -> Vec<Scene> {
+    let x = DVec3::X;
+    let mut scenes = Vec::new();
+
+    let cantilevers = Cantilevers { rods: 11, ..Cantilevers::default() }.build().unwrap();
+    let mut scene = Scene::new("cantilevers", &[], still_bone);
+    scene.flesh = vec![(cantilevers.clone(), Arc::new(Skin::default()), Pose::IDENTITY); 2];
+    scenes.push(scene);
+
+    let mut curved = rods(DVec3::ZERO, x, 0.04, &[9, 9, 9], soft());
+    curved[0].nodes[4].place.y += 0.2;
+    let mut scene = Scene::new("free rods", &curved, no_bones);
+    scene.config.gravity = DVec3::new(1.0, -3.0, 0.5);
+    scenes.push(scene);
+
+    let mut scene =
+        Scene::new("rods on a slope", &rods(DVec3::Y * 0.06, x + DVec3::Y * 0.3, 0.05, &[8; 9], soft()), no_bones);
+    let slope = HalfSpace { normal: DVec3::new(0.6, 0.8, 0.0).normalize(), offset: -0.1, friction: 0.3 };
+    scene.planes = vec![HalfSpace::ground(0.0, 0.6), slope];
+    scene.config.iterations = 2;
+    scene.before = 25;
+    scenes.push(scene);
+
+    let bridge = hung(hung(rods(DVec3::ZERO, x, 0.05, &[10; 5], soft()), 0, 0, Holds::CLAMP), 99, 1, Holds::CLAMP);
+    scenes.push(Scene::new("moving bones", &bridge, moving_bones));
+
+    let mut scene = Scene::new("second order", &bridge, moving_bones);
+    scene.config.integrator = Integrator::SecondOrder;
+    scenes.push(scene);
+
+    let mut stiff = soft();
+    stiff.overrides.surface_bending = Some(1.0e5);
+    stiff.overrides.volume_bending_modulus = Some(1.0e5);
+    let held = hung(rods(DVec3::ZERO, x, 0.05, &[7, 6], stiff), 0, 0, Holds { place: true, frame: false, scale: true });
+    scenes.push(Scene::new("surface and volume bending", &held, still_bone));
+
+    let mut scene = Scene::new("active", &bridge, moving_bones);
+    scene.activation = 0.8;
+    scenes.push(scene);
+
+    let stiff = Material { youngs_modulus: 2.0e7, ..soft() };
+    let drawn = hung(hung(rods(DVec3::ZERO, x, 0.05, &[10], stiff), 0, 0, Holds::CLAMP), 99, 1, Holds::CLAMP);
+    scenes.push(Scene::new("taut", &drawn, parting_bones));
+
+    let auxetic = Material { poissons_ratio: -0.3, ..soft() };
+    scenes.push(Scene::new(
+        "negative Poisson's ratio",
+        &hung(rods(DVec3::ZERO, x, 0.05, &[8], auxetic), 0, 0, Holds::PIN),
+        still_bone,
+    ));
+
+    let mut scene = Scene::new("carried into a plane", &bridge, moving_bones);
+    scene.planes = vec![HalfSpace { normal: DVec3::Z, offset: -0.04, friction: 0.5 }];
+    scenes.push(scene);
+
+    let mut mixed = hung(rods(DVec3::ZERO, x, 0.05, &[3, 14, 8, 5, 2, 9], soft()), 0, 0, Holds::CLAMP);
+    mixed.extend(rods(DVec3::NEG_Z, x, 0.05, &[4, 11, 1], soft()));
+    scenes.push(Scene::new("mixed lengths, hung and free", &mixed, still_bone));
+
+    let mut scene = Scene::new("skin", &bridge, moving_bones);
+    let skin = Arc::new(sheet(&scene.flesh[0].0));
+    let first = scene.flesh[0].0.clone();
+    scene.flesh = vec![
+        (first.clone(), skin.clone(), Pose::IDENTITY),
+        (cantilevers, Arc::new(Skin::default()), Pose::IDENTITY),
+        (first, skin, Pose::new(DVec3::new(0.3, 0.1, 0.0), DQuat::from_rotation_y(0.4))),
+    ];
+    scenes.push(scene);
+    scenes
+}
+
+/// Node rows and chain rows of a group.
+type GroupRows = (Vec<[f32; 8]>, Vec<[f32; 8]>);
+
+/// Rows of an instance, and its skin.
+#[derive(Clone)]
+struct Rows {
+    groups: Vec<GroupRows>,
+    vertices: Vec<f32>,
+    normals: Vec<f32>,
+}
+
+fn rows(physics: &Physics, handle: FleshHandle) -> Rows {
+    let groups = physics.state(handle).unwrap().rows().map(|(nodes, chains)| (nodes.to_vec(), chains.to_vec()));
+    let vertices = physics.vertices(handle).unwrap();
+    Rows {
+        groups: groups.collect(),
+        vertices: vertices.positions.iter().flat_map(|v| v.to_array()).collect(),
+        normals: vertices.normals.iter().flat_map(|v| v.to_array()).collect(),
+    }
+}
+
+/// Scale of an entry: what 1e-5 is relative to.
+#[derive(Clone, Copy)]
+struct Scales {
+    size: f32,
+    h: f32,
+    contact: f32,
+}
+
+fn node_scale(entry: usize, scales: Scales) -> f32 {
+    use node::*;
+    let in_range = |at: usize, count: usize| (at..at + count).contains(&entry);
+    let places = [PLACE, PREV_PLACE, MOVED, PREDICTED_MOVE, OLDER_MOVE, TARGET_PLACE];
+    if places.iter().any(|at| in_range(*at, 3)) || entry == CONTACT_OFFSET {
+        scales.size
+    } else if in_range(VELOCITY, 3) || in_range(OLDER_VELOCITY, 3) {
+        scales.size / scales.h
+    } else if in_range(SPIN, 3) || in_range(OLDER_SPIN, 3) || [SCALE_RATE, OLDER_SCALE_RATE].contains(&entry) {
+        1.0 / scales.h
+    } else if [CONTACT_STIFFNESS, FRICTION_STIFFNESS].contains(&entry) {
+        scales.contact
+    } else {
+        1.0
+    }
+}
+
+/// The largest difference of two states in units of what each entry may differ by (1e-5 of its scale), and where.
+fn difference(cpu: &[Rows], gpu: &[Rows], scales: Scales) -> (f32, String) {
+    let mut worst = (0.0, "nowhere".to_owned());
+    let mut check = |a: f32, b: f32, scale: f32, at: &dyn Fn() -> String| {
+        let off = (a - b).abs() / (1.0e-5 * scale);
+        if off.is_nan() || off > worst.0 {
+            worst =
+                (if off.is_nan() { f32::INFINITY } else { off }, format!("{}: {a} on the CPU, {b} on the GPU", at()));
+        }
+    };
+    assert_eq!(cpu.len(), gpu.len());
+    for (instance, (cpu, gpu)) in cpu.iter().zip(gpu).enumerate() {
+        assert_eq!((cpu.groups.len(), cpu.vertices.len()), (gpu.groups.len(), gpu.vertices.len()));
+        for (group, (a, b)) in cpu.groups.iter().zip(&gpu.groups).enumerate() {
+            for (row, (a, b)) in a.0.iter().zip(&b.0).enumerate() {
+                let (index, entry) = (row / node::ENTRIES, row % node::ENTRIES);
+                for lane in 0..LANES as usize {
+                    let at = || format!("instance {instance} group {group} node {index} entry {entry} lane {lane}");
+                    check(a[lane], b[lane], node_scale(entry, scales), &at);
+                }
+            }
+            for (entry, (a, b)) in a.1.iter().zip(&b.1).enumerate() {
+                let place = entry < chain::HISTORY && entry % 7 < 3;
+                for lane in 0..LANES as usize {
+                    let at = || format!("instance {instance} group {group} chain entry {entry} lane {lane}");
+                    check(a[lane], b[lane], if place { scales.size } else { 1.0 }, &at);
+                }
+            }
+        }
+        for (index, (a, b)) in cpu.vertices.iter().zip(&gpu.vertices).enumerate() {
+            check(*a, *b, scales.size, &|| format!("instance {instance} vertex {}", index / 3));
+        }
+        for (index, (a, b)) in cpu.normals.iter().zip(&gpu.normals).enumerate() {
+            check(*a, *b, 1.0, &|| format!("instance {instance} normal {}", index / 3));
+        }
+    }
+    worst
+}
+
+/// The targets of lanes that hold nothing are nobody's: the CPU writes a group's, the GPU a chain's.
+fn without_idle_targets(rows: &mut Rows, flesh: &Flesh) {
+    for (group, held) in rows.groups.iter_mut().zip(flesh.carried_lanes()) {
+        for (row, lanes) in group.0.iter_mut().enumerate() {
+            let (index, entry) = (row / node::ENTRIES, row % node::ENTRIES);
+            if (node::TARGET_PLACE..node::TARGET_FRAME + 4).contains(&entry) {
+                for lane in 0..LANES as usize {
+                    if !held[index][lane] {
+                        lanes[lane] = 0.0;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The largest difference of two backends in units of what entries may differ by, and where. That the comparison
+/// sees one entry off by 3·10⁻⁵ is checked each time.
+pub fn compare(scene: &Scene, cpu: &Physics, gpu: &Physics, handles: &[FleshHandle]) -> (f32, String) {
+    let all = |physics: &Physics| -> Vec<Rows> {
+        let of = |(handle, (flesh, ..)): (&FleshHandle, &(Arc<Flesh>, Arc<Skin>, Pose))| {
+            let mut rows = rows(physics, *handle);
+            if physics.last_stage.is_some_and(|stage| stage != Stage::DeformSkin) {
+                (rows.vertices, rows.normals) = Default::default();
+            }
+            without_idle_targets(&mut rows, flesh);
+            rows
+        };
+        handles.iter().zip(&scene.flesh).map(of).collect()
+    };
+    let cpu = all(cpu);
+    let mut gpu = all(gpu);
+    let contact = cpu
+        .iter()
+        .flat_map(|rows| &rows.groups)
+        .flat_map(|group| group.0.iter().skip(node::CONTACT_STIFFNESS).step_by(node::ENTRIES))
+        .flatten()
+        .fold(1.0_f32, |most, value| most.max(*value));
+    assert!(scene.planes.is_empty() || contact > 1.0, "{}: nothing touches", scene.name);
+    // Friction stiffness is a force over a distance that may be small, so it has what its contact's stiffness has.
+    let scales = Scales { size: 1.0, h: (DT / f64::from(scene.config.substeps)) as f32, contact: 100.0 * contact };
+    let found = difference(&cpu, &gpu, scales);
+
+    gpu[0].groups[0].0[node::SCALE][0] += 3.0e-5;
+    assert!(difference(&cpu, &gpu, scales).0 > 1.0, "{}: a perturbed entry is not seen", scene.name);
+    found
+}

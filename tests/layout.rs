@@ -1,0 +1,92 @@
+//! What the shaders declare is what Rust declares.
+#![cfg(feature = "gpu")]
+
+mod common;
+
+use common::layout::{check_declarations, check_kernel};
+use sinew::gpu::{ARRAYS, KERNELS, SHARED};
+use sinew::step::Stage;
+
+fn sources(folder: &str) -> Vec<(String, String)> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let mut sources: Vec<_> = std::fs::read_dir(folder)
+        .expect("the shaders are in the repository")
+        .map(|entry| entry.expect("a readable folder").path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "wgsl"))
+        .map(|path| {
+            let text = std::fs::read_to_string(&path).expect("a readable file");
+            (path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), text)
+        })
+        .collect();
+    sources.sort();
+    sources
+}
+
+fn shared() -> String {
+    SHARED.join("\n")
+}
+
+#[test]
+fn every_shared_file_is_in_every_kernel() {
+    let files = sources("shaders/shared");
+    assert_eq!(files.len(), SHARED.len());
+    for (name, text) in files {
+        assert!(SHARED.contains(&text.as_str()), "gpu::SHARED lacks {name}.wgsl");
+    }
+}
+
+#[test]
+fn shared_structs_and_constants_equal_those_of_rust() {
+    assert_eq!(check_declarations(&shared()), [""; 0]);
+    for rust in sinew::layout::STRUCTS {
+        assert!(shared().contains(&format!("struct {} {{", rust.name)), "no shader declares {}", rust.name);
+    }
+    let wgsl: String = sources("shaders").into_iter().map(|(_, text)| text).chain([shared()]).collect();
+    let whole = sinew::layout::CONSTANTS.iter().copied().flatten().map(|(name, _)| name);
+    for name in whole.chain(sinew::layout::FLOAT_CONSTANTS.iter().map(|(name, _)| name)) {
+        assert!(wgsl.contains(&format!("const {name}:")), "no shader declares {name}");
+    }
+}
+
+#[test]
+fn every_stage_on_the_gpu_has_its_kernel_file_and_bindings() {
+    let files = sources("shaders");
+    for (stage, spec) in KERNELS {
+        assert_eq!(check_kernel(spec, ARRAYS), [""; 0], "{}", spec.stage);
+        assert_eq!(spec.stage, stage.name());
+        let (_, text) = files.iter().find(|(name, _)| name == spec.stage).expect("a file of the stage's name");
+        assert!(spec.source.ends_with(text.as_str()), "{}.wgsl is not what the kernel is made of", spec.stage);
+    }
+    assert_eq!(files.len(), KERNELS.len());
+    for stage in Stage::ALL {
+        let host = matches!(stage, Stage::GatherInputs | Stage::ScatterOutputs);
+        assert_eq!(KERNELS.iter().filter(|(of, _)| *of == stage).count(), usize::from(!host), "{}", stage.name());
+    }
+}
+
+#[test]
+fn a_difference_is_found() {
+    let changes = [
+        ("node_base: u32,\n    rest_base: u32", "rest_base: u32,\n    node_base: u32"),
+        ("node_count: u32", "nodes: u32"),
+        ("    node_count: u32,\n", ""),
+        ("node_count: u32", "node_count: u32,\n    extra: u32"),
+        ("gravity: vec3<f32>,\n    h: f32", "h: f32,\n    gravity: vec3<f32>"),
+        ("const LANES: u32 = 8u", "const LANES: u32 = 4u"),
+        ("const NODE_SCALE: u32 = 3u", "const NODE_SCALE: u32 = 4u"),
+        ("const SCALE_LIMIT: f32 = 1.3", "const SCALE_LIMIT: f32 = 1.2"),
+    ];
+    for (from, to) in changes {
+        let wgsl = shared();
+        assert!(wgsl.contains(from), "nothing to change: {from}");
+        assert_ne!(check_declarations(&wgsl.replace(from, to)), [""; 0], "{from} became {to}");
+    }
+    let stages = [
+        "@compute @workgroup_size(32) fn trial() {}",
+        "struct Unknown { a: f32 } @group(0) @binding(1) var<storage> table: array<Unknown>;",
+        "const UNKNOWN: u32 = 3u;",
+    ];
+    for stage in stages {
+        assert_eq!(check_declarations(&format!("{}\n{stage}", shared())).len(), 1, "{stage}");
+    }
+}
