@@ -111,11 +111,12 @@ pub struct Told {
 
 pub fn report(physics: &Physics, handle: FleshHandle, told: Told, clock: &Clock) -> Result<Report, Error> {
     let quality = physics.quality();
+    let backend = physics.backend_report();
     Ok(Report {
         version: env!("CARGO_PKG_VERSION"),
         input: told.input,
-        backend: "cpu".into(),
-        adapter: None,
+        backend: backend.backend.into(),
+        adapter: backend.adapter,
         frames: told.frames,
         dt: told.dt,
         substeps: physics.config.substeps,

@@ -8,7 +8,7 @@ use sinew::character::{Animation, FleshOptions, ImportOptions};
 use sinew::components::{Activations, CharacterInstance, CharacterPose};
 use sinew::rigid::RigidWorld;
 use sinew::step::StepConfig;
-use sinew::{Character, FleshHandle, Physics, Pose};
+use sinew::{Backend, Character, FleshHandle, Physics, Pose};
 
 use crate::picture::CharacterFilm;
 use crate::report::{Clock, Counts, Told, dump, report, write};
@@ -53,12 +53,14 @@ pub fn run(args: &RunArgs) -> Result<(), Error> {
         physics.step(&mut world, &mut rigid, args.step.dt)?;
         clock.add(start.elapsed(), &physics);
         if let Some(film) = &mut film {
+            physics.finish()?;
             film.shoot(&physics, handle)?;
         }
     }
     if let Some(film) = film {
         film.save(&args.step)?;
     }
+    physics.finish()?;
     finish(args, &character, &physics, handle, &clock)
 }
 
@@ -75,10 +77,12 @@ fn chosen<'a>(character: &'a Character, args: &RunArgs) -> Result<Option<&'a Ani
 
 /// Physics on the backend asked for.
 pub fn physics(args: &StepArgs, config: StepConfig) -> Result<Physics, Error> {
-    if matches!(args.backend, BackendArg::Gpu) {
-        return Err("this build has no GPU backend; use --backend cpu".into());
-    }
-    let mut physics = Physics::with_config(StepConfig { threads: args.threads, ..config });
+    let mut physics = Physics::new(match args.backend {
+        BackendArg::Auto => Backend::Auto,
+        BackendArg::Cpu => Backend::Cpu,
+        BackendArg::Gpu => Backend::Gpu,
+    })?;
+    physics.config = StepConfig { threads: args.threads, ..config };
     physics.measure_stages = args.report.is_some();
     Ok(physics)
 }

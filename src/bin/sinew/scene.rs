@@ -45,12 +45,14 @@ pub fn scene(args: &SceneArgs) -> Result<(), Error> {
         physics.step_flesh(args.step.dt)?;
         clock.add(start.elapsed(), &physics);
         if let Some(film) = &mut film {
+            physics.finish()?;
             film.shoot(&physics, handle)?;
         }
     }
     if let Some(film) = film {
         film.save(&args.step)?;
     }
+    physics.finish()?;
     let told = Told {
         input: args.name.clone(),
         frames: args.step.frames,
