@@ -2,6 +2,8 @@
 
 #![cfg(feature = "gltf")]
 
+mod common;
+
 use std::path::{Path, PathBuf};
 
 use glam::{DVec3, Vec3};
@@ -11,13 +13,16 @@ use sinew::{Character, FleshHandle, Physics, Pose, palette_matrix};
 
 /// A file of the data folder, or `None` with a line that says so.
 fn data(path: &str) -> Option<PathBuf> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data").join(path);
-    if file.exists() {
-        return Some(file);
-    }
-    assert!(std::env::var_os("SINEW_REQUIRE_DATA").is_none(), "{} is demanded, but not there", file.display());
-    println!("skipped: {path} is not there");
-    None
+    let (folder, file) = path.rsplit_once('/')?;
+    common::data(folder).map(|folder| folder.join(file))
+}
+
+/// Scenes to step: on the CPU, and on the GPU where there is an adapter.
+fn backends() -> Vec<Physics> {
+    let mut backends = vec![Physics::default()];
+    #[cfg(feature = "gpu")]
+    backends.extend(common::gpu_physics());
+    backends
 }
 
 fn asset(name: &str) -> Character {
@@ -37,7 +42,11 @@ struct Stage {
 
 impl Stage {
     fn new(character: Character, gravity: DVec3) -> Self {
-        let mut physics = Physics::with_config(StepConfig { gravity, ..StepConfig::default() });
+        Self::on(Physics::default(), character, gravity)
+    }
+
+    fn on(mut physics: Physics, character: Character, gravity: DVec3) -> Self {
+        physics.config = StepConfig { gravity, ..StepConfig::default() };
         let body = character.body().clone();
         let pose = character.asset().skeleton.rest_pose();
         let (bones, palette) = body.posed(character.asset(), &pose, &Pose::IDENTITY, &[]);
@@ -53,6 +62,7 @@ impl Stage {
         let (bones, _) = self.character.body().posed(self.character.asset(), &pose, &root_at(x), &[]);
         self.physics.set_bones(self.flesh, &bones, root_at(x)).expect("fits");
         self.physics.step_flesh(1.0 / 60.0).expect("steps");
+        self.physics.finish().expect("steps");
     }
 
     /// The largest distance of a rod's nodes from where they rest, over the rod's radius there.
@@ -149,39 +159,45 @@ fn every_arm_and_leg_has_flesh() {
 
 #[test]
 fn flesh_swings_when_its_bones_stop() {
-    const SPEED: f64 = 2.0;
     let mut cases = vec![("arm.glb".to_string(), asset("arm.glb"), vec!["upper_arm", "forearm"])];
     for (file, joints) in LIMBED {
         let Some(path) = data(file) else { continue };
         cases.push((file.into(), Character::load(path).expect("loads"), joints.to_vec()));
     }
     for (name, character, joints) in cases {
-        let rods = limb_rods(&character, &joints);
-        let mut stage = Stage::new(character, DVec3::ZERO);
-        let mut x = 0.0;
-        for _ in 0..60 {
-            x += SPEED / 60.0;
-            stage.step(x);
+        for physics in backends() {
+            swing(&name, Stage::on(physics, character.clone(), DVec3::ZERO), &joints);
         }
-        let moving = rods.iter().map(|&rod| stage.deviation(rod, x)).fold(0.0, f64::max);
-        let mut most = vec![0.0_f64; rods.len()];
-        for _ in 0..120 {
-            stage.step(x);
-            for (most, &rod) in most.iter_mut().zip(&rods) {
-                *most = most.max(stage.deviation(rod, x));
-            }
-        }
-        let left = rods.iter().map(|&rod| stage.deviation(rod, x)).fold(0.0, f64::max);
-        let (least, most) = most.iter().fold((f64::MAX, 0.0_f64), |(a, b), &m| (a.min(m), b.max(m)));
-        println!(
-            "{name}: at 2 m/s {:.4} % of the radius from rest; stopping overshoots by {:.1} to {:.1} %; {:.4} % after 2 s",
-            100.0 * moving,
-            100.0 * least,
-            100.0 * most,
-            100.0 * left
-        );
-        assert!(least >= 0.02 && most <= 0.6 && left <= 0.005);
     }
+}
+
+fn swing(name: &str, mut stage: Stage, joints: &[&str]) {
+    const SPEED: f64 = 2.0;
+    let rods = limb_rods(&stage.character, joints);
+    let mut x = 0.0;
+    for _ in 0..60 {
+        x += SPEED / 60.0;
+        stage.step(x);
+    }
+    let moving = rods.iter().map(|&rod| stage.deviation(rod, x)).fold(0.0, f64::max);
+    let mut most = vec![0.0_f64; rods.len()];
+    for _ in 0..120 {
+        stage.step(x);
+        for (most, &rod) in most.iter_mut().zip(&rods) {
+            *most = most.max(stage.deviation(rod, x));
+        }
+    }
+    let left = rods.iter().map(|&rod| stage.deviation(rod, x)).fold(0.0, f64::max);
+    let (least, most) = most.iter().fold((f64::MAX, 0.0_f64), |(a, b), &m| (a.min(m), b.max(m)));
+    println!(
+        "{name}, {}: at 2 m/s {:.4} % of the radius from rest; stopping overshoots by {:.1} to {:.1} %; {:.4} % after 2 s",
+        stage.physics.backend_report().backend,
+        100.0 * moving,
+        100.0 * least,
+        100.0 * most,
+        100.0 * left
+    );
+    assert!(least >= 0.02 && most <= 0.6 && left <= 0.005);
 }
 
 #[test]
@@ -230,4 +246,68 @@ fn options_are_obeyed() {
     let none = FleshOptions { least_vertices: usize::MAX, ..FleshOptions::default() };
     let bare = Character::load_with(&file, &half, &none).expect("loads");
     assert_eq!(bare.body().limbs.len(), 0, "flesh can be switched off");
+}
+
+/// Every file with an animation or a skin that characters are made of, all in one scene.
+#[test]
+fn three_hundred_frames_of_the_first_animation_stay_finite() {
+    const FILES: [&str; 7] = [
+        "gltf_khronos/CesiumMan/glTF-Binary/CesiumMan.glb",
+        "gltf_khronos/Fox/glTF-Binary/Fox.glb",
+        "gltf_khronos/RiggedSimple/glTF-Binary/RiggedSimple.glb",
+        "gltf_humanoid/RobotExpressive/RobotExpressive.glb",
+        "gltf_humanoid/kaykit/Knight.glb",
+        "gltf_humanoid/godot_platformer_player.glb",
+        "gltf_khronos/SimpleSkin/glTF-Embedded/SimpleSkin.gltf",
+    ];
+    let mut files: Vec<PathBuf> = FILES.iter().filter_map(|file| data(file)).collect();
+    for folder in ["gltf_edge/vrm_addon", "gltf_humanoid/vrm", "gltf_generator/Positive/Animation_Skin"] {
+        let entries = common::data(folder).into_iter().flat_map(|folder| std::fs::read_dir(folder).expect("readable"));
+        let mut found: Vec<PathBuf> = entries.map(|entry| entry.expect("readable").path()).collect();
+        found.retain(|path| path.extension().is_some_and(|end| end == "gltf" || end == "vrm"));
+        found.sort();
+        files.extend(found);
+    }
+    let mut characters = vec![asset("arm.glb"), asset("octopus.glb")];
+    for file in &files {
+        let character = Character::load(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let unskinned = character.warnings().iter().any(|warning| warning.0.contains("skinned"));
+        let moves = !character.body().limbs.is_empty();
+        assert!(moves || unskinned || !character.asset().palette.is_empty(), "{}", file.display());
+        characters.push(character);
+    }
+    for mut physics in backends() {
+        let mut flesh = Vec::new();
+        for character in &characters {
+            let pose = character.asset().skeleton.rest_pose();
+            let body = character.body();
+            let (bones, _) = body.posed(character.asset(), &pose, &Pose::IDENTITY, &[]);
+            let handle = physics.insert_with_skin(body.flesh.clone(), body.skin.clone(), &bones, Pose::IDENTITY);
+            flesh.push((character, handle.expect("fits"), pose));
+        }
+        for frame in 1..=300_u16 {
+            for (character, handle, pose) in &mut flesh {
+                if let Some(animation) = character.asset().animations.first() {
+                    animation.sample(animation.looped(f32::from(frame) / 60.0), pose);
+                }
+                let (bones, palette) = character.body().posed(character.asset(), pose, &Pose::IDENTITY, &[]);
+                physics.set_bones(*handle, &bones, Pose::IDENTITY).expect("fits");
+                physics.set_palette(*handle, palette.iter().map(palette_matrix)).expect("fits");
+            }
+            physics.step_flesh(1.0 / 60.0).expect("steps");
+        }
+        physics.finish().expect("steps");
+        for (character, handle, _) in &flesh {
+            let skin = physics.vertices(*handle).expect("is there");
+            let name = &character.asset().name;
+            assert_eq!(physics.health(*handle).expect("is there").resets, 0, "{name}");
+            assert!(skin.positions.iter().chain(&skin.normals).all(|v| v.is_finite()), "{name}");
+        }
+        let rods: usize = characters.iter().map(|character| character.body().limbs.len()).sum();
+        println!(
+            "{}: {} characters with {rods} rods, 300 frames, no reset",
+            physics.backend_report().backend,
+            flesh.len()
+        );
+    }
 }
