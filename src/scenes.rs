@@ -8,7 +8,7 @@ use crate::flesh::{BuildError, Flesh, Holds, RodSpec};
 use crate::step::{Integrator, StepConfig};
 use crate::{Material, Pose};
 
-/// Parameters of [`cantilevers`].
+/// Parameters of the scene of cantilevers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cantilevers {
     /// How many rods.

@@ -37,7 +37,7 @@
 //! between q_m and either end. Then, exactly,
 //!
 //! - q_m turns by μ = ½(α + β − t × (β − α)),
-//! - R_m δΓ = δ∇c + ∇c × μ, so ∂Γ/∂α = M_a = ½[∇c]×(1 + [t]×), ∂Γ/∂β = M_b = ½[∇c]×(1 − [t]×),
+//! - R_m δΓ = δ∇c + ∇c × μ, so ∂Γ/∂α = `M_a = ½[∇c]×(1 + [t]×)`, ∂Γ/∂β = `M_b = ½[∇c]×(1 − [t]×)`,
 //! - R_m δΩ = (1 + |t|²)/l·(β − α).
 
 use super::lanes::{Entry, Lane, Lanes, unrolled};
@@ -320,7 +320,7 @@ fn gradient<V: Lane>(force: V3<V>, scale: V, torque: V3<V>) -> Vec7<V> {
     [force.0[0], force.0[1], force.0[2], scale, torque.0[0], torque.0[1], torque.0[2]]
 }
 
-/// M_a and M_b: [∇c]×[t]× = t ∇cᵀ − (∇c·t)·1.
+/// M_a and M_b: `[∇c]×[t]× = t ∇cᵀ − (∇c·t)·1`.
 #[inline(always)]
 fn strain_by_rotation<L: Lanes>(lanes: L, slope: V3<L::V>, t: V3<L::V>) -> (Mat3<L::V>, Mat3<L::V>) {
     let half = lanes.splat(0.5);
