@@ -13,7 +13,7 @@
 use rapier3d::prelude::{PhysicsWorld, SoftBodyBuilder, SoftBodyHandle, Vector};
 use sinew::cpu::LaneWidth;
 use sinew::scenes::Cantilevers;
-use sinew::step::StepConfig;
+use sinew::step::{Stage, StepConfig};
 use sinew::{Physics, Pose};
 use std::cell::RefCell;
 use std::fmt::Write as _;
@@ -174,6 +174,24 @@ fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     sorted[sorted.len() / 2]
 }
 
+/// What one solve costs a segment (ns), the clock's reading included: the least over windows.
+fn solve_cost(lane_width: LaneWidth, rounds: usize) -> f64 {
+    let rods = Cantilevers { rods: 400, ..Cantilevers::default() };
+    let mut physics = Physics::with_config(StepConfig { threads: 1, ..StepConfig::default() });
+    physics.lane_width = lane_width;
+    physics.measure_stages = true;
+    physics
+        .insert(rods.build().expect("the scene is sound"), &[Pose::IDENTITY], Pose::IDENTITY)
+        .expect("the scene is sound");
+    let solves = (rods.rods * rods.segments) as f64 * f64::from(physics.config.substeps);
+    (0..4 * rounds)
+        .map(|_| {
+            physics.step_flesh(f64::from(FRAME)).expect("steps");
+            physics.stage_times().get(Stage::SolveRods) * 1e6 / solves
+        })
+        .fold(f64::INFINITY, f64::min)
+}
+
 /// Runs one scene and returns its lines of the table.
 fn compare(scene: Scene, rounds: usize) -> String {
     let rapier = [RopeCollider::Default, RopeCollider::None].map(|collider| rapier_ropes(scene, collider));
@@ -234,7 +252,13 @@ fn main() {
     let avx2 = if cfg!(target_feature = "avx2") { "with" } else { "without" };
     println!("built {avx2} AVX2 throughout; {rounds} rounds of windows of {} ms", WINDOW.as_millis());
     println!("segments | contender           |   min ms | median ms | ns/segment | / default | / no coll. | lowest m");
-    for count in counts {
+    for &count in &counts {
         print!("{}", compare(Scene::new(count), rounds));
+    }
+    println!("\nsolve_rods alone, least of {rounds} windows:");
+    for (name, lane_width) in
+        [("best instructions", LaneWidth::Eight), ("baseline", LaneWidth::EightBaseline), ("one lane", LaneWidth::One)]
+    {
+        println!("{name:<18} {:6.1} ns a segment and solve", solve_cost(lane_width, rounds));
     }
 }

@@ -32,7 +32,7 @@
 pub mod character;
 #[cfg(feature = "hecs")]
 pub mod components;
-#[allow(missing_docs)]
+
 pub mod cpu;
 mod fixed_step;
 pub mod flesh;

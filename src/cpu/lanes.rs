@@ -6,7 +6,7 @@
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use fearless_simd::{Simd, f32x8, prelude::*};
+use fearless_simd::{Simd, f32x4, f32x8, prelude::*};
 
 /// Chains in a group.
 pub const LANES: usize = 8;
@@ -128,20 +128,40 @@ macro_rules! impl_scalar_lane {
 impl_scalar_lane!(f32, OneF32, "One chain at a time in f32: the specification.");
 impl_scalar_lane!(f64, OneF64, "One chain at a time in f64, for tests.");
 
-/// All eight chains of a group at once, with the instructions that `S` stands for.
-#[derive(Clone, Copy, Debug)]
-pub struct Wide<S>(
-    /// Proof that the instructions are there.
-    pub S,
-);
+macro_rules! impl_vector_lane {
+    ($lane:ident, $vector:ident, $doc:literal) => {
+        #[doc = $doc]
+        #[derive(Clone, Copy, Debug)]
+        pub struct $lane<S: Simd>($vector<S>);
 
-/// Eight lanes of f32.
-#[derive(Clone, Copy, Debug)]
-pub struct F32x8<S: Simd>(f32x8<S>);
+        impl_vector_lane!(@operator $lane, Add, add, +);
+        impl_vector_lane!(@operator $lane, Sub, sub, -);
+        impl_vector_lane!(@operator $lane, Mul, mul, *);
+        impl_vector_lane!(@operator $lane, Div, div, /);
 
-macro_rules! impl_wide_operator {
-    ($trait:ident, $method:ident, $operator:tt) => {
-        impl<S: Simd> $trait for F32x8<S> {
+        impl<S: Simd> Neg for $lane<S> {
+            type Output = Self;
+
+            #[inline(always)]
+            fn neg(self) -> Self {
+                Self(-self.0)
+            }
+        }
+
+        impl<S: Simd> Lane for $lane<S> {
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                Self(self.0.sqrt())
+            }
+
+            #[inline(always)]
+            fn where_less(self, other: Self, a: Self, b: Self) -> Self {
+                Self(self.0.simd_lt(other.0).select(a.0, b.0))
+            }
+        }
+    };
+    (@operator $lane:ident, $trait:ident, $method:ident, $operator:tt) => {
+        impl<S: Simd> $trait for $lane<S> {
             type Output = Self;
 
             #[inline(always)]
@@ -152,31 +172,15 @@ macro_rules! impl_wide_operator {
     };
 }
 
-impl_wide_operator!(Add, add, +);
-impl_wide_operator!(Sub, sub, -);
-impl_wide_operator!(Mul, mul, *);
-impl_wide_operator!(Div, div, /);
+impl_vector_lane!(F32x8, f32x8, "Eight lanes of f32.");
+impl_vector_lane!(F32x4, f32x4, "Four lanes of f32.");
 
-impl<S: Simd> Neg for F32x8<S> {
-    type Output = Self;
-
-    #[inline(always)]
-    fn neg(self) -> Self {
-        Self(-self.0)
-    }
-}
-
-impl<S: Simd> Lane for F32x8<S> {
-    #[inline(always)]
-    fn sqrt(self) -> Self {
-        Self(self.0.sqrt())
-    }
-
-    #[inline(always)]
-    fn where_less(self, other: Self, a: Self, b: Self) -> Self {
-        Self(self.0.simd_lt(other.0).select(a.0, b.0))
-    }
-}
+/// All eight chains of a group at once, with the instructions that `S` stands for.
+#[derive(Clone, Copy, Debug)]
+pub struct Wide<S>(
+    /// Proof that the instructions are there.
+    pub S,
+);
 
 impl<S: Simd> Lanes for Wide<S> {
     type Scalar = f32;
@@ -195,5 +199,32 @@ impl<S: Simd> Lanes for Wide<S> {
     #[inline(always)]
     fn store(self, value: F32x8<S>, entry: &mut Entry<f32>) {
         value.0.store_slice(entry);
+    }
+}
+
+/// Half of a group at once, for machines whose registers hold four numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Half<S, const FIRST: usize>(
+    /// Proof that the instructions are there.
+    pub S,
+);
+
+impl<S: Simd, const FIRST: usize> Lanes for Half<S, FIRST> {
+    type Scalar = f32;
+    type V = F32x4<S>;
+
+    #[inline(always)]
+    fn splat(self, value: f32) -> F32x4<S> {
+        F32x4(f32x4::splat(self.0, value))
+    }
+
+    #[inline(always)]
+    fn load(self, entry: &Entry<f32>) -> F32x4<S> {
+        F32x4(f32x4::from_slice(self.0, &entry[FIRST..FIRST + 4]))
+    }
+
+    #[inline(always)]
+    fn store(self, value: F32x4<S>, entry: &mut Entry<f32>) {
+        value.0.store_slice(&mut entry[FIRST..FIRST + 4]);
     }
 }

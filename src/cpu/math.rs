@@ -60,11 +60,13 @@ impl<V: Lane> Add for Quaternion<V> {
 }
 
 impl<V: Lane> V3<V> {
+    /// Reads three entries of a row.
     #[inline(always)]
     pub fn load<L: Lanes<V = V>>(lanes: L, row: &[Entry<L::Scalar>], at: usize) -> Self {
         Self([lanes.load(&row[at]), lanes.load(&row[at + 1]), lanes.load(&row[at + 2])])
     }
 
+    /// Writes three entries of a row.
     #[inline(always)]
     pub fn store<L: Lanes<V = V>>(self, lanes: L, row: &mut [Entry<L::Scalar>], at: usize) {
         lanes.store(self.0[0], &mut row[at]);
@@ -72,11 +74,13 @@ impl<V: Lane> V3<V> {
         lanes.store(self.0[2], &mut row[at + 2]);
     }
 
+    /// The scalar product.
     #[inline(always)]
     pub fn dot(self, o: Self) -> V {
         self.0[0] * o.0[0] + self.0[1] * o.0[1] + self.0[2] * o.0[2]
     }
 
+    /// The vector product.
     #[inline(always)]
     pub fn cross(self, o: Self) -> Self {
         let ([a, b, c], [x, y, z]) = (self.0, o.0);
@@ -85,11 +89,13 @@ impl<V: Lane> V3<V> {
 }
 
 impl<V: Lane> Quaternion<V> {
+    /// Reads four entries of a row.
     #[inline(always)]
     pub fn load<L: Lanes<V = V>>(lanes: L, row: &[Entry<L::Scalar>], at: usize) -> Self {
         Self([lanes.load(&row[at]), lanes.load(&row[at + 1]), lanes.load(&row[at + 2]), lanes.load(&row[at + 3])])
     }
 
+    /// Writes four entries of a row.
     #[inline(always)]
     pub fn store<L: Lanes<V = V>>(self, lanes: L, row: &mut [Entry<L::Scalar>], at: usize) {
         for (k, value) in self.0.into_iter().enumerate() {
@@ -97,22 +103,26 @@ impl<V: Lane> Quaternion<V> {
         }
     }
 
+    /// The vector part.
     #[inline(always)]
     pub fn imaginary(self) -> V3<V> {
         V3([self.0[0], self.0[1], self.0[2]])
     }
 
+    /// The conjugate; of a unit quaternion, the inverse.
     #[inline(always)]
     pub fn conjugate(self) -> Self {
         let [x, y, z, w] = self.0;
         Self([-x, -y, -z, w])
     }
 
+    /// The scalar product.
     #[inline(always)]
     pub fn dot(self, o: Self) -> V {
         self.0[0] * o.0[0] + self.0[1] * o.0[1] + self.0[2] * o.0[2] + self.0[3] * o.0[3]
     }
 
+    /// Every entry times a number.
     #[inline(always)]
     pub fn scale(self, k: V) -> Self {
         let [x, y, z, w] = self.0;
@@ -131,6 +141,7 @@ impl<V: Lane> Quaternion<V> {
         ])
     }
 
+    /// Over its length.
     #[inline(always)]
     pub fn normalised<L: Lanes<V = V>>(self, lanes: L) -> Self {
         self.scale(lanes.splat(1.0) / self.dot(self).sqrt())
@@ -188,6 +199,7 @@ impl<V: Lane> Quaternion<V> {
 }
 
 impl<V: Lane> Sym3<V> {
+    /// The product with a vector.
     #[inline(always)]
     pub fn apply(self, v: V3<V>) -> V3<V> {
         let [xx, yy, zz, xy, xz, yz] = self.0;
@@ -195,6 +207,7 @@ impl<V: Lane> Sym3<V> {
         V3([xx * x + xy * y + xz * z, xy * x + yy * y + yz * z, xz * x + yz * y + zz * z])
     }
 
+    /// The entry of row i and column j.
     #[inline(always)]
     pub fn get(self, i: usize, j: usize) -> V {
         const INDEX: [[usize; 3]; 3] = [[0, 3, 4], [3, 1, 5], [4, 5, 2]];

@@ -12,9 +12,10 @@ pub mod solve_contacts;
 pub mod solve_rods;
 mod update_velocities;
 
-use fearless_simd::{Level, dispatch};
+use fearless_simd::prelude::*;
+use fearless_simd::{Level, Simd, dispatch};
 use group::{Group, GroupRest};
-use lanes::{LANES, Lanes, OneF32, Wide};
+use lanes::{Half, LANES, Lanes, OneF32, Wide};
 
 use crate::flesh::{FleshState, GroupState};
 use crate::layout::scratch;
@@ -102,9 +103,20 @@ impl Frame<'_> {
             Group { rest, nodes: &mut state.nodes, inputs: &state.inputs, chains: &mut state.chains, scratch };
         match self.width {
             LaneWidth::Eight | LaneWidth::EightBaseline => {
-                dispatch!(self.width.level(), simd => self.run_stages(Wide(simd), &mut group))
+                dispatch!(self.width.level(), simd => self.run_vectors(simd, &mut group))
             }
             LaneWidth::One => (0..LANES).for_each(|lane| self.run_stages(OneF32(lane), &mut group)),
+        }
+    }
+
+    /// Eight chains at once, or twice four, as the registers have it.
+    #[inline(always)]
+    fn run_vectors<S: Simd>(&self, simd: S, group: &mut Group<f32>) {
+        if S::f32s::LEN < LANES {
+            self.run_stages(Half::<S, 0>(simd), group);
+            self.run_stages(Half::<S, 4>(simd), group);
+        } else {
+            self.run_stages(Wide(simd), group);
         }
     }
 

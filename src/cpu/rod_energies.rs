@@ -55,8 +55,11 @@ pub type Mat7<V> = [[V; UNKNOWNS]; UNKNOWNS];
 /// What the energies read of a node.
 #[derive(Clone, Copy)]
 pub struct Section<V> {
+    /// Place (m).
     pub place: V3<V>,
+    /// Scale (1).
     pub scale: V,
+    /// Frame.
     pub frame: Quaternion<V>,
 }
 
@@ -76,6 +79,7 @@ pub struct SegmentTerms<V> {
 
 /// The segment's strain measures.
 pub struct SegmentStrain<V> {
+    /// The axes u, v, w of q_m.
     pub axes: [V3<V>; 3],
     /// ∇c in the world.
     pub slope: V3<V>,
@@ -85,7 +89,9 @@ pub struct SegmentStrain<V> {
     pub darboux: V3<V>,
     /// t in the axes of q_m.
     pub half_turn: V3<V>,
+    /// s.
     pub scale: V,
+    /// Δ.
     pub scale_difference: V,
 }
 
