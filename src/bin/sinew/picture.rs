@@ -125,20 +125,26 @@ impl CharacterFilm {
     /// Draws and writes what is asked for.
     pub fn save(self, args: &StepArgs) -> Result<(), Error> {
         let triangles = Arc::clone(&self.character.body().triangles);
-        let colours = &self.character.asset().mesh.triangle_colors;
+        let colours: Vec<[f32; 4]> = self.character.asset().mesh.triangle_colors.iter().map(shown_colour).collect();
         save(args, &self.pace, &self.frames, |frame| {
             let mut scene = Scene::new(self.camera);
             scene.meshes.push(MeshView {
                 positions: &frame.positions,
                 normals: &frame.normals,
                 triangles: &triangles,
-                triangle_colours: colours,
+                triangle_colours: &colours,
             });
             scene.rods = overlays(&frame.rods);
             scene.pills.clone_from(&frame.pills);
             scene.render(WIDTH, HEIGHT)
         })
     }
+}
+
+/// Pure white says that the colour is in a texture, which is not read: clay instead.
+fn shown_colour(colour: &[f32; 4]) -> [f32; 4] {
+    let white = colour[..3].iter().all(|&channel| channel > 0.99);
+    if white { [0.62, 0.52, 0.44, 1.0] } else { *colour }
 }
 
 fn pills(body: &Body, bones: &[Pose]) -> Vec<OverlayPill> {
