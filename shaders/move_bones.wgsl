@@ -57,5 +57,7 @@ fn shift_origin(chain: Chain) {
     for (var index = 0u; index < chain.node_count; index++) {
         let row = node_row_of(chain, index);
         set_node3(row, NODE_PLACE, node3(row, NODE_PLACE) - shift);
+        let along = dot(node3(row, NODE_CONTACT_NORMAL), shift);
+        set_node(row, NODE_CONTACT_OFFSET, node_at(row, NODE_CONTACT_OFFSET) - along);
     }
 }

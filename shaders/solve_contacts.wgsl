@@ -11,7 +11,15 @@ const RECOVERY_SPEED: f32 = 1.0;
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn solve_contacts(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let chain = chain_of(thread_of(invocation));
-    if chain.node_count == 0u || !has_planes(chain) {
+    if chain.node_count == 0u {
+        return;
+    }
+    if !has_planes(chain) {
+        for (var index = 0u; index < chain.node_count; index++) {
+            let row = node_row_of(chain, index);
+            set_node(row, NODE_CONTACT_STIFFNESS, 0.0);
+            set_node(row, NODE_FRICTION_STIFFNESS, 0.0);
+        }
         return;
     }
     let inv_h = params.inv_h;

@@ -21,8 +21,11 @@ impl FixedStep {
         Self { dt, max_steps: 4, remainder: 0.0 }
     }
 
-    /// Adds a frame's time (s); returns how many steps to take.
+    /// Adds a frame's time (s); returns how many steps to take: none while `dt` is not above 0.
     pub fn advance(&mut self, frame_time: f64) -> u32 {
+        if !(self.dt.is_finite() && self.dt > 0.0) {
+            return 0;
+        }
         self.remainder += if frame_time.is_finite() { frame_time.max(0.0) } else { 0.0 };
         let steps = (self.remainder / self.dt).floor();
         let taken = steps.min(f64::from(self.max_steps));

@@ -115,6 +115,7 @@ impl Physics {
         root: Pose,
     ) -> Result<FleshHandle, StepError> {
         check_pose(&flesh, bones, &root)?;
+        skin.check(&flesh).map_err(StepError::BadSkin)?;
         let instance = Instance::new(flesh, skin, bones, root);
         let index = self.slots.iter().position(|slot| slot.instance.is_none()).unwrap_or(self.slots.len());
         if index == self.slots.len() {
@@ -371,7 +372,17 @@ impl Physics {
                 return Err(StepError::ZeroCount(name));
             }
         }
-        Ok(())
+        if !(self.config.gravity.is_finite() && self.config.gravity.length() < 1.0e6) {
+            return Err(StepError::BadGravity(self.config.gravity));
+        }
+        let sound = |plane: &HalfSpace| {
+            let unit = (plane.normal.length() - 1.0).abs() < 1.0e-3;
+            unit && plane.offset.is_finite() && (0.0..=1.0e3).contains(&plane.friction)
+        };
+        match self.planes.iter().position(|plane| !sound(plane)) {
+            Some(plane) => Err(StepError::BadPlane(plane)),
+            None => Ok(()),
+        }
     }
 
     /// Parameters of each substep of a frame.
@@ -426,7 +437,12 @@ impl Physics {
         if !schedule.iter().any(|(stage, _)| *stage == Stage::DeformSkin) {
             return;
         }
-        for Instance { skin, state, skin_inputs, vertices, .. } in instances(&mut self.slots) {
+        for instance in instances(&mut self.slots) {
+            let healed = instance.heal();
+            let Instance { skin, state, skin_inputs, vertices, .. } = instance;
+            if healed {
+                skin_inputs.gather(&state.nodes, &state.bones, &state.root);
+            }
             frame.deform_skin(&self.threads, (skin, skin_inputs, &state.nodes), vertices);
         }
     }
@@ -436,7 +452,6 @@ impl Physics {
         let step = self.step;
         for instance in instances(&mut self.slots) {
             instance.vertices.step = step;
-            instance.heal();
         }
     }
 
@@ -458,7 +473,7 @@ impl Physics {
 }
 
 pub(crate) fn check_time_step(dt: f64) -> Result<(), StepError> {
-    if dt.is_finite() && dt > 0.0 { Ok(()) } else { Err(StepError::BadTimeStep(dt)) }
+    if (1.0e-6..=10.0).contains(&dt) { Ok(()) } else { Err(StepError::BadTimeStep(dt)) }
 }
 
 fn check_node(flesh: &Flesh, chain: usize, node: usize) -> Result<(), StepError> {
@@ -473,10 +488,10 @@ fn check_pose(flesh: &Flesh, bones: &[Pose], root: &Pose) -> Result<(), StepErro
     if bones.len() != expected {
         return Err(StepError::BoneCount { given: bones.len(), expected });
     }
-    if !root.is_finite() {
+    if !root.is_sound() {
         return Err(StepError::RootNotFinite);
     }
-    match bones.iter().position(|pose| !pose.is_finite()) {
+    match bones.iter().position(|pose| !pose.is_sound()) {
         Some(bone) => Err(StepError::BoneNotFinite(bone)),
         None => Ok(()),
     }

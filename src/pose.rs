@@ -45,6 +45,11 @@ impl Pose {
         Self { translation: rotation * -self.translation, rotation }
     }
 
+    /// Whether it can be stepped with: within 10⁹ m of the origin, the rotation a unit quaternion to 10⁻³.
+    pub fn is_sound(&self) -> bool {
+        self.translation.abs().max_element() <= 1.0e9 && (self.rotation.length() - 1.0).abs() < 1.0e-3
+    }
+
     /// Whether every number is finite.
     pub fn is_finite(&self) -> bool {
         self.translation.is_finite() && self.rotation.is_finite()

@@ -20,7 +20,7 @@ pub struct Quality {
     pub stretch_error_max: f64,
     /// How deep the deepest node's sphere is inside a plane (m).
     pub penetration_max: f64,
-    /// Out-of-balance force over the sum of elastic and inertial forces, root mean squares over free nodes: 0 solved,
+    /// For implicit Euler without contacts: out-of-balance force over the sum of elastic and inertial forces, root mean squares over free nodes: 0 solved,
     /// 1 not at all.
     pub residual: f64,
     segments: usize,

@@ -4,7 +4,7 @@ use bytemuck::{Pod, Zeroable};
 use glam::{Affine3A, DVec3, Quat, Vec3};
 
 use crate::Pose;
-use crate::flesh::FleshState;
+use crate::flesh::{Flesh, FleshState};
 
 /// A vertex at rest, as kernels read it.
 #[repr(C)]
@@ -117,6 +117,33 @@ pub struct Skin {
     pub bindings: Vec<RodBinding>,
     /// How many matrices the palette has.
     pub palette_len: usize,
+}
+
+impl Skin {
+    /// Whether all that vertices name is there.
+    ///
+    /// # Errors
+    /// The first vertex that names something that is not.
+    pub(crate) fn check(&self, flesh: &Flesh) -> Result<(), usize> {
+        let bound = |binding: &RodBinding| {
+            flesh.chains().get(binding.chain as usize).is_some_and(|chain| {
+                chain.group == binding.group as usize
+                    && chain.lane == binding.lane as usize
+                    && (binding.node as usize) < chain.node_count() - 1
+            }) && (binding.bone as usize) < flesh.bones().len()
+        };
+        let sound = |vertex: &SkinVertex| {
+            let (first, count) = (vertex.first_binding as usize, vertex.binding_count as usize);
+            let joints = vertex.joints.iter().flat_map(|pair| [pair & 0xffff, pair >> 16]);
+            joints.zip(vertex.weights).all(|(joint, weight)| weight == 0.0 || (joint as usize) < self.palette_len)
+                && (count == 0
+                    || first
+                        .checked_add(count)
+                        .and_then(|end| self.bindings.get(first..end))
+                        .is_some_and(|bindings| bindings.iter().all(bound)))
+        };
+        self.vertices.iter().position(|vertex| !sound(vertex)).map_or(Ok(()), Err)
+    }
 }
 
 /// What the skin of one instance follows in a frame.

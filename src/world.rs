@@ -178,7 +178,7 @@ impl Physics {
     /// [`WorldError`]; see [`Physics::step_flesh`].
     #[cfg(feature = "rapier")]
     pub fn step(&mut self, world: &mut World, rigid: &mut RigidWorld, dt: f64) -> Result<(), WorldError> {
-        crate::physics::check_time_step(dt)?;
+        self.check_step(dt)?;
         for (instance, pose, root, bodies) in
             world.query_mut::<(&CharacterInstance, &CharacterPose, &RootTransform, &BoneBodies)>()
         {

@@ -62,7 +62,7 @@ impl<T> Group<'_, T> {
     }
 }
 
-/// Whether any chain has a contact plane: its first plane's normal is not zero.
+/// Whether any chain has a contact plane; planes fill their slots from the first.
 #[inline(always)]
 pub fn has_planes<T: Copy + Into<f64>>(inputs: &[Entry<T>]) -> bool {
     inputs[input::PLANES..input::PLANES + 3].iter().flatten().any(|&value| value.into() != 0.0)

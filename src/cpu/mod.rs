@@ -27,10 +27,10 @@ use glam::Vec3;
 /// Which lanes the CPU steps with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LaneWidth {
-    /// Eight chains at once, with the best instructions the machine has.
+    /// A whole group's chains at once, with the best instructions the machine has.
     #[default]
     Eight,
-    /// Eight chains at once, with the instructions that every machine of the target has.
+    /// A whole group's chains, with the instructions that every machine of the target has.
     EightBaseline,
     /// One chain at a time: the specification.
     One,
@@ -105,29 +105,32 @@ impl Frame<'_> {
             LaneWidth::Eight | LaneWidth::EightBaseline => {
                 dispatch!(self.width.level(), simd => self.run_vectors(simd, &mut group))
             }
-            LaneWidth::One => (0..LANES).for_each(|lane| self.run_stages(OneF32(lane), &mut group)),
+            LaneWidth::One => self.each_stage(|stage, params| {
+                (0..LANES).for_each(|lane| run_stage(OneF32(lane), stage, params, &mut group));
+            }),
         }
     }
 
-    /// Eight chains at once, or twice four, as the registers have it.
+    /// Eight chains at once, or twice four, as the registers have it. A stage is done for the whole group before the
+    /// next one starts, so that what it asks of the group has one answer whatever the width.
     #[inline(always)]
     fn run_vectors<S: Simd>(&self, simd: S, group: &mut Group<f32>) {
-        if S::f32s::LEN < LANES {
-            self.run_stages(Half::<S, 0>(simd), group);
-            self.run_stages(Half::<S, 4>(simd), group);
-        } else {
-            self.run_stages(Wide(simd), group);
+        for &(stage, substep) in self.schedule {
+            let (start, params) = (self.clock.start(), &self.substeps[substep as usize]);
+            if S::f32s::LEN < LANES {
+                run_stage(Half::<S, 0>(simd), stage, params, group);
+                run_stage(Half::<S, 4>(simd), stage, params, group);
+            } else {
+                run_stage(Wide(simd), stage, params, group);
+            }
+            self.clock.stop(stage, start);
         }
     }
 
-    #[inline(always)]
-    fn run_stages<L: Lanes>(&self, lanes: L, group: &mut Group<L::Scalar>)
-    where
-        L::Scalar: PartialEq + Into<f64>,
-    {
+    fn each_stage(&self, mut run: impl FnMut(Stage, &StepParams)) {
         for &(stage, substep) in self.schedule {
             let start = self.clock.start();
-            run_stage(lanes, stage, &self.substeps[substep as usize], group);
+            run(stage, &self.substeps[substep as usize]);
             self.clock.stop(stage, start);
         }
     }

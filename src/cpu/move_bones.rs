@@ -68,7 +68,10 @@ fn shift_origin<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
         }
     }
     for index in 0..group.rest.node_count {
-        move_by(lanes, group.row_mut(index), node::PLACE, shift);
+        let row = group.row_mut(index);
+        move_by(lanes, row, node::PLACE, shift);
+        let along = V3::load(lanes, row, node::CONTACT_NORMAL).dot(shift);
+        lanes.store(lanes.at(row, node::CONTACT_OFFSET) - along, &mut row[node::CONTACT_OFFSET]);
     }
 }
 

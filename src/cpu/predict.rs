@@ -58,8 +58,11 @@ where
         }
         if let Some(motion) = &free {
             let (velocity, spin) = motion.at(place);
-            reference = velocity + (reference - velocity) * hangs;
-            reference_spin = spin + (reference_spin - spin) * hangs;
+            let half = lanes.splat(0.5);
+            for k in 0..3 {
+                reference.0[k] = hangs.where_less(half, velocity.0[k], reference.0[k]);
+                reference_spin.0[k] = hangs.where_less(half, spin.0[k], reference_spin.0[k]);
+            }
         }
 
         let keep = one / (one + h * lanes.load(&rest_row[rest::DAMPING]));

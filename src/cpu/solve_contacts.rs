@@ -23,10 +23,15 @@ pub fn solve_contacts<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group
 where
     L::Scalar: Into<f64>,
 {
+    let zero = lanes.splat(0.0);
     if !has_planes(group.inputs) {
+        for index in 0..group.rest.node_count {
+            let row = group.row_mut(index);
+            lanes.store(zero, &mut row[node::CONTACT_STIFFNESS]);
+            lanes.store(zero, &mut row[node::FRICTION_STIFFNESS]);
+        }
         return;
     }
-    let zero = lanes.splat(0.0);
     let inv_h = lanes.splat(params.inv_h);
     let recovery = lanes.splat(RECOVERY_SPEED * params.h);
     for index in 0..group.rest.node_count {

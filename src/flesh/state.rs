@@ -232,6 +232,12 @@ impl FleshState {
         self.groups[info.group].chains[chain::HISTORY][lane] = 0.0;
     }
 
+    /// Whether another state has the same rows.
+    pub(crate) fn fits(&self, other: &Self) -> bool {
+        let rows = |state: &Self| -> Vec<usize> { state.groups.iter().map(|group| group.nodes.len()).collect() };
+        self.origins.len() == other.origins.len() && rows(self) == rows(other)
+    }
+
     /// Whether every place, scale and frame is finite.
     pub fn is_finite(&self) -> bool {
         self.groups.iter().all(|group| {

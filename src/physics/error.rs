@@ -3,8 +3,8 @@
 /// What can go wrong while stepping.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum StepError {
-    /// A time step that is not a positive, finite number.
-    #[error("dt is {0} s; it must be finite and above 0 (skip the step instead of passing 0)")]
+    /// A time step out of range.
+    #[error("dt is {0} s; it must be between 10⁻⁶ and 10 s (skip the step instead of passing 0)")]
     BadTimeStep(f64),
     /// Zero substeps or iterations.
     #[error("config.{0} is 0; it must be at least 1")]
@@ -21,7 +21,7 @@ pub enum StepError {
         expected: usize,
     },
     /// A root pose that is not finite.
-    #[error("the pose given for the root is not finite")]
+    #[error("the root's pose is not finite, beyond 10⁹ m, or its rotation is no unit quaternion")]
     RootNotFinite,
     /// A palette of the wrong length.
     #[error("{given} palette matrices were given, but this skin has {expected}")]
@@ -49,6 +49,15 @@ pub enum StepError {
         /// How many there are.
         count: usize,
     },
+    /// A gravity that is not finite, or beyond 10⁶ m/s².
+    #[error("config.gravity is {0} m/s²; it must be finite and below 10⁶")]
+    BadGravity(glam::DVec3),
+    /// A plane that is none.
+    #[error("planes[{0}] needs a unit normal, a finite offset and a friction between 0 and 1000")]
+    BadPlane(usize),
+    /// A skin whose vertex names a matrix, node, chain or bone that is not there.
+    #[error("vertex {0} of the skin names a palette matrix, binding, node, chain or bone that is not there")]
+    BadSkin(usize),
     /// An activation that makes no sense.
     #[error("activation {0}; it must be between 0 and 10 (1 is the material's peak stress)")]
     BadActivation(f32),
@@ -56,7 +65,7 @@ pub enum StepError {
     #[error("the snapshot has other instances than this Physics; spawn and remove the same ones before restoring")]
     OtherScene,
     /// A bone pose that is not finite.
-    #[error("the pose given for bone {0} is not finite")]
+    #[error("the pose of bone {0} is not finite, beyond 10⁹ m, or its rotation is no unit quaternion")]
     BoneNotFinite(usize),
     /// Recording into an encoder without a GPU.
     #[cfg(feature = "gpu")]

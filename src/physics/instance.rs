@@ -27,6 +27,16 @@ pub(crate) struct InstanceState {
     pub health: Health,
 }
 
+impl InstanceState {
+    /// Whether another state is of flesh and skin of the same shape.
+    pub fn fits(&self, other: &Self) -> bool {
+        self.bones.len() == other.bones.len()
+            && self.activations.len() == other.activations.len()
+            && self.palette.len() == other.palette.len()
+            && self.nodes.fits(&other.nodes)
+    }
+}
+
 pub(crate) struct Instance {
     pub flesh: Arc<Flesh>,
     pub skin: Arc<Skin>,
@@ -63,12 +73,14 @@ impl Instance {
         self.changed = true;
     }
 
-    /// Puts a state that is no longer finite back to rest, and counts that.
-    pub fn heal(&mut self) {
-        if !self.state.nodes.is_finite() {
+    /// Puts a state that is no longer finite back to rest, and counts that; whether it did.
+    pub fn heal(&mut self) -> bool {
+        let bad = !self.state.nodes.is_finite();
+        if bad {
             self.reset();
             self.state.health.resets += 1;
         }
+        bad
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::instance::InstanceState;
 use super::{Physics, StepError};
+use crate::skin::SkinnedVertices;
 
 /// The whole state of a [`Physics`], see [`Physics::save`].
 #[derive(Clone, Debug, PartialEq)]
@@ -23,14 +24,20 @@ impl Physics {
         Snapshot { instances, last_substep: self.last_substep, step: self.state_step() }
     }
 
-    /// Goes back to a saved state.
+    /// Goes back to a saved state of the flesh; configuration, planes, the hecs world and rigid bodies are the host's.
+    /// Skin is empty until the next step.
     ///
     /// # Errors
-    /// [`StepError::OtherScene`] where instances were added or removed since; then nothing changed.
+    /// [`StepError::OtherScene`] where instances were added or removed since, or are of other flesh; then nothing
+    /// changed.
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), StepError> {
         let same = self.slots.len() == snapshot.instances.len()
             && self.slots.iter().zip(&snapshot.instances).all(|(slot, (generation, state))| {
-                slot.generation == *generation && slot.instance.is_some() == state.is_some()
+                slot.generation == *generation
+                    && match (&slot.instance, state) {
+                        (Some(instance), Some(state)) => instance.state.fits(state),
+                        (instance, state) => instance.is_none() && state.is_none(),
+                    }
             });
         if !same {
             return Err(StepError::OtherScene);
@@ -38,6 +45,7 @@ impl Physics {
         for (slot, (_, state)) in self.slots.iter_mut().zip(&snapshot.instances) {
             if let (Some(instance), Some(state)) = (&mut slot.instance, state) {
                 instance.state = state.clone();
+                instance.vertices = SkinnedVertices::default();
                 instance.changed = true;
             }
         }
