@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
+use crate::cpu::deform_skin::deform_vertex;
 use crate::cpu::{Frame, LaneWidth, Threads};
 use crate::flesh::{Flesh, FleshState, NodeState};
 use crate::skin::{PaletteMatrix, Skin, SkinInputs, SkinnedVertices};
@@ -97,6 +98,16 @@ struct InstanceState {
     activations: Vec<f32>,
     palette: Vec<PaletteMatrix>,
     health: Health,
+}
+
+impl InstanceState {
+    /// Whether everything has as many entries as in another state.
+    fn has_shape_of(&self, other: &Self) -> bool {
+        self.nodes.has_shape_of(&other.nodes)
+            && self.bones.len() == other.bones.len()
+            && self.activations.len() == other.activations.len()
+            && self.palette.len() == other.palette.len()
+    }
 }
 
 struct Instance {
@@ -328,7 +339,8 @@ impl Physics {
         Ok(state.nodes.node(flesh, chain, node).place - carried.translation)
     }
 
-    /// An instance's skin after the last step; empty before the first one.
+    /// An instance's skin after the last step: empty before its first one, and until the next one what it was before
+    /// a [`Physics::teleport`], [`Physics::reset`] or [`Physics::restore`].
     ///
     /// # Errors
     /// [`StepError::NoSuchFlesh`].
@@ -371,12 +383,7 @@ impl Physics {
     /// # Errors
     /// [`StepError::BadTimeStep`] or [`StepError::ZeroCount`]; then nothing moved.
     pub fn step_flesh(&mut self, dt: f64) -> Result<(), StepError> {
-        check_time_step(dt)?;
-        for (count, name) in [(self.config.substeps, "substeps"), (self.config.iterations, "iterations")] {
-            if count == 0 {
-                return Err(StepError::ZeroCount(name));
-            }
-        }
+        self.check_step(dt)?;
         if self.threads.count() != self.config.threads {
             self.threads = Threads::new(self.config.threads);
         }
@@ -391,6 +398,19 @@ impl Physics {
         self.scatter_outputs();
         clock.stop(Stage::ScatterOutputs, start);
         self.stage_times = clock.take();
+        Ok(())
+    }
+
+    /// Whether a step of `dt` (s) can be taken.
+    pub(crate) fn check_step(&self, dt: f64) -> Result<(), StepError> {
+        if !(dt.is_finite() && dt > 0.0) {
+            return Err(StepError::BadTimeStep(dt));
+        }
+        for (count, name) in [(self.config.substeps, "substeps"), (self.config.iterations, "iterations")] {
+            if count == 0 {
+                return Err(StepError::ZeroCount(name));
+            }
+        }
         Ok(())
     }
 
@@ -425,8 +445,9 @@ impl Physics {
         for instance in instances(&mut self.slots) {
             instance.vertices.step = step;
             if !instance.state.nodes.is_finite() {
-                instance.reset();
                 instance.state.health.resets += 1;
+                instance.reset();
+                instance.skin_at_rest();
             }
         }
     }
@@ -444,11 +465,16 @@ impl Physics {
     /// Goes back to a saved state.
     ///
     /// # Errors
-    /// [`StepError::OtherScene`] where instances were added or removed since; then nothing changed.
+    /// [`StepError::OtherScene`] where instances were added or removed since, or have other rods, bones or palettes;
+    /// then nothing changed.
     pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), StepError> {
         let same = self.slots.len() == snapshot.instances.len()
             && self.slots.iter().zip(&snapshot.instances).all(|(slot, (generation, state))| {
-                slot.generation == *generation && slot.instance.is_some() == state.is_some()
+                let same_shape = match (&slot.instance, state) {
+                    (Some(instance), Some(state)) => instance.state.has_shape_of(state),
+                    (here, there) => here.is_none() && there.is_none(),
+                };
+                slot.generation == *generation && same_shape
             });
         if !same {
             return Err(StepError::OtherScene);
@@ -497,14 +523,18 @@ impl Instance {
     fn reset(&mut self) {
         self.state.nodes = FleshState::at_rest(&self.flesh, &self.state.bones, &self.state.root);
     }
+
+    /// Deforms the skin anew, on flesh that was reset after stage `deform_skin`.
+    fn skin_at_rest(&mut self) {
+        let Self { skin, state, skin_inputs, vertices, .. } = self;
+        skin_inputs.gather(&state.nodes, &state.bones, &state.root);
+        (vertices.positions, vertices.normals) =
+            skin.vertices.iter().map(|vertex| deform_vertex(skin, skin_inputs, &state.nodes, vertex)).unzip();
+    }
 }
 
 fn instances(slots: &mut [Slot]) -> impl Iterator<Item = &mut Instance> {
     slots.iter_mut().filter_map(|slot| slot.instance.as_mut())
-}
-
-pub(crate) fn check_time_step(dt: f64) -> Result<(), StepError> {
-    if dt.is_finite() && dt > 0.0 { Ok(()) } else { Err(StepError::BadTimeStep(dt)) }
 }
 
 fn check_node(flesh: &Flesh, chain: usize, node: usize) -> Result<(), StepError> {

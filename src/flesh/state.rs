@@ -216,6 +216,14 @@ impl FleshState {
         self.groups[info.group].chains[chain::HISTORY][lane] = 0.0;
     }
 
+    /// Whether it has as many groups, rows and chains as another state.
+    pub(crate) fn has_shape_of(&self, other: &Self) -> bool {
+        self.origins.len() == other.origins.len()
+            && self.bones.len() == other.bones.len()
+            && self.groups.len() == other.groups.len()
+            && self.groups.iter().zip(&other.groups).all(|(a, b)| a.nodes.len() == b.nodes.len())
+    }
+
     /// Whether every place, scale and frame is finite.
     pub fn is_finite(&self) -> bool {
         self.groups.iter().all(|group| {
