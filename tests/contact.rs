@@ -177,6 +177,7 @@ fn a_corner_keeps_a_rod_outside_both_planes() {
                 at.length()
             );
             assert!(scene.is_sound() && rest <= 1.0e-3);
+            assert!(deepest <= 1.0e-3 || left + right > 90.0);
         }
     }
 }
