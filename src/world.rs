@@ -126,7 +126,10 @@ pub fn despawn(
     entity: Entity,
 ) -> Result<(), WorldError> {
     let bodies = world.remove_one::<BoneBodies>(entity).unwrap_or_default();
-    let removed = bodies.0.into_iter().fold(Ok(()), |removed, handle| removed.and(rigid.remove_body(handle)));
+    let mut removed = Ok(());
+    for handle in bodies.0 {
+        removed = removed.and(rigid.remove_body(handle));
+    }
     despawn_without_bodies(world, physics, entity)?;
     Ok(removed?)
 }
