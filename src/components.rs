@@ -33,7 +33,8 @@ pub struct CharacterInstance {
 #[derive(Clone, Debug, Default)]
 pub struct BoneBodies(pub Vec<crate::rigid::rapier3d::prelude::RigidBodyHandle>);
 
-/// Joints that follow rigid bodies instead of the pose: a ragdoll's. A body's pose is its joint's rigid part.
+/// Joints that follow rigid bodies instead of the pose: a ragdoll's. A body's pose is its joint's rigid part; what
+/// hangs on the joint goes along, and the joint's own body in [`BoneBodies`] is disabled while it is bound.
 #[cfg(feature = "rapier")]
 #[derive(Clone, Debug, Default)]
 pub struct BoundJoints(pub Vec<(u32, crate::rigid::rapier3d::prelude::RigidBodyHandle)>);

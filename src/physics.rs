@@ -313,7 +313,8 @@ impl Physics {
         Ok(state.nodes.node(flesh, chain, node).place - carried.translation)
     }
 
-    /// An instance's skin after the last step; empty before the first one.
+    /// An instance's skin after the last step: empty before its first one, and until the next one what it was before
+    /// a [`Physics::teleport`] or [`Physics::reset`].
     ///
     /// # Errors
     /// [`StepError::NoSuchFlesh`].

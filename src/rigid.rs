@@ -193,6 +193,18 @@ impl RigidWorld {
         Ok(())
     }
 
+    /// Takes a bone out of all collisions, or brings it back.
+    ///
+    /// # Errors
+    /// [`RigidError::NoSuchBody`], [`RigidError::NotABone`].
+    pub fn enable_bone(&mut self, handle: RigidBodyHandle, enabled: bool) -> Result<(), RigidError> {
+        let bone = self.bone_mut(handle)?;
+        if bone.is_enabled() != enabled {
+            bone.set_enabled(enabled);
+        }
+        Ok(())
+    }
+
     /// Where any rigid body is, bone or not.
     ///
     /// # Errors

@@ -116,7 +116,8 @@ impl Character {
 /// Removes a character with its flesh and its bones' bodies.
 ///
 /// # Errors
-/// [`WorldError::NotACharacter`], or what the rigid world says of bodies that the game has removed.
+/// [`WorldError::NotACharacter`], or what the rigid world says of bodies that the game has removed; all else is gone
+/// then nevertheless.
 #[cfg(feature = "rapier")]
 pub fn despawn(
     world: &mut World,
@@ -125,10 +126,12 @@ pub fn despawn(
     entity: Entity,
 ) -> Result<(), WorldError> {
     let bodies = world.remove_one::<BoneBodies>(entity).unwrap_or_default();
+    let mut removed = Ok(());
     for handle in bodies.0 {
-        rigid.remove_body(handle)?;
+        removed = removed.and(rigid.remove_body(handle));
     }
-    despawn_without_bodies(world, physics, entity)
+    despawn_without_bodies(world, physics, entity)?;
+    Ok(removed?)
 }
 
 /// Removes a character that has no rigid bodies, with its flesh.
@@ -142,10 +145,12 @@ pub fn despawn_without_bodies(world: &mut World, physics: &mut Physics, entity: 
 }
 
 /// Puts a character's root elsewhere: its flesh is at rest there, without velocity, and no bone sweeps through
-/// what lies between.
+/// what lies between. Joints bound to rigid bodies stay with them: a ragdoll's bodies are the game's to move, first.
+/// [`SkinnedVertices`] follow with the next step.
 ///
 /// # Errors
-/// [`WorldError::NotACharacter`], or [`WorldError::Step`] where the pose is not finite.
+/// [`WorldError::NotACharacter`], or [`WorldError::Step`] or [`WorldError::Rigid`] where the pose is not finite or a
+/// body is gone; then nothing moved.
 #[cfg(feature = "rapier")]
 pub fn teleport(
     world: &mut World,
@@ -154,16 +159,34 @@ pub fn teleport(
     entity: Entity,
     root: Pose,
 ) -> Result<(), WorldError> {
-    let mut query =
-        world.query_one::<(&CharacterInstance, &CharacterPose, &mut RootTransform, Option<&BoneBodies>)>(entity);
-    let (instance, pose, transform, bodies) = query.get().map_err(|_| WorldError::NotACharacter(entity))?;
-    let (bones, _) = instance.body.posed(instance.character.asset(), &pose.0, &root, &[]);
+    let mut query = world.query_one::<(
+        &CharacterInstance,
+        &CharacterPose,
+        &mut RootTransform,
+        Option<&BoneBodies>,
+        Option<&BoundJoints>,
+    )>(entity);
+    let (instance, pose, transform, bodies, bound) = query.get().map_err(|_| WorldError::NotACharacter(entity))?;
+    let held = held_joints(rigid, bound, &root)?;
+    let (bones, _) = instance.body.posed(instance.character.asset(), &pose.0, &root, &held);
+    let bodies: Vec<_> = bodies.into_iter().flat_map(|bodies| &bodies.0).zip(&bones).collect();
+    for (handle, bone) in &bodies {
+        rigid.to_rapier(bone)?;
+        rigid.body_pose(**handle)?;
+    }
     physics.teleport(instance.flesh, &bones, root)?;
     transform.0 = root;
-    for (handle, bone) in bodies.into_iter().flat_map(|bodies| &bodies.0).zip(&bones) {
+    for (handle, bone) in bodies {
         rigid.teleport_bone(*handle, bone)?;
     }
     Ok(())
+}
+
+/// Joints that follow rigid bodies, with where these are in model space.
+#[cfg(feature = "rapier")]
+fn held_joints(rigid: &RigidWorld, bound: Option<&BoundJoints>, root: &Pose) -> Result<Vec<(u32, Pose)>, RigidError> {
+    let bound = bound.into_iter().flat_map(|bound| &bound.0);
+    bound.map(|&(joint, handle)| Ok((joint, root.inverse() * rigid.body_pose(handle)?))).collect()
 }
 
 fn flesh_of(world: &World, entity: Entity) -> Result<crate::FleshHandle, WorldError> {
@@ -175,15 +198,22 @@ impl Physics {
     /// Steps everything by `dt` (s): rapier with the bones as kinematic bodies, then the flesh on bones and ground.
     ///
     /// # Errors
-    /// [`WorldError`]; see [`Physics::step_flesh`].
+    /// [`WorldError`]; see [`Physics::step_flesh`]. Where a time step is bad, a body is gone or its bone's pose is
+    /// not finite, neither rapier nor the flesh has moved.
     #[cfg(feature = "rapier")]
     pub fn step(&mut self, world: &mut World, rigid: &mut RigidWorld, dt: f64) -> Result<(), WorldError> {
         self.check_step(dt)?;
-        for (instance, pose, root, bodies) in
-            world.query_mut::<(&CharacterInstance, &CharacterPose, &RootTransform, &BoneBodies)>()
+        for (bound, root) in world.query_mut::<(&BoundJoints, &RootTransform)>() {
+            held_joints(rigid, Some(bound), &root.0)?;
+        }
+        for (instance, pose, root, bodies, bound) in
+            world.query_mut::<(&CharacterInstance, &CharacterPose, &RootTransform, &BoneBodies, Option<&BoundJoints>)>()
         {
-            let (bones, _) = instance.body.posed(instance.character.asset(), &pose.0, &root.0, &[]);
-            for (handle, bone) in bodies.0.iter().zip(&bones) {
+            let held = held_joints(rigid, bound, &root.0)?;
+            let (bones, _) = instance.body.posed(instance.character.asset(), &pose.0, &root.0, &held);
+            for ((handle, bone), joint) in bodies.0.iter().zip(&bones).zip(&instance.body.bones) {
+                // A bound joint's own body is the one it is bound to; a second solid in its place would push it.
+                rigid.enable_bone(*handle, held.iter().all(|(held, _)| held != joint))?;
                 rigid.set_bone_target(*handle, bone)?;
             }
         }
@@ -195,10 +225,7 @@ impl Physics {
             Option<&Activations>,
             Option<&BoundJoints>,
         )>() {
-            let mut held = Vec::new();
-            for &(joint, handle) in bound.into_iter().flat_map(|bound| &bound.0) {
-                held.push((joint, root.0.inverse() * rigid.body_pose(handle)?));
-            }
+            let held = held_joints(rigid, bound, &root.0)?;
             gather(self, instance, pose, root, activations, &held)?;
         }
         self.planes = rigid.half_spaces();

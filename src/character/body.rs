@@ -7,7 +7,7 @@ use glam::{Affine3A, DMat3, DQuat, DVec3, Mat3A, Vec3};
 use super::first_flesh::{FleshOptions, Limb, RestSkin, find_limbs, influences, owners};
 use super::{CharacterAsset, LocalTransform, MAX_INFLUENCES};
 use crate::Pose;
-use crate::flesh::{BuildError, Flesh, Holds, RodNode, RodSpec};
+use crate::flesh::{BuildError, Flesh, Holds, RodNode, RodSpec, SCALE_RANGE};
 use crate::skin::{RodBinding, Skin, SkinVertex};
 
 /// A pill: the hull of two spheres, carried by a bone.
@@ -47,6 +47,9 @@ impl Body {
     /// # Errors
     /// A [`BuildError`] where the material or the scale are out of range.
     pub fn build(asset: &CharacterAsset, scale: Vec3, options: &FleshOptions) -> Result<Self, BuildError> {
+        if !scale.abs().to_array().iter().all(|size| SCALE_RANGE.contains(size)) {
+            return Err(BuildError::Scale { scale });
+        }
         let joints = scaled_joints(asset, scale, &asset.skeleton.rest_pose());
         let mut palette = Vec::new();
         asset.palette_matrices(&joints, &mut palette);

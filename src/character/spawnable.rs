@@ -23,14 +23,6 @@ pub enum CharacterError {
     #[cfg(feature = "gltf")]
     #[error(transparent)]
     Import(#[from] super::ImportError),
-    /// A scale of zero, or one that is not finite.
-    #[error("`{name}` cannot be scaled by {scale}; every axis needs a finite scale other than 0")]
-    BadScale {
-        /// The character's name.
-        name: String,
-        /// The scale given.
-        scale: Vec3,
-    },
     /// Its flesh could not be built.
     #[error("the flesh of `{name}` could not be built; check FleshOptions: {source}")]
     Flesh {
@@ -126,13 +118,10 @@ impl Character {
     /// Its body at a scale along the model's axes.
     ///
     /// # Errors
-    /// [`CharacterError::BadScale`] or [`CharacterError::Flesh`].
+    /// [`CharacterError::Flesh`] where the scale is zero or out of range.
     pub fn body_at(&self, scale: Vec3) -> Result<Arc<Body>, CharacterError> {
         if scale == Vec3::ONE {
             return Ok(self.body.clone());
-        }
-        if !(scale.is_finite() && scale.abs().min_element() > 0.0) {
-            return Err(CharacterError::BadScale { name: self.asset.name.clone(), scale });
         }
         let body = Body::build(&self.asset, scale, &self.options)
             .map_err(|source| CharacterError::Flesh { name: self.asset.name.clone(), source })?;

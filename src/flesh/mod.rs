@@ -5,5 +5,5 @@ mod spec;
 mod state;
 
 pub use build::{Chain, Flesh};
-pub use spec::{Attachment, BuildError, Holds, RodNode, RodSpec};
+pub use spec::{Attachment, BuildError, Holds, RodNode, RodSpec, SCALE_RANGE};
 pub use state::{FleshState, GroupState, NodeState};

@@ -79,6 +79,9 @@ impl RodSpec {
     }
 }
 
+/// The sizes of scale that a character may have (1).
+pub const SCALE_RANGE: std::ops::RangeInclusive<f32> = 1.0e-6..=1.0e6;
+
 /// Why flesh could not be built.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum BuildError {
@@ -111,6 +114,12 @@ pub enum BuildError {
         value: f64,
         /// What it may be.
         expected: &'static str,
+    },
+    /// A scale along the model's axes that leaves no body.
+    #[error("the scale is {scale}; along each axis it must be finite and {:e} to {:e} in size", SCALE_RANGE.start(), SCALE_RANGE.end())]
+    Scale {
+        /// The scale given.
+        scale: glam::Vec3,
     },
     /// Two neighbouring nodes at one place.
     #[error(

@@ -1,0 +1,183 @@
+//! Free rods on planes: rest, depth, Coulomb friction, corners.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{FRAME, material};
+use glam::{DQuat, DVec3};
+use sinew::flesh::{Flesh, NodeState, RodSpec};
+use sinew::step::StepConfig;
+use sinew::{FleshHandle, HalfSpace, Physics, Pose};
+
+const RADIUS: f64 = 0.03;
+const SEGMENTS: usize = 10;
+const LENGTH: f64 = 0.5;
+/// 5 km from the world's origin.
+const FAR: DVec3 = DVec3::new(4000.3, 20.0, -3000.7);
+
+/// A free rod without damping, along its root's x axis, in front of planes.
+struct Scene {
+    physics: Physics,
+    handle: FleshHandle,
+}
+
+impl Scene {
+    fn new(root: Pose, planes: Vec<HalfSpace>) -> Self {
+        let mut rod = RodSpec::straight("log", DVec3::ZERO, DVec3::X * LENGTH, SEGMENTS, RADIUS);
+        rod.material = material(1.0e7, 0.3, 1000.0, 0.0);
+        let flesh = Arc::new(Flesh::build(&[rod], &[]).expect("in range"));
+        let mut physics = Physics::with_config(StepConfig::default());
+        physics.planes = planes;
+        let handle = physics.insert(flesh, &[], root).expect("finite");
+        Self { physics, handle }
+    }
+
+    fn nodes(&self) -> Vec<NodeState> {
+        (0..=SEGMENTS).map(|j| self.physics.node(self.handle, 0, j).expect("is there")).collect()
+    }
+
+    fn push(&mut self, velocity: DVec3) {
+        let flesh = self.physics.flesh(self.handle).expect("is there").clone();
+        for (j, mut node) in self.nodes().into_iter().enumerate() {
+            node.velocity = velocity.as_vec3();
+            self.physics.state_mut(self.handle).expect("is there").set_node(&flesh, 0, j, &node);
+        }
+    }
+
+    fn step(&mut self) {
+        self.physics.step_flesh(FRAME).expect("steps");
+    }
+
+    fn run(&mut self, seconds: f64) {
+        (0..(seconds / FRAME).round() as usize).for_each(|_| self.step());
+    }
+
+    fn centre(&self) -> DVec3 {
+        let weight = |j: usize| if j == 0 || j == SEGMENTS { 0.5 } else { 1.0 };
+        let sum: DVec3 = self.nodes().iter().enumerate().map(|(j, node)| node.place * weight(j)).sum();
+        sum / SEGMENTS as f64
+    }
+
+    /// Distance between the lowest sphere and a plane (m), negative inside.
+    fn gap(&self, plane: usize) -> f64 {
+        let plane = &self.physics.planes[plane];
+        self.nodes().iter().map(|n| plane.distance(n.place) - f64::from(n.radius)).fold(f64::MAX, f64::min)
+    }
+
+    fn is_sound(&self) -> bool {
+        self.physics.health(self.handle).expect("is there").resets == 0
+            && self.physics.state(self.handle).expect("is there").is_finite()
+    }
+}
+
+/// A plane through a point whose slope falls along +x by an angle (rad), and the directions up from it and down it.
+fn slope(through: DVec3, angle: f64, friction: f32) -> (HalfSpace, DVec3) {
+    let turn = DQuat::from_rotation_z(-angle);
+    let normal = turn * DVec3::Y;
+    (HalfSpace { normal, offset: normal.dot(through), friction }, turn * DVec3::X)
+}
+
+#[test]
+fn a_rod_dropped_flat_comes_to_rest() {
+    for at in [DVec3::ZERO, FAR] {
+        for height in [0.1, 1.0] {
+            let root = Pose::from_translation(at + DVec3::Y * (RADIUS + height));
+            let mut scene = Scene::new(root, vec![HalfSpace::ground(at.y, 0.5)]);
+            let (mut deepest, mut bounce, mut landed) = (0.0_f64, 0.0_f64, false);
+            for _ in 0..180 {
+                scene.step();
+                let gap = scene.gap(0);
+                deepest = deepest.max(-gap);
+                landed |= gap < 1.0e-3;
+                if landed {
+                    bounce = bounce.max(scene.centre().y - at.y - RADIUS);
+                }
+            }
+            let depth = -scene.gap(0);
+            let speed = scene.nodes().iter().map(|n| n.velocity.length()).fold(0.0, f32::max);
+            println!(
+                "dropped flat from {height} m, {:.0} m away: {:.2e} m deep at most, {depth:.1e} m at rest, \
+                 bounces by {bounce:.1e} m; {speed:.1e} m/s left",
+                at.length(),
+                deepest
+            );
+            assert!(scene.is_sound() && landed);
+            assert!(depth <= 1.0e-3 && bounce <= 0.01 && speed <= 1.0e-2);
+        }
+    }
+}
+
+#[test]
+fn an_upright_rod_does_not_sink() {
+    for at in [DVec3::ZERO, FAR] {
+        let upright = DQuat::from_rotation_z(std::f64::consts::FRAC_PI_2);
+        let root = Pose::new(at + DVec3::Y * RADIUS, upright);
+        let mut scene = Scene::new(root, vec![HalfSpace::ground(at.y, 0.5)]);
+        let mut deepest = 0.0_f64;
+        for _ in 0..60 {
+            scene.step();
+            deepest = deepest.max(-scene.gap(0));
+        }
+        let bottom = &scene.nodes()[0];
+        let tilt = (scene.nodes()[SEGMENTS].place - bottom.place).normalize().dot(DVec3::Y).acos();
+        println!("upright, {:.0} m away: sinks by {deepest:.2e} m (bar 1e-4), tilts by {tilt:.1e} rad", at.length());
+        assert!(scene.is_sound() && deepest <= 1.0e-4 && tilt < 0.1);
+    }
+}
+
+/// tan 26.6° is the coefficient, 0.5.
+#[test]
+fn friction_holds_a_rod_on_a_slope() {
+    for at in [DVec3::ZERO, FAR] {
+        for across in [false, true] {
+            let angle = 0.4_f64;
+            let (plane, down) = slope(at, angle, 0.5);
+            let mut turn = DQuat::from_rotation_z(-angle);
+            if across {
+                turn *= DQuat::from_rotation_y(std::f64::consts::FRAC_PI_2);
+            }
+            let mut scene = Scene::new(Pose::new(at + plane.normal * RADIUS, turn), vec![plane]);
+            scene.run(1.0);
+            let start = scene.centre();
+            scene.run(2.0);
+            let creep = (scene.centre() - start).dot(down) / 2.0;
+            println!(
+                "slope of {angle} rad, friction 0.5, rod {}, {:.0} m away: creeps by {:.1e} m/s (bar 1e-3)",
+                if across { "across" } else { "along" },
+                at.length(),
+                creep
+            );
+            assert!(scene.is_sound() && creep.abs() < 1.0e-3);
+        }
+    }
+}
+
+/// A rod thrown into a groove of two walls at right angles, then one in an acute groove.
+#[test]
+fn a_corner_keeps_a_rod_outside_both_planes() {
+    for at in [DVec3::ZERO, FAR] {
+        for (left, right) in [(45.0_f64, 45.0_f64), (0.0, 90.0), (70.0, 70.0)] {
+            let wall = |degrees: f64| {
+                let normal = DQuat::from_rotation_x(degrees.to_radians()) * DVec3::Y;
+                HalfSpace { normal, offset: normal.dot(at), friction: 0.5 }
+            };
+            let planes = vec![wall(left), wall(-right)];
+            let open = (planes[0].normal + planes[1].normal).normalize();
+            let mut scene = Scene::new(Pose::from_translation(at + open * 0.3), planes);
+            scene.push(open * -2.0);
+            let mut deepest = 0.0_f64;
+            for _ in 0..240 {
+                scene.step();
+                deepest = deepest.max(-scene.gap(0).min(scene.gap(1)));
+            }
+            let rest = -scene.gap(0).min(scene.gap(1));
+            println!(
+                "corner of {left}° and {right}°, {:.0} m away: {deepest:.2e} m deep at most, {rest:.2e} m at rest (bar 1e-3)",
+                at.length()
+            );
+            assert!(scene.is_sound() && rest <= 1.0e-3);
+            assert!(deepest <= 1.0e-3 || left + right > 90.0);
+        }
+    }
+}
