@@ -18,7 +18,7 @@ fn solve_contacts(@builtin(global_invocation_id) invocation: vec3<u32>) {
         for (var index = 0u; index < chain.node_count; index++) {
             let row = node_row_of(chain, index);
             set_node(row, NODE_CONTACT_STIFFNESS, 0.0);
-            set_node(row, NODE_FRICTION_STIFFNESS, 0.0);
+            set_node(row, NODE_FRICTION_LIMIT, 0.0);
         }
         return;
     }
@@ -30,6 +30,14 @@ fn solve_contacts(@builtin(global_invocation_id) invocation: vec3<u32>) {
         let place = node3(row, NODE_PLACE);
         let moved = node3(row, NODE_MOVED);
         let radius = rest_at(rest_row, REST_RADIUS) * node_at(row, NODE_SCALE);
+        // The gap that add_contact saw, see contact_gap in solve_rods.
+        let last_normal = node3(row, NODE_CONTACT_NORMAL);
+        let last_radius = rest_at(rest_row, REST_RADIUS);
+        let prev_scale = node_at(row, NODE_PREV_SCALE);
+        let start = dot(last_normal, node3(row, NODE_PREV_PLACE)) - node_at(row, NODE_CONTACT_OFFSET)
+            - last_radius * prev_scale;
+        let last_gap = start + (dot(last_normal, moved) - last_radius * (node_at(row, NODE_SCALE) - prev_scale));
+        let pressed = node_at(row, NODE_CONTACT_STIFFNESS) * larger(0.0 - last_gap, 0.0);
         let stiffness = CONTACT_STIFFNESS * rest_at(rest_row, REST_MASS) * inv_h * inv_h;
 
         let far = 1.0e30;
@@ -61,12 +69,9 @@ fn solve_contacts(@builtin(global_invocation_id) invocation: vec3<u32>) {
         let reach = smaller(gap, gap + approach + approach);
         let pressing = where_less(reach, 0.0, stiffness, 0.0);
         let depth = smaller(gap + recovery, 0.0);
-        let force = larger(0.0 - gap, 0.0) * stiffness;
-        let slid = moved - normal * approach;
-        let slide = larger(sqrt(dot(slid, slid)), 1.0e-12);
         set_node3(row, NODE_CONTACT_NORMAL, normal);
         set_node(row, NODE_CONTACT_OFFSET, offset + allowed + depth);
         set_node(row, NODE_CONTACT_STIFFNESS, pressing);
-        set_node(row, NODE_FRICTION_STIFFNESS, smaller(friction * force / slide, pressing));
+        set_node(row, NODE_FRICTION_LIMIT, friction * pressed);
     }
 }

@@ -58,7 +58,7 @@ fn solve_rods(@builtin(global_invocation_id) invocation: vec3<u32>) {
         }
         add_surface_bending(chain, index, &block, &rhs, &coupling);
         if touching {
-            add_contact(&rest_row, row, &block, &rhs);
+            add_contact(inv_step2, &rest_row, row, &block, &rhs);
         }
         hold(&rest_row, &block, &rhs, &coupling);
         if index + 1u < count {
@@ -201,16 +201,28 @@ fn add_surface_bending(
     (*coupling)[3][3] = (*coupling)[3][3] - next.c * next.before * (next.before + next.after);
 }
 
-// The contact that solve_contacts handed over: ½k·min(n·c − offset − s·r, 0)² and lagged friction ½k_t|moved_t|².
-fn add_contact(rest_row: ptr<function, RestRow>, row: u32, block: ptr<function, Mat7>, rhs: ptr<function, Vec7>) {
+// What of a vector is across a unit normal.
+fn across(v: vec3<f32>, normal: vec3<f32>) -> vec3<f32> {
+    return v - normal * dot(normal, v);
+}
+
+// The contact that solve_contacts handed over: ½k·min(n·c − offset − s·r, 0)² and friction ½k_t|moved_t|².
+fn add_contact(inv_step2: f32, rest_row: ptr<function, RestRow>, row: u32, block: ptr<function, Mat7>, rhs: ptr<function, Vec7>) {
     var normal = node3(row, NODE_CONTACT_NORMAL);
     let radius = (*rest_row)[REST_RADIUS];
-    let gap = dot(normal, node3(row, NODE_PLACE)) - node_at(row, NODE_CONTACT_OFFSET)
-        - radius * node_at(row, NODE_SCALE);
-    let stiffness = where_less(gap, 0.0, node_at(row, NODE_CONTACT_STIFFNESS), 0.0);
-    let friction = node_at(row, NODE_FRICTION_STIFFNESS);
     let moved = node3(row, NODE_MOVED);
-    var slid = moved - normal * dot(normal, moved);
+    let prev_scale = node_at(row, NODE_PREV_SCALE);
+    let start = dot(normal, node3(row, NODE_PREV_PLACE)) - node_at(row, NODE_CONTACT_OFFSET) - radius * prev_scale;
+    let gap = start + (dot(normal, moved) - radius * (node_at(row, NODE_SCALE) - prev_scale));
+    let sticking = node_at(row, NODE_CONTACT_STIFFNESS);
+    let stiffness = where_less(gap, 0.0, sticking, 0.0);
+    var slid = across(moved, normal);
+    let predicted = across(node3(row, NODE_PREDICTED_MOVE), normal);
+    let last = across(node3(row, NODE_OLDER_MOVE), normal);
+    let limit = node_at(row, NODE_FRICTION_LIMIT);
+    let inertia = larger((*rest_row)[REST_MASS] * inv_step2, 1.0e-30);
+    let slide = larger(sqrt(dot(predicted, predicted)) - limit / inertia, sqrt(dot(last, last)));
+    let friction = smaller(limit / larger(slide, 1.0e-12), sticking);
     let push = stiffness * gap;
     for (var i = 0u; i < 3u; i++) {
         (*rhs)[i] = (*rhs)[i] - push * normal[i] - friction * slid[i];

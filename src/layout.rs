@@ -207,8 +207,8 @@ pub mod node {
     pub const CONTACT_OFFSET: usize = 58;
     /// Normal stiffness (N/m), 0 without contact.
     pub const CONTACT_STIFFNESS: usize = 59;
-    /// Tangential stiffness of lagged Coulomb friction (N/m).
-    pub const FRICTION_STIFFNESS: usize = 60;
+    /// The most that Coulomb friction may hold with, μλ (N).
+    pub const FRICTION_LIMIT: usize = 60;
     /// How many entries a row has.
     pub const ENTRIES: usize = 61;
 }

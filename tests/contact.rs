@@ -4,12 +4,13 @@ mod common;
 
 use std::sync::Arc;
 
-use common::{FRAME, material};
+use common::{FRAME, OneRod, material};
 use glam::{DQuat, DVec3};
-use sinew::flesh::{Flesh, NodeState, RodSpec};
-use sinew::step::StepConfig;
+use sinew::flesh::{Flesh, Holds, NodeState, RodSpec};
+use sinew::step::{Integrator, StepConfig};
 use sinew::{FleshHandle, HalfSpace, Physics, Pose};
 
+const GRAVITY: f64 = 9.81;
 const RADIUS: f64 = 0.03;
 const SEGMENTS: usize = 10;
 const LENGTH: f64 = 0.5;
@@ -24,10 +25,14 @@ struct Scene {
 
 impl Scene {
     fn new(root: Pose, planes: Vec<HalfSpace>) -> Self {
+        Self::stepped(StepConfig::default(), root, planes)
+    }
+
+    fn stepped(config: StepConfig, root: Pose, planes: Vec<HalfSpace>) -> Self {
         let mut rod = RodSpec::straight("log", DVec3::ZERO, DVec3::X * LENGTH, SEGMENTS, RADIUS);
         rod.material = material(1.0e7, 0.3, 1000.0, 0.0);
         let flesh = Arc::new(Flesh::build(&[rod], &[]).expect("in range"));
-        let mut physics = Physics::with_config(StepConfig::default());
+        let mut physics = Physics::with_config(config);
         physics.planes = planes;
         let handle = physics.insert(flesh, &[], root).expect("finite");
         Self { physics, handle }
@@ -153,6 +158,67 @@ fn friction_holds_a_rod_on_a_slope() {
     }
 }
 
+#[test]
+fn a_rod_slides_down_a_steep_slope_as_coulomb_says() {
+    for at in [DVec3::ZERO, FAR] {
+        for (angle, friction) in [(0.7_f64, 0.5), (0.5, 0.3), (0.3, 0.0)] {
+            let (plane, down) = slope(at, angle, friction);
+            let turn = DQuat::from_rotation_z(-angle);
+            let mut scene = Scene::new(Pose::new(at + plane.normal * RADIUS, turn), vec![plane]);
+            scene.run(0.5);
+            let speed = |scene: &Scene| {
+                let nodes = scene.nodes();
+                nodes.iter().map(|n| n.velocity.as_dvec3().dot(down)).sum::<f64>() / nodes.len() as f64
+            };
+            let start = speed(&scene);
+            scene.run(1.0);
+            let found = speed(&scene) - start;
+            let exact = GRAVITY * (angle.sin() - f64::from(friction) * angle.cos());
+            println!(
+                "slope of {angle} rad, friction {friction}, {:.0} m away: {found:.4} m/s², Coulomb {exact:.4} (bar 5 %)",
+                at.length()
+            );
+            assert!(scene.is_sound() && (found / exact - 1.0).abs() <= 0.05);
+        }
+    }
+}
+
+#[test]
+fn a_sliding_rod_stops_where_coulomb_says() {
+    let plain = StepConfig::default();
+    let configs = [
+        plain,
+        StepConfig { substeps: 2, iterations: 2, ..plain },
+        StepConfig { substeps: 8, ..plain },
+        StepConfig { integrator: Integrator::SecondOrder, ..plain },
+    ];
+    let pushes = [DVec3::X, DVec3::new(0.6, 0.0, 0.8)].map(|direction| configs.map(|config| (direction, config)));
+    for at in [DVec3::ZERO, FAR] {
+        for (direction, config) in pushes.into_iter().flatten() {
+            let (friction, speed) = (0.4_f32, 2.0);
+            let root = Pose::from_translation(at + DVec3::Y * RADIUS);
+            let mut scene = Scene::stepped(config, root, vec![HalfSpace::ground(at.y, friction)]);
+            // Settled first, so that every node carries its weight when the push comes.
+            scene.run(0.5);
+            let start = scene.centre();
+            scene.push(direction * speed);
+            scene.run(2.0);
+            let found = (scene.centre() - start).dot(direction);
+            let exact = speed * speed / (2.0 * f64::from(friction) * GRAVITY);
+            let left = scene.nodes().iter().map(|n| n.velocity.length()).fold(0.0, f32::max);
+            println!(
+                "{} × {} {:?}, pushed along {direction}, {:.0} m away: stops after {found:.4} m, Coulomb {exact:.4} \
+                 (bar 5 %); {left:.1e} m/s left",
+                config.substeps,
+                config.iterations,
+                config.integrator,
+                at.length()
+            );
+            assert!(scene.is_sound() && (found / exact - 1.0).abs() <= 0.05 && left < 1.0e-2);
+        }
+    }
+}
+
 /// A rod thrown into a groove of two walls at right angles, then one in an acute groove.
 #[test]
 fn a_corner_keeps_a_rod_outside_both_planes() {
@@ -179,5 +245,31 @@ fn a_corner_keeps_a_rod_outside_both_planes() {
             assert!(scene.is_sound() && rest <= 1.0e-3);
             assert!(deepest <= 1.0e-3 || left + right > 90.0);
         }
+    }
+}
+
+/// Pulled along the ground by its first node, a rod resists with μ times the weight that lies on the ground.
+#[test]
+fn a_dragged_rod_resists_as_coulomb_says() {
+    for speed in [0.01, 0.1, 1.0] {
+        let friction = 0.4_f32;
+        let mut spec = RodSpec::straight("rope", DVec3::Y * RADIUS, DVec3::new(LENGTH, RADIUS, 0.0), SEGMENTS, RADIUS);
+        spec.material = material(1.0e6, 0.3, 1000.0, 0.0);
+        let mut rod = OneRod::new(&spec.attach(SEGMENTS, 0, Holds::PIN), &[Pose::IDENTITY], StepConfig::default());
+        rod.physics.planes = vec![HalfSpace::ground(0.0, friction)];
+        let (mut pull, mut counted) = (0.0, 0.0);
+        for frame in 1..=240 {
+            rod.set_bones(&[Pose::from_translation(DVec3::X * (speed * f64::from(frame) * FRAME))]);
+            rod.run(FRAME, 1);
+            if frame > 120 {
+                let last = rod.segment_pulls()[SEGMENTS - 1].0.x;
+                (pull, counted) = (pull + last, counted + 1.0);
+            }
+        }
+        let section = std::f64::consts::PI * RADIUS * RADIUS;
+        let dragged = 1000.0 * section * LENGTH * (1.0 - 0.5 / SEGMENTS as f64);
+        let (found, exact) = (pull / counted, f64::from(friction) * dragged * GRAVITY);
+        println!("dragged at {speed} m/s: pulls with {found:.4} N, Coulomb {exact:.4} (bar 5 %)");
+        assert!(rod.is_sound() && (found / exact - 1.0).abs() <= 0.05);
     }
 }

@@ -222,7 +222,7 @@ impl Chain {
             put(row, node::CONTACT_NORMAL, &random.vector(-1.0, 1.0).normalize().to_array());
             put(row, node::CONTACT_OFFSET, &[if j % 2 == 0 { 0.8 } else { -5.0 }]);
             put(row, node::CONTACT_STIFFNESS, &[random.uniform(50.0, 300.0)]);
-            put(row, node::FRICTION_STIFFNESS, &[if j % 2 == 0 { random.uniform(10.0, 90.0) } else { 0.0 }]);
+            put(row, node::FRICTION_LIMIT, &[if j % 2 == 0 { random.uniform(10.0, 90.0) } else { 0.0 }]);
         }
         Self { rest, nodes, inputs, chains, inv_h: INV_H }
     }
@@ -266,14 +266,19 @@ impl Chain {
             all.push((local.x + local.y * iuv / iu, iu * turning));
             all.push((local.y, (iv - iuv * iuv / iu) * turning));
             all.push((local.z, rest_at(rest::INERTIA_W) * turning));
-            // Contact and lagged friction.
+            // Contact and friction; the last substep moved nothing.
             let normal = DVec3::from_array(self.read(j, node::CONTACT_NORMAL));
             let place = DVec3::from_array(s.place.0);
             let gap = normal.dot(place) - self.read::<1>(j, node::CONTACT_OFFSET)[0] - s.scale * rest_at(rest::RADIUS);
             all.push((gap.min(0.0), self.read::<1>(j, node::CONTACT_STIFFNESS)[0]));
             let slid = place - DVec3::from_array(previous);
             let slid = slid - normal * normal.dot(slid);
-            all.extend(slid.to_array().map(|x| (x, self.read::<1>(j, node::FRICTION_STIFFNESS)[0])));
+            let predicted = DVec3::from_array(self.read(j, node::PREDICTED_MOVE));
+            let predicted = (predicted - normal * normal.dot(predicted)).length();
+            let [limit] = self.read(j, node::FRICTION_LIMIT);
+            let slide = (predicted - limit / (rest_at(rest::MASS) * inv_h2)).max(1.0e-12);
+            let friction = (limit / slide).min(self.read::<1>(j, node::CONTACT_STIFFNESS)[0]);
+            all.extend(slid.to_array().map(|x| (x, friction)));
         }
         for (j, pair) in at.windows(2).enumerate() {
             let row = self.rest.row(j);

@@ -67,7 +67,7 @@ const NODE_TARGET_FRAME: u32 = 51u;
 const NODE_CONTACT_NORMAL: u32 = 55u;
 const NODE_CONTACT_OFFSET: u32 = 58u;
 const NODE_CONTACT_STIFFNESS: u32 = 59u;
-const NODE_FRICTION_STIFFNESS: u32 = 60u;
+const NODE_FRICTION_LIMIT: u32 = 60u;
 const NODE_ENTRIES: u32 = 61u;
 
 // Entries of an input row, one a group: what the host says once a frame.

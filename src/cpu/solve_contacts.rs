@@ -2,11 +2,11 @@
 //! twin is `shaders/solve_contacts.wgsl`.
 //!
 //! What it finds goes to the next `solve_rods` as quadratic terms. Penalties are stiff against the node's own
-//! inertia, k = β·m/h²: a node carrying the weight of n nodes sinks by n·g·h²/β. Coulomb friction is lagged: from
-//! the normal force λ = −k·gap of this iterate, k_t = min(k, μλ/|slid|).
+//! inertia, k = β·m/h²: a node carrying the weight of n nodes sinks by n·g·h²/β. Of Coulomb's friction only the
+//! normal force λ is lagged: it is the one with which the last solve pressed, and the next may hold with μλ.
 
 use super::group::{Group, has_planes};
-use super::lanes::{Lane, Lanes};
+use super::lanes::{Entry, Lane, Lanes};
 use super::math::V3;
 use crate::layout::{input, node, rest};
 use crate::step::StepParams;
@@ -28,7 +28,7 @@ where
         for index in 0..group.rest.node_count {
             let row = group.row_mut(index);
             lanes.store(zero, &mut row[node::CONTACT_STIFFNESS]);
-            lanes.store(zero, &mut row[node::FRICTION_STIFFNESS]);
+            lanes.store(zero, &mut row[node::FRICTION_LIMIT]);
         }
         return;
     }
@@ -37,6 +37,7 @@ where
     for index in 0..group.rest.node_count {
         let rest_row = group.rest.row(index);
         let row = group.row(index);
+        let pressed = lanes.load(&row[node::CONTACT_STIFFNESS]) * (zero - contact_gap(lanes, rest_row, row)).max(zero);
         let place = V3::load(lanes, row, node::PLACE);
         let moved = V3::load(lanes, row, node::MOVED);
         let radius = lanes.load(&rest_row[rest::RADIUS]) * lanes.load(&row[node::SCALE]);
@@ -69,13 +70,25 @@ where
         let reach = gap.min(gap + approach + approach);
         let active = reach.where_less(zero, stiffness, zero);
         let depth = (gap + recovery).min(zero);
-        let force = (zero - gap).max(zero) * stiffness;
-        let slid = moved - normal * approach;
-        let slide = slid.dot(slid).sqrt().max(lanes.splat(1.0e-12));
         let row = group.row_mut(index);
         normal.store(lanes, row, node::CONTACT_NORMAL);
         lanes.store(offset + allowed + depth, &mut row[node::CONTACT_OFFSET]);
         lanes.store(active, &mut row[node::CONTACT_STIFFNESS]);
-        lanes.store((friction * force / slide).min(active), &mut row[node::FRICTION_STIFFNESS]);
+        lanes.store(friction * pressed, &mut row[node::FRICTION_LIMIT]);
     }
+}
+
+/// Distance of a node's sphere from the plane that `solve_contacts` handed over, negative inside.
+///
+/// At rest it is some 10⁻⁷ m, less than a place has digits for. So the substep's motion is added to the distance at the
+/// substep's start: rounded, but the same for the solve and for the force that is read from its result.
+#[inline(always)]
+pub fn contact_gap<L: Lanes>(lanes: L, rest_row: &[Entry<L::Scalar>], row: &[Entry<L::Scalar>]) -> L::V {
+    let normal = V3::load(lanes, row, node::CONTACT_NORMAL);
+    let radius = lanes.load(&rest_row[rest::RADIUS]);
+    let prev_scale = lanes.load(&row[node::PREV_SCALE]);
+    let start = normal.dot(V3::load(lanes, row, node::PREV_PLACE))
+        - lanes.load(&row[node::CONTACT_OFFSET])
+        - radius * prev_scale;
+    start + (normal.dot(V3::load(lanes, row, node::MOVED)) - radius * (lanes.load(&row[node::SCALE]) - prev_scale))
 }

@@ -9,6 +9,7 @@ use super::lanes::{Entry, Lane, Lanes, unrolled};
 use super::math::{Quaternion, Sym3, V3};
 use super::predict::SCALE_LIMIT;
 use super::rod_energies::{Mat7, Section, UNKNOWNS, Vec7, segment_terms};
+use super::solve_contacts::contact_gap;
 use crate::layout::{chain, input, node, rest};
 use crate::step::StepParams;
 
@@ -75,7 +76,7 @@ where
             add_surface_bending(lanes, group, index, &mut block, &mut rhs, &mut coupling);
         }
         if touching {
-            add_contact(lanes, rest_row, group.row(index), &mut block, &mut rhs);
+            add_contact(lanes, inv_step2, rest_row, group.row(index), &mut block, &mut rhs);
         }
         if group.rest.held[index] {
             hold(lanes, rest_row, &mut block, &mut rhs, &mut coupling);
@@ -211,10 +212,16 @@ fn add_surface_bending<L: Lanes>(
     }
 }
 
-/// The contact that `solve_contacts` handed over: ½k·min(n·c − offset − s·r, 0)² and lagged friction ½k_t|moved_t|².
+/// The contact that `solve_contacts` handed over: ½k·min(n·c − offset − s·r, 0)² and friction ½k_t|moved_t|².
+///
+/// Friction may hold with at most μλ = k_t|moved_t|, and how far the node will slide is not known yet. Alone, inertia
+/// would carry it by y = |predicted move_t| − μλh̃²/m; pulled by its rod, it goes on like in the last substep. The larger
+/// of the two, so that friction never exceeds Coulomb's but for a rod that changes its pull: k_t = μλ/max(y, |last
+/// move_t|), at most k, which is sticking. A rod that slides freely to its stop gets one substep further than it should.
 #[inline(always)]
 fn add_contact<L: Lanes>(
     lanes: L,
+    inv_step2: L::V,
     rest_row: &[Entry<L::Scalar>],
     row: &[Entry<L::Scalar>],
     block: &mut Mat7<L::V>,
@@ -223,13 +230,17 @@ fn add_contact<L: Lanes>(
     let zero = lanes.splat(0.0);
     let normal = V3::load(lanes, row, node::CONTACT_NORMAL);
     let radius = lanes.load(&rest_row[rest::RADIUS]);
-    let gap = normal.dot(V3::load(lanes, row, node::PLACE))
-        - lanes.load(&row[node::CONTACT_OFFSET])
-        - radius * lanes.load(&row[node::SCALE]);
-    let stiffness = gap.where_less(zero, lanes.load(&row[node::CONTACT_STIFFNESS]), zero);
-    let friction = lanes.load(&row[node::FRICTION_STIFFNESS]);
-    let moved = V3::load(lanes, row, node::MOVED);
-    let slid = moved - normal * normal.dot(moved);
+    let gap = contact_gap(lanes, rest_row, row);
+    let sticking = lanes.load(&row[node::CONTACT_STIFFNESS]);
+    let stiffness = gap.where_less(zero, sticking, zero);
+    let slid = across(V3::load(lanes, row, node::MOVED), normal);
+    let predicted = across(V3::load(lanes, row, node::PREDICTED_MOVE), normal);
+    let last = across(V3::load(lanes, row, node::OLDER_MOVE), normal);
+    let limit = lanes.load(&row[node::FRICTION_LIMIT]);
+    let inertia = (lanes.load(&rest_row[rest::MASS]) * inv_step2).max(lanes.splat(1.0e-30));
+    let alone = predicted.dot(predicted).sqrt() - limit / inertia;
+    let slide = alone.max(last.dot(last).sqrt());
+    let friction = (limit / slide.max(lanes.splat(1.0e-12))).min(sticking);
     let push = stiffness * gap;
     for i in 0..3 {
         rhs[i] = rhs[i] - push * normal.0[i] - friction * slid.0[i];
@@ -241,6 +252,12 @@ fn add_contact<L: Lanes>(
     }
     rhs[3] = rhs[3] + push * radius;
     block[3][3] = block[3][3] + stiffness * radius * radius;
+}
+
+/// What of a vector is across a unit normal.
+#[inline(always)]
+fn across<V: Lane>(v: V3<V>, normal: V3<V>) -> V3<V> {
+    v - normal * normal.dot(v)
 }
 
 #[inline(always)]

@@ -246,7 +246,7 @@ fn node_scale(entry: usize, scales: Scales) -> f32 {
         scales.size / scales.h
     } else if in_range(SPIN, 3) || in_range(OLDER_SPIN, 3) || [SCALE_RATE, OLDER_SCALE_RATE].contains(&entry) {
         1.0 / scales.h
-    } else if [CONTACT_STIFFNESS, FRICTION_STIFFNESS].contains(&entry) {
+    } else if [CONTACT_STIFFNESS, FRICTION_LIMIT].contains(&entry) {
         scales.contact
     } else {
         1.0
