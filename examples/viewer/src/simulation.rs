@@ -10,7 +10,7 @@ use sinew::character::{FleshOptions, ImportOptions};
 use sinew::components::{Activations, BoneBodies, CharacterInstance, CharacterPose, RootTransform};
 use sinew::cpu::LaneWidth;
 use sinew::rigid::RigidWorld;
-use sinew::{Character, Health, Physics, Pose, StageTimes};
+use sinew::{Backend, Character, Health, Physics, Pose, StageTimes};
 
 use crate::shown::Shown;
 
@@ -29,8 +29,8 @@ pub struct Settings {
     pub sway_rate: f64,
     /// Substeps a step.
     pub substeps: u32,
-    /// Which lanes step.
-    pub lanes: LaneWidth,
+    /// What steps; a change takes all state along.
+    pub stepper: (Backend, LaneWidth),
 }
 
 impl Default for Settings {
@@ -42,7 +42,7 @@ impl Default for Settings {
             sway: 0.0,
             sway_rate: 1.0,
             substeps: 4,
-            lanes: LaneWidth::default(),
+            stepper: (Backend::Cpu, LaneWidth::Eight),
         }
     }
 }
@@ -59,6 +59,7 @@ pub struct Simulation {
     physics: Physics,
     entity: Entity,
     spawned_with: FleshOptions,
+    stepping_on: Backend,
     /// Time that the animation has played (s).
     time: f64,
     /// How long the last step took (ms).
@@ -77,8 +78,19 @@ impl Simulation {
         let home = Pose::IDENTITY;
         let entity = character.spawn(&mut world, &mut rigid, &mut physics, home)?;
         let spawned_with = settings.flesh;
-        let mut simulation =
-            Self { settings, home, character, world, rigid, physics, entity, spawned_with, time: 0.0, step_time: 0.0 };
+        let mut simulation = Self {
+            settings,
+            home,
+            character,
+            world,
+            rigid,
+            physics,
+            entity,
+            spawned_with,
+            stepping_on: Backend::Cpu,
+            time: 0.0,
+            step_time: 0.0,
+        };
         // A skin is there from the first step on.
         simulation.step(1.0 / 60.0)?;
         Ok(simulation)
@@ -101,10 +113,25 @@ impl Simulation {
         placed.0 = root;
         activations.0.fill(self.settings.activation);
         self.physics.config.substeps = self.settings.substeps;
-        self.physics.lane_width = self.settings.lanes;
+        self.switch_stepper()?;
         let start = Instant::now();
         self.physics.step(&mut self.world, &mut self.rigid, dt)?;
         self.step_time = start.elapsed().as_secs_f64() * 1e3;
+        Ok(())
+    }
+
+    /// Steps by what the settings say. Where that is not to be had, goes on by what there was and says why.
+    fn switch_stepper(&mut self) -> Result<(), Box<dyn Error>> {
+        let (backend, lanes) = self.settings.stepper;
+        self.physics.lane_width = lanes;
+        if backend == self.stepping_on {
+            return Ok(());
+        }
+        if let Err(error) = self.physics.switch_backend(backend) {
+            self.settings.stepper.0 = self.stepping_on;
+            return Err(error.into());
+        }
+        self.stepping_on = backend;
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use egui::{Align2, Color32, FontId, Sense, Slider, Ui, pos2, vec2};
+use sinew::Backend;
 use sinew::cpu::LaneWidth;
 use sinew::step::Stage;
 
@@ -14,8 +15,11 @@ pub const WIDTH: f32 = 280.0;
 const HISTORY: usize = 120;
 
 /// What can step.
-const BACKENDS: [(&str, LaneWidth); 2] =
-    [("CPU, 8 chains at once", LaneWidth::Eight), ("CPU, 1 chain at a time", LaneWidth::One)];
+const BACKENDS: [(&str, (Backend, LaneWidth)); 3] = [
+    ("CPU, 8 chains at once", (Backend::Cpu, LaneWidth::Eight)),
+    ("CPU, 1 chain at a time", (Backend::Cpu, LaneWidth::One)),
+    ("GPU", (Backend::Gpu, LaneWidth::Eight)),
+];
 
 /// What the panel keeps.
 #[derive(Default)]
@@ -217,10 +221,10 @@ fn material(ui: &mut Ui, settings: &mut Settings) {
 fn stepping(ui: &mut Ui, settings: &mut Settings) {
     ui.separator();
     ui.strong("Step");
-    let name = BACKENDS.iter().find(|(_, lanes)| *lanes == settings.lanes).map_or("", |(name, _)| name);
+    let name = BACKENDS.iter().find(|(_, stepper)| *stepper == settings.stepper).map_or("", |(name, _)| name);
     egui::ComboBox::from_id_salt("backend").width(180.0).selected_text(name).show_ui(ui, |ui| {
-        for (name, lanes) in BACKENDS {
-            ui.selectable_value(&mut settings.lanes, lanes, name);
+        for (name, stepper) in BACKENDS {
+            ui.selectable_value(&mut settings.stepper, stepper, name);
         }
     });
     ui.add(Slider::new(&mut settings.substeps, 1..=16).text("substeps"));
