@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use sinew::step::Stage;
+
 fn text(path: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
@@ -21,7 +23,6 @@ fn the_example_is_short() {
 
 #[test]
 fn every_stage_has_its_two_files() {
-    use sinew::step::Stage;
     for stage in Stage::ALL {
         if matches!(stage, Stage::GatherInputs | Stage::ScatterOutputs) {
             continue;
@@ -30,4 +31,23 @@ fn every_stage_has_its_two_files() {
             assert!(!text(&file).is_empty(), "{file} is empty");
         }
     }
+}
+
+#[test]
+fn every_shader_has_its_twin_in_rust() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut seen = 0;
+    for folder in ["shaders", "shaders/shared", "shaders/bindings"] {
+        for entry in std::fs::read_dir(root.join(folder)).expect("the shaders are in the repository") {
+            let path = entry.expect("a readable folder").path();
+            if path.extension().is_none_or(|end| end != "wgsl") {
+                continue;
+            }
+            let name = path.file_stem().expect("a file has a name").to_string_lossy().into_owned();
+            let twins = [format!("src/cpu/{name}.rs"), format!("src/{name}.rs")];
+            assert!(twins.iter().any(|twin| root.join(twin).is_file()), "{} has no twin {twins:?}", path.display());
+            seen += 1;
+        }
+    }
+    assert!(seen > Stage::ALL.len(), "only {seen} shaders were found");
 }

@@ -1,4 +1,4 @@
-//! A group of chains as the stages see it.
+//! A group of chains as the stages see it; its twin is `shaders/bindings/group.wgsl`.
 
 use super::lanes::Entry;
 use crate::layout::{POSE, chain, input, node, rest, scratch};

@@ -74,7 +74,7 @@ macro_rules! chain_stage {
             KernelSpec {
                 stage: Stage::$stage.name(),
                 source: concat!(
-                    include_str!("../../shaders/bindings/chains.wgsl"),
+                    include_str!("../../shaders/bindings/group.wgsl"),
                     "\n",
                     include_str!(concat!("../../shaders/", $file, ".wgsl"))
                 ),

@@ -1,4 +1,5 @@
-// What the stages of a substep bind, and how a thread reads and writes the rows of its chain.
+// What the stages of a substep bind, and how a thread reads and writes the rows of its chain in its group; the twin of
+// src/cpu/group.rs. What that knows of a group beforehand is asked here of the thread's own chain.
 
 @group(0) @binding(0) var<uniform> params: StepParams;
 @group(0) @binding(1) var<storage, read> groups: array<Group>;
