@@ -113,7 +113,8 @@ pub enum Integrator {
     /// First order, damps fast motion; a spinning rod loses (ωh)² of its momentum a substep.
     #[default]
     ImplicitEuler,
-    /// Second-order backward differences (BDF2), where implicit Euler's damping shows.
+    /// Second-order backward differences (BDF2), where implicit Euler's damping shows. It needs equal steps: the first
+    /// substep after `dt` or `substeps` change is an implicit Euler one.
     SecondOrder,
 }
 

@@ -197,6 +197,9 @@ fn flesh_of(world: &World, entity: Entity) -> Result<crate::FleshHandle, WorldEr
 impl Physics {
     /// Steps everything by `dt` (s): rapier with the bones as kinematic bodies, then the flesh on bones and ground.
     ///
+    /// [`Physics::planes`] become rapier's half-spaces, of which flesh touches the first four. Rapier falls by
+    /// `RigidWorld::gravity`, flesh by [`crate::step::StepConfig::gravity`].
+    ///
     /// # Errors
     /// [`WorldError`]; see [`Physics::step_flesh`]. Where a time step is bad, a body is gone or its bone's pose is
     /// not finite, neither rapier nor the flesh has moved.

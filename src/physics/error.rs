@@ -9,8 +9,8 @@ pub enum StepError {
     /// Zero substeps or iterations.
     #[error("config.{0} is 0; it must be at least 1")]
     ZeroCount(&'static str),
-    /// A handle whose instance was removed, or of another `Physics`.
-    #[error("the flesh handle names no instance; it was removed or belongs to another Physics")]
+    /// A handle whose instance was removed. A handle of another `Physics` may name one of this one's.
+    #[error("the flesh handle names no instance; it was removed")]
     NoSuchFlesh,
     /// A bone pose count that does not match.
     #[error("{given} bone poses were given, but this flesh hangs on {expected}")]
