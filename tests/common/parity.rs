@@ -309,7 +309,7 @@ fn without_idle_targets(rows: &mut Rows, flesh: &Flesh) {
 }
 
 /// The largest difference of two backends in units of what entries may differ by, and where. That the comparison
-/// sees one entry off by 3·10⁻⁵ is checked each time.
+/// sees each entry of a row off by three times that is checked each time.
 pub fn compare(scene: &Scene, cpu: &Physics, gpu: &Physics, handles: &[FleshHandle]) -> (f32, String) {
     let all = |physics: &Physics| -> Vec<Rows> {
         let of = |(handle, (flesh, ..)): (&FleshHandle, &(Arc<Flesh>, Arc<Skin>, Pose))| {
@@ -331,11 +331,26 @@ pub fn compare(scene: &Scene, cpu: &Physics, gpu: &Physics, handles: &[FleshHand
         .flatten()
         .fold(1.0_f32, |most, value| most.max(*value));
     assert!(scene.planes.is_empty() || contact > 1.0, "{}: nothing touches", scene.name);
-    // Friction stiffness is a force over a distance that may be small, so it has what its contact's stiffness has.
-    let scales = Scales { size: 1.0, h: (DT / f64::from(scene.config.substeps)) as f32, contact: 100.0 * contact };
+    // The most that friction holds with is μk·depth, and a depth may differ as places may.
+    let h = (DT / f64::from(scene.config.substeps)) as f32;
+    let scales = Scales { size: 1.0, h, contact };
     let found = difference(&cpu, &gpu, scales);
 
-    gpu[0].groups[0].0[node::SCALE][0] += 3.0e-5;
-    assert!(difference(&cpu, &gpu, scales).0 > 1.0, "{}: a perturbed entry is not seen", scene.name);
+    for entry in 0..node::ENTRIES {
+        let (was, by) = (gpu[0].groups[0].0[entry][0], 3.0e-5 * node_scale(entry, scales));
+        gpu[0].groups[0].0[entry][0] = cpu[0].groups[0].0[entry][0] + by;
+        assert!(difference(&cpu, &gpu, scales).0 > 1.0, "{}: a perturbed node entry {entry} is not seen", scene.name);
+        gpu[0].groups[0].0[entry][0] = was;
+    }
+    for entry in 0..chain::ENTRIES {
+        let (was, place) = (gpu[0].groups[0].1[entry][0], scales.size);
+        gpu[0].groups[0].1[entry][0] = cpu[0].groups[0].1[entry][0] + 3.0e-5 * place;
+        assert!(difference(&cpu, &gpu, scales).0 > 1.0, "{}: a perturbed chain entry {entry} is not seen", scene.name);
+        gpu[0].groups[0].1[entry][0] = was;
+    }
+    if let (Some(vertex), Some(rest)) = (gpu[0].vertices.first_mut(), cpu[0].vertices.first()) {
+        *vertex = rest + 3.0e-5 * scales.size;
+        assert!(difference(&cpu, &gpu, scales).0 > 1.0, "{}: a perturbed vertex is not seen", scene.name);
+    }
     found
 }
