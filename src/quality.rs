@@ -3,7 +3,7 @@
 use crate::HalfSpace;
 use crate::cpu::lanes::{LANES, Lanes, OneF64};
 use crate::cpu::math::{Quaternion, V3};
-use crate::cpu::rod_energies::{Section, segment_terms};
+use crate::cpu::rod_energies::{Excitation, Section, segment_terms};
 use crate::flesh::{Flesh, FleshState};
 use crate::layout::{input, node, rest};
 
@@ -80,10 +80,14 @@ impl Quality {
                 frame: Quaternion::load(lanes, &row, node::FRAME),
             }
         };
-        let activation = f64::from(inputs[input::ACTIVATION][lane]);
+        let excitation = |j: usize| Excitation {
+            activation: f64::from(inputs[input::ACTIVATION][lane]),
+            prev_stretch: f64::from(nodes[j * node::ENTRIES + node::PREV_FIBRE_STRETCH][lane]),
+            inv_step: 1.0 / substep,
+        };
         let mut elastic = vec![[0.0; 3]; rest.node_count];
         for j in 0..rest.node_count - 1 {
-            let terms = segment_terms(lanes, section(j), section(j + 1), &wide(rest.row(j)), activation, 0.0);
+            let terms = segment_terms(lanes, section(j), section(j + 1), &wide(rest.row(j)), Some(&excitation(j)), 0.0);
             elastic[j].iter_mut().zip(terms.gradient_a).for_each(|(sum, force)| *sum += force);
             elastic[j + 1].iter_mut().zip(terms.gradient_b).for_each(|(sum, force)| *sum += force);
         }

@@ -1,11 +1,13 @@
 //! Flesh: rods on bones. The immutable [`Flesh`] is shared by every instance; a [`FleshState`] is one of them.
 
+mod balance;
 mod build;
 mod bundle;
+mod check;
 mod spec;
 mod state;
 
 pub use build::{Chain, Flesh};
-pub use bundle::{Bundle, Disc};
-pub use spec::{Attachment, BuildError, Holds, RodNode, RodSpec, SCALE_RANGE};
+pub use bundle::{Bundle, Disc, Fibre};
+pub use spec::{Attachment, BuildError, Contraction, Holds, RodNode, RodSpec, SCALE_RANGE};
 pub use state::{FleshState, GroupState, NodeState};
