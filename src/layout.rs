@@ -156,7 +156,7 @@ pub mod rest {
     pub const STRING_INERTIA: usize = 39;
     /// Rest value of Γ_w (1) for (18).
     pub const STRETCH: usize = 40;
-    /// 1 where the place is held across the bone-carried tangent only, so that the node slides along it.
+    /// 1 where the place is held across the node's own tangent only, so that the node slides along it.
     pub const SLIDES: usize = 41;
     /// Peak tension times length of the segment's fibres (J): what full activation adds to the energy per unit of
     /// fibre stretch.
@@ -177,8 +177,10 @@ pub mod rest {
     pub const INV_MAX_VELOCITY: usize = 53;
     /// What full activation takes off the rest value of Γ_w for (11).
     pub const SHORTENING: usize = 54;
+    /// Rest value of the scale (1) for (12): 1 but for what balances the rest pose.
+    pub const SCALE: usize = 55;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 55;
+    pub const ENTRIES: usize = 56;
 }
 
 /// Entries of a node row.

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use glam::DVec3;
 
 use crate::cpu::{Frame, LaneWidth, Threads};
-use crate::flesh::{Flesh, FleshState, NodeState};
+use crate::flesh::{Flesh, FleshState, MuscleState, NodeState};
 use crate::skin::{PaletteMatrix, Skin, SkinnedVertices};
 use crate::step::{Stage, StepConfig, StepParams, schedule};
 use crate::timing::{StageClock, StageTimes, stage_scope};
@@ -168,14 +168,15 @@ impl Physics {
         Ok(())
     }
 
-    /// Sets a chain's activation: 0 at rest, 1 at the material's peak stress.
+    /// Excites a chain: 0 for rest, 1 for the material's peak stress. Its activation goes there with the chain's time
+    /// constants ([`crate::flesh::Contraction`]), at once where they are 0.
     ///
     /// # Errors
     /// [`StepError::NoSuchFlesh`], [`StepError::NoSuchChain`] or [`StepError::BadActivation`].
     pub fn set_activation(&mut self, handle: FleshHandle, chain: usize, activation: f32) -> Result<(), StepError> {
         let instance = self.get_mut(handle)?;
-        let count = instance.state.activations.len();
-        let slot = instance.state.activations.get_mut(chain).ok_or(StepError::NoSuchChain { chain, count })?;
+        let count = instance.state.excitations.len();
+        let slot = instance.state.excitations.get_mut(chain).ok_or(StepError::NoSuchChain { chain, count })?;
         if !(0.0..=10.0).contains(&activation) {
             return Err(StepError::BadActivation(activation));
         }
@@ -322,6 +323,16 @@ impl Physics {
         Ok(&self.get(handle)?.vertices)
     }
 
+    /// What a chain does as a muscle: length, volume, tension, and its forces on the bones.
+    ///
+    /// # Errors
+    /// [`StepError::NoSuchFlesh`] or [`StepError::NoSuchChain`].
+    pub fn muscle(&self, handle: FleshHandle, chain: usize) -> Result<MuscleState, StepError> {
+        let Instance { flesh, state, .. } = self.get(handle)?;
+        check_node(flesh, chain, 0)?;
+        Ok(state.nodes.muscle(flesh, chain, self.last_substep))
+    }
+
     /// How an instance is doing.
     ///
     /// # Errors
@@ -406,6 +417,7 @@ impl Physics {
         }
         let clock = StageClock::new(self.measure_stages);
         let start = clock.start();
+        self.activate(dt);
         self.gather_inputs();
         clock.stop(Stage::GatherInputs, start);
         self.step_on_cpu(dt, &clock);
@@ -415,6 +427,11 @@ impl Physics {
         self.scatter_outputs();
         clock.stop(Stage::ScatterOutputs, start);
         self.stage_times = clock.take();
+    }
+
+    /// Part of stage `gather_inputs`: muscles follow what excites them.
+    pub(crate) fn activate(&mut self, dt: f64) {
+        instances(&mut self.slots).for_each(|instance| instance.activate(dt));
     }
 
     fn gather_inputs(&mut self) {

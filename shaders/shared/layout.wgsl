@@ -51,7 +51,8 @@ const REST_INV_OPTIMAL: u32 = 51u;
 const REST_PASSIVE: u32 = 52u;
 const REST_INV_MAX_VELOCITY: u32 = 53u;
 const REST_SHORTENING: u32 = 54u;
-const REST_ENTRIES: u32 = 55u;
+const REST_SCALE: u32 = 55u;
+const REST_ENTRIES: u32 = 56u;
 
 // Entries of a node row, one a node, of the state.
 const NODE_PLACE: u32 = 0u;

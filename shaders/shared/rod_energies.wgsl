@@ -195,7 +195,7 @@ fn segment_terms(
     let lateral = (*row)[REST_LATERAL];
     let difference = (*row)[REST_SCALE_DIFFERENCE];
     let three_s2 = 3.0 * s2;
-    let scale_force = lateral * (s - 1.0)
+    let scale_force = lateral * (s - (*row)[REST_SCALE])
         + volume_by_scale * volume_force
         - rest_stretch * likeness_force
         + dot(darboux, moment)

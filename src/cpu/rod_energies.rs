@@ -13,7 +13,7 @@
 //! | residual | equation |
 //! |---|---|
 //! | Γ_w − Γ̄_w (axial), Γ_u − Γ̄_u and Γ_v − Γ̄_v (shear) | (11) |
-//! | s − 1 (lateral), and Δ² for the rest of its two Gauss points | (12) |
+//! | s − s̄ (lateral, s̄ = 1), and Δ² for the rest of its two Gauss points | (12) |
 //! | Δ | (13), with the smoothing of errata 11 |
 //! | sΩ − Ω̄ | (14) |
 //! | s²Γ_w − Λ̄ | (18), scalar as errata 3 has it, where its coefficient is positive; Λ̄ is Γ̄_w as built |
@@ -144,7 +144,7 @@ pub fn residuals<L: Lanes>(lanes: L, strain: &SegmentStrain<L::V>, row: &[Entry<
         (gw - lanes.at(row, rest::STRAIN + 2), lanes.at(row, rest::AXIAL)),
         (gu - lanes.at(row, rest::STRAIN), lanes.at(row, rest::SHEAR)),
         (gv - lanes.at(row, rest::STRAIN + 1), lanes.at(row, rest::SHEAR)),
-        (s - lanes.splat(1.0), lanes.at(row, rest::LATERAL)),
+        (s - lanes.at(row, rest::SCALE), lanes.at(row, rest::LATERAL)),
         (strain.scale_difference, lanes.at(row, rest::SCALE_DIFFERENCE)),
         (s * ou - lanes.at(row, rest::DARBOUX), lanes.at(row, rest::BEND_U)),
         (s * ov - lanes.at(row, rest::DARBOUX + 1), lanes.at(row, rest::BEND_V)),
@@ -214,10 +214,16 @@ pub fn contract<L: Lanes>(
     let by_rate_slope = lanes.splat(5.0) * side * side * inv_rate;
 
     let y = (stretch - one).max(zero);
-    let exponential = one + y * (lanes.splat(0.5) + y * (lanes.splat(1.0 / 6.0) + y * (lanes.splat(1.0 / 24.0) + y * lanes.splat(1.0 / 120.0))));
+    let exponential = one
+        + y * (lanes.splat(0.5)
+            + y * (lanes.splat(1.0 / 6.0) + y * (lanes.splat(1.0 / 24.0) + y * lanes.splat(1.0 / 120.0))));
     let passive = lanes.at(row, rest::PASSIVE) * (y * exponential);
     let passive_slope = lanes.at(row, rest::PASSIVE)
-        * zero.where_less(y, one + y * (one + y * (lanes.splat(0.5) + y * (lanes.splat(1.0 / 6.0) + y * lanes.splat(1.0 / 24.0)))), zero);
+        * zero.where_less(
+            y,
+            one + y * (one + y * (lanes.splat(0.5) + y * (lanes.splat(1.0 / 6.0) + y * lanes.splat(1.0 / 24.0)))),
+            zero,
+        );
 
     let (active, activation) = (lanes.at(row, rest::ACTIVE), excitation.activation);
     let slope = activation * (by_length_slope * by_rate + by_length * by_rate_slope) + passive_slope;
@@ -294,9 +300,8 @@ pub fn segment_terms<L: Lanes>(
     let likeness_force = likeness * (gw - s * rest_stretch);
     let likeness_by_scale = likeness * rest_stretch;
     let mut axial_stiffness = lanes.at(row, rest::AXIAL) + volume * s4 + likeness;
-    let mut tension = lanes.at(row, rest::AXIAL) * (gw - lanes.at(row, rest::STRAIN + 2))
-        + s2 * volume_force
-        + likeness_force;
+    let mut tension =
+        lanes.at(row, rest::AXIAL) * (gw - lanes.at(row, rest::STRAIN + 2)) + s2 * volume_force + likeness_force;
     let mut across_u = shear * (gu - lanes.at(row, rest::STRAIN));
     let mut across_v = shear * (gv - lanes.at(row, rest::STRAIN + 1));
     if excitation.is_some() {
@@ -348,7 +353,7 @@ pub fn segment_terms<L: Lanes>(
     // By s: (12), (14), (18), (19), (20); by Δ: (12), (13).
     let (lateral, difference) = (lanes.at(row, rest::LATERAL), lanes.at(row, rest::SCALE_DIFFERENCE));
     let three_s2 = three * s2;
-    let mut scale_force = lateral * (s - lanes.splat(1.0)) + volume_by_scale * volume_force
+    let mut scale_force = lateral * (s - lanes.at(row, rest::SCALE)) + volume_by_scale * volume_force
         - rest_stretch * likeness_force
         + darboux.dot(moment)
         + three_s2 * (ou * volume_moment_u + ov * volume_moment_v);

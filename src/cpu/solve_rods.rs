@@ -313,10 +313,10 @@ fn along_guide<V: Lane>(v: [V; 3], w: V3<V>, slides: V) -> [V; 3] {
     (v - across(v, w) * slides).0
 }
 
-/// The guide of a node that slides: the tangent of the frame in which its bone carries it.
+/// The guide of a node that slides: its own tangent, so that a muscle pulls alike on both sides of a via point.
 #[inline(always)]
 fn guide_axis<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>]) -> V3<L::V> {
-    Quaternion::load(lanes, row, node::TARGET_FRAME).axes(lanes)[2]
+    Quaternion::load(lanes, row, node::FRAME).axes(lanes)[2]
 }
 
 /// Takes the place across its guide out of the system of a node that slides: P·block·P + (1 − P), with P = wwᵀ on the
@@ -338,7 +338,11 @@ fn guide<L: Lanes>(
         let [x, y, z] = along_guide([block[i][0], block[i][1], block[i][2]], w, slides);
         (block[i][0], block[i][1], block[i][2]) = (x, y, z);
     }
-    let mut columns = [[block[0][0], block[1][0], block[2][0]], [block[1][0], block[1][1], block[2][1]], [block[2][0], block[2][1], block[2][2]]];
+    let mut columns = [
+        [block[0][0], block[1][0], block[2][0]],
+        [block[1][0], block[1][1], block[2][1]],
+        [block[2][0], block[2][1], block[2][2]],
+    ];
     for column in &mut columns {
         *column = along_guide(*column, w, slides);
     }

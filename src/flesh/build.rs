@@ -238,7 +238,7 @@ fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpe
 const STIFFNESS_RATIO: f64 = 1.0e5;
 
 /// Coefficients and rest values of a segment, see [`crate::layout::rest`].
-fn segment_entries(moduli: &Moduli, s: &Section, length: f64, a: &Pose, b: &Pose) -> [(usize, f64); 19] {
+fn segment_entries(moduli: &Moduli, s: &Section, length: f64, a: &Pose, b: &Pose) -> [(usize, f64); 20] {
     let (strain, darboux) = rest_strain([a, b]);
     let polar = s.second_moment_u + s.second_moment_v;
     // A negative λ(ε + 2η)² becomes 3λε² + 6λη² − 2λ(ε − η)², see `cpu::rod_energies`.
@@ -263,6 +263,7 @@ fn segment_entries(moduli: &Moduli, s: &Section, length: f64, a: &Pose, b: &Pose
         (rest::STRAIN + 1, strain.y),
         (rest::STRAIN + 2, strain.z),
         (rest::STRETCH, strain.z),
+        (rest::SCALE, 1.0),
         (rest::DARBOUX, darboux.x),
         (rest::DARBOUX + 1, darboux.y),
         (rest::DARBOUX + 2, darboux.z),

@@ -57,7 +57,8 @@ impl Bundle {
                 let total: f64 = discs().map(area).sum();
                 // Moments about one of the discs, so that a bundle far from the origin loses no digits.
                 let base = self.fibres[0][j].place;
-                base + discs().map(|disc| (disc.place - base) * area(disc)).sum::<DVec3>() / total.max(f64::MIN_POSITIVE)
+                base + discs().map(|disc| (disc.place - base) * area(disc)).sum::<DVec3>()
+                    / total.max(f64::MIN_POSITIVE)
             })
             .collect();
         let frames = frames_along(&places, None);
@@ -88,7 +89,8 @@ impl Section {
     /// The section that fibres make together, about its node: the sums of their areas and moments. It turns as one, so
     /// its torsion constant is its polar moment.
     pub fn of_fibres<'a>(fibres: impl Iterator<Item = &'a Fibre>) -> Self {
-        let mut sum = Self { area: 0.0, second_moment_u: 0.0, second_moment_v: 0.0, product_moment: 0.0, torsion_constant: 0.0 };
+        let mut sum =
+            Self { area: 0.0, second_moment_u: 0.0, second_moment_v: 0.0, product_moment: 0.0, torsion_constant: 0.0 };
         for fibre in fibres {
             let (area, own) = (fibre.area(), Self::disc(fibre.radius).second_moment_u);
             let DVec3 { x, y, .. } = fibre.offset;

@@ -4,10 +4,12 @@ mod balance;
 mod build;
 mod bundle;
 mod check;
+mod muscle_state;
 mod spec;
 mod state;
 
 pub use build::{Chain, Flesh};
 pub use bundle::{Bundle, Disc, Fibre};
+pub use muscle_state::MuscleState;
 pub use spec::{Attachment, BuildError, Contraction, Holds, RodNode, RodSpec, SCALE_RANGE};
 pub use state::{FleshState, GroupState, NodeState};

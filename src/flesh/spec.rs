@@ -31,7 +31,7 @@ pub struct Holds {
     pub frame: bool,
     /// Its scale, at 1. Off unless asked: a bone holds place and frame, not thickness (errata 11).
     pub scale: bool,
-    /// Its place across the rod only: the node slides along its rest tangent, as the bone carries that. A via point.
+    /// Its place across the rod only: the rod slides through, pulling alike on both sides. A via point.
     pub guide: bool,
 }
 
@@ -208,7 +208,9 @@ pub enum BuildError {
         count: usize,
     },
     /// A rod along which bones change too often.
-    #[error("rod `{rod}`: `attachments` go over {count} bones from its first node to its last; at most {MAX_BONES}, so split it")]
+    #[error(
+        "rod `{rod}`: `attachments` go over {count} bones from its first node to its last; at most {MAX_BONES}, so split it"
+    )]
     TooManyBones {
         /// The rod's name.
         rod: String,
@@ -228,7 +230,9 @@ pub enum BuildError {
         expected: usize,
     },
     /// Shares that contract which do not match the rod's segments.
-    #[error("rod `{rod}`: `contraction.contractile` has {count} entries; give one for each of {expected} segments, or none")]
+    #[error(
+        "rod `{rod}`: `contraction.contractile` has {count} entries; give one for each of {expected} segments, or none"
+    )]
     ContractileCount {
         /// The rod's name.
         rod: String,

@@ -65,6 +65,7 @@ impl Physics {
     }
 
     fn record(&mut self, dt: f64, encoder: &mut wgpu::CommandEncoder, clock: &StageClock) -> Result<(), StepError> {
+        self.activate(dt);
         let substeps = self.substep_params(dt);
         let schedule = self.frame_schedule();
         let ActiveBackend::Gpu(gpu) = &mut self.backend else { return Err(StepError::NotOnGpu) };
