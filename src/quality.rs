@@ -3,12 +3,14 @@
 use crate::HalfSpace;
 use crate::cpu::lanes::{LANES, Lanes, OneF64};
 use crate::cpu::math::{Quaternion, V3};
-use crate::cpu::rod_energies::{Section, segment_terms};
+use crate::cpu::rod_energies::{Section, UNKNOWNS, segment_terms};
+use crate::cpu::solve_rods::add_contact;
 use crate::flesh::{Flesh, FleshState};
 use crate::layout::{input, node, rest};
 
 /// Errors over all segments and nodes of one or more instances.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "cli", derive(serde::Serialize))]
 pub struct Quality {
     /// Mean of |volume/rest volume − 1| over segments.
     pub volume_error_mean: f64,
@@ -20,17 +22,21 @@ pub struct Quality {
     pub stretch_error_max: f64,
     /// How deep the deepest node's sphere is inside a plane (m).
     pub penetration_max: f64,
-    /// For implicit Euler without contacts: out-of-balance force over the sum of elastic and inertial forces, root mean squares over free nodes: 0 solved,
-    /// 1 not at all.
+    /// Out-of-balance force on free nodes over the elastic, inertial and contact forces' magnitudes, root mean squares:
+    /// 0 solved, 1 not at all. Contacts press as the last `solve_contacts` handed them over. In the second order with
+    /// one substep, a chain's first step after a reset is not judged rightly: it was an implicit Euler one.
     pub residual: f64,
+    #[cfg_attr(feature = "cli", serde(skip))]
     segments: usize,
+    #[cfg_attr(feature = "cli", serde(skip))]
     unbalanced: f64,
+    #[cfg_attr(feature = "cli", serde(skip))]
     forces: f64,
 }
 
 impl Quality {
-    /// Adds one instance. `substep` is the last substep (s).
-    pub fn add(&mut self, flesh: &Flesh, state: &FleshState, planes: &[HalfSpace], substep: f64) {
+    /// Adds one instance. `step` is h̃ of the last substep (s): h itself, or ⅔h in the second order.
+    pub fn add(&mut self, flesh: &Flesh, state: &FleshState, planes: &[HalfSpace], step: f64) {
         for (index, chain) in flesh.chains().iter().enumerate() {
             let nodes: Vec<_> = (0..chain.node_count()).map(|j| state.node(flesh, index, j)).collect();
             for (j, pair) in nodes.windows(2).enumerate() {
@@ -45,9 +51,11 @@ impl Quality {
                 self.penetration_max = self.penetration_max.max(depth);
             }
         }
-        for (group, rest) in flesh.groups.iter().enumerate() {
+        // Before the first substep nothing was solved.
+        let solved = if step > 0.0 { flesh.groups.as_slice() } else { &[] };
+        for (group, rest) in solved.iter().enumerate() {
             for lane in 0..LANES {
-                self.add_residual(lane, state.groups[group].view(), rest, substep);
+                self.add_residual(lane, state.groups[group].view(), rest, step);
             }
         }
         let total = self.forces.sqrt();
@@ -68,7 +76,7 @@ impl Quality {
         lane: usize,
         (nodes, inputs): (&[[f32; LANES]], &[[f32; LANES]]),
         rest: &crate::cpu::group::GroupRest<f32>,
-        substep: f64,
+        step: f64,
     ) {
         let lanes = OneF64(lane);
         let wide = |rows: &[[f32; LANES]]| -> Vec<[f64; LANES]> { rows.iter().map(|e| e.map(f64::from)).collect() };
@@ -92,11 +100,14 @@ impl Quality {
             if rest_row[rest::RADIUS][lane] == 0.0 || rest_row[rest::FREE_PLACE][lane] == 0.0 {
                 continue;
             }
-            for (k, force) in elastic.into_iter().enumerate() {
+            let (mut block, mut contact) = ([[0.0; UNKNOWNS]; UNKNOWNS], [0.0; UNKNOWNS]);
+            add_contact(lanes, 1.0 / (step * step), &wide(rest_row), &wide(row), &mut block, &mut contact);
+            for (k, elastic) in elastic.into_iter().enumerate() {
                 let lag = f64::from(row[node::MOVED + k][lane]) - f64::from(row[node::PREDICTED_MOVE + k][lane]);
-                let inertial = f64::from(rest_row[rest::MASS][lane]) * lag / (substep * substep);
-                self.unbalanced += (force + inertial) * (force + inertial);
-                self.forces += 2.0 * (force * force + inertial * inertial);
+                let inertial = f64::from(rest_row[rest::MASS][lane]) * lag / (step * step);
+                let contact = -contact[k];
+                self.unbalanced += (elastic + inertial + contact).powi(2);
+                self.forces += (elastic.abs() + inertial.abs() + contact.abs()).powi(2);
             }
         }
     }
