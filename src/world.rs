@@ -34,7 +34,9 @@ pub enum WorldError {
 }
 
 impl Character {
-    /// Spawns the character with its bones as kinematic bodies in the rigid world.
+    /// Spawns the character in its rest pose, with its bones as kinematic bodies in the rigid world.
+    ///
+    /// [`SkinnedVertices`] are there at once, so that it can be drawn before its first step.
     ///
     /// # Errors
     /// [`WorldError`] where the placement is not finite or out of range; then nothing was spawned.
@@ -100,16 +102,11 @@ impl Character {
         let (bones, palette) = body.posed(self.asset(), &pose, &root, &[]);
         let flesh = physics.insert_with_skin(body.flesh.clone(), body.skin.clone(), &bones, root)?;
         physics.set_palette(flesh, palette.iter().map(palette_matrix))?;
+        physics.deform_skin(flesh)?;
+        let vertices = physics.vertices(flesh)?.clone();
         let activations = Activations(vec![0.0; body.limbs.len()]);
         let instance = CharacterInstance { character: self.clone(), body, flesh };
-        Ok(world.spawn((
-            instance,
-            CharacterPose(pose),
-            RootTransform(root),
-            activations,
-            SkinnedVertices::default(),
-            Health::default(),
-        )))
+        Ok(world.spawn((instance, CharacterPose(pose), RootTransform(root), activations, vertices, Health::default())))
     }
 }
 

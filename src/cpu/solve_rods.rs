@@ -222,7 +222,7 @@ fn add_surface_bending<L: Lanes>(
 /// of the two, so that friction never exceeds Coulomb's but for a rod that changes its pull: k_t = μλ/max(y, |last
 /// move_t|), at most k, which is sticking. A rod that slides freely to its stop gets one substep further than it should.
 #[inline(always)]
-fn add_contact<L: Lanes>(
+pub(crate) fn add_contact<L: Lanes>(
     lanes: L,
     inv_step2: L::V,
     rest_row: &[Entry<L::Scalar>],

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::Pose;
+use crate::cpu::deform_skin::deform_vertex;
 use crate::flesh::{Flesh, FleshState};
 use crate::skin::{PaletteMatrix, Skin, SkinInputs, SkinnedVertices};
 
@@ -90,6 +91,15 @@ impl Instance {
                 *activation += (excitation - *activation) * (dt as f32 / (time + dt as f32));
             }
         }
+    }
+
+    /// Skin as bones, palette and nodes stand.
+    pub fn deform_skin(&mut self) {
+        let Self { skin, state, skin_inputs, vertices, .. } = self;
+        skin_inputs.gather(&state.nodes, &state.bones, &state.root);
+        skin_inputs.palette.clone_from(&state.palette);
+        let deformed = skin.vertices.iter().map(|vertex| deform_vertex(skin, skin_inputs, &state.nodes, vertex));
+        (vertices.positions, vertices.normals) = deformed.unzip();
     }
 
     /// Puts a state that is no longer finite back to rest, and counts that; whether it did.

@@ -1,5 +1,6 @@
 //! The command-line tool: thin, on the public API.
 
+mod frames;
 mod inspect;
 mod picture;
 mod report;
