@@ -6,7 +6,7 @@
 use hecs::{Entity, World};
 
 use crate::character::{Character, CharacterError, Placement};
-use crate::components::{Activations, CharacterInstance, CharacterPose, RootTransform};
+use crate::components::{Activations, CharacterInstance, CharacterPose, MuscleStates, RootTransform};
 use crate::skin::palette_matrix;
 use crate::{Health, Physics, Pose, SkinnedVertices, StepError};
 
@@ -104,7 +104,7 @@ impl Character {
         physics.set_palette(flesh, palette.iter().map(palette_matrix))?;
         physics.deform_skin(flesh)?;
         let vertices = physics.vertices(flesh)?.clone();
-        let activations = Activations(vec![0.0; body.limbs.len()]);
+        let activations = Activations(vec![0.0; body.flesh.chains().len()]);
         let instance = CharacterInstance { character: self.clone(), body, flesh };
         Ok(world.spawn((instance, CharacterPose(pose), RootTransform(root), activations, vertices, Health::default())))
     }
@@ -267,13 +267,22 @@ fn gather(
     Ok(())
 }
 
-/// Skin and health become components, for entities that have them.
+/// Skin, muscles' states and health become components, for entities that have them.
 fn scatter_outputs(world: &mut World, physics: &Physics) -> Result<(), WorldError> {
-    for (instance, vertices, health) in
-        world.query_mut::<(&CharacterInstance, Option<&mut SkinnedVertices>, Option<&mut Health>)>()
-    {
+    for (instance, vertices, muscles, health) in world.query_mut::<(
+        &CharacterInstance,
+        Option<&mut SkinnedVertices>,
+        Option<&mut MuscleStates>,
+        Option<&mut Health>,
+    )>() {
         if let Some(vertices) = vertices {
             vertices.clone_from(physics.vertices(instance.flesh)?);
+        }
+        if let Some(muscles) = muscles {
+            muscles.0.clear();
+            for chain in 0..instance.body.flesh.chains().len() {
+                muscles.0.push(physics.muscle(instance.flesh, chain)?);
+            }
         }
         if let Some(health) = health {
             *health = physics.health(instance.flesh)?;

@@ -166,7 +166,7 @@ fn inert_group(node_count: usize) -> GroupRest<f32> {
 fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpec, bones: &[Pose]) -> Chain {
     let places: Vec<DVec3> = rod.nodes.iter().map(|node| node.place).collect();
     let poses = frames_along(&places, rod.u_axis);
-    let moduli = rod.material.moduli();
+    let material = |segment: usize| rod.segment_materials.get(segment).unwrap_or(&rod.material);
     let count = rod.nodes.len();
     let lengths: Vec<f64> = poses.windows(2).map(|p| p[0].translation.distance(p[1].translation)).collect();
     let rows = &mut group.rows;
@@ -177,7 +177,7 @@ fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpe
         let after = if j + 1 < count { lengths[j] } else { 0.0 };
         let lumped = 0.5 * (before + after);
         let s = &rod.nodes[j].section;
-        let weight = rod.material.density * lumped;
+        let weight = 0.5 * (before * material(j.saturating_sub(1)).density + after * material(j).density);
         set(j, rest::MASS, weight * s.area);
         set(j, rest::INERTIA_U, weight * s.second_moment_u);
         set(j, rest::INERTIA_V, weight * s.second_moment_v);
@@ -187,17 +187,18 @@ fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpe
         set(j, rest::DAMPING, rod.material.damping);
         if before > 0.0 && after > 0.0 {
             let second = 0.5 * (s.second_moment_u + s.second_moment_v);
-            let coefficient = moduli.surface_bending * second * 2.0 / (before + after);
+            let modulus = 0.5 * (material(j - 1).moduli().surface_bending + material(j).moduli().surface_bending);
+            let coefficient = modulus * second / lumped;
             set(j, rest::SURFACE_BENDING, coefficient);
             group.has_surface_bending |= coefficient > 0.0;
         }
     }
     for j in 0..count - 1 {
         let mean = mean_section(&rod.nodes[j].section, &rod.nodes[j + 1].section);
-        for (entry, value) in segment_entries(&moduli, &mean, lengths[j], &poses[j], &poses[j + 1]) {
+        for (entry, value) in segment_entries(&material(j).moduli(), &mean, lengths[j], &poses[j], &poses[j + 1]) {
             set(j, entry, value);
         }
-        set(j, rest::STRING_INERTIA, 0.25 * rod.material.density * mean.area * lengths[j].powi(3));
+        set(j, rest::STRING_INERTIA, 0.25 * material(j).density * mean.area * lengths[j].powi(3));
         for (entry, value) in fibre_entries(rod, j, [&poses[j], &poses[j + 1]]) {
             set(j, entry, value);
         }
@@ -318,7 +319,7 @@ fn fibre_entries(rod: &RodSpec, segment: usize, ends: [&Pose; 2]) -> [(usize, f6
     let contractile = contraction.contractile.get(segment).copied().unwrap_or(1.0);
     let share = 1.0 / sum;
     [
-        (rest::ACTIVE, rod.material.peak_stress * contractile * sum * length),
+        (rest::ACTIVE, contraction.peak_force.unwrap_or(rod.material.peak_stress * sum) * contractile * length),
         (rest::FIBRE_STRAIN, by_strain.x * share),
         (rest::FIBRE_STRAIN + 1, by_strain.y * share),
         (rest::FIBRE_STRAIN + 2, by_strain.z * share),

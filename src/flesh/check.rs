@@ -2,6 +2,7 @@
 
 use super::build::bones_along;
 use super::spec::{BuildError, RodSpec};
+use crate::Material;
 use crate::layout::MAX_BONES;
 
 /// The most nodes of a rod.
@@ -29,32 +30,18 @@ pub(super) fn check(rod: &RodSpec, bone_count: usize) -> Result<(), BuildError> 
             Err(BuildError::OutOfRange { rod: name(), field: field.into(), value, expected })
         }
     };
-    let m = &rod.material;
-    range("material.youngs_modulus", m.youngs_modulus, 1.0, 1.0e13, "between 1 and 10¹³ Pa")?;
-    range("material.poissons_ratio", m.poissons_ratio, -0.5, 0.4999, "between -0.5 and 0.4999")?;
-    range("material.density", m.density, 1.0e-2, 1.0e6, "between 10⁻² and 10⁶ kg/m³")?;
-    range("material.damping", m.damping, 0.0, 1.0e6, "between 0 and 10⁶ 1/s")?;
-    range("material.peak_stress", m.peak_stress, 0.0, 1.0e13, "between 0 and 10¹³ Pa")?;
-    let moduli = m.moduli();
-    for (field, value) in [
-        ("axial_modulus", moduli.axial_modulus),
-        ("shear_modulus", moduli.shear_modulus),
-        ("lateral_modulus", moduli.lateral_modulus),
-        ("bending_modulus", moduli.bending_modulus),
-        ("torsion_modulus", moduli.torsion_modulus),
-        ("volume_bending_modulus", moduli.volume_bending_modulus),
-        ("surface_bending", moduli.surface_bending),
-        ("smoothing", moduli.smoothing),
+    check_material(rod, "material", &rod.material)?;
+    for (field, count) in [
+        ("segment_materials", rod.segment_materials.len()),
+        ("contraction.contractile", rod.contraction.contractile.len()),
     ] {
-        range(&format!("material.overrides.{field}"), value, 0.0, 1.0e17, "between 0 and 10¹⁷")?;
+        if !(count == 0 || count + 1 == rod.nodes.len()) {
+            return Err(BuildError::SegmentCount { rod: name(), field, count, expected: rod.nodes.len() - 1 });
+        }
     }
-    range(
-        "material.overrides.volume_modulus",
-        moduli.volume_modulus,
-        -(moduli.axial_modulus / 3.0).min(moduli.lateral_modulus / 6.0),
-        1.0e17,
-        "above minus a third of the axial and a sixth of the lateral modulus, and below 10¹⁷",
-    )?;
+    for (segment, material) in rod.segment_materials.iter().enumerate() {
+        check_material(rod, &format!("segment_materials[{segment}]"), material)?;
+    }
     for (j, node) in rod.nodes.iter().enumerate() {
         for value in node.place.to_array() {
             range(&format!("nodes[{j}].place"), value, -1.0e9, 1.0e9, "finite, within 10⁹ m")?;
@@ -107,6 +94,41 @@ pub(super) fn check(rod: &RodSpec, bone_count: usize) -> Result<(), BuildError> 
     check_fibres(rod)
 }
 
+fn check_material(rod: &RodSpec, field: &str, m: &Material) -> Result<(), BuildError> {
+    let range = |field: &str, value: f64, low: f64, high: f64, expected: &'static str| {
+        if value.is_finite() && value >= low && value <= high {
+            Ok(())
+        } else {
+            Err(BuildError::OutOfRange { rod: rod.name.clone(), field: field.into(), value, expected })
+        }
+    };
+    range(&format!("{field}.youngs_modulus"), m.youngs_modulus, 1.0, 1.0e13, "between 1 and 10¹³ Pa")?;
+    range(&format!("{field}.poissons_ratio"), m.poissons_ratio, -0.5, 0.4999, "between -0.5 and 0.4999")?;
+    range(&format!("{field}.density"), m.density, 1.0e-2, 1.0e6, "between 10⁻² and 10⁶ kg/m³")?;
+    range(&format!("{field}.damping"), m.damping, 0.0, 1.0e6, "between 0 and 10⁶ 1/s")?;
+    range(&format!("{field}.peak_stress"), m.peak_stress, 0.0, 1.0e13, "between 0 and 10¹³ Pa")?;
+    let moduli = m.moduli();
+    for (modulus, value) in [
+        ("axial_modulus", moduli.axial_modulus),
+        ("shear_modulus", moduli.shear_modulus),
+        ("lateral_modulus", moduli.lateral_modulus),
+        ("bending_modulus", moduli.bending_modulus),
+        ("torsion_modulus", moduli.torsion_modulus),
+        ("volume_bending_modulus", moduli.volume_bending_modulus),
+        ("surface_bending", moduli.surface_bending),
+        ("smoothing", moduli.smoothing),
+    ] {
+        range(&format!("{field}.overrides.{modulus}"), value, 0.0, 1.0e17, "between 0 and 10¹⁷")?;
+    }
+    range(
+        &format!("{field}.overrides.volume_modulus"),
+        moduli.volume_modulus,
+        -(moduli.axial_modulus / 3.0).min(moduli.lateral_modulus / 6.0),
+        1.0e17,
+        "above minus a third of the axial and a sixth of the lateral modulus, and below 10¹⁷",
+    )
+}
+
 fn check_fibres(rod: &RodSpec) -> Result<(), BuildError> {
     let (name, expected) = (|| rod.name.clone(), rod.nodes.len());
     let range = |field: String, value: f64, low: f64, high: f64, wanted: &'static str| {
@@ -127,13 +149,10 @@ fn check_fibres(rod: &RodSpec) -> Result<(), BuildError> {
         }
     }
     let c = &rod.contraction;
-    if !(c.contractile.is_empty() || c.contractile.len() + 1 == expected) {
-        let count = c.contractile.len();
-        return Err(BuildError::ContractileCount { rod: name(), count, expected: expected - 1 });
-    }
     for (j, &share) in c.contractile.iter().enumerate() {
         range(format!("contraction.contractile[{j}]"), share, 0.0, 1.0, "between 0 and 1")?;
     }
+    range("contraction.peak_force".into(), c.peak_force.unwrap_or(0.0), 0.0, 1.0e12, "between 0 and 10¹² N")?;
     let optimal = c.optimal_stretch.unwrap_or(1.0);
     range("contraction.optimal_stretch".into(), optimal, 0.1, 10.0, "between 0.1 and 10")?;
     range("contraction.passive".into(), c.passive, 0.0, 100.0, "between 0 and 100")?;

@@ -64,6 +64,9 @@ pub struct RodSpec {
     pub nodes: Vec<RodNode>,
     /// What it is made of.
     pub material: Material,
+    /// What each segment is made of where that is not the same everywhere (tendons); none for [`RodSpec::material`].
+    /// Damping and peak stress are the rod's.
+    pub segment_materials: Vec<Material>,
     /// Nodes held by bones; none leaves the rod free. From the first node on, the bone may change three times.
     pub attachments: Vec<Attachment>,
     /// A direction near which the sections' u axes lie, or `None` for any.
@@ -84,6 +87,9 @@ pub struct RodSpec {
 pub struct Contraction {
     /// How much of each segment contracts, 0 (tendon) to 1 (belly); none for 1 everywhere.
     pub contractile: Vec<f64>,
+    /// Tension (N) of the whole muscle at full activation, the same wherever it contracts, as of fibres that go from
+    /// tendon to tendon; `None` for peak stress × area, cross-section by cross-section.
+    pub peak_force: Option<f64>,
     /// The stretch over rest length at which fibres are strongest, for f_a = x(2 − x) of thesis 6.4.2 with
     /// x = stretch / optimal stretch; `None` for fibres that are as strong at any stretch.
     pub optimal_stretch: Option<f64>,
@@ -229,13 +235,13 @@ pub enum BuildError {
         /// How many there are.
         expected: usize,
     },
-    /// Shares that contract which do not match the rod's segments.
-    #[error(
-        "rod `{rod}`: `contraction.contractile` has {count} entries; give one for each of {expected} segments, or none"
-    )]
-    ContractileCount {
+    /// A list that does not match the rod's segments.
+    #[error("rod `{rod}`: `{field}` has {count} entries; give one for each of {expected} segments, or none")]
+    SegmentCount {
         /// The rod's name.
         rod: String,
+        /// The list.
+        field: &'static str,
         /// How many entries it has.
         count: usize,
         /// How many segments the rod has.
