@@ -6,6 +6,7 @@ mod body;
 mod first_flesh;
 #[cfg(feature = "gltf")]
 mod import;
+mod muscles;
 mod spawnable;
 
 pub use asset::*;
@@ -13,4 +14,11 @@ pub use body::{Body, Pill, rigid_part};
 pub use first_flesh::{FleshOptions, Limb};
 #[cfg(feature = "gltf")]
 pub use import::{ImportError, ImportOptions};
+pub use muscles::{
+    ENDS_ATTRIBUTE, JointNames, MAX_MUSCLE_JOINTS, MAX_PATH_POINTS, MUSCLE_LIMITS, MaterialPreset, MeshEnds, MuscleEnd,
+    MuscleError, MuscleLimits, MuscleMaterial, MuscleMesh, MuscleShape, MuscleSpec, PathPoint, SCHEMA_VERSION,
+    Thickness, check_muscles,
+};
+#[cfg(feature = "gltf")]
+pub use muscles::{Sidecar, SidecarError, SidecarSource, sidecar_path, write_sidecar};
 pub use spawnable::{Character, CharacterError, Placement};
