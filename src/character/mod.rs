@@ -7,6 +7,8 @@ mod first_flesh;
 #[cfg(feature = "gltf")]
 mod import;
 mod spawnable;
+#[cfg(feature = "viperize")]
+pub mod viperize;
 
 pub use asset::*;
 pub use body::{Body, Pill, rigid_part};
