@@ -8,6 +8,8 @@ mod first_flesh;
 mod import;
 mod muscles;
 mod spawnable;
+#[cfg(feature = "viperize")]
+pub mod viperize;
 
 pub use asset::*;
 pub use body::{Body, Pill, rigid_part};
