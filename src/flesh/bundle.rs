@@ -106,7 +106,7 @@ impl Section {
 
 /// Frames along a path: tangents halve the angle at inner places, and u is carried along without twist, from near a
 /// wanted direction if there is one. A path of one place, or without length, has the world's frame.
-pub(super) fn frames_along(places: &[DVec3], u_axis: Option<DVec3>) -> Vec<Pose> {
+pub(crate) fn frames_along(places: &[DVec3], u_axis: Option<DVec3>) -> Vec<Pose> {
     let directions: Vec<DVec3> = places.windows(2).map(|p| (p[1] - p[0]).normalize_or(DVec3::Z)).collect();
     let tangent = |j: usize| {
         let before = directions.get(j.saturating_sub(1)).copied().unwrap_or(DVec3::Z);

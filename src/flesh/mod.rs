@@ -9,6 +9,7 @@ mod spec;
 mod state;
 
 pub use build::{Chain, Flesh};
+pub(crate) use bundle::frames_along;
 pub use bundle::{Bundle, Disc, Fibre};
 pub use muscle_state::MuscleState;
 pub use spec::{Attachment, BuildError, Contraction, Holds, RodNode, RodSpec, SCALE_RANGE};

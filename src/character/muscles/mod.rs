@@ -7,6 +7,7 @@ mod error;
 mod joint_names;
 #[cfg(feature = "gltf")]
 pub(super) mod object;
+mod rods;
 #[cfg(feature = "gltf")]
 pub(super) mod schema;
 #[cfg(feature = "gltf")]
@@ -16,6 +17,7 @@ mod validate;
 
 pub use error::MuscleError;
 pub use joint_names::JointNames;
+pub use rods::{CourseError, MuscleCourse, lay};
 #[cfg(feature = "gltf")]
 pub use sidecar::{Sidecar, SidecarError, SidecarSource, sidecar_path, write_sidecar};
 pub use spec::{

@@ -181,6 +181,15 @@ impl MaterialPreset {
     /// All presets.
     pub const ALL: [Self; 3] = [Self::Muscle, Self::Fat, Self::Tendon];
 
+    /// Its material.
+    pub fn material(self) -> Material {
+        match self {
+            Self::Muscle => Material::default(),
+            Self::Fat => Material { peak_stress: 0.0, ..Material::default() },
+            Self::Tendon => Material { peak_stress: 0.0, ..Material::default() },
+        }
+    }
+
     /// Its name in files.
     pub fn name(self) -> &'static str {
         match self {
