@@ -6,7 +6,9 @@ mod body;
 mod first_flesh;
 #[cfg(feature = "gltf")]
 mod import;
+pub mod skin_weights;
 mod spawnable;
+mod welding;
 
 pub use asset::*;
 pub use body::{Body, Pill, rigid_part};

@@ -92,6 +92,17 @@ impl Flesh {
         &self.bones
     }
 
+    /// The two bones that carry a node, and how far it is from the first (0) to the second (1); `None` where the chain
+    /// is free.
+    ///
+    /// # Panics
+    /// Where there is no such chain or node.
+    pub fn carriers(&self, chain: usize, node: usize) -> Option<([usize; 2], f64)> {
+        let Chain { group, lane, bones, .. } = &self.chains[chain];
+        let along = self.groups[*group].row(node)[rest::BONE_BLEND][*lane];
+        bones.map(|bones| (bones, f64::from(along)))
+    }
+
     /// For each node of each group, which lanes a bone holds anything of or carries.
     pub fn carried_lanes(&self) -> impl Iterator<Item = Vec<[bool; LANES]>> {
         let carried = |row: &[Entry<f32>]| {

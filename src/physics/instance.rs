@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::Pose;
 use crate::flesh::{Flesh, FleshState};
-use crate::skin::{PaletteMatrix, Skin, SkinInputs, SkinnedVertices};
+use crate::skin::{PaletteMatrix, SectionMatrix, Skin, SkinInputs, SkinnedVertices};
 
 /// How an instance is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,6 +42,7 @@ pub(crate) struct Instance {
     pub skin: Arc<Skin>,
     pub state: InstanceState,
     pub skin_inputs: SkinInputs,
+    pub section_matrices: Vec<SectionMatrix>,
     pub vertices: SkinnedVertices,
     /// Whether the host changed the state since a GPU last took it.
     pub changed: bool,
@@ -64,8 +65,8 @@ impl Instance {
             palette: vec![identity; skin.palette_len],
             health: Health::default(),
         };
-        let (skin_inputs, vertices) = Default::default();
-        Self { flesh, skin, state, skin_inputs, vertices, changed: true }
+        let (skin_inputs, section_matrices, vertices) = Default::default();
+        Self { flesh, skin, state, skin_inputs, section_matrices, vertices, changed: true }
     }
 
     pub fn reset(&mut self) {
