@@ -62,18 +62,27 @@ fn section_matrix(block: SectionBlock, section: SkinSection) -> SectionMatrix {
     let nx = turn[0] - carried_x;
     let ny = turn[1] - carried_y;
     let nz = turn[2] - carried_z;
+    let share = share_within(section.reach, moved);
     return SectionMatrix(
         array<vec4<f32>, 3>(
-            vec4<f32>(x.x, y.x, z.x, offset.x),
-            vec4<f32>(x.y, y.y, z.y, offset.y),
-            vec4<f32>(x.z, y.z, z.z, offset.z),
+            vec4<f32>(x.x, y.x, z.x, offset.x) * share,
+            vec4<f32>(x.y, y.y, z.y, offset.y) * share,
+            vec4<f32>(x.z, y.z, z.z, offset.z) * share,
         ),
         array<vec4<f32>, 3>(
-            vec4<f32>(nx.x, ny.x, nz.x, 0.0),
-            vec4<f32>(nx.y, ny.y, nz.y, 0.0),
-            vec4<f32>(nx.z, ny.z, nz.z, 0.0),
+            vec4<f32>(nx.x, ny.x, nz.x, 0.0) * share,
+            vec4<f32>(nx.y, ny.y, nz.y, 0.0) * share,
+            vec4<f32>(nx.z, ny.z, nz.z, 0.0) * share,
         ),
     );
+}
+
+// How much of what a section does its skin goes along with, the centre's way (m) given; reach 0 is all.
+fn share_within(reach: f32, moved: vec3<f32>) -> f32 {
+    if reach > 0.0 {
+        return reach / sqrt(reach * reach + dot(moved, moved));
+    }
+    return 1.0;
 }
 
 fn node_at(row: u32, entry: u32) -> f32 {

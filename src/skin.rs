@@ -69,8 +69,11 @@ pub struct SkinSection {
     pub bone_blend: f32,
     /// The bones that carry it; the number of bones stands for the root.
     pub bones: [u32; 2],
+    /// How far its skin goes along with its centre, away from where the bones have it, at most (m); 0 for all the way,
+    /// see [`SectionMatrix`].
+    pub reach: f32,
     /// Fills 16 bytes.
-    pub padding: [u32; 2],
+    pub padding: u32,
 }
 
 impl SkinSection {
@@ -91,7 +94,7 @@ impl SkinSection {
             chain: chain as u32,
             bone_blend: blend as f32,
             bones: bones.map(|bone| bone as u32),
-            padding: [0; 2],
+            ..Self::default()
         }
     }
 
@@ -106,6 +109,9 @@ impl SkinSection {
 ///
 /// With T = (c, R, s) the section and T̄ the same at rest, T T̄⁻¹ v̄ = c + R diag(s, s, 1) R̄ᵀ(v̄ − c̄): a section scales
 /// across, the nodes themselves carry stretch along. C is the blend of the motions from rest of the bones that carry it.
+///
+/// Where the section has a reach ρ and its centre has gone a way d = c − C c̄, both are divided by √(1 + d²/ρ²): no
+/// bone's jerk then tears skin that is meant to stay near it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 pub struct SectionMatrix {

@@ -119,7 +119,7 @@ fn the_closest_point_of_a_pill_minimises_the_distance() {
     for _ in 0..2000 {
         let ends = [random.vector(-1.0, 1.0), random.vector(-1.0, 1.0)];
         let radii = [random.uniform(0.0, 0.8), random.uniform(0.0, 0.8)];
-        let pill = SkinPill { sections: [0, 1], chain: 0, ends, radii };
+        let pill = SkinPill { sections: [0, 1], chain: 0, fibre: 0, ends, radii };
         let place = random.vector(-2.0, 2.0);
         let at = |t: f64| place.distance(ends[0].lerp(ends[1], t)) - (radii[0] + (radii[1] - radii[0]) * t);
         let (t, distance) = pill.closest(place);
@@ -136,6 +136,7 @@ fn equal_distances_give_equal_weights() {
     let pill = |chain: u32, y: f64| SkinPill {
         sections: [2 * chain, 2 * chain + 1],
         chain,
+        fibre: chain,
         ends: [DVec3::new(0.0, y, 0.0), DVec3::new(1.0, y, 0.0)],
         radii: [RADIUS; 2],
     };
@@ -290,7 +291,7 @@ fn weights_sum_to_exactly_one_over_at_most_eight() {
     };
     let bundle = Bundle { fibres: (0..8).map(fibre).collect() };
     let pills: Vec<SkinPill> =
-        (0..3).flat_map(|chain| bundle_pills(&bundle, chain, 12 * chain)).collect();
+        (0..3).flat_map(|chain| bundle_pills(&bundle, chain, 12 * chain, 8 * chain)).collect();
     assert_eq!(pills.len(), 3 * 8 * 11);
     let places: Vec<Vec3> = (0..3000).map(|_| random.vector(-0.3, 0.9).as_vec3()).collect();
     let triangles: Vec<[u32; 3]> = (0..2998).map(|k| [k, k + 1, k + 2]).collect();
@@ -344,7 +345,7 @@ fn both_sides_of_a_seam_have_the_same_weights() {
 
 #[test]
 fn what_is_degenerate_stays_finite() {
-    let pill = |ends: [DVec3; 2], radii: [f64; 2]| SkinPill { sections: [0, 1], chain: 0, ends, radii };
+    let pill = |ends: [DVec3; 2], radii: [f64; 2]| SkinPill { sections: [0, 1], chain: 0, fibre: 0, ends, radii };
     let pills = [
         ("straight", pill([DVec3::ZERO, DVec3::X], [RADIUS; 2])),
         ("without length", pill([DVec3::ZERO; 2], [RADIUS; 2])),

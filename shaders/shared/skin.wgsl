@@ -45,7 +45,8 @@ struct SkinSection {
     chain: u32,
     bone_blend: f32,
     bones: vec2<u32>,
-    padding: vec2<u32>,
+    reach: f32,
+    padding: u32,
 }
 
 struct SectionMatrix {

@@ -270,5 +270,9 @@ fn bind_skin(asset: &CharacterAsset, rest: &RestSkin, limbs: &[Limb], flesh: &Fl
         skin.weights.extend(weights);
     }
     skin.drop_idle_sections();
+    for section in &mut skin.sections {
+        let radius = flesh.chains()[section.chain as usize].sections[section.node as usize].radius();
+        section.reach = (options.reach * radius) as f32;
+    }
     skin
 }

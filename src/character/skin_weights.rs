@@ -1,15 +1,17 @@
 //! Which cross-sections skin follows, and how strongly (VIPER 7.4, after Thiery et al. 2013).
 //!
 //! A muscle is seen as pills, the hulls of two neighbouring discs of a fibre. A vertex starts with weights
-//! proportional to the inverse squared distance to each pill's surface; closest to a pill at parameter t, it gives
-//! 1 − t of that pill's weight to the section at its first end and t to the one at its second. The weights are then
-//! faired over the mesh by implicit diffusion, on places rather than vertices so that seams of texture coordinates stay
-//! closed, held to what each chain may pull, and pruned to [`MAX_SECTIONS`].
+//! proportional to the inverse squared distance to each fibre's closest pill; at parameter t of that pill, the section
+//! at its first end gets 1 − t of it and the one at its second end t. (The paper takes all pills of a fibre. All fibres
+//! share their muscle's sections here, so that would only smear the weights along it: as far as it is thick, which at
+//! the ends of a stout muscle is half its length.) The weights are then faired over the mesh by implicit diffusion, on
+//! places rather than vertices so that seams of texture coordinates stay closed, held to what each chain may pull, and
+//! pruned to [`MAX_SECTIONS`].
 
 use glam::{DVec3, Vec3};
 
-use super::welding::Welded;
-use crate::flesh::{Bundle, Flesh};
+use super::welding::{Neighbours, Welded};
+use crate::flesh::{Bundle, Disc, Flesh};
 use crate::skin::{MAX_SECTIONS, SectionWeight, SkinSection};
 
 /// The hull of two neighbouring discs of a fibre at rest, as spheres.
@@ -19,6 +21,8 @@ pub struct SkinPill {
     pub sections: [u32; 2],
     /// The chain.
     pub chain: u32,
+    /// The fibre; no two chains share one.
+    pub fibre: u32,
     /// Centres of the two spheres (m).
     pub ends: [DVec3; 2],
     /// Their radii (m).
@@ -45,16 +49,26 @@ impl SkinPill {
     }
 }
 
-/// The pills of all chains of flesh, each of one fibre: its sections' own discs.
+/// How steeply the pills of sections' own discs may taper. Discs are often thicker than they are apart; steeper, the
+/// thickest one would swallow the others, and all skin would follow it alone.
+const STEEPEST: f64 = 0.25;
+
+/// The pills of all chains of flesh, each of one fibre: its sections' own discs, thinned where they taper steeply.
 pub fn section_pills(flesh: &Flesh) -> Vec<SkinPill> {
     let mut pills = Vec::new();
     let mut first = 0;
     for (chain, info) in flesh.chains().iter().enumerate() {
+        let mut radii: Vec<f64> = info.sections.iter().map(|section| section.radius()).collect();
+        let steps: Vec<f64> =
+            info.rest.windows(2).map(|pair| STEEPEST * pair[0].translation.distance(pair[1].translation)).collect();
+        (0..steps.len()).for_each(|j| radii[j + 1] = radii[j + 1].min(radii[j] + steps[j]));
+        (0..steps.len()).rev().for_each(|j| radii[j] = radii[j].min(radii[j + 1] + steps[j]));
         let pill = |j: usize| SkinPill {
             sections: [first + j as u32, first + j as u32 + 1],
             chain: chain as u32,
+            fibre: chain as u32,
             ends: [j, j + 1].map(|j| info.rest[j].translation),
-            radii: [j, j + 1].map(|j| info.sections[j].radius()),
+            radii: [radii[j], radii[j + 1]],
         };
         pills.extend((0..info.node_count() - 1).map(pill));
         first += info.node_count() as u32;
@@ -62,15 +76,17 @@ pub fn section_pills(flesh: &Flesh) -> Vec<SkinPill> {
     pills
 }
 
-/// The pills of the fibres of one chain, whose first section is `first_section`.
-pub fn bundle_pills(bundle: &Bundle, chain: u32, first_section: u32) -> Vec<SkinPill> {
-    let pill = |(j, discs): (usize, &[crate::flesh::Disc])| SkinPill {
-        sections: [first_section + j as u32, first_section + j as u32 + 1],
+/// The pills of the fibres of one chain, given its first section and what to call its first fibre.
+pub fn bundle_pills(bundle: &Bundle, chain: u32, first_section: u32, first_fibre: u32) -> Vec<SkinPill> {
+    let pill = |fibre: u32, j: u32, discs: &[Disc]| SkinPill {
+        sections: [first_section + j, first_section + j + 1],
         chain,
+        fibre,
         ends: [discs[0].place, discs[1].place],
         radii: [discs[0].radius, discs[1].radius],
     };
-    bundle.fibres.iter().flat_map(|fibre| fibre.windows(2).enumerate().map(pill)).collect()
+    let fibres = (first_fibre..).zip(&bundle.fibres);
+    fibres.flat_map(|(fibre, discs)| (0..).zip(discs.windows(2)).map(move |(j, pair)| pill(fibre, j, pair))).collect()
 }
 
 /// How much of a vertex flesh may have.
@@ -87,8 +103,8 @@ pub struct PullLimit {
 pub enum Pull<'a> {
     /// All of every vertex to the flesh: a muscle's own surface. Weights sum to exactly 1.
     Whole,
-    /// As much of each vertex as its limit says: a character's skin. Weights sum to at most 1; a chain takes its
-    /// whole limit unless all limits together exceed the total.
+    /// At most as much of each vertex as its limit says: a character's skin. A chain takes its whole limit unless all
+    /// limits together exceed the total, or its limit is above the mean of those of the vertices around.
     Limited(&'a [PullLimit]),
 }
 
@@ -114,10 +130,8 @@ type Row = Vec<(u32, f64)>;
 const LEAST_SHARE: f64 = 1.0e-3;
 /// Distances to pills are known to this share of their radius.
 const SKIN_DEPTH: f64 = 0.05;
-/// How many pills of a chain a place starts with.
-const MOST_PILLS: usize = 6;
 /// How far weights diffuse in a step, over the length of the closest pill.
-const REACH: f64 = 0.5;
+const REACH: f64 = 0.25;
 /// Implicit steps of the diffusion, and sweeps of Jacobi's method in each.
 const STEPS: usize = 2;
 const SWEEPS: usize = 8;
@@ -130,7 +144,11 @@ impl SkinFairing<'_> {
     pub fn weights(&self) -> Vec<Vec<SectionWeight>> {
         let welded = Welded::new(self.places);
         let chains = Chains::new(self.pills);
-        let limits = self.limits(&welded, &chains);
+        let around = welded.neighbours(self.triangles);
+        let mut limits = self.limits(&welded, &chains);
+        if self.fair && matches!(self.pull, Pull::Limited(_)) {
+            limits = soften(&limits, &around);
+        }
         let mut reaches = vec![0.0; welded.count()];
         let mut rows: Vec<Row> = (0..welded.count())
             .map(|place| {
@@ -140,7 +158,7 @@ impl SkinFairing<'_> {
             })
             .collect();
         if self.fair {
-            fair(&mut rows, &reaches, &welded, self.triangles);
+            fair(&mut rows, &reaches, &welded, &around);
         }
         let shared: Vec<Vec<SectionWeight>> =
             rows.iter().zip(&limits).map(|(row, limit)| finish(row, limit, &chains)).collect();
@@ -174,6 +192,26 @@ impl SkinFairing<'_> {
     }
 }
 
+/// Limits no higher than the mean of those next to them, so that flesh lets go before another bone takes over where
+/// the bones' own weights jump.
+fn soften(limits: &[PullLimit], around: &Neighbours) -> Vec<PullLimit> {
+    let of = |place: usize, chain: u32| {
+        let chains = &limits[place].chains;
+        chains.binary_search_by_key(&chain, |(chain, _)| *chain).map_or(0.0, |found| chains[found].1)
+    };
+    let soft = |(place, limit): (usize, &PullLimit)| {
+        let others = around.of(place);
+        let mean = |chain: u32| -> f64 {
+            others.iter().map(|&other| of(other as usize, chain)).sum::<f64>() / others.len() as f64
+        };
+        let lower = |&(chain, most): &(u32, f64)| (chain, if others.is_empty() { most } else { most.min(mean(chain)) });
+        let mut chains: Vec<(u32, f64)> = limit.chains.iter().map(lower).collect();
+        chains.retain(|(_, most)| *most > 0.0);
+        PullLimit { total: limit.total, chains }
+    };
+    limits.iter().enumerate().map(soft).collect()
+}
+
 /// The pills of each chain, and the chain of each section.
 struct Chains {
     ranges: Vec<(u32, Vec<u32>)>,
@@ -193,6 +231,7 @@ impl Chains {
             }
         }
         ranges.sort_by_key(|(chain, _)| *chain);
+        ranges.iter_mut().for_each(|(_, indices)| indices.sort_by_key(|&index| pills[index as usize].fibre));
         Self { ranges, of_section }
     }
 
@@ -208,14 +247,15 @@ fn start(pills: &[SkinPill], chains: &Chains, place: DVec3, limit: &PullLimit) -
     }
     let mut near: Vec<(f64, f64, &SkinPill, f64)> = Vec::new();
     for &(chain, most) in &limit.chains {
-        let from = near.len();
-        near.extend(chains.pills(chain).iter().map(|&index| {
+        for &index in chains.pills(chain) {
             let pill = &pills[index as usize];
             let (t, distance) = pill.closest(place);
-            (distance, t, pill, most)
-        }));
-        near[from..].sort_by(|a, b| a.0.total_cmp(&b.0));
-        near.truncate(from + MOST_PILLS);
+            match near.last_mut().filter(|(_, _, last, _)| last.fibre == pill.fibre) {
+                Some(best) if distance < best.0 => *best = (distance, t, pill, most),
+                Some(_) => {}
+                None => near.push((distance, t, pill, most)),
+            }
+        }
     }
     let Some(closest) = near.iter().min_by(|a, b| a.0.total_cmp(&b.0)) else { return (Row::new(), 0.0) };
     let (least, t, pill, _) = *closest;
@@ -249,8 +289,7 @@ fn add(row: &mut Row, section: u32, weight: f64) {
 
 /// Implicit diffusion over the mesh, (I + τL) w' = w with L of the edges' lengths, as far as a share of the closest
 /// pill's length and never much further than the next places in a sweep.
-fn fair(rows: &mut Vec<Row>, reaches: &[f64], welded: &Welded, triangles: &[[u32; 3]]) {
-    let around = welded.neighbours(triangles);
+fn fair(rows: &mut Vec<Row>, reaches: &[f64], welded: &Welded, around: &Neighbours) {
     let sections = rows.iter().flatten().map(|(section, _)| *section).max().map_or(0, |most| most as usize + 1);
     let mut sums = vec![0.0; sections];
     let mut next = rows.clone();

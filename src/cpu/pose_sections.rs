@@ -41,10 +41,16 @@ fn section_matrix(section: &SkinSection, inputs: &SkinInputs, state: &FleshState
     let moved = place - by_bones;
     let offset = moved - (linear[0] * section.place[0] + linear[1] * section.place[1] + linear[2] * section.place[2]);
     let normal: [V3<f32>; 3] = std::array::from_fn(|i| turn[i] - carried[i]);
+    let share = share_within(section.reach, moved);
     let rows = |[x, y, z]: [V3<f32>; 3], last: [f32; 3]| {
-        std::array::from_fn(|i| [x.0[i], y.0[i], z.0[i], last[i]])
+        std::array::from_fn(|i| [x.0[i] * share, y.0[i] * share, z.0[i] * share, last[i] * share])
     };
     SectionMatrix { place: rows(linear, offset.0), normal: rows(normal, [0.0; 3]) }
+}
+
+/// How much of what a section does its skin goes along with, the centre's way (m) given; reach 0 is all.
+fn share_within(reach: f32, moved: V3<f32>) -> f32 {
+    if reach > 0.0 { reach / (reach * reach + moved.dot(moved)).sqrt() } else { 1.0 }
 }
 
 fn rotation(pose: &ModelPose) -> Quaternion<f32> {

@@ -41,7 +41,7 @@ wgsl_struct!(SkinVertex {
     weights,
 });
 wgsl_struct!(SectionWeight { section, weight });
-wgsl_struct!(SkinSection { place, group, frame, node, lane, chain, bone_blend, bones, padding });
+wgsl_struct!(SkinSection { place, group, frame, node, lane, chain, bone_blend, bones, reach, padding });
 wgsl_struct!(SectionMatrix { place, normal });
 wgsl_struct!(ModelPose { rotation, translation, padding });
 

@@ -100,6 +100,7 @@ fn hung(mut rods: Vec<RodSpec>, at: usize, bone: usize, holds: Holds) -> Vec<Rod
 fn sheet(flesh: &Flesh) -> Skin {
     let mut skin = Skin { palette_len: 2, sections: SkinSection::all(flesh), ..Skin::default() };
     let count = skin.sections.len() as u32;
+    skin.sections.iter_mut().skip(3).step_by(4).for_each(|section| section.reach = 0.03);
     for index in 0..150u32 {
         let at = [index as f32 / 150.0, 0.05, 0.01 * (index % 5) as f32];
         let section_count = index % 9;
