@@ -22,7 +22,7 @@ use bytemuck::{Pod, Zeroable};
 /// Chains side by side in a group: lanes of one SIMD register, words of one 32-byte sector.
 pub const LANES: u32 = crate::cpu::lanes::LANES as u32;
 
-/// Threads of a compute workgroup; one thread works on one chain, or on one vertex. WebGPU's default limit is 256.
+/// Threads of a compute workgroup; one thread works on one chain, one cross-section or one vertex. WebGPU's default limit is 256.
 pub const WORKGROUP_SIZE: u32 = 64;
 
 /// Workgroups in a row of a dispatch, WebGPU's default limit; larger dispatches have several rows.
@@ -50,16 +50,31 @@ pub struct SkinBlock {
     pub vertex_count: u32,
     /// Where the first one goes among skinned vertices.
     pub skinned_base: u32,
-    /// The skin's first row among rod bindings.
-    pub binding_base: u32,
+    /// The skin's first row among section weights.
+    pub weight_base: u32,
+    /// The instance's first section matrix.
+    pub matrix_base: u32,
+    /// The instance's first matrix of the palette.
+    pub palette_base: u32,
+}
+
+/// Up to [`WORKGROUP_SIZE`] cross-sections that one instance's skin follows, and where its rows lie: the work of one
+/// workgroup.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+pub struct SectionBlock {
+    /// The first section among skin sections, which instances of the same skin share.
+    pub section_base: u32,
+    /// How many sections.
+    pub section_count: u32,
+    /// Where the first one goes among section matrices.
+    pub matrix_base: u32,
     /// The instance's first row of the group table.
     pub group_base: u32,
-    /// The instance's first row among model poses: its chains', then its bones'.
+    /// The instance's first row among model poses: its chains', its bones', the root's.
     pub pose_base: u32,
     /// How many of these are chains'.
     pub chain_count: u32,
-    /// The instance's first matrix of the palette.
-    pub palette_base: u32,
 }
 
 /// A deformed vertex as kernels write it and hosts draw it.

@@ -62,5 +62,8 @@ pub use material::{Material, Moduli, ModuliOverrides, Section};
 pub use physics::{Backend, BackendError, BackendReport, FleshHandle, Health, Physics, Snapshot, StepError};
 pub use pose::Pose;
 pub use quality::Quality;
-pub use skin::{ModelPose, PaletteMatrix, RodBinding, Skin, SkinInputs, SkinVertex, SkinnedVertices, palette_matrix};
+pub use skin::{
+    MAX_SECTIONS, ModelPose, PaletteMatrix, SectionMatrix, SectionWeight, Skin, SkinInputs, SkinSection, SkinVertex,
+    SkinnedVertices, palette_matrix,
+};
 pub use timing::StageTimes;

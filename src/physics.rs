@@ -19,7 +19,7 @@ use glam::DVec3;
 
 use crate::cpu::{Frame, LaneWidth, Threads};
 use crate::flesh::{Flesh, FleshState, MuscleState, NodeState};
-use crate::skin::Skin;
+use crate::skin::{SectionMatrix, Skin};
 use crate::step::{Stage, StepConfig, StepParams, schedule};
 use crate::timing::{StageClock, StageTimes, stage_scope};
 use crate::{HalfSpace, Pose, Quality};
@@ -313,6 +313,15 @@ impl Physics {
         Ok(state.nodes.muscle(flesh, chain, self.last_substep))
     }
 
+    /// What an instance's cross-sections did to its skin in the last step, one for each of [`Skin::sections`]: on a GPU
+    /// only after [`Physics::finish`].
+    ///
+    /// # Errors
+    /// [`StepError::NoSuchFlesh`].
+    pub fn section_matrices(&self, handle: FleshHandle) -> Result<&[SectionMatrix], StepError> {
+        Ok(&self.get(handle)?.section_matrices)
+    }
+
     /// How an instance is doing.
     ///
     /// # Errors
@@ -428,7 +437,7 @@ impl Physics {
         let planes = &self.planes;
         for Instance { flesh, state, skin_inputs, .. } in instances(&mut self.slots) {
             state.nodes.gather_inputs(flesh, &state.bones, &state.activations, planes);
-            skin_inputs.gather(&state.nodes, &state.bones, &state.root);
+            skin_inputs.gather(flesh, &state.nodes, &state.bones, &state.root);
             skin_inputs.palette.clone_from(&state.palette);
         }
     }
@@ -440,16 +449,20 @@ impl Physics {
             .flat_map(|instance| instance.flesh.groups.iter().zip(instance.state.nodes.groups.iter_mut()))
             .collect();
         frame.step_groups(&self.threads, groups);
-        if !schedule.iter().any(|(stage, _)| *stage == Stage::DeformSkin) {
+        let scheduled = |wanted| schedule.iter().any(|(stage, _)| *stage == wanted);
+        if !scheduled(Stage::PoseSections) {
             return;
         }
         for instance in instances(&mut self.slots) {
             let healed = instance.heal();
-            let Instance { skin, state, skin_inputs, vertices, .. } = instance;
+            let Instance { flesh, skin, state, skin_inputs, section_matrices, vertices, .. } = instance;
             if healed {
-                skin_inputs.gather(&state.nodes, &state.bones, &state.root);
+                skin_inputs.gather(flesh, &state.nodes, &state.bones, &state.root);
             }
-            frame.deform_skin(&self.threads, (skin, skin_inputs, &state.nodes), vertices);
+            frame.pose_sections((skin, skin_inputs, &state.nodes), section_matrices);
+            if scheduled(Stage::DeformSkin) {
+                frame.deform_skin(&self.threads, (skin, &skin_inputs.palette, section_matrices), vertices);
+            }
         }
     }
 

@@ -1,65 +1,124 @@
-//! Skin: vertices that follow joints by linear blend skinning, and the rods beneath them.
+//! Skin: vertices that follow joints by linear blend skinning, and the cross-sections of the rods beneath them (VIPER 7.4).
 
 use bytemuck::{Pod, Zeroable};
-use glam::{Affine3A, DVec3, Quat, Vec3};
+use glam::{Affine3A, DVec3, Vec3};
 
 use crate::Pose;
 use crate::flesh::{Flesh, FleshState};
 
 /// A vertex at rest, as kernels read it.
+///
+/// With p its place in mesh space and v̄ its rest place in model space, it goes to LBS(p) + Σ wⱼ Dⱼ v̄ over its sections:
+/// linear blend skinning by its joints, and on top of that how far each [`SectionMatrix`] Dⱼ has moved it away from
+/// where the section's bones alone would have it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 pub struct SkinVertex {
     /// Place in mesh space (m).
     pub position: [f32; 3],
-    /// The vertex's first entry in [`Skin::bindings`].
-    pub first_binding: u32,
+    /// The vertex's first entry in [`Skin::weights`].
+    pub first_section: u32,
     /// Unit normal in mesh space.
     pub normal: [f32; 3],
-    /// How many bindings it has.
-    pub binding_count: u32,
+    /// How many sections it follows, at most [`MAX_SECTIONS`].
+    pub section_count: u32,
+    /// Place at rest in model space (m).
+    pub rest_position: [f32; 3],
+    /// Fills 16 bytes.
+    pub padding_a: u32,
+    /// Unit normal at rest in model space.
+    pub rest_normal: [f32; 3],
+    /// Fills 16 bytes.
+    pub padding_b: u32,
     /// Palette entries that pull on it, two of 16 bits to a word, the lower half first.
     pub joints: [u32; 4],
     /// Their weights.
     pub weights: [f32; 8],
 }
 
-/// How far a rod pulls a vertex away from where its bone alone would have it.
-///
-/// With the vertex at rest at o_a and o_b in the frames of neighbouring nodes a and b and at o in the bone's frame,
-/// it moves by weight·[(1 − blend)·T_a o_a + blend·T_b o_b − B o]: nothing while the rod is at rest on its bone.
-/// T o = c + R (s·o_u, s·o_v, o_w): a section scales across, the nodes themselves carry stretch along.
+/// How many cross-sections a vertex may follow.
+pub const MAX_SECTIONS: usize = 8;
+
+/// How strongly a vertex follows a cross-section.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
-pub struct RodBinding {
-    /// How strongly the rod pulls, 0 to 1.
+pub struct SectionWeight {
+    /// Index into [`Skin::sections`].
+    pub section: u32,
+    /// 0 to 1.
     pub weight: f32,
-    /// From node a (0) to node b (1).
-    pub blend: f32,
+}
+
+/// A cross-section that skin follows: a node of a chain, at rest, and the bones that carry it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+pub struct SkinSection {
+    /// Its centre at rest in model space (m).
+    pub place: [f32; 3],
     /// The chain's group in its flesh.
     pub group: u32,
-    /// Node a; b is the next one.
+    /// Its frame at rest in model space, a unit quaternion.
+    pub frame: [f32; 4],
+    /// The node.
     pub node: u32,
-    /// The vertex at rest in node a's frame (m).
-    pub offset_a: [f32; 3],
     /// The chain's lane.
     pub lane: u32,
-    /// The vertex at rest in node b's frame (m).
-    pub offset_b: [f32; 3],
     /// The chain.
     pub chain: u32,
-    /// The vertex at rest in the bone's frame (m).
-    pub bone_offset: [f32; 3],
-    /// The bone.
-    pub bone: u32,
-    /// The normal at rest in node a's frame.
-    pub normal_a: [f32; 3],
+    /// From the first bone (0) to the second (1).
+    pub bone_blend: f32,
+    /// The bones that carry it; the number of bones stands for the root.
+    pub bones: [u32; 2],
+    /// How far its skin goes along with its centre, away from where the bones have it, at most (m); 0 for all the way,
+    /// see [`SectionMatrix`].
+    pub reach: f32,
     /// Fills 16 bytes.
-    pub padding_a: u32,
-    /// The normal at rest in the bone's frame.
-    pub bone_normal: [f32; 3],
-    /// Fills 16 bytes.
-    pub padding_b: u32,
+    pub padding: u32,
+}
+
+impl SkinSection {
+    /// A node of a chain.
+    ///
+    /// # Panics
+    /// Where there is no such chain or node.
+    pub fn new(flesh: &Flesh, chain: usize, node: usize) -> Self {
+        let info = &flesh.chains()[chain];
+        let root = flesh.bones().len();
+        let (bones, blend) = flesh.carriers(chain, node).unwrap_or(([root; 2], 0.0));
+        Self {
+            place: info.rest[node].translation.as_vec3().to_array(),
+            group: info.group as u32,
+            frame: info.rest[node].rotation.as_quat().to_array(),
+            node: node as u32,
+            lane: info.lane as u32,
+            chain: chain as u32,
+            bone_blend: blend as f32,
+            bones: bones.map(|bone| bone as u32),
+            ..Self::default()
+        }
+    }
+
+    /// Every node of every chain, chain after chain.
+    pub fn all(flesh: &Flesh) -> Vec<Self> {
+        let chains = flesh.chains().iter().enumerate();
+        chains.flat_map(|(chain, info)| (0..info.node_count()).map(move |node| Self::new(flesh, chain, node))).collect()
+    }
+}
+
+/// What a cross-section does beyond its bones, from model space at rest to model space now: three rows of four each.
+///
+/// With T = (c, R, s) the section and T̄ the same at rest, T T̄⁻¹ v̄ = c + R diag(s, s, 1) R̄ᵀ(v̄ − c̄): a section scales
+/// across, the nodes themselves carry stretch along. C is the blend of the motions from rest of the bones that carry it.
+///
+/// Where the section has a reach ρ and its centre has gone a way d = c − C c̄, both are divided by √(1 + d²/ρ²): no
+/// bone's jerk then tears skin that is meant to stay near it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+pub struct SectionMatrix {
+    /// D = T T̄⁻¹ − C.
+    pub place: [[f32; 4]; 3],
+    /// R R̄ᵀ minus the rotation in C; the fourth column is 0.
+    pub normal: [[f32; 4]; 3],
 }
 
 /// A rigid motion into model space, as kernels read it.
@@ -82,16 +141,6 @@ impl ModelPose {
             padding: 0,
         }
     }
-
-    /// Rotates and moves a point (m).
-    pub fn transform_point(&self, point: Vec3) -> Vec3 {
-        self.rotate(point) + Vec3::from_array(self.translation)
-    }
-
-    /// Rotates a direction.
-    pub fn rotate(&self, direction: Vec3) -> Vec3 {
-        Quat::from_array(self.rotation) * direction
-    }
 }
 
 /// A matrix of the palette, from mesh to model space: three rows of four.
@@ -113,36 +162,71 @@ pub fn palette_matrix(matrix: &Affine3A) -> PaletteMatrix {
 pub struct Skin {
     /// The vertices.
     pub vertices: Vec<SkinVertex>,
-    /// The rods' pulls, those of a vertex together.
-    pub bindings: Vec<RodBinding>,
+    /// Which sections the vertices follow and how strongly, those of a vertex together.
+    pub weights: Vec<SectionWeight>,
+    /// The sections.
+    pub sections: Vec<SkinSection>,
     /// How many matrices the palette has.
     pub palette_len: usize,
 }
 
 impl Skin {
-    /// Whether all that vertices name is there.
+    /// Whether all that vertices and sections name is there.
     ///
     /// # Errors
     /// The first vertex that names something that is not.
     pub(crate) fn check(&self, flesh: &Flesh) -> Result<(), usize> {
-        let bound = |binding: &RodBinding| {
-            flesh.chains().get(binding.chain as usize).is_some_and(|chain| {
-                chain.group == binding.group as usize
-                    && chain.lane == binding.lane as usize
-                    && (binding.node as usize) < chain.node_count() - 1
-            }) && (binding.bone as usize) < flesh.bones().len()
+        let there = |section: &SkinSection| {
+            flesh.chains().get(section.chain as usize).is_some_and(|chain| {
+                chain.group == section.group as usize
+                    && chain.lane == section.lane as usize
+                    && (section.node as usize) < chain.node_count()
+            }) && section.bones.iter().all(|&bone| (bone as usize) <= flesh.bones().len())
         };
+        let followed = |pair: &SectionWeight| self.sections.get(pair.section as usize).is_some_and(there);
         let sound = |vertex: &SkinVertex| {
-            let (first, count) = (vertex.first_binding as usize, vertex.binding_count as usize);
+            let (first, count) = (vertex.first_section as usize, vertex.section_count as usize);
             let joints = vertex.joints.iter().flat_map(|pair| [pair & 0xffff, pair >> 16]);
             joints.zip(vertex.weights).all(|(joint, weight)| weight == 0.0 || (joint as usize) < self.palette_len)
                 && (count == 0
-                    || first
-                        .checked_add(count)
-                        .and_then(|end| self.bindings.get(first..end))
-                        .is_some_and(|bindings| bindings.iter().all(bound)))
+                    || count <= MAX_SECTIONS
+                        && first
+                            .checked_add(count)
+                            .and_then(|end| self.weights.get(first..end))
+                            .is_some_and(|pairs| pairs.iter().all(followed)))
         };
-        self.vertices.iter().position(|vertex| !sound(vertex)).map_or(Ok(()), Err)
+        match self.vertices.iter().position(|vertex| !sound(vertex)) {
+            Some(vertex) => Err(vertex),
+            // A section that no vertex follows is posed all the same.
+            None if !self.sections.iter().all(there) => Err(self.vertices.len()),
+            None => Ok(()),
+        }
+    }
+
+    /// Which sections a vertex of this skin follows.
+    pub fn sections_of(&self, vertex: &SkinVertex) -> &[SectionWeight] {
+        &self.weights[vertex.first_section as usize..][..vertex.section_count as usize]
+    }
+
+    /// How many vertices follow a chain.
+    pub fn vertices_on(&self, chain: usize) -> usize {
+        let on = |pair: &SectionWeight| self.sections[pair.section as usize].chain as usize == chain;
+        self.vertices.iter().filter(|vertex| self.sections_of(vertex).iter().any(on)).count()
+    }
+
+    /// Drops the sections that no vertex follows.
+    pub fn drop_idle_sections(&mut self) {
+        let mut places = vec![None; self.sections.len()];
+        let mut kept = Vec::new();
+        for pair in &mut self.weights {
+            let place = &mut places[pair.section as usize];
+            let place = place.get_or_insert_with(|| {
+                kept.push(self.sections[pair.section as usize]);
+                kept.len() as u32 - 1
+            });
+            pair.section = *place;
+        }
+        self.sections = kept;
     }
 }
 
@@ -153,19 +237,22 @@ pub struct SkinInputs {
     pub palette: Vec<PaletteMatrix>,
     /// From each chain's own origin to model space.
     pub chains: Vec<ModelPose>,
-    /// From each bone to model space.
+    /// The motion of each bone from rest in model space to model space now, and last that of the root, which is none.
     pub bones: Vec<ModelPose>,
 }
 
 impl SkinInputs {
-    /// Part of stage `gather_inputs`: chains and bones as the root sees them.
-    pub(crate) fn gather(&mut self, state: &FleshState, bones: &[Pose], root: &Pose) {
+    /// Part of stage `gather_inputs`: chains and bones as the root sees them. `bones` are one pose for each bone of the
+    /// flesh. Leaves the palette as it is.
+    pub fn gather(&mut self, flesh: &Flesh, state: &FleshState, bones: &[Pose], root: &Pose) {
         let to_model = root.inverse();
         let chain = |origin: &DVec3| ModelPose::new(to_model * Pose::from_translation(*origin));
         self.chains.clear();
         self.chains.extend(state.origins.iter().map(chain));
+        let moved = |(bone, rest): (&Pose, &Pose)| ModelPose::new(to_model * *bone * rest.inverse());
         self.bones.clear();
-        self.bones.extend(bones.iter().map(|bone| ModelPose::new(to_model * *bone)));
+        self.bones.extend(bones.iter().zip(flesh.bones()).map(moved));
+        self.bones.push(ModelPose::new(Pose::IDENTITY));
     }
 }
 

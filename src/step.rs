@@ -20,7 +20,9 @@ pub enum Stage {
     SolveContacts,
     /// Velocities from the substep's motion.
     UpdateVelocities,
-    /// Linear blend skinning and rods move the vertices.
+    /// How far each cross-section has gone from where its bones alone would have it.
+    PoseSections,
+    /// Linear blend skinning and cross-sections move the vertices.
     DeformSkin,
     /// Host: results to the world.
     ScatterOutputs,
@@ -48,19 +50,21 @@ pub const FRAME: &[Entry] = &[
         Iterations(&[Run(Stage::SolveRods), Run(Stage::SolveContacts)]),
         Run(Stage::UpdateVelocities),
     ]),
+    Run(Stage::PoseSections),
     Run(Stage::DeformSkin),
     Run(Stage::ScatterOutputs),
 ];
 
 impl Stage {
     /// All stages, in the order in which they first run.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::GatherInputs,
         Self::MoveBones,
         Self::Predict,
         Self::SolveRods,
         Self::SolveContacts,
         Self::UpdateVelocities,
+        Self::PoseSections,
         Self::DeformSkin,
         Self::ScatterOutputs,
     ];
@@ -74,6 +78,7 @@ impl Stage {
             Self::SolveRods => "solve_rods",
             Self::SolveContacts => "solve_contacts",
             Self::UpdateVelocities => "update_velocities",
+            Self::PoseSections => "pose_sections",
             Self::DeformSkin => "deform_skin",
             Self::ScatterOutputs => "scatter_outputs",
         }
@@ -140,8 +145,8 @@ pub struct StepParams {
     pub group_count: u32,
     /// How many skin blocks there are.
     pub skin_block_count: u32,
-    /// Fills the uniform's last 16 bytes.
-    pub padding: u32,
+    /// How many section blocks there are.
+    pub section_block_count: u32,
 }
 
 impl StepParams {
@@ -167,7 +172,7 @@ impl StepParams {
             first_substep: u32::from(substep == 0),
             group_count: 0,
             skin_block_count: 0,
-            padding: 0,
+            section_block_count: 0,
         }
     }
 }

@@ -126,7 +126,7 @@ struct StepParams {
     first_substep: u32,
     group_count: u32,
     skin_block_count: u32,
-    padding: u32,
+    section_block_count: u32,
 }
 
 // Word index of one entry of one lane in an array whose rows have `entries` entries.

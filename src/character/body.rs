@@ -5,10 +5,11 @@ use std::sync::Arc;
 use glam::{Affine3A, DMat3, DQuat, DVec3, Mat3A, Vec3};
 
 use super::first_flesh::{FleshOptions, Limb, RestSkin, find_limbs, influences, owners};
+use super::skin_weights::{Pull, PullLimit, SkinFairing, section_pills};
 use super::{CharacterAsset, LocalTransform, MAX_INFLUENCES};
 use crate::Pose;
 use crate::flesh::{BuildError, Flesh, Holds, RodNode, RodSpec, SCALE_RANGE};
-use crate::skin::{RodBinding, Skin, SkinVertex};
+use crate::skin::{Skin, SkinSection, SkinVertex};
 
 /// A pill: the hull of two spheres, carried by a bone.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -211,78 +212,67 @@ fn fade(value: f64, [from, to]: [f64; 2]) -> f64 {
     1.0 - t * t * (3.0 - 2.0 * t)
 }
 
+/// How much of a vertex each limb's flesh may have: as much as the limb's joint pulls on it, fading with its distance,
+/// so that skin near another bone, and skin far from the flesh, follows bones.
+fn pull_limit(
+    asset: &CharacterAsset,
+    (rest, owners): (&RestSkin, &[u32]),
+    vertex: usize,
+    limbs: &[Limb],
+    options: &FleshOptions,
+) -> PullLimit {
+    let chains = limbs.iter().enumerate().filter_map(|(chain, limb)| {
+        let pull: f64 = influences(asset, vertex)
+            .filter(|&(entry, _)| owners[asset.palette[entry].joint as usize] == limb.joint)
+            .map(|(_, weight)| weight)
+            .sum();
+        let axis = (limb.line[1] - limb.line[0]) / limb.length();
+        let offset = rest.positions[vertex].as_dvec3() - limb.line[0];
+        let along = offset.dot(axis) / limb.length();
+        let distance = (offset - axis * offset.dot(axis)).length();
+        let beyond = (along - 1.0).max(-along).max(0.0);
+        let most = pull * fade(distance / limb.radius_at(along), options.fade) * fade(beyond, [0.0, 0.2]);
+        (most >= 1.0e-3).then_some((chain as u32, most))
+    });
+    PullLimit { total: 1.0, chains: chains.collect() }
+}
+
 fn bind_skin(asset: &CharacterAsset, rest: &RestSkin, limbs: &[Limb], flesh: &Flesh, options: &FleshOptions) -> Skin {
     let mesh = &asset.mesh;
     let owners = owners(asset);
-    let mut bindings = Vec::new();
-    let vertices = (0..mesh.positions.len())
-        .map(|vertex| {
-            let first_binding = bindings.len() as u32;
-            for (index, limb) in limbs.iter().enumerate() {
-                let pull: f64 = influences(asset, vertex)
-                    .filter(|&(entry, _)| owners[asset.palette[entry].joint as usize] == limb.joint)
-                    .map(|(_, weight)| weight)
-                    .sum();
-                bindings.extend(bind(rest, vertex, pull, (index, limb), flesh, options));
-            }
-            let mut joints = [0_u32; MAX_INFLUENCES / 2];
-            for (k, &joint) in mesh.influence_joints[vertex].iter().enumerate() {
-                joints[k / 2] |= u32::from(joint) << (16 * (k % 2));
-            }
-            SkinVertex {
-                position: mesh.positions[vertex].to_array(),
-                first_binding,
-                normal: mesh.normals[vertex].to_array(),
-                binding_count: bindings.len() as u32 - first_binding,
-                joints,
-                weights: mesh.influence_weights[vertex],
-            }
-        })
+    let limits: Vec<PullLimit> = (0..mesh.positions.len())
+        .map(|vertex| pull_limit(asset, (rest, &owners), vertex, limbs, options))
         .collect();
-    Skin { vertices, bindings, palette_len: asset.palette.len() }
-}
-
-fn bind(
-    rest: &RestSkin,
-    vertex: usize,
-    pull: f64,
-    (index, limb): (usize, &Limb),
-    flesh: &Flesh,
-    options: &FleshOptions,
-) -> Option<RodBinding> {
-    let place = rest.positions[vertex].as_dvec3();
-    let normal = rest.normals[vertex].as_dvec3();
-    let axis = (limb.line[1] - limb.line[0]) / limb.length();
-    let offset = place - limb.line[0];
-    let along = offset.dot(axis) / limb.length();
-    let distance = (offset - axis * offset.dot(axis)).length();
-    let beyond = (along - 1.0).max(-along).max(0.0);
-    let weight = pull * fade(distance / limb.radius_at(along), options.fade) * fade(beyond, [0.0, 0.2]);
-    if weight < 1.0e-3 {
-        return None;
+    let fairing = SkinFairing {
+        places: &rest.positions,
+        triangles: &mesh.triangles,
+        pills: &section_pills(flesh),
+        pull: Pull::Limited(&limits),
+        fair: true,
+    };
+    let mut skin = Skin { sections: SkinSection::all(flesh), palette_len: asset.palette.len(), ..Skin::default() };
+    for (vertex, weights) in fairing.weights().into_iter().enumerate() {
+        let mut joints = [0_u32; MAX_INFLUENCES / 2];
+        for (k, &joint) in mesh.influence_joints[vertex].iter().enumerate() {
+            joints[k / 2] |= u32::from(joint) << (16 * (k % 2));
+        }
+        skin.vertices.push(SkinVertex {
+            position: mesh.positions[vertex].to_array(),
+            first_section: skin.weights.len() as u32,
+            normal: mesh.normals[vertex].to_array(),
+            section_count: weights.len() as u32,
+            rest_position: rest.positions[vertex].to_array(),
+            rest_normal: rest.normals[vertex].to_array(),
+            joints,
+            weights: mesh.influence_weights[vertex],
+            ..SkinVertex::default()
+        });
+        skin.weights.extend(weights);
     }
-    let chain = &flesh.chains()[index];
-    let segments = chain.node_count() - 1;
-    let at = along.clamp(0.0, 1.0) * segments as f64;
-    let node = (at as usize).min(segments - 1);
-    let in_frame = |pose: &Pose| (pose.inverse().transform_point(place).as_vec3(), pose.rotation.conjugate() * normal);
-    let (offset_a, normal_a) = in_frame(&chain.rest[node]);
-    let (offset_b, _) = in_frame(&chain.rest[node + 1]);
-    let (bone_offset, bone_normal) = in_frame(&flesh.bones()[index]);
-    Some(RodBinding {
-        weight: weight as f32,
-        blend: (at - node as f64) as f32,
-        group: chain.group as u32,
-        node: node as u32,
-        offset_a: offset_a.to_array(),
-        lane: chain.lane as u32,
-        offset_b: offset_b.to_array(),
-        chain: index as u32,
-        bone_offset: bone_offset.to_array(),
-        bone: index as u32,
-        normal_a: normal_a.as_vec3().to_array(),
-        padding_a: 0,
-        bone_normal: bone_normal.as_vec3().to_array(),
-        padding_b: 0,
-    })
+    skin.drop_idle_sections();
+    for section in &mut skin.sections {
+        let radius = flesh.chains()[section.chain as usize].sections[section.node as usize].radius();
+        section.reach = (options.reach * radius) as f32;
+    }
+    skin
 }

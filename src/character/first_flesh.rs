@@ -29,6 +29,8 @@ pub struct FleshOptions {
     /// Most that gravity may sag a limb's flesh at its middle, over its radius; a limb whose flesh would sag more
     /// gets a stiffer material.
     pub sag: f64,
+    /// How far skin follows a section of flesh away from its bone, at most, over the section's radius.
+    pub reach: f64,
     /// What the flesh is made of.
     pub material: crate::Material,
 }
@@ -44,6 +46,7 @@ impl Default for FleshOptions {
             least_weight: 0.3,
             fade: [1.6, 3.0],
             sag: 0.02,
+            reach: 0.5,
             material: crate::Material::default(),
         }
     }

@@ -7,9 +7,11 @@ mod first_flesh;
 #[cfg(feature = "gltf")]
 mod import;
 mod muscles;
+pub mod skin_weights;
 mod spawnable;
 #[cfg(feature = "viperize")]
 pub mod viperize;
+mod welding;
 
 pub use asset::*;
 pub use body::{Body, Pill, rigid_part};

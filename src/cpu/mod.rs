@@ -6,6 +6,7 @@ pub mod group;
 pub mod lanes;
 pub mod math;
 mod move_bones;
+pub mod pose_sections;
 pub mod predict;
 pub mod rod_energies;
 pub mod solve_contacts;
@@ -19,7 +20,7 @@ use lanes::{Half, LANES, Lanes, OneF32, Wide};
 
 use crate::flesh::{FleshState, GroupState};
 use crate::layout::scratch;
-use crate::skin::{Skin, SkinInputs, SkinnedVertices};
+use crate::skin::{PaletteMatrix, SectionMatrix, Skin, SkinInputs, SkinnedVertices};
 use crate::step::{Stage, StepParams};
 use crate::timing::{StageClock, stage_scope};
 use glam::Vec3;
@@ -69,7 +70,7 @@ where
             stage_scope!(Stage::UpdateVelocities);
             update_velocities::update_velocities(lanes, params, group);
         }
-        Stage::GatherInputs | Stage::DeformSkin | Stage::ScatterOutputs => {}
+        Stage::GatherInputs | Stage::PoseSections | Stage::DeformSkin | Stage::ScatterOutputs => {}
     }
 }
 
@@ -135,11 +136,23 @@ impl Frame<'_> {
         }
     }
 
+    /// Poses the sections that the skin of one instance follows.
+    pub fn pose_sections(
+        &self,
+        (skin, inputs, state): (&Skin, &SkinInputs, &FleshState),
+        matrices: &mut Vec<SectionMatrix>,
+    ) {
+        stage_scope!(Stage::PoseSections);
+        let start = self.clock.start();
+        pose_sections::pose_sections(skin, inputs, state, matrices);
+        self.clock.stop(Stage::PoseSections, start);
+    }
+
     /// Deforms the skin of one instance.
     pub fn deform_skin(
         &self,
         threads: &Threads,
-        (skin, inputs, state): (&Skin, &SkinInputs, &FleshState),
+        (skin, palette, sections): (&Skin, &[PaletteMatrix], &[SectionMatrix]),
         out: &mut SkinnedVertices,
     ) {
         const CHUNK: usize = 512;
@@ -156,9 +169,7 @@ impl Frame<'_> {
             &mut chunks,
             || (),
             |(), (vertices, (positions, normals))| {
-                for ((vertex, position), normal) in vertices.iter().zip(positions.iter_mut()).zip(normals.iter_mut()) {
-                    (*position, *normal) = deform_skin::deform_vertex(skin, inputs, state, vertex);
-                }
+                deform_skin::deform_vertices(skin, palette, sections, vertices, (positions, normals));
             },
         );
         self.clock.stop(Stage::DeformSkin, start);

@@ -1,8 +1,8 @@
 //! The arrays there are, and the stages' kernels that bind them.
 
 use super::{Access, ArrayId, ArraySpec, KernelSpec};
-use crate::layout::{Group, SkinBlock, SkinnedVertex, chain, input, node, rest, scratch};
-use crate::skin::{ModelPose, RodBinding, SkinVertex};
+use crate::layout::{Group, SectionBlock, SkinBlock, SkinnedVertex, chain, input, node, rest, scratch};
+use crate::skin::{ModelPose, SectionMatrix, SectionWeight, SkinSection, SkinVertex};
 use crate::step::Stage;
 
 /// [`Group`] table.
@@ -21,14 +21,20 @@ pub const SCRATCH_ROWS: ArrayId = ArrayId(5);
 pub const SKIN_BLOCKS: ArrayId = ArrayId(6);
 /// Skins' vertices at rest.
 pub const SKIN_VERTICES: ArrayId = ArrayId(7);
-/// Skins' bindings to rods.
-pub const ROD_BINDINGS: ArrayId = ArrayId(8);
+/// Which sections skins' vertices follow.
+pub const SECTION_WEIGHTS: ArrayId = ArrayId(8);
+/// [`SectionBlock`] table.
+pub const SECTION_BLOCKS: ArrayId = ArrayId(9);
+/// Sections that skins follow, at rest.
+pub const SKIN_SECTIONS: ArrayId = ArrayId(10);
 /// Palette matrices.
-pub const PALETTE: ArrayId = ArrayId(9);
-/// Each instance's chains' origins, then its bones, in model space.
-pub const MODEL_POSES: ArrayId = ArrayId(10);
+pub const PALETTE: ArrayId = ArrayId(11);
+/// Each instance's chains' origins, then its bones' motions and its root's, in model space.
+pub const MODEL_POSES: ArrayId = ArrayId(12);
+/// What the sections do beyond their bones.
+pub const SECTION_MATRICES: ArrayId = ArrayId(13);
 /// Deformed vertices.
-pub const SKINNED: ArrayId = ArrayId(11);
+pub const SKINNED: ArrayId = ArrayId(14);
 
 /// Every array.
 pub const ARRAYS: &[ArraySpec] = &[
@@ -40,9 +46,12 @@ pub const ARRAYS: &[ArraySpec] = &[
     ArraySpec::of_lanes("scratch_rows", scratch::ENTRIES as u32),
     ArraySpec::table::<SkinBlock>("skin_blocks"),
     ArraySpec::table::<SkinVertex>("skin_vertices"),
-    ArraySpec::table::<RodBinding>("rod_bindings"),
+    ArraySpec::table::<SectionWeight>("section_weights"),
+    ArraySpec::table::<SectionBlock>("section_blocks"),
+    ArraySpec::table::<SkinSection>("skin_sections"),
     ArraySpec::words("palette", 12),
     ArraySpec::table::<ModelPose>("model_poses"),
+    ArraySpec::table::<SectionMatrix>("section_matrices"),
     ArraySpec::table::<SkinnedVertex>("skinned").drawable(),
 ];
 
@@ -55,14 +64,21 @@ const CHAIN_BINDINGS: &[(ArrayId, Access)] = &[
     (SCRATCH_ROWS, Access::ReadWrite),
 ];
 
-const SKIN_BINDINGS: &[(ArrayId, Access)] = &[
-    (SKIN_BLOCKS, Access::Read),
-    (SKIN_VERTICES, Access::Read),
-    (ROD_BINDINGS, Access::Read),
-    (PALETTE, Access::Read),
+const SECTION_BINDINGS: &[(ArrayId, Access)] = &[
+    (SECTION_BLOCKS, Access::Read),
+    (SKIN_SECTIONS, Access::Read),
     (MODEL_POSES, Access::Read),
     (GROUPS, Access::Read),
     (NODE_ROWS, Access::Read),
+    (SECTION_MATRICES, Access::ReadWrite),
+];
+
+const SKIN_BINDINGS: &[(ArrayId, Access)] = &[
+    (SKIN_BLOCKS, Access::Read),
+    (SKIN_VERTICES, Access::Read),
+    (SECTION_WEIGHTS, Access::Read),
+    (PALETTE, Access::Read),
+    (SECTION_MATRICES, Access::Read),
     (SKINNED, Access::ReadWrite),
 ];
 
@@ -91,6 +107,14 @@ pub const KERNELS: &[(Stage, KernelSpec)] = &[
     chain_stage!(SolveRods, "solve_rods"),
     chain_stage!(SolveContacts, "solve_contacts"),
     chain_stage!(UpdateVelocities, "update_velocities"),
+    (
+        Stage::PoseSections,
+        KernelSpec {
+            stage: Stage::PoseSections.name(),
+            source: include_str!("../../shaders/pose_sections.wgsl"),
+            bindings: SECTION_BINDINGS,
+        },
+    ),
     (
         Stage::DeformSkin,
         KernelSpec {

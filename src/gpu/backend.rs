@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::arrays::{ARRAYS, CHAIN_ROWS, KERNELS, NODE_ROWS, SKINNED};
+use super::arrays::{ARRAYS, CHAIN_ROWS, KERNELS, NODE_ROWS, SECTION_MATRICES, SKINNED};
 use super::readback::{BufferPart, read_now};
 use super::residents::{Front, Residents, Upload};
 use super::{Buffers, GpuDevice, GpuError, Kernel, Readback, Recorder, StageTimer};
@@ -40,6 +40,7 @@ struct Extent {
     nodes: u64,
     chains: u64,
     skinned: u64,
+    matrices: u64,
 }
 
 /// What the host must remember of a step until its results arrive.
@@ -134,9 +135,11 @@ impl GpuBackend {
         residents.follow(&mut upload, slots, tag)?;
         residents.gather_inputs(&mut upload, slots, frame.planes)?;
         let group_count = residents.groups.end() as u32;
-        let skin_block_count = residents.skin_block_count();
+        let (skin_block_count, section_block_count) = (residents.skin_block_count(), residents.section_block_count());
         for params in &mut frame.substeps {
-            (params.group_count, params.skin_block_count) = (group_count, skin_block_count);
+            params.group_count = group_count;
+            params.skin_block_count = skin_block_count;
+            params.section_block_count = section_block_count;
         }
         buffers.upload_params(gpu, encoder, &frame.substeps)?;
         for (_, kernel) in kernels.iter_mut() {
@@ -145,12 +148,17 @@ impl GpuBackend {
         let mut recorder = Recorder::new(encoder, timer.as_mut().filter(|_| frame.timed));
         for &(stage, substep) in frame.schedule {
             let Some((_, kernel)) = kernels.iter().find(|(of, _)| *of == stage) else { continue };
-            let count = if stage == Stage::DeformSkin { skin_block_count } else { workgroups(group_count) };
+            let count = match stage {
+                Stage::PoseSections => section_block_count,
+                Stage::DeformSkin => skin_block_count,
+                _ => workgroups(group_count),
+            };
             recorder.dispatch(kernel, substep, count);
         }
         recorder.finish(gpu, tag)?;
 
-        let extent = extent(residents, frame.mirror_vertices);
+        let skinned = if frame.mirror_vertices { residents.skinned.end() } else { 0 };
+        let extent = Extent { skinned, matrices: 0, ..extent(residents) };
         if results.enqueue(gpu, encoder, tag, &parts(buffers, extent))? {
             let fronts = residents.fronts();
             self.under_way.push_back(UnderWay { tag, step: frame.step, extent, fronts });
@@ -204,7 +212,7 @@ impl GpuBackend {
 
     /// Waits for everything submitted, and shows it: the state after step `step`.
     pub fn finish(&mut self, slots: &mut [Slot], step: u64) -> Result<(), GpuError> {
-        let extent = extent(&self.residents, true);
+        let extent = extent(&self.residents);
         let bytes = read_now(&self.gpu, &parts(&self.buffers, extent))?;
         self.poll(slots)?;
         let now = UnderWay { tag: self.recorded, step, extent, fronts: self.residents.fronts() };
@@ -239,13 +247,19 @@ impl GpuBackend {
     }
 }
 
-fn extent(residents: &Residents, vertices: bool) -> Extent {
-    let skinned = if vertices { residents.skinned.end() } else { 0 };
-    Extent { nodes: residents.nodes.end(), chains: residents.groups.end(), skinned }
+/// All that can be read back.
+fn extent(residents: &Residents) -> Extent {
+    Extent {
+        nodes: residents.nodes.end(),
+        chains: residents.groups.end(),
+        skinned: residents.skinned.end(),
+        matrices: residents.matrices.end(),
+    }
 }
 
 fn parts(buffers: &Buffers, extent: Extent) -> Vec<BufferPart<'_>> {
-    [(NODE_ROWS, extent.nodes), (CHAIN_ROWS, extent.chains), (SKINNED, extent.skinned)]
+    let Extent { nodes, chains, skinned, matrices } = extent;
+    [(NODE_ROWS, nodes), (CHAIN_ROWS, chains), (SKINNED, skinned), (SECTION_MATRICES, matrices)]
         .into_iter()
         .filter(|(_, rows)| *rows > 0)
         .map(|(id, rows)| (buffers.array(id), 0, rows * ARRAYS[id.0].row_bytes))
@@ -261,7 +275,7 @@ fn mirror(residents: &Residents, slots: &mut [Slot], front: &Front, arrived: &Un
     if arrived.tag < resident.since {
         return;
     }
-    let row_bytes = [NODE_ROWS, CHAIN_ROWS, SKINNED].map(|id| ARRAYS[id.0].row_bytes);
+    let row_bytes = [NODE_ROWS, CHAIN_ROWS, SKINNED, SECTION_MATRICES].map(|id| ARRAYS[id.0].row_bytes);
     let node_bytes = &bytes[(resident.nodes.start * row_bytes[0]) as usize..];
     let chains_from = arrived.extent.nodes * row_bytes[0];
     let chain_bytes = &bytes[(chains_from + resident.groups.start * row_bytes[1]) as usize..];
@@ -272,8 +286,15 @@ fn mirror(residents: &Residents, slots: &mut [Slot], front: &Front, arrived: &Un
     }
     instance.state.nodes.origins.clone_from(&front.origins);
     instance.state.nodes.bones.clone_from(&front.bones);
+    let skinned_from = chains_from + arrived.extent.chains * row_bytes[1];
+    if arrived.extent.matrices > 0 {
+        let matrices_from = skinned_from + arrived.extent.skinned * row_bytes[2];
+        let first = (matrices_from + resident.matrices.start * row_bytes[3]) as usize;
+        let count = (resident.matrices.end - resident.matrices.start) as usize;
+        instance.section_matrices.resize(count, bytemuck::Zeroable::zeroed());
+        copy_from(bytemuck::cast_slice_mut(&mut instance.section_matrices), &bytes[first..]);
+    }
     if arrived.extent.skinned > 0 {
-        let skinned_from = chains_from + arrived.extent.chains * row_bytes[1];
         let first = (skinned_from + resident.skinned.start * row_bytes[2]) as usize;
         let count = (resident.skinned.end - resident.skinned.start) * row_bytes[2];
         mirror_vertices(instance, &bytes[first..first + count as usize], arrived.step);

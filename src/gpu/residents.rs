@@ -6,14 +6,14 @@ use std::sync::Arc;
 use glam::DVec3;
 
 use super::arrays::{
-    CHAIN_ROWS, GROUPS, INPUT_ROWS, MODEL_POSES, NODE_ROWS, PALETTE, REST_ROWS, ROD_BINDINGS, SCRATCH_ROWS,
-    SKIN_BLOCKS, SKIN_VERTICES, SKINNED,
+    CHAIN_ROWS, GROUPS, INPUT_ROWS, MODEL_POSES, NODE_ROWS, PALETTE, REST_ROWS, SCRATCH_ROWS, SECTION_BLOCKS,
+    SECTION_MATRICES, SECTION_WEIGHTS, SKIN_BLOCKS, SKIN_SECTIONS, SKIN_VERTICES, SKINNED,
 };
 use super::rows::Rows;
 use super::{Buffers, GpuDevice, GpuError};
 use crate::cpu::lanes::Entry;
 use crate::flesh::{Flesh, FleshState, GroupState};
-use crate::layout::{Group, SkinBlock, WORKGROUP_SIZE, input};
+use crate::layout::{Group, SectionBlock, SkinBlock, WORKGROUP_SIZE, input};
 use crate::physics::{Instance, Slot};
 use crate::skin::{ModelPose, PaletteMatrix, Skin};
 use crate::{HalfSpace, Pose};
@@ -37,6 +37,7 @@ pub(super) struct Resident {
     pub nodes: Range<u64>,
     pub groups: Range<u64>,
     pub skinned: Range<u64>,
+    pub matrices: Range<u64>,
     /// What the host knows of the newest step recorded: origins and bones, and input rows; the rest is empty.
     pub front: FleshState,
     /// The first recording that began with the state that the host sent last.
@@ -60,7 +61,9 @@ struct Shared<T> {
     owner: Arc<T>,
     users: usize,
     rows: Range<u64>,
-    more_rows: Range<u64>,
+    /// A skin's section weights and sections.
+    weights: Range<u64>,
+    sections: Range<u64>,
 }
 
 /// All instances on the GPU, and the tables that say where they lie.
@@ -71,15 +74,18 @@ pub(super) struct Residents {
     pub nodes: Rows,
     pub groups: Rows,
     pub skinned: Rows,
+    pub matrices: Rows,
     rest: Rows,
     vertices: Rows,
-    bindings: Rows,
+    weights: Rows,
+    sections: Rows,
     poses: Rows,
     palette: Rows,
     fleshes: Vec<Shared<Flesh>>,
     skins: Vec<Shared<Skin>>,
     group_table: Vec<Group>,
     skin_blocks: Vec<SkinBlock>,
+    section_blocks: Vec<SectionBlock>,
     tables_changed: bool,
     inputs: Vec<Entry<f32>>,
     pose_rows: Vec<ModelPose>,
@@ -90,6 +96,11 @@ impl Residents {
     /// Workgroups of skin.
     pub fn skin_block_count(&self) -> u32 {
         self.skin_blocks.len() as u32
+    }
+
+    /// Workgroups of sections.
+    pub fn section_block_count(&self) -> u32 {
+        self.section_blocks.len() as u32
     }
 
     /// The host's part of every instance's state after the newest step recorded.
@@ -115,6 +126,7 @@ impl Residents {
                 self.nodes.give_back(gone.nodes);
                 self.groups.give_back(gone.groups);
                 self.skinned.give_back(gone.skinned);
+                self.matrices.give_back(gone.matrices);
                 self.poses.give_back(gone.poses);
                 self.palette.give_back(gone.palette);
                 if let Some(shared) = release(&mut self.fleshes, &gone.flesh) {
@@ -122,7 +134,8 @@ impl Residents {
                 }
                 if let Some(shared) = release(&mut self.skins, &gone.skin) {
                     self.vertices.give_back(shared.rows);
-                    self.bindings.give_back(shared.more_rows);
+                    self.weights.give_back(shared.weights);
+                    self.sections.give_back(shared.sections);
                 }
                 self.tables_changed = true;
             }
@@ -144,8 +157,10 @@ impl Residents {
             self.rebuild_tables();
             upload.rows(GROUPS, 0, &self.group_table)?;
             upload.rows(SKIN_BLOCKS, 0, &self.skin_blocks)?;
+            upload.rows(SECTION_BLOCKS, 0, &self.section_blocks)?;
             upload.buffers.reserve(upload.gpu, upload.encoder, SCRATCH_ROWS, self.nodes.end())?;
             upload.buffers.reserve(upload.gpu, upload.encoder, SKINNED, self.skinned.end())?;
+            upload.buffers.reserve(upload.gpu, upload.encoder, SECTION_MATRICES, self.matrices.end())?;
             self.tables_changed = false;
         }
         Ok(())
@@ -157,14 +172,16 @@ impl Residents {
             let rows: Vec<Entry<f32>> = flesh.groups.iter().flat_map(|group| &group.rows).copied().collect();
             let owned = self.rest.take(flesh.groups.iter().map(|group| group.node_count as u64).sum());
             upload.rows(REST_ROWS, owned.start, &rows)?;
-            self.fleshes.push(Shared { owner: flesh.clone(), users: 1, rows: owned, more_rows: 0..0 });
+            self.fleshes.push(Shared { owner: flesh.clone(), users: 1, rows: owned, weights: 0..0, sections: 0..0 });
         }
         if !share(&mut self.skins, skin) {
             let vertices = self.vertices.take(skin.vertices.len() as u64);
-            let bindings = self.bindings.take(skin.bindings.len() as u64);
+            let weights = self.weights.take(skin.weights.len() as u64);
+            let sections = self.sections.take(skin.sections.len() as u64);
             upload.rows(SKIN_VERTICES, vertices.start, &skin.vertices)?;
-            upload.rows(ROD_BINDINGS, bindings.start, &skin.bindings)?;
-            self.skins.push(Shared { owner: skin.clone(), users: 1, rows: vertices, more_rows: bindings });
+            upload.rows(SECTION_WEIGHTS, weights.start, &skin.weights)?;
+            upload.rows(SKIN_SECTIONS, sections.start, &skin.sections)?;
+            self.skins.push(Shared { owner: skin.clone(), users: 1, rows: vertices, weights, sections });
         }
         let nodes = flesh.groups.iter().map(|group| group.node_count as u64).sum();
         Ok(Resident {
@@ -172,7 +189,8 @@ impl Residents {
             nodes: self.nodes.take(nodes),
             groups: self.groups.take(flesh.groups.len() as u64),
             skinned: self.skinned.take(skin.vertices.len() as u64),
-            poses: self.poses.take((flesh.chains().len() + flesh.bones().len()) as u64),
+            matrices: self.matrices.take(skin.sections.len() as u64),
+            poses: self.poses.take((flesh.chains().len() + flesh.bones().len() + 1) as u64),
             palette: self.palette.take(skin.palette_len as u64),
             front: instance.state.nodes.without_rows(),
             since: 0,
@@ -185,6 +203,7 @@ impl Residents {
         self.group_table.clear();
         self.group_table.resize(self.groups.end() as usize, Group::default());
         self.skin_blocks.clear();
+        self.section_blocks.clear();
         for resident in self.slots.iter().flatten() {
             let rest_start = find(&self.fleshes, &resident.flesh).map_or(0, |shared| shared.rows.start);
             let mut offset = 0;
@@ -202,11 +221,18 @@ impl Residents {
                 vertex_base: skin.rows.start as u32 + first,
                 vertex_count: (count - first).min(WORKGROUP_SIZE),
                 skinned_base: resident.skinned.start as u32 + first,
-                binding_base: skin.more_rows.start as u32,
+                weight_base: skin.weights.start as u32,
+                matrix_base: resident.matrices.start as u32,
+                palette_base: resident.palette.start as u32,
+            }));
+            let count = resident.skin.sections.len() as u32;
+            self.section_blocks.extend((0..count).step_by(WORKGROUP_SIZE as usize).map(|first| SectionBlock {
+                section_base: skin.sections.start as u32 + first,
+                section_count: (count - first).min(WORKGROUP_SIZE),
+                matrix_base: resident.matrices.start as u32 + first,
                 group_base: resident.groups.start as u32,
                 pose_base: resident.poses.start as u32,
                 chain_count: resident.flesh.chains().len() as u32,
-                palette_base: resident.palette.start as u32,
             }));
         }
     }
@@ -231,7 +257,7 @@ impl Residents {
             for (row, group) in rows.zip(&resident.front.groups) {
                 row.copy_from_slice(&group.inputs);
             }
-            skin_inputs.gather(&resident.front, &state.bones, &state.root);
+            skin_inputs.gather(flesh, &resident.front, &state.bones, &state.root);
             let poses = &mut self.pose_rows[resident.poses.start as usize..resident.poses.end as usize];
             let (chains, bones) = poses.split_at_mut(skin_inputs.chains.len());
             chains.copy_from_slice(&skin_inputs.chains);

@@ -1,6 +1,8 @@
 //! What shaders may declare under the same names.
 
-use super::{Group, LANES, MAX_BONES, MAX_WORKGROUPS, POSE, SkinBlock, SkinnedVertex, StructLayout, WORKGROUP_SIZE};
+use super::{
+    Group, LANES, MAX_BONES, MAX_WORKGROUPS, POSE, SectionBlock, SkinBlock, SkinnedVertex, StructLayout, WORKGROUP_SIZE,
+};
 use super::{chain, input, node, rest, scratch};
 use crate::cpu::{
     predict::{SCALE_LIMIT, SLENDER},
@@ -8,21 +10,13 @@ use crate::cpu::{
     solve_contacts::{CONTACT_STIFFNESS, RECOVERY_SPEED},
     solve_rods::{LEAST_PIVOT, LEAST_SCALE, MOST_SCALE, REACH},
 };
-use crate::skin::{ModelPose, RodBinding, SkinVertex};
+use crate::skin::{ModelPose, SectionMatrix, SectionWeight, SkinSection, SkinVertex};
 use crate::step::StepParams;
 use crate::wgsl_struct;
 
 wgsl_struct!(Group { node_base, rest_base, node_count });
-wgsl_struct!(SkinBlock {
-    vertex_base,
-    vertex_count,
-    skinned_base,
-    binding_base,
-    group_base,
-    pose_base,
-    chain_count,
-    palette_base,
-});
+wgsl_struct!(SkinBlock { vertex_base, vertex_count, skinned_base, weight_base, matrix_base, palette_base });
+wgsl_struct!(SectionBlock { section_base, section_count, matrix_base, group_base, pose_base, chain_count });
 wgsl_struct!(SkinnedVertex { position, normal });
 wgsl_struct!(StepParams {
     gravity,
@@ -34,35 +28,36 @@ wgsl_struct!(StepParams {
     first_substep,
     group_count,
     skin_block_count,
-    padding,
+    section_block_count,
 });
-wgsl_struct!(SkinVertex { position, first_binding, normal, binding_count, joints, weights });
-wgsl_struct!(RodBinding {
-    weight,
-    blend,
-    group,
-    node,
-    offset_a,
-    lane,
-    offset_b,
-    chain,
-    bone_offset,
-    bone,
-    normal_a,
+wgsl_struct!(SkinVertex {
+    position,
+    first_section,
+    normal,
+    section_count,
+    rest_position,
     padding_a,
-    bone_normal,
+    rest_normal,
     padding_b,
+    joints,
+    weights,
 });
+wgsl_struct!(SectionWeight { section, weight });
+wgsl_struct!(SkinSection { place, group, frame, node, lane, chain, bone_blend, bones, reach, padding });
+wgsl_struct!(SectionMatrix { place, normal });
 wgsl_struct!(ModelPose { rotation, translation, padding });
 
 /// Every struct that a shader may declare under the same name.
 pub const STRUCTS: &[StructLayout] = &[
     StructLayout::of::<Group>(),
     StructLayout::of::<SkinBlock>(),
+    StructLayout::of::<SectionBlock>(),
     StructLayout::of::<SkinnedVertex>(),
     StructLayout::of::<StepParams>(),
     StructLayout::of::<SkinVertex>(),
-    StructLayout::of::<RodBinding>(),
+    StructLayout::of::<SectionWeight>(),
+    StructLayout::of::<SkinSection>(),
+    StructLayout::of::<SectionMatrix>(),
     StructLayout::of::<ModelPose>(),
 ];
 

@@ -55,8 +55,9 @@ pub enum StepError {
     /// A plane that is none.
     #[error("planes[{0}] needs a unit normal, a finite offset and a friction between 0 and 1000")]
     BadPlane(usize),
-    /// A skin whose vertex names a matrix, node, chain or bone that is not there.
-    #[error("vertex {0} of the skin names a palette matrix, binding, node, chain or bone that is not there")]
+    /// A skin whose vertex names a matrix, section, node, chain or bone that is not there; one past the last vertex for
+    /// a section that none follows.
+    #[error("vertex {0} of the skin names a palette matrix, section, node, chain or bone that is not there")]
     BadSkin(usize),
     /// An activation that makes no sense.
     #[error("activation {0}; it must be between 0 and 10 (1 is the material's peak stress)")]

@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use glam::Vec3;
+
 use crate::Pose;
-use crate::cpu::deform_skin::deform_vertex;
+use crate::cpu::deform_skin::deform_vertices;
+use crate::cpu::pose_sections::pose_sections;
 use crate::flesh::{Flesh, FleshState};
-use crate::skin::{PaletteMatrix, Skin, SkinInputs, SkinnedVertices};
+use crate::skin::{PaletteMatrix, SectionMatrix, Skin, SkinInputs, SkinnedVertices};
 
 /// How an instance is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,6 +48,7 @@ pub(crate) struct Instance {
     pub skin: Arc<Skin>,
     pub state: InstanceState,
     pub skin_inputs: SkinInputs,
+    pub section_matrices: Vec<SectionMatrix>,
     pub vertices: SkinnedVertices,
     /// Whether the host changed the state since a GPU last took it.
     pub changed: bool,
@@ -68,8 +72,8 @@ impl Instance {
             palette: vec![identity; skin.palette_len],
             health: Health::default(),
         };
-        let (skin_inputs, vertices) = Default::default();
-        Self { flesh, skin, state, skin_inputs, vertices, changed: true }
+        let (skin_inputs, section_matrices, vertices) = Default::default();
+        Self { flesh, skin, state, skin_inputs, section_matrices, vertices, changed: true }
     }
 
     pub fn reset(&mut self) {
@@ -95,11 +99,14 @@ impl Instance {
 
     /// Skin as bones, palette and nodes stand.
     pub fn deform_skin(&mut self) {
-        let Self { skin, state, skin_inputs, vertices, .. } = self;
-        skin_inputs.gather(&state.nodes, &state.bones, &state.root);
+        let Self { flesh, skin, state, skin_inputs, section_matrices, vertices, .. } = self;
+        skin_inputs.gather(flesh, &state.nodes, &state.bones, &state.root);
         skin_inputs.palette.clone_from(&state.palette);
-        let deformed = skin.vertices.iter().map(|vertex| deform_vertex(skin, skin_inputs, &state.nodes, vertex));
-        (vertices.positions, vertices.normals) = deformed.unzip();
+        pose_sections(skin, skin_inputs, &state.nodes, section_matrices);
+        vertices.positions.resize(skin.vertices.len(), Vec3::ZERO);
+        vertices.normals.resize(skin.vertices.len(), Vec3::ZERO);
+        let SkinnedVertices { positions, normals, .. } = vertices;
+        deform_vertices(skin, &skin_inputs.palette, section_matrices, &skin.vertices, (positions, normals));
     }
 
     /// Puts a state that is no longer finite back to rest, and counts that; whether it did.

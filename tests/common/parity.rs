@@ -7,7 +7,7 @@ use sinew::flesh::{Bundle, Contraction, Disc, Flesh, Holds, RodSpec};
 use sinew::layout::{LANES, chain, node};
 use sinew::scenes::Cantilevers;
 use sinew::step::{Integrator, Stage, StepConfig};
-use sinew::{FleshHandle, HalfSpace, Material, Physics, Pose, RodBinding, Skin, SkinVertex};
+use sinew::{FleshHandle, HalfSpace, Material, Physics, Pose, SectionWeight, Skin, SkinSection, SkinVertex};
 
 /// A frame (s).
 pub const DT: f64 = 1.0 / 60.0;
@@ -143,41 +143,27 @@ fn hung(mut rods: Vec<RodSpec>, at: usize, bone: usize, holds: Holds) -> Vec<Rod
     rods
 }
 
-/// A sheet of vertices along x that follows one bone and the first rod.
+/// A sheet of vertices along x that follows two matrices and none to eight sections.
 fn sheet(flesh: &Flesh) -> Skin {
-    let mut skin = Skin { palette_len: 2, ..Skin::default() };
+    let mut skin = Skin { palette_len: 2, sections: SkinSection::all(flesh), ..Skin::default() };
+    let count = skin.sections.len() as u32;
+    skin.sections.iter_mut().skip(3).step_by(4).for_each(|section| section.reach = 0.03);
     for index in 0..150u32 {
-        let x = f64::from(index) / 150.0;
-        let at = DVec3::new(x, 0.05, 0.01 * f64::from(index % 5));
-        let first_binding = skin.bindings.len() as u32;
-        for chain in 0..index % 3 {
-            let info = &flesh.chains()[chain as usize];
-            let a = (x * (info.node_count() - 1) as f64) as usize;
-            let local = |pose: &Pose| pose.inverse().transform_point(at).as_vec3().to_array();
-            let normal = (info.rest[a].rotation.conjugate() * DVec3::Y).as_vec3().to_array();
-            skin.bindings.push(RodBinding {
-                weight: 0.4,
-                blend: (x * (info.node_count() - 1) as f64).fract() as f32,
-                group: info.group as u32,
-                node: a as u32,
-                offset_a: local(&info.rest[a]),
-                lane: info.lane as u32,
-                offset_b: local(&info.rest[a + 1]),
-                chain,
-                bone_offset: local(&flesh.bones()[0]),
-                normal_a: normal,
-                bone_normal: [0.0, 1.0, 0.0],
-                ..RodBinding::default()
-            });
-        }
+        let at = [index as f32 / 150.0, 0.05, 0.01 * (index % 5) as f32];
+        let section_count = index % 9;
         skin.vertices.push(SkinVertex {
-            position: at.as_vec3().to_array(),
-            first_binding,
+            position: at,
+            first_section: skin.weights.len() as u32,
             normal: [0.0, 1.0, 0.0],
-            binding_count: skin.bindings.len() as u32 - first_binding,
+            section_count,
+            rest_position: at,
+            rest_normal: [0.0, 1.0, 0.0],
             joints: [1 << 16, 0, 0, 0],
             weights: [0.75, 0.25, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+            ..SkinVertex::default()
         });
+        let pair = |k: u32| SectionWeight { section: (7 * index + 11 * k) % count, weight: 0.4 / (k + 1) as f32 };
+        skin.weights.extend((0..section_count).map(pair));
     }
     skin
 }
@@ -246,7 +232,9 @@ pub fn scenes() -> Vec<Scene> {
     scene.activation = 0.7;
     scenes.push(scene);
 
-    let mut scene = Scene::new("skin", &bridge, moving_bones);
+    let mut skinned = bridge.clone();
+    skinned.extend(rods(DVec3::NEG_Z, x + DVec3::NEG_Z, 0.05, &[6], soft()));
+    let mut scene = Scene::new("skin", &skinned, moving_bones);
     let skin = Arc::new(sheet(&scene.flesh[0].0));
     let first = scene.flesh[0].0.clone();
     scene.flesh = vec![
@@ -267,6 +255,8 @@ struct Rows {
     groups: Vec<GroupRows>,
     vertices: Vec<f32>,
     normals: Vec<f32>,
+    /// Twelve entries of place and twelve of normal a section.
+    sections: Vec<f32>,
 }
 
 fn rows(physics: &Physics, handle: FleshHandle) -> Rows {
@@ -276,6 +266,7 @@ fn rows(physics: &Physics, handle: FleshHandle) -> Rows {
         groups: groups.collect(),
         vertices: vertices.positions.iter().flat_map(|v| v.to_array()).collect(),
         normals: vertices.normals.iter().flat_map(|v| v.to_array()).collect(),
+        sections: bytemuck::cast_slice(physics.section_matrices(handle).unwrap()).to_vec(),
     }
 }
 
@@ -316,7 +307,8 @@ fn difference(cpu: &[Rows], gpu: &[Rows], scales: Scales) -> (f32, String) {
     };
     assert_eq!(cpu.len(), gpu.len());
     for (instance, (cpu, gpu)) in cpu.iter().zip(gpu).enumerate() {
-        assert_eq!((cpu.groups.len(), cpu.vertices.len()), (gpu.groups.len(), gpu.vertices.len()));
+        let counts = |rows: &Rows| (rows.groups.len(), rows.vertices.len(), rows.sections.len());
+        assert_eq!(counts(cpu), counts(gpu));
         for (group, (a, b)) in cpu.groups.iter().zip(&gpu.groups).enumerate() {
             for (row, (a, b)) in a.0.iter().zip(&b.0).enumerate() {
                 let (index, entry) = (row / node::ENTRIES, row % node::ENTRIES);
@@ -338,6 +330,9 @@ fn difference(cpu: &[Rows], gpu: &[Rows], scales: Scales) -> (f32, String) {
         }
         for (index, (a, b)) in cpu.normals.iter().zip(&gpu.normals).enumerate() {
             check(*a, *b, 1.0, &|| format!("instance {instance} normal {}", index / 3));
+        }
+        for (index, (a, b)) in cpu.sections.iter().zip(&gpu.sections).enumerate() {
+            check(*a, *b, scales.size, &|| format!("instance {instance} section {} entry {}", index / 24, index % 24));
         }
     }
     worst
@@ -367,6 +362,9 @@ pub fn compare(scene: &Scene, cpu: &Physics, gpu: &Physics, handles: &[FleshHand
             let mut rows = rows(physics, *handle);
             if physics.last_stage.is_some_and(|stage| stage != Stage::DeformSkin) {
                 (rows.vertices, rows.normals) = Default::default();
+            }
+            if physics.last_stage.is_some_and(|stage| !matches!(stage, Stage::PoseSections | Stage::DeformSkin)) {
+                rows.sections.clear();
             }
             without_idle_targets(&mut rows, flesh);
             rows
@@ -398,6 +396,12 @@ pub fn compare(scene: &Scene, cpu: &Physics, gpu: &Physics, handles: &[FleshHand
         gpu[0].groups[0].1[entry][0] = cpu[0].groups[0].1[entry][0] + 3.0e-5 * place;
         assert!(difference(&cpu, &gpu, scales).0 > 1.0, "{}: a perturbed chain entry {entry} is not seen", scene.name);
         gpu[0].groups[0].1[entry][0] = was;
+    }
+    for entry in 0..gpu[0].sections.len().min(24) {
+        let was = gpu[0].sections[entry];
+        gpu[0].sections[entry] = cpu[0].sections[entry] + 3.0e-5 * scales.size;
+        assert!(difference(&cpu, &gpu, scales).0 > 1.0, "{}: a perturbed section entry {entry} is not seen", scene.name);
+        gpu[0].sections[entry] = was;
     }
     if let (Some(vertex), Some(rest)) = (gpu[0].vertices.first_mut(), cpu[0].vertices.first()) {
         *vertex = rest + 3.0e-5 * scales.size;

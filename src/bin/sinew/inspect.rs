@@ -77,7 +77,7 @@ fn describe(file: &str, character: &Character) -> Inspection {
             radius: limb.radius_at(0.5),
             nodes: chain.node_count(),
             volume: chain.rest_volume,
-            vertices: body.skin.bindings.iter().filter(|binding| binding.chain as usize == index).count(),
+            vertices: body.skin.vertices_on(index),
         })
         .collect();
     Inspection {
