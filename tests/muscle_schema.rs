@@ -66,7 +66,7 @@ fn import_beside(builder: &Builder, sidecar: Sidecar) -> Result<CharacterAsset, 
 
 fn error_of(result: Result<CharacterAsset, ImportError>) -> (String, MuscleError) {
     match result {
-        Err(ImportError::Muscle { file, source }) => (file, source),
+        Err(ImportError::Muscle { file, source }) => (file, *source),
         Err(other) => panic!("not a muscle's error: {other}"),
         Ok(asset) => panic!("no error, muscles {:?}", asset.muscles),
     }
