@@ -66,7 +66,7 @@ fn import_beside(builder: &Builder, sidecar: Sidecar) -> Result<CharacterAsset, 
 
 fn error_of(result: Result<CharacterAsset, ImportError>) -> (String, MuscleError) {
     match result {
-        Err(ImportError::Muscle { file, source }) => (file, source),
+        Err(ImportError::Muscle { file, source }) => (file, *source),
         Err(other) => panic!("not a muscle's error: {other}"),
         Ok(asset) => panic!("no error, muscles {:?}", asset.muscles),
     }
@@ -110,7 +110,7 @@ fn malformed_muscles_are_errors_that_name_muscle_key_and_fix() {
         (ends(json!({ "mesh": "Hand" })), "AmbiguousJoint", "mesh", "/Root/Other/Hand"),
         (ends(json!({ "mesh": "Upper" })), "Mesh", "mesh", "without a mesh"),
         (but("origin", json!("Uper")), "UnknownJoint", "origin", "did you mean \"Upper\""),
-        (but("origin", json!("Hand")), "AmbiguousJoint", "origin", "/Root/Upper/Lower/Hand, /Root/Other/Hand"),
+        (but("origin", json!("Hand")), "AmbiguousJoint", "origin", "/Root/Other/Hand, /Root/Upper/Lower/Hand"),
         (but("origin", json!("Lower")), "Conflict", "origin", "path[0]"),
         (but("origin", json!(3)), "Type", "origin", "a joint's name"),
         (but("insertion", json!({ "place": [0, 0, 0] })), "Type", "insertion", "joint"),
@@ -612,6 +612,39 @@ fn joints_have_the_shortest_name_that_is_theirs() {
     for right in ["/Root/Other/Hand", "Root/Other", "/Root"] {
         assert!(joints.find(right, "m", "k").is_ok(), "{right:?}");
     }
+}
+
+#[test]
+fn the_readme_tells_every_key_of_the_schema_and_its_json_is_sound() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let schema: Value =
+        serde_json::from_slice(&std::fs::read(root.join("assets/muscles.schema.json")).unwrap()).unwrap();
+    let table: Vec<&str> = readme.lines().filter(|line| line.starts_with("| `")).collect();
+    let keys = schema["$defs"]["muscle"]["properties"].as_object().unwrap();
+    println!("{} keys", keys.len());
+    assert!(keys.len() > 20);
+    for key in keys.keys() {
+        assert!(table.iter().any(|line| line.contains(&format!("`{key}`"))), "README.md's table lacks {key}");
+    }
+    let listing = readme.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
+    let listed = Sidecar::from_slice("README.md", listing.as_bytes()).unwrap();
+    let mut builder = character();
+    builder.json["nodes"][1]["name"] = json!("upper_arm");
+    builder.json["nodes"][2]["name"] = json!("forearm");
+    builder.json["nodes"][7]["name"] = json!("Triceps");
+    let quoted = |start: &str| {
+        let from = readme.find(start).unwrap_or_else(|| panic!("README.md lacks {start}"));
+        readme[from..].split('`').next().unwrap().to_string()
+    };
+    builder.json["nodes"][6]["extras"] = json!({ "sinew.muscle": quoted("{\"origin\": \"upper_arm\"") });
+    builder.json["nodes"][3]["name"] = json!("biceps");
+    builder.json["nodes"][3]["extras"] = json!({ "sinew.muscle": quoted("{\"radius\": 0.02, \"path\"") });
+    let asset = import_beside(&builder, listed).unwrap();
+    let names: Vec<&str> = asset.muscles.iter().map(|muscle| muscle.name.as_str()).collect();
+    assert_eq!(names, ["biceps", "Muscle", "triceps"]);
+    assert_eq!(asset.muscles[0].thickness, Some(Thickness::PeakForce(600.0)));
+    assert!(!asset.warnings.iter().any(|warning| warning.0.contains("unknown")), "{:?}", asset.warnings);
 }
 
 /// Any JSON, of a few levels.

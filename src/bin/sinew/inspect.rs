@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use sinew::Character;
-use sinew::character::{FleshOptions, ImportOptions};
+use sinew::character::{FleshOptions, ImportOptions, MuscleShape};
 
 use crate::{Error, print};
 
@@ -26,10 +26,12 @@ struct Inspection {
     file: String,
     height: f32,
     joints: usize,
+    joint_names: Vec<String>,
     palette: usize,
     vertices: usize,
     triangles: usize,
     animations: Vec<AnimationLine>,
+    muscles: Vec<MuscleLine>,
     rods: Vec<RodLine>,
     pills: usize,
     warnings: Vec<String>,
@@ -40,6 +42,15 @@ struct AnimationLine {
     name: String,
     seconds: f32,
     tracks: usize,
+}
+
+#[derive(Serialize)]
+struct MuscleLine {
+    name: String,
+    origin: String,
+    insertion: String,
+    shape: String,
+    material: &'static str,
 }
 
 #[derive(Serialize)]
@@ -80,10 +91,30 @@ fn describe(file: &str, character: &Character) -> Inspection {
             vertices: body.skin.vertices_on(index),
         })
         .collect();
+    let muscles = asset
+        .muscles
+        .iter()
+        .map(|muscle| MuscleLine {
+            name: muscle.name.clone(),
+            origin: name(muscle.origin.joint),
+            insertion: name(muscle.insertion.joint),
+            shape: match &muscle.shape {
+                MuscleShape::Path(points) => format!("path of {} points", points.len()),
+                MuscleShape::Mesh => {
+                    format!("mesh of {} vertices", muscle.mesh.as_ref().map_or(0, |mesh| mesh.vertices.len()))
+                }
+                MuscleShape::Bundle(bundle) => {
+                    format!("bundle of {} fibres, {} sections", bundle.fibres.len(), bundle.section_count())
+                }
+            },
+            material: muscle.material.preset.name(),
+        })
+        .collect();
     Inspection {
         file: file.into(),
         height: body.height(),
         joints: asset.skeleton.joints.len(),
+        joint_names: asset.skeleton.joints.iter().map(|joint| joint.name.clone()).collect(),
         palette: asset.palette.len(),
         vertices: asset.mesh.positions.len(),
         triangles: asset.mesh.triangles.len(),
@@ -96,6 +127,7 @@ fn describe(file: &str, character: &Character) -> Inspection {
                 tracks: animation.tracks.len(),
             })
             .collect(),
+        muscles,
         rods,
         pills: body.pills.len(),
         warnings: character.warnings().iter().map(|warning| warning.0.clone()).collect(),
@@ -104,8 +136,20 @@ fn describe(file: &str, character: &Character) -> Inspection {
 
 fn text(inspection: &Inspection) -> Result<String, std::fmt::Error> {
     let mut text = String::new();
-    let Inspection { file, height, joints, palette, vertices, triangles, animations, rods, pills, warnings } =
-        inspection;
+    let Inspection {
+        file,
+        height,
+        joints,
+        joint_names: _,
+        palette,
+        vertices,
+        triangles,
+        animations,
+        muscles,
+        rods,
+        pills,
+        warnings,
+    } = inspection;
     writeln!(
         text,
         "{file}: {height:.2} m high, {joints} joints, {vertices} vertices, {triangles} triangles, palette of {palette}"
@@ -113,6 +157,10 @@ fn text(inspection: &Inspection) -> Result<String, std::fmt::Error> {
     writeln!(text, "animations: {}", animations.len())?;
     for AnimationLine { name, seconds, tracks } in animations {
         writeln!(text, "  {name}: {seconds:.2} s, {tracks} tracks")?;
+    }
+    writeln!(text, "muscles: {}", muscles.len())?;
+    for MuscleLine { name, origin, insertion, shape, material } in muscles {
+        writeln!(text, "  {name}: {shape} from {origin} to {insertion}, {material}")?;
     }
     writeln!(text, "flesh: {} rods, {pills} pills", rods.len())?;
     for rod in rods {

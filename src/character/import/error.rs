@@ -159,7 +159,7 @@ pub enum ImportError {
         /// The glTF file, or the sidecar that says the key at fault.
         file: String,
         /// What is wrong.
-        source: MuscleError,
+        source: Box<MuscleError>,
     },
     /// An import option is out of range.
     #[error("ImportOptions::meters_per_unit is {0}; it needs to be positive and finite")]

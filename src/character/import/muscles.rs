@@ -46,7 +46,7 @@ impl Origin<'_> {
             key.zip(muscle).is_some_and(|(key, object)| object.contains_key(key))
         };
         let file = self.sidecar.filter(said).map_or(self.file, |sidecar| &sidecar.label).into();
-        ImportError::Muscle { file, source }
+        ImportError::Muscle { file, source: Box::new(source) }
     }
 }
 
@@ -63,7 +63,7 @@ pub(super) fn plan<'a>(
     graph: &Graph,
     sidecar: Option<&'a Sidecar>,
 ) -> Result<Vec<Plan<'a>>, ImportError> {
-    let plain = |source| ImportError::Muscle { file: context.file.into(), source };
+    let plain = |source| ImportError::Muscle { file: context.file.into(), source: Box::new(source) };
     let mut found: Vec<Found> = Vec::new();
     let mut by_name: HashMap<String, usize> = HashMap::new();
     for node in 0..context.document.nodes.len() {
@@ -126,7 +126,7 @@ pub(super) fn plan<'a>(
 }
 
 fn on_node(context: &Context, node: usize) -> Result<Option<Found>, ImportError> {
-    let fail = |source| ImportError::Muscle { file: context.file.into(), source };
+    let fail = |source| ImportError::Muscle { file: context.file.into(), source: Box::new(source) };
     let place = |property: &str| format!("{}, {property}", context.node_name(node));
     let source = &context.document.nodes[node];
     let extras = match &source.extras {

@@ -117,7 +117,7 @@ impl<'a> JointNames<'a> {
         let name = reference.rsplit('/').next().unwrap_or(reference);
         match nearest(name, self.skeleton.joints.iter().map(|joint| joint.name.as_str())) {
             Some(near) => format!("; did you mean {near:?}?"),
-            None => "; `sinew inspect --json FILE` lists the joints".into(),
+            None => "; `sinew inspect --json FILE` lists them as joint_names".into(),
         }
     }
 }

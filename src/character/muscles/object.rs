@@ -46,10 +46,12 @@ pub(in crate::character) struct MuscleObject {
     pub bundle: Option<BundleObject>,
     /// Fibres that a path or a mesh is made into. Default: 8.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fibre_count: Option<u32>,
+    #[cfg_attr(test, schemars(with = "Option<u32>"))]
+    pub fibre_count: Option<Count>,
     /// Cross-sections that a path or a mesh is made into. Default: 8.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub section_count: Option<u32>,
+    #[cfg_attr(test, schemars(with = "Option<u32>"))]
+    pub section_count: Option<Count>,
     /// Radius of a path's belly (m). A path needs one of radius, peak_force, volume or radii at its points.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub radius: Option<f64>,
@@ -156,6 +158,7 @@ pub(in crate::character) struct DiscObject {
 #[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "material"))]
 pub(in crate::character) enum Material {
     /// The preset's name: muscle, fat or tendon.
+    #[cfg_attr(test, schemars(extend("enum" = ["muscle", "fat", "tendon"])))]
     Preset(String),
     /// A preset with values replaced.
     Object(MaterialObject),
@@ -167,6 +170,7 @@ pub(in crate::character) enum Material {
 pub(in crate::character) struct MaterialObject {
     /// muscle, fat or tendon. Default: muscle.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, schemars(extend("enum" = ["muscle", "fat", "tendon", null])))]
     pub preset: Option<String>,
     /// Young's modulus (Pa). Default: the preset's.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -208,8 +212,39 @@ pub(in crate::character) enum SidecarMuscles {
     /// Muscles by name.
     Named(BTreeMap<String, MuscleObject>),
     /// Muscles that say their names.
-    #[cfg_attr(not(test), allow(dead_code, reason = "a form that files may have but are not written in"))]
+    #[allow(dead_code, reason = "a form that files may have but are not written in")]
     List(Vec<MuscleObject>),
+}
+
+/// A whole number; also one written as 8.0, because a tool whose property holds decimals writes those.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(transparent)]
+pub(in crate::character) struct Count(pub u32);
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct CountVisitor;
+        impl Visitor<'_> for CountVisitor {
+            type Value = Count;
+
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a whole number")
+            }
+
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<Count, E> {
+                Ok(Count(u32::try_from(number).unwrap_or(u32::MAX)))
+            }
+
+            fn visit_f64<E: de::Error>(self, number: f64) -> Result<Count, E> {
+                if number >= 0.0 && number.fract() == 0.0 {
+                    // Saturates, and the range is checked later.
+                    return Ok(Count(number as u32));
+                }
+                Err(E::invalid_value(de::Unexpected::Float(number), &self))
+            }
+        }
+        deserializer.deserialize_any(CountVisitor)
+    }
 }
 
 /// `true` or `false`; also 0 or 1, because a tool without a Boolean property writes those.

@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 
 use super::joint_names::nearest;
 use super::object::{
-    BundleObject, DiscObject, EndObject, Flag, Material, MaterialObject, MuscleObject, PlacedEnd, PointObject, keys,
+    BundleObject, Count, DiscObject, EndObject, Flag, Material, MaterialObject, MuscleObject, PlacedEnd, PointObject,
+    keys,
 };
 use super::{
     ENDS_ATTRIBUTE, JointNames, MaterialPreset, MeshEnds, MuscleEnd, MuscleError, MuscleLimits, MuscleMaterial,
@@ -166,7 +167,8 @@ pub(in crate::character) fn to_spec(
     let straight = ends.map(|ends| ends.map(|(joint, place)| PathPoint { joint, place, radius: None }).to_vec());
     let shape = match (object.bundle, path) {
         (Some(bundle), _) => MuscleShape::Bundle(to_bundle(bundle)),
-        (None, Some(path)) => MuscleShape::Path(path),
+        (None, Some(path)) if !path.is_empty() => MuscleShape::Path(path),
+        (None, Some(_)) => return Err(reader.missing("path", "give it two points or more, or leave it out")),
         (None, None) if mesh.is_some() => MuscleShape::Mesh,
         (None, None) => MuscleShape::Path(straight.ok_or_else(|| {
             reader.missing("path", "give a path, put the muscle on a node with a mesh, or give both ends a place")
@@ -197,7 +199,8 @@ pub(in crate::character) fn to_spec(
         let (key, other) = ("peak_force".into(), "peak_stress".into());
         return Err(MuscleError::Conflict { muscle: reader.name(), key, other, fix });
     }
-    let (mut fibre_count, mut section_count) = (object.fibre_count, object.section_count);
+    let count = |count: Option<Count>| count.map(|Count(count)| count);
+    let (mut fibre_count, mut section_count) = (count(object.fibre_count), count(object.section_count));
     if let MuscleShape::Bundle(bundle) = &shape {
         let count = |count: usize| u32::try_from(count).ok().filter(|count| *count > 0);
         (fibre_count, section_count) = (count(bundle.fibres.len()), count(bundle.section_count()));
@@ -316,8 +319,8 @@ pub(super) fn from_spec(spec: &MuscleSpec, joints: &JointNames) -> Result<Muscle
         })
     };
     let mut object = MuscleObject {
-        fibre_count: Some(spec.fibre_count),
-        section_count: Some(spec.section_count),
+        fibre_count: Some(Count(spec.fibre_count)),
+        section_count: Some(Count(spec.section_count)),
         taper: Some(spec.taper),
         peak_stress: spec.peak_stress,
         tendon: Some(spec.tendon),

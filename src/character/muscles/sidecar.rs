@@ -57,7 +57,7 @@ pub enum SidecarError {
         /// The sidecar.
         file: String,
         /// What is wrong.
-        source: MuscleError,
+        source: Box<MuscleError>,
     },
 }
 
@@ -72,7 +72,7 @@ pub fn sidecar_path(character: impl AsRef<Path>) -> PathBuf {
 /// [`SidecarError`] where a muscle is not sound, a joint has no name of its own, or the file cannot be written.
 pub fn write_sidecar(path: impl AsRef<Path>, muscles: &[MuscleSpec], skeleton: &Skeleton) -> Result<(), SidecarError> {
     let path = path.as_ref();
-    let fail = |source| SidecarError::Muscle { file: path.display().to_string(), source };
+    let fail = |source| SidecarError::Muscle { file: path.display().to_string(), source: Box::new(source) };
     super::check_muscles(muscles, skeleton).map_err(fail)?;
     let mut sidecar = Sidecar::default();
     let joints = JointNames::new(skeleton);
@@ -99,11 +99,11 @@ impl Sidecar {
         if bytes.len() as u64 > MAX_BYTES {
             let problem = format!("has more than {MAX_BYTES} bytes");
             let source = MuscleError::Json { place: "sidecar".into(), problem, fix: "bake fewer fibres" };
-            return Err(SidecarError::Muscle { file, source });
+            return Err(SidecarError::Muscle { file, source: Box::new(source) });
         }
         match Self::from_slice(&file, &bytes) {
             Ok(sidecar) => Ok(Some(sidecar)),
-            Err(source) => Err(SidecarError::Muscle { file, source }),
+            Err(source) => Err(SidecarError::Muscle { file, source: Box::new(source) }),
         }
     }
 

@@ -110,24 +110,23 @@ impl Check<'_> {
             let fix = "give the muscle a name";
             return Err(MuscleError::Missing { muscle: self.name(), key: "name".into(), fix });
         }
+        match &spec.shape {
+            MuscleShape::Path(points) => self.path(points)?,
+            MuscleShape::Bundle(bundle) => self.bundle(bundle)?,
+            MuscleShape::Mesh if spec.mesh.is_none() => {
+                let fix = "put the muscle on a node with a mesh, or give it a path";
+                return Err(MuscleError::Missing { muscle: self.name(), key: "mesh".into(), fix });
+            }
+            MuscleShape::Mesh => {}
+        }
+        self.numbers()?;
         for (key, end) in [("origin", &spec.origin), ("insertion", &spec.insertion)] {
             self.joint(key, end.joint)?;
             if let Some(place) = end.place {
                 self.place(&format!("{key}.place"), place)?;
             }
         }
-        self.numbers()?;
-        match &spec.shape {
-            MuscleShape::Path(points) => self.path(points),
-            MuscleShape::Bundle(bundle) => self.bundle(bundle),
-            MuscleShape::Mesh => match &spec.mesh {
-                Some(mesh) => self.mesh(mesh),
-                None => {
-                    let fix = "put the muscle on a node with a mesh, or give it a path";
-                    Err(MuscleError::Missing { muscle: self.name(), key: "mesh".into(), fix })
-                }
-            },
-        }
+        spec.mesh.as_ref().map_or(Ok(()), |mesh| self.mesh(mesh))
     }
 
     fn numbers(&self) -> Result<(), MuscleError> {
