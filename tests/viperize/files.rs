@@ -11,7 +11,9 @@ fn binary_stl(mesh: &TriangleMesh) -> Vec<u8> {
     for corners in &mesh.triangles {
         bytes.extend([0; 12]);
         for vertex in corners {
-            bytes.extend(mesh.positions[*vertex as usize].as_vec3().to_array().iter().flat_map(|part| part.to_le_bytes()));
+            bytes.extend(
+                mesh.positions[*vertex as usize].as_vec3().to_array().iter().flat_map(|part| part.to_le_bytes()),
+            );
         }
         bytes.extend([0; 2]);
     }
@@ -46,9 +48,8 @@ fn obj(mesh: &TriangleMesh) -> String {
 #[test]
 fn all_formats_hold_the_same_mesh() {
     let mesh = spindle();
-    let corner = |mesh: &TriangleMesh, triangle: usize, corner: usize| {
-        mesh.positions[mesh.triangles[triangle][corner] as usize]
-    };
+    let corner =
+        |mesh: &TriangleMesh, triangle: usize, corner: usize| mesh.positions[mesh.triangles[triangle][corner] as usize];
     let read = [
         ("binary STL", read_stl(&binary_stl(&mesh), 0.001)),
         ("text STL", read_stl(text_stl(&mesh).as_bytes(), 0.001)),
@@ -56,8 +57,13 @@ fn all_formats_hold_the_same_mesh() {
     ];
     for (name, read) in read {
         let read = read.expect(name);
-        assert_eq!((read.positions.len(), read.triangles.len()), (mesh.positions.len(), mesh.triangles.len()), "{name}");
-        let apart = |index: usize| (corner(&read, index / 3, index % 3) * 1000.0).distance(corner(&mesh, index / 3, index % 3));
+        assert_eq!(
+            (read.positions.len(), read.triangles.len()),
+            (mesh.positions.len(), mesh.triangles.len()),
+            "{name}"
+        );
+        let apart =
+            |index: usize| (corner(&read, index / 3, index % 3) * 1000.0).distance(corner(&mesh, index / 3, index % 3));
         let worst = (0..3 * mesh.triangles.len()).map(apart).fold(0.0, f64::max);
         println!("{name}: apart {worst:.1e} m");
         assert!(worst < 1e-6, "{name}");

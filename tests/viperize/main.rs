@@ -97,9 +97,11 @@ fn a_spindles_radii_follow_it() {
 fn a_bent_tubes_fibres_bend_with_it() {
     let mesh = bent_tube();
     let length = BEND_RADIUS * BEND_ANGLE;
-    let faces = Ends::Vertices { sources: (0..32).chain([65 * 32]).collect(), sinks: (64 * 32..65 * 32).chain([65 * 32 + 1]).collect() };
-    // Ends that are found are not quite square to a bend.
-    for (name, ends, off) in [("painted", faces, [0.01, 0.001, 0.003]), ("auto", Ends::Auto, [0.05, 0.004, 0.01])] {
+    let faces = Ends::Vertices {
+        sources: (0..32).chain([65 * 32]).collect(),
+        sinks: (64 * 32..65 * 32).chain([65 * 32 + 1]).collect(),
+    };
+    for (name, ends) in [("painted", faces), ("auto", Ends::Auto)] {
         let viperized = viperized(&mesh, &ends, &ViperizeOptions { sections: 12, ..defaults() });
         let angle = |place: DVec3| place.y.atan2(place.x);
         let turns = angle(centre(&viperized, 11)) > angle(centre(&viperized, 0));
@@ -113,7 +115,7 @@ fn a_bent_tubes_fibres_bend_with_it() {
         println!("{name}: length {:.4} of {length:.4} m; off it, the arc and the level: {worst:.4?}", viperized.length);
         let grows = |fibre: &Vec<Disc>| fibre.windows(2).all(|p| (angle(p[1].place) > angle(p[0].place)) == turns);
         assert!(viperized.bundle.fibres.iter().all(grows), "angles grow");
-        assert!(worst.iter().zip(off).all(|(worst, off)| *worst < off));
+        assert!(worst[0] < 0.01 && worst[1] < 0.001 && worst[2] < 0.003);
         Measured::new(name, &mesh, &viperized).assert(1e-9);
     }
 }

@@ -182,8 +182,7 @@ fn from_seeds(grid: &mut VolumeGrid, surface: &Surface, seeds: [u32; 2]) -> Resu
         let neighbours = &grid.cells[cell].neighbours;
         neighbours.iter().any(|&next| next != NONE && before(next as usize) != before(cell))
     };
-    let drained: Vec<Role> =
-        (0..roles.len()).map(|cell| if drain(cell) { Role::Source } else { Role::Free }).collect();
+    let drained: Vec<Role> = (0..roles.len()).map(|cell| if drain(cell) { Role::Source } else { Role::Free }).collect();
     let mut potential = vec![0.0; roles.len()];
     harmonic::poisson(grid, &drained, 1.0, &mut potential)?;
     let highest = |first: bool| {
@@ -194,7 +193,8 @@ fn from_seeds(grid: &mut VolumeGrid, surface: &Surface, seeds: [u32; 2]) -> Resu
     let mut roles = vec![Role::Free; roles.len()];
     for head in heads(grid, &potential, length) {
         let role = if before(head as usize) { Role::Source } else { Role::Sink };
-        for cell in end_zone(grid, &potential, &field, head, length) {
+        let towards = if role == Role::Sink { 1.0 } else { -1.0 };
+        for cell in end_zone(grid, &potential, &|cell| towards * gradient(grid, cell, &field), head, length) {
             roles[cell as usize] = role;
         }
     }
@@ -202,14 +202,14 @@ fn from_seeds(grid: &mut VolumeGrid, surface: &Surface, seeds: [u32; 2]) -> Resu
 }
 
 /// The cells at the end of a head: its face, if it is blunt, else those less deep below its summit than `DEPTH`.
-fn end_zone(grid: &VolumeGrid, potential: &[f64], field: &[f64], head: u32, length: f64) -> Vec<u32> {
+/// `flow` is that towards it.
+fn end_zone(grid: &VolumeGrid, potential: &[f64], flow: &dyn Fn(usize) -> DVec3, head: u32, length: f64) -> Vec<u32> {
     let radius = (grid.volume() / (std::f64::consts::PI * length)).sqrt();
     let depth = (DEPTH * length).max(grid.size);
     let below = |cell: u32| (2.0 * (potential[head as usize] - potential[cell as usize]).max(0.0)).sqrt();
     let around = grid.reach(head, |cell| below(cell) < 2.0 * radius);
     let inner = around.iter().filter(|&&cell| below(cell) > radius);
-    let flow: DVec3 = inner.map(|&cell| gradient(grid, cell as usize, field)).sum();
-    let towards = if field[head as usize] < 0.5 { -flow } else { flow }.normalize_or_zero();
+    let towards = inner.map(|&cell| flow(cell as usize)).sum::<DVec3>().normalize_or_zero();
     let outward = |cell: u32| {
         let [x, y, z, to_x, to_y, to_z] = grid.cells[cell as usize].open.map(f64::from);
         DVec3::new(x - to_x, y - to_y, z - to_z)

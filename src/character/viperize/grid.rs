@@ -45,7 +45,7 @@ impl VolumeGrid {
         let min = corners().fold(DVec3::INFINITY, |min, &corner| min.min(corner));
         let max = corners().fold(DVec3::NEG_INFINITY, |max, &corner| max.max(corner));
         let extent = max - min;
-        if triangles.is_empty() || !(extent.max_element() > 0.0) {
+        if triangles.is_empty() || extent.max_element() <= 0.0 {
             return Err(ViperizeError::NoVolume);
         }
         let coarse = Self::with_size(tree, min, max, extent.max_element() / 48.0);
@@ -83,13 +83,13 @@ impl VolumeGrid {
     fn join(&mut self) {
         const LOW: [u8; 3] = [0b0101_0101, 0b0011_0011, 0b0000_1111];
         for index in 0..self.cells.len() {
-            for axis in 0..3 {
+            for (axis, low) in LOW.into_iter().enumerate() {
                 let next = self.at(self.cells[index].at.as_ivec3() + IVec3::AXES[axis]);
                 if next == NONE {
                     continue;
                 }
-                let high = (self.cells[index].inside & !LOW[axis]) >> (1 << axis);
-                let open = (high & self.cells[next as usize].inside & LOW[axis]).count_ones() as u8;
+                let high = (self.cells[index].inside & !low) >> (1 << axis);
+                let open = (high & self.cells[next as usize].inside & low).count_ones() as u8;
                 if open > 0 {
                     self.cells[index].neighbours[3 + axis] = next;
                     self.cells[index].open[3 + axis] = open;

@@ -32,12 +32,7 @@ pub(super) fn solve(grid: &VolumeGrid, roles: &[Role], field: &mut [f64]) -> Res
 ///
 /// # Errors
 /// [`ViperizeError::Harmonic`].
-pub(super) fn poisson(
-    grid: &VolumeGrid,
-    roles: &[Role],
-    supply: f64,
-    field: &mut [f64],
-) -> Result<(), ViperizeError> {
+pub(super) fn poisson(grid: &VolumeGrid, roles: &[Role], supply: f64, field: &mut [f64]) -> Result<(), ViperizeError> {
     let system = System::new(grid, roles);
     let count = grid.cells.len();
     let mut right = vec![0.0; count];
@@ -131,8 +126,8 @@ impl System {
                 }
             }
         }
-        for index in 0..count {
-            if roles[index] != Role::Free {
+        for (index, role) in roles.iter().enumerate() {
+            if *role != Role::Free {
                 continue;
             }
             let mut pivot = system.diagonal[index];
