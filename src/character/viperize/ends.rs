@@ -4,6 +4,7 @@ use super::{
     ViperizeError,
     grid::{NONE, VolumeGrid},
     harmonic,
+    iso_sections::gradient,
     mesh::TriangleMesh,
     orientation::Surface,
 };
@@ -39,8 +40,14 @@ pub(super) enum Role {
 
 /// Depth of the end zones that are found, as a part of the muscle's length.
 const DEPTH: f64 = 0.02;
-/// Heads that end within this part of the muscle's length below the longest one end at the same bone.
-const HEADS: f64 = 0.12;
+/// Area of a blunt end's face, as a part of the muscle's mean section, at least.
+const BLUNT: f64 = 0.4;
+/// How far it may lean, as a part of the muscle's mean radius.
+const FACE_DEPTH: f64 = 1.0;
+/// Cosine of the angle between such a face and the flow, at least.
+const SQUARE: f64 = 0.6;
+/// Length over which a head stands apart, as a part of the muscle's, from which it has an end of its own.
+const HEAD: f64 = 0.05;
 
 /// Finds every cell's role and leaves the cells out of the grid that are not joined to both ends.
 ///
@@ -155,8 +162,9 @@ fn nearest_cell(grid: &VolumeGrid, place: DVec3) -> Option<usize> {
     cells.min_by(|&a, &b| distance(a).total_cmp(&distance(b))).map(|cell| cell as usize)
 }
 
-/// Ends of the mesh near two cells. The field between the cells gives the surface that halves the volume; the places
-/// farthest from it on either side, along the muscle, are its ends, so that a blunt end is cut square.
+/// Ends of the mesh near two cells: the field between the cells gives the surface that halves the volume, and the ends
+/// lie where a flow that wells up everywhere and drains through that surface starts. Its potential grows towards every
+/// end as half the square of the distance to it, and square to a blunt end.
 fn from_seeds(grid: &mut VolumeGrid, surface: &Surface, seeds: [u32; 2]) -> Result<Vec<Role>, ViperizeError> {
     if seeds[0] == seeds[1] {
         return Err(ViperizeError::EndsMeet);
@@ -170,44 +178,89 @@ fn from_seeds(grid: &mut VolumeGrid, surface: &Surface, seeds: [u32; 2]) -> Resu
     let mut sorted = field.clone();
     let (_, &mut middle, _) = sorted.select_nth_unstable_by(field.len() / 2, f64::total_cmp);
     let before = |cell: usize| field[cell] < middle;
-    let crossed = |cell: &u32| {
-        let neighbours = &grid.cells[*cell as usize].neighbours;
-        neighbours.iter().any(|&next| next != NONE && before(next as usize) != before(*cell as usize))
+    let drain = |cell: usize| {
+        let neighbours = &grid.cells[cell].neighbours;
+        neighbours.iter().any(|&next| next != NONE && before(next as usize) != before(cell))
     };
-    let halving: Vec<u32> = (0..grid.cells.len() as u32).filter(crossed).collect();
-    let distances = geodesic(grid, &halving);
-    let side = |first: bool| -> Vec<u32> {
-        let on_side = |(cell, &distance): (usize, &u32)| if before(cell) == first { distance } else { 0 };
-        distances.iter().enumerate().map(on_side).collect()
+    let drained: Vec<Role> = (0..roles.len()).map(|cell| if drain(cell) { Role::Source } else { Role::Free }).collect();
+    let mut potential = vec![0.0; roles.len()];
+    harmonic::poisson(grid, &drained, 1.0, &mut potential)?;
+    let highest = |first: bool| {
+        let own = (0..roles.len()).filter(|&cell| before(cell) == first);
+        own.map(|cell| potential[cell]).fold(0.0, f64::max)
     };
-    let sides = [side(true), side(false)];
-    let length: u32 = sides.iter().map(|side| side.iter().copied().max().unwrap_or(0)).sum();
-    let mut roles = vec![Role::Free; grid.cells.len()];
-    for (side, role) in sides.iter().zip([Role::Source, Role::Sink]) {
-        for cell in end_zone(grid, side, f64::from(length)) {
+    let length = (2.0 * highest(true)).sqrt() + (2.0 * highest(false)).sqrt();
+    let mut roles = vec![Role::Free; roles.len()];
+    for head in heads(grid, &potential, length) {
+        let role = if before(head as usize) { Role::Source } else { Role::Sink };
+        let towards = if role == Role::Sink { 1.0 } else { -1.0 };
+        for cell in end_zone(grid, &potential, &|cell| towards * gradient(grid, cell, &field), head, length) {
             roles[cell as usize] = role;
         }
     }
     keep_joined(grid, surface, roles)
 }
 
-/// The cells at the far end of every head.
-fn end_zone(grid: &VolumeGrid, distances: &[u32], length: f64) -> Vec<u32> {
-    let top = f64::from(distances.iter().copied().max().unwrap_or(0));
-    let depth = (DEPTH * length).max(f64::from(STEPS[0]));
-    let floor = (top - HEADS * length).max(0.5 * top);
-    let far = |cell: u32| f64::from(distances[cell as usize]) > floor;
-    let mut zone = Vec::new();
-    for head in grid.flood(far) {
-        if !far(head[0]) {
-            continue;
+/// The cells at the end of a head: its face, if it is blunt, else those less deep below its summit than `DEPTH`.
+/// `flow` is that towards it.
+fn end_zone(grid: &VolumeGrid, potential: &[f64], flow: &dyn Fn(usize) -> DVec3, head: u32, length: f64) -> Vec<u32> {
+    let radius = (grid.volume() / (std::f64::consts::PI * length)).sqrt();
+    let depth = (DEPTH * length).max(grid.size);
+    let below = |cell: u32| (2.0 * (potential[head as usize] - potential[cell as usize]).max(0.0)).sqrt();
+    let around = grid.reach(head, |cell| below(cell) < 2.0 * radius);
+    let inner = around.iter().filter(|&&cell| below(cell) > radius);
+    let towards = inner.map(|&cell| flow(cell as usize)).sum::<DVec3>().normalize_or_zero();
+    let outward = |cell: u32| {
+        let [x, y, z, to_x, to_y, to_z] = grid.cells[cell as usize].open.map(f64::from);
+        DVec3::new(x - to_x, y - to_y, z - to_z)
+    };
+    let square = |cell: u32| {
+        let beside = grid.cells[cell as usize].neighbours.into_iter().filter(|&next| next != NONE);
+        let normal = outward(cell) + beside.map(outward).sum::<DVec3>();
+        normal.normalize_or_zero().dot(towards) > SQUARE
+    };
+    let near_face = |cell: u32| below(cell) < FACE_DEPTH * radius && square(cell);
+    let mut face = grid.reach(head, near_face);
+    face.retain(|&cell| outward(cell).dot(towards) > 0.0);
+    let area = face.len() as f64 * grid.size * grid.size;
+    let blunt = area > BLUNT * std::f64::consts::PI * radius * radius;
+    if blunt { face } else { grid.reach(head, |cell| below(cell) < depth) }
+}
+
+/// The tip of every head: the potential's summits that stand high enough above the pass to a higher one.
+fn heads(grid: &VolumeGrid, potential: &[f64], length: f64) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..potential.len() as u32).collect();
+    order.sort_unstable_by(|&a, &b| potential[b as usize].total_cmp(&potential[a as usize]).then(a.cmp(&b)));
+    // The summit that each visited cell leads up to; summits lead to themselves until they are joined to higher ones.
+    let mut summits = vec![NONE; potential.len()];
+    fn summit(summits: &mut [u32], mut cell: u32) -> u32 {
+        while summits[cell as usize] != cell {
+            summits[cell as usize] = summits[summits[cell as usize] as usize];
+            cell = summits[cell as usize];
         }
-        let own = head.iter().map(|&cell| f64::from(distances[cell as usize])).fold(0.0, f64::max);
-        if own == top || own - floor > depth {
-            zone.extend(head.iter().filter(|&&cell| f64::from(distances[cell as usize]) > own - depth));
+        cell
+    }
+    let mut heads = Vec::new();
+    for &cell in &order {
+        summits[cell as usize] = cell;
+        for &neighbour in &grid.cells[cell as usize].neighbours {
+            if neighbour == NONE || summits[neighbour as usize] == NONE {
+                continue;
+            }
+            let (one, other) = (summit(&mut summits, cell), summit(&mut summits, neighbour));
+            let higher = |a: u32, b: u32| (potential[a as usize], b) > (potential[b as usize], a);
+            let (high, low) = if higher(one, other) { (one, other) } else { (other, one) };
+            if high != low {
+                let fall = potential[low as usize] - potential[cell as usize];
+                if (2.0 * fall).sqrt() > HEAD * length {
+                    heads.push(low);
+                }
+                summits[low as usize] = high;
+            }
         }
     }
-    zone
+    heads.extend(order.iter().copied().filter(|&cell| summits[cell as usize] == cell));
+    heads
 }
 
 /// Leaves the cells out that are not joined to both ends.

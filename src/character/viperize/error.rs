@@ -16,8 +16,8 @@ pub enum ViperizeError {
         /// How many the mesh has.
         vertices: usize,
     },
-    /// A vertex is not finite, or so far out that its square is not.
-    #[error("vertex {vertex} of the mesh is not finite, or over 1e100 m away: mend or remove it")]
+    /// A vertex is not finite, or absurdly far out.
+    #[error("vertex {vertex} of the mesh is not finite, or over 1e50 m away: mend or remove it")]
     NotFinite {
         /// Which vertex.
         vertex: usize,

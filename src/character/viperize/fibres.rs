@@ -27,11 +27,7 @@ pub(super) fn lay(sections: &[Section], options: &ViperizeOptions, inside: impl 
     }
 
     for round in 0..=options.rounds {
-        let mut changed = false;
-        for &(from, to) in &steps {
-            let pieces = pieces(&cells[from], &sites[from], usize::from(from < to));
-            changed |= combing::comb(&sites[from].clone(), &pieces, &mut sites[to]);
-        }
+        let changed = comb_all(&cells, &steps, &mut sites);
         let before = sites.clone();
         if round == options.rounds {
             break;
@@ -54,14 +50,24 @@ pub(super) fn lay(sections: &[Section], options: &ViperizeOptions, inside: impl 
         }
     }
 
-    let restricted = |(cells, sites): (&Cells, Vec<Site>)| {
-        let restricted = |site: Site| {
-            let nearest = || cells.samples[cells.nearest_sample(site.place)].place;
-            if inside(site.place) { site.place } else { nearest() }
-        };
-        sites.into_iter().map(restricted).collect()
-    };
-    cells.iter().zip(sites).map(restricted).collect()
+    for (cells, sites) in cells.iter().zip(&mut sites) {
+        for site in sites.iter_mut().filter(|site| !inside(site.place)) {
+            site.place = cells.samples[cells.nearest_sample(site.place)].place;
+        }
+    }
+    comb_all(&cells, &steps, &mut sites);
+    sites.into_iter().map(|sites| sites.into_iter().map(|site| site.place).collect()).collect()
+}
+
+/// Combs every section after the one before it, outwards. Says whether anything changed.
+fn comb_all(cells: &[Cells], steps: &[(usize, usize)], sites: &mut [Vec<Site>]) -> bool {
+    let mut changed = false;
+    for &(from, to) in steps {
+        let pieces = pieces(&cells[from], &sites[from], usize::from(from < to));
+        let before = sites[from].clone();
+        changed |= combing::comb(&before, &pieces, &mut sites[to]);
+    }
+    changed
 }
 
 /// Steps from a section to its neighbours, outwards.

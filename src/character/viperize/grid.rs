@@ -45,7 +45,7 @@ impl VolumeGrid {
         let min = corners().fold(DVec3::INFINITY, |min, &corner| min.min(corner));
         let max = corners().fold(DVec3::NEG_INFINITY, |max, &corner| max.max(corner));
         let extent = max - min;
-        if triangles.is_empty() || !(extent.max_element() > 0.0) {
+        if triangles.is_empty() || extent.max_element() <= 0.0 {
             return Err(ViperizeError::NoVolume);
         }
         let coarse = Self::with_size(tree, min, max, extent.max_element() / 48.0);
@@ -83,13 +83,13 @@ impl VolumeGrid {
     fn join(&mut self) {
         const LOW: [u8; 3] = [0b0101_0101, 0b0011_0011, 0b0000_1111];
         for index in 0..self.cells.len() {
-            for axis in 0..3 {
+            for (axis, low) in LOW.into_iter().enumerate() {
                 let next = self.at(self.cells[index].at.as_ivec3() + IVec3::AXES[axis]);
                 if next == NONE {
                     continue;
                 }
-                let high = (self.cells[index].inside & !LOW[axis]) >> (1 << axis);
-                let open = (high & self.cells[next as usize].inside & LOW[axis]).count_ones() as u8;
+                let high = (self.cells[index].inside & !low) >> (1 << axis);
+                let open = (high & self.cells[next as usize].inside & low).count_ones() as u8;
                 if open > 0 {
                     self.cells[index].neighbours[3 + axis] = next;
                     self.cells[index].open[3 + axis] = open;
@@ -139,29 +139,39 @@ impl VolumeGrid {
         self.cells[cell as usize].inside >> high & 1 == 1
     }
 
-    /// The connected parts of the cells with equal `label`s, each in the order of a breadth-first search.
+    /// The connected parts of the cells with equal `label`s.
     pub(super) fn flood<L: PartialEq>(&self, label: impl Fn(u32) -> L) -> Vec<Vec<u32>> {
         let mut seen = vec![false; self.cells.len()];
         let mut parts = Vec::new();
         for start in 0..self.cells.len() as u32 {
-            if std::mem::replace(&mut seen[start as usize], true) {
-                continue;
+            if !seen[start as usize] {
+                let own = label(start);
+                parts.push(self.spread(start, &mut seen, |cell| label(cell) == own));
             }
-            let own = label(start);
-            let mut part = vec![start];
-            let mut next = 0;
-            while let Some(&cell) = part.get(next) {
-                next += 1;
-                for &neighbour in &self.cells[cell as usize].neighbours {
-                    if neighbour != NONE && !seen[neighbour as usize] && label(neighbour) == own {
-                        seen[neighbour as usize] = true;
-                        part.push(neighbour);
-                    }
-                }
-            }
-            parts.push(part);
         }
         parts
+    }
+
+    /// The cells that `within` holds for and that such cells join to `start`.
+    pub(super) fn reach(&self, start: u32, within: impl Fn(u32) -> bool) -> Vec<u32> {
+        self.spread(start, &mut vec![false; self.cells.len()], within)
+    }
+
+    /// Breadth-first search through cells not seen.
+    fn spread(&self, start: u32, seen: &mut [bool], within: impl Fn(u32) -> bool) -> Vec<u32> {
+        seen[start as usize] = true;
+        let mut part = vec![start];
+        let mut next = 0;
+        while let Some(&cell) = part.get(next) {
+            next += 1;
+            for &neighbour in &self.cells[cell as usize].neighbours {
+                if neighbour != NONE && !seen[neighbour as usize] && within(neighbour) {
+                    seen[neighbour as usize] = true;
+                    part.push(neighbour);
+                }
+            }
+        }
+        part
     }
 
     /// Leaves the cells out that `keep` does not name.

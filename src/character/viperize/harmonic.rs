@@ -14,44 +14,46 @@ const ITERATIONS: usize = 4000;
 const MODIFIED: f64 = 0.97;
 const PIVOT: f64 = 0.25;
 
-/// Solves ∇²φ = 0 with φ = 0 on source cells, 1 on sink cells and no flux through the surface, by finite volumes and
-/// conjugate gradients with a modified incomplete Cholesky factor. `field` holds a first guess and takes the answer.
+/// Solves ∇²φ = 0 with φ = 0 on source cells, 1 on sink cells and no flux through the surface. `field` holds a first
+/// guess and takes the answer.
 ///
 /// # Errors
 /// [`ViperizeError::Harmonic`].
 pub(super) fn solve(grid: &VolumeGrid, roles: &[Role], field: &mut [f64]) -> Result<(), ViperizeError> {
-    let system = System::new(grid, roles);
-    for (value, role) in field.iter_mut().zip(roles) {
-        match role {
-            Role::Source => *value = 0.0,
-            Role::Sink => *value = 1.0,
-            Role::Free => {}
-        }
+    poisson(grid, roles, 0.0, field)?;
+    for value in field {
+        *value = value.clamp(0.0, 1.0);
     }
+    Ok(())
+}
+
+/// Solves −∇²φ = `supply` (1/m² × the field's unit) with the same ends, by finite volumes and conjugate gradients with
+/// a modified incomplete Cholesky factor.
+///
+/// # Errors
+/// [`ViperizeError::Harmonic`].
+pub(super) fn poisson(grid: &VolumeGrid, roles: &[Role], supply: f64, field: &mut [f64]) -> Result<(), ViperizeError> {
+    let system = System::new(grid, roles);
     let count = grid.cells.len();
-    let mut residual = vec![0.0; count];
-    let mut ends = vec![0.0; count];
+    let mut right = vec![0.0; count];
     for (index, role) in roles.iter().enumerate() {
-        if *role == Role::Free {
-            for (&neighbour, &open) in grid.cells[index].neighbours.iter().zip(&grid.cells[index].open) {
-                if neighbour != NONE && roles[neighbour as usize] == Role::Sink {
-                    ends[index] += f64::from(open);
+        match role {
+            Role::Free => {
+                // Per face h²/4 an open quarter, over the distance h.
+                right[index] = supply * grid.cell_volume(index) * 4.0 / grid.size;
+                for (&neighbour, &open) in grid.cells[index].neighbours.iter().zip(&grid.cells[index].open) {
+                    if neighbour != NONE && roles[neighbour as usize] == Role::Sink {
+                        right[index] += f64::from(open);
+                    }
                 }
             }
+            _ => field[index] = 0.0,
         }
     }
-    let scale = dot(&ends, &ends).sqrt();
+    let scale = dot(&right, &right).sqrt();
     let mut image = vec![0.0; count];
-    let mut guess = field.to_vec();
-    for (value, role) in guess.iter_mut().zip(roles) {
-        if *role != Role::Free {
-            *value = 0.0;
-        }
-    }
-    system.apply(&guess, &mut image);
-    for index in 0..count {
-        residual[index] = ends[index] - image[index];
-    }
+    system.apply(field, &mut image);
+    let mut residual: Vec<f64> = right.iter().zip(&image).map(|(right, image)| right - image).collect();
     let mut relaxed = vec![0.0; count];
     system.precondition(&residual, &mut relaxed);
     let mut direction = relaxed.clone();
@@ -64,7 +66,7 @@ pub(super) fn solve(grid: &VolumeGrid, roles: &[Role], field: &mut [f64]) -> Res
         system.apply(&direction, &mut image);
         let step = product / dot(&direction, &image);
         for index in 0..count {
-            guess[index] += step * direction[index];
+            field[index] += step * direction[index];
             residual[index] -= step * image[index];
         }
         reached = dot(&residual, &residual).sqrt() / scale;
@@ -75,12 +77,12 @@ pub(super) fn solve(grid: &VolumeGrid, roles: &[Role], field: &mut [f64]) -> Res
         }
         product = next;
     }
-    if !(reached <= TOLERANCE) {
+    if reached.is_nan() || reached > TOLERANCE {
         return Err(ViperizeError::Harmonic { residual: reached });
     }
-    for (index, role) in roles.iter().enumerate() {
-        if *role == Role::Free {
-            field[index] = guess[index].clamp(0.0, 1.0);
+    for (value, role) in field.iter_mut().zip(roles) {
+        if *role == Role::Sink {
+            *value = 1.0;
         }
     }
     Ok(())
@@ -124,8 +126,8 @@ impl System {
                 }
             }
         }
-        for index in 0..count {
-            if roles[index] != Role::Free {
+        for (index, role) in roles.iter().enumerate() {
+            if *role != Role::Free {
                 continue;
             }
             let mut pivot = system.diagonal[index];

@@ -8,6 +8,8 @@ use glam::DVec3;
 
 /// Cells over which the field's mean gradient is taken.
 const CELLS_PER_BIN: usize = 64;
+/// Weight of cells at the surface in that mean: steps that cut them lower the gradient there.
+const CUT: f64 = 0.02;
 /// Nearest that an end section comes to the muscle's end, as a part of its length.
 const LEAST_INSET: f64 = 0.01;
 /// Farthest that it stays from it.
@@ -36,17 +38,29 @@ impl ArcLength {
         let distances = geodesic(grid, &free);
         let end = free.iter().map(|&cell| along[cell as usize]).fold(0.0, f64::max);
         let unit = grid.size / f64::from(STEPS[0]);
+        let (mut depths, mut volumes) = ([0.0_f64; 2], [0.0; 2]);
         for (cell, role) in roles.iter().enumerate() {
             let beyond = f64::from(distances[cell].min(1 << 24)) * unit - grid.size;
-            match role {
-                Role::Free => {}
-                Role::Source => along[cell] = -beyond,
-                Role::Sink => along[cell] = end.max(along[cell]) + beyond,
+            let side = usize::from(*role == Role::Sink);
+            if *role != Role::Free {
+                along[cell] = [-beyond, end + beyond][side];
+                depths[side] = depths[side].max(beyond);
+                volumes[side] += grid.cell_volume(cell);
             }
         }
         let half = 0.5 * grid.size;
-        let start = along.iter().copied().fold(f64::INFINITY, f64::min) - half;
-        let length = along.iter().copied().fold(f64::NEG_INFINITY, f64::max) + half - start;
+        let deep = |side: usize| {
+            // A pointed zone is as deep as it reaches; a blunt one as its volume over the area beside it says, less
+            // what lies before the centres of its first cells, where the field ends.
+            let level = [0.0, end][side];
+            let near = |cell: &&u32| (along[**cell as usize] - level).abs() < 3.0 * grid.size;
+            let beside: f64 = free.iter().filter(near).map(|&cell| grid.cell_volume(cell as usize)).sum();
+            let blunt = volumes[side] * 3.0 * grid.size / beside.max(f64::MIN_POSITIVE);
+            let pointed = depths[side] >= 3.0 * grid.size && blunt < 0.6 * depths[side];
+            if pointed { depths[side] } else { (blunt - half).clamp(0.0, depths[side] + half) }
+        };
+        let start = -deep(0);
+        let length = end + deep(1) - start;
         for place in &mut along {
             *place -= start;
         }
@@ -125,9 +139,14 @@ fn stretched(grid: &VolumeGrid, roles: &[Role], field: &[f64]) -> Vec<f64> {
     let (mut low, mut passed) = (0.0, 0.0);
     for bin in order.chunks(CELLS_PER_BIN) {
         let high = if bin.len() == CELLS_PER_BIN { field[bin[bin.len() - 1]] } else { 1.0 };
-        let volume: f64 = bin.iter().map(|&cell| grid.cell_volume(cell)).sum();
-        let slope: f64 = bin.iter().map(|&cell| grid.cell_volume(cell) * gradient(grid, cell, field).length()).sum();
-        let length = if slope > 0.0 { (high - low) * volume / slope } else { 0.0 };
+        let (mut weights, mut slopes) = (0.0, 0.0);
+        for &cell in bin {
+            let sound = grid.cells[cell].open == [4; 6];
+            let weight = grid.cell_volume(cell) * if sound { 1.0 } else { CUT };
+            weights += weight;
+            slopes += weight * gradient(grid, cell, field).length();
+        }
+        let length = if slopes > 0.0 { (high - low) * weights / slopes } else { 0.0 };
         for &cell in bin {
             let part = if high > low { ((field[cell] - low) / (high - low)).min(1.0) } else { 1.0 };
             along[cell] = passed + part * length;
@@ -140,7 +159,7 @@ fn stretched(grid: &VolumeGrid, roles: &[Role], field: &[f64]) -> Vec<f64> {
 
 /// Gradient of a field in a cell (its unit per m): along each axis the mean over the two faces, each as far as it is
 /// open; nothing passes a closed one.
-fn gradient(grid: &VolumeGrid, cell: usize, field: &[f64]) -> DVec3 {
+pub(super) fn gradient(grid: &VolumeGrid, cell: usize, field: &[f64]) -> DVec3 {
     let Some(own) = grid.cells.get(cell) else { return DVec3::ZERO };
     let mut gradient = DVec3::ZERO;
     for axis in 0..3 {

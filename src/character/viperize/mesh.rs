@@ -17,7 +17,7 @@ impl TriangleMesh {
     /// # Errors
     /// [`ViperizeError::NoTriangles`], [`ViperizeError::TriangleIndex`], [`ViperizeError::NotFinite`].
     pub(super) fn validate(&self) -> Result<(), ViperizeError> {
-        let far = |place: &DVec3| !place.is_finite() || place.abs().max_element() > 1e100;
+        let far = |place: &DVec3| !place.is_finite() || place.abs().max_element() > 1e50;
         if let Some(vertex) = self.positions.iter().position(far) {
             return Err(ViperizeError::NotFinite { vertex });
         }

@@ -61,6 +61,8 @@ pub struct Viperized {
     /// Volume that the mesh encloses (m³): of its outward triangles where they close without overlapping, else of the
     /// grid.
     pub mesh_volume: f64,
+    /// Volume of the parts that are not joined to both ends and were left out (m³).
+    pub left_out_volume: f64,
     /// Length of the muscle between its ends (m).
     pub length: f64,
     /// Arc length of every section from the origin's end (m).
@@ -127,6 +129,7 @@ pub fn viperize(
     Ok(Viperized {
         bundle: Bundle { fibres },
         mesh_volume,
+        left_out_volume: whole - joined,
         length: arc.length,
         sections: levels,
         disc_places,

@@ -1,7 +1,7 @@
 //! Turns the triangles of a dirty mesh outward and leaves out its inner walls, so that winding numbers can be trusted.
 //!
 //! A sound mesh (every edge crossed as often one way as the other, two triangles on each) keeps its orientation. Any
-//! other is cut into manifold patches at its edges of other valence; each patch is made coherent and turned so that
+//! other is cut into manifold patches at its edges of other valence and at its sharp ones; each patch is made coherent and turned so that
 //! more rays leave its front than its back for infinity (after Takayama et al. 2014). Patches that neither side's rays
 //! leave, or both sides' alike, are walls inside the muscle or sheets without thickness: they are left out.
 
@@ -11,6 +11,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Vertices closer than this part of the mesh's size along each axis are one.
 const WELD: f64 = 1e-7;
+/// Cosine of the angle between neighbours' normals below which their edge is sharp: where a wall has lost the triangle
+/// on its other side, it meets the outer surface so.
+const SHARP: f64 = 0.5;
 /// Rays that leave one side of a patch, as a part of those shot, below which it is hidden.
 const HIDDEN: f64 = 0.02;
 /// Difference of the two sides' rays over their sum, below which a patch is a wall.
@@ -113,11 +116,19 @@ fn edges(triangles: &[[u32; 3]]) -> Edges {
 }
 
 fn turned_outward(mesh: &TriangleMesh, mut triangles: Vec<[u32; 3]>, edges: &Edges) -> Vec<[u32; 3]> {
+    let corners: Vec<_> = triangles.iter().map(|corners| corners.map(|v| mesh.positions[v as usize])).collect();
+    let normal = |triangle: u32| {
+        let [a, b, c] = corners[triangle as usize];
+        (b - a).cross(c - a).normalize_or_zero()
+    };
     let mut neighbours = vec![Vec::new(); triangles.len()];
     for users in edges.values() {
         if let &[(a, a_up), (b, b_up)] = users.as_slice() {
-            neighbours[a as usize].push((b, a_up == b_up));
-            neighbours[b as usize].push((a, a_up == b_up));
+            let against = a_up == b_up;
+            if normal(a).dot(normal(b)) * if against { -1.0 } else { 1.0 } > SHARP {
+                neighbours[a as usize].push((b, against));
+                neighbours[b as usize].push((a, against));
+            }
         }
     }
     let mut seen = vec![false; triangles.len()];
