@@ -1,5 +1,6 @@
 //! The command-line tool: thin, on the public API.
 
+mod figures;
 mod inspect;
 mod picture;
 mod report;
@@ -27,6 +28,8 @@ enum Command {
     Run(run::RunArgs),
     /// Steps a canonical scene.
     Scene(scene::SceneArgs),
+    /// Draws the paper's figures from runs of our own.
+    Figures(figures::FiguresArgs),
 }
 
 /// Where to step.
@@ -88,6 +91,7 @@ fn main() -> ExitCode {
         Command::Inspect(args) => inspect::inspect(&args),
         Command::Run(args) => run::run(&args),
         Command::Scene(args) => scene::scene(&args),
+        Command::Figures(args) => figures::figures(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
