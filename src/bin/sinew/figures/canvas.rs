@@ -59,8 +59,8 @@ impl Canvas {
 /// The font nearest to a size: Latin letters, and Greek ones.
 fn fonts(size: f64) -> [&'static MonoFont<'static>; 2] {
     match size / f64::from(FINE) {
-        ..14.0 => [&iso_8859_1::FONT_7X13, &iso_8859_7::FONT_7X13],
-        ..18.0 => [&iso_8859_1::FONT_9X15, &iso_8859_7::FONT_9X15],
+        ..17.0 => [&iso_8859_1::FONT_7X13, &iso_8859_7::FONT_7X13],
+        ..21.0 => [&iso_8859_1::FONT_9X15, &iso_8859_7::FONT_9X15],
         _ => [&iso_8859_1::FONT_9X18_BOLD, &iso_8859_7::FONT_9X18_BOLD],
     }
 }

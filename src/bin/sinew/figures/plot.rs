@@ -15,8 +15,10 @@ type Area<'a> = DrawingArea<Backend<'a>, Shift>;
 const WIDTH: u32 = 960;
 const PANEL_HEIGHT: u32 = 400;
 const MARGIN: i32 = 14;
-const TITLE_SIZE: i32 = 18;
-const TEXT_SIZE: i32 = 13;
+const TITLE_SIZE: i32 = 22;
+const PANEL_SIZE: i32 = 20;
+/// Plotters guesses the width of a legend's text from this; at these sizes no less than the fonts need.
+const TEXT_SIZE: i32 = 16;
 const COLOURS: [RGBColor; 7] = [
     RGBColor(31, 119, 180),
     RGBColor(214, 39, 40),
@@ -153,7 +155,7 @@ impl Panel {
         let (left, below) = (70 * fine, 46 * fine);
         let mut builder = ChartBuilder::on(area);
         builder.margin(MARGIN * fine).x_label_area_size(below).y_label_area_size(left);
-        let style = font(15);
+        let style = font(PANEL_SIZE);
         builder.caption(&self.title, style);
         if self.equal {
             let (wide, high) = area.dim_in_pixel();

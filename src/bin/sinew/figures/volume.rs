@@ -26,7 +26,7 @@ fn held(segments: usize, radius: f64, material: Material, scale: bool) -> RodSpe
 
 /// A rod at rest after its ends were moved.
 fn settled(material: Material, stretch: f64) -> Result<Rod, Error> {
-    let mut rod = Rod::new(&held(16, 0.08, material, true), &bones(1.0), weightless(4, Integrator::ImplicitEuler))?;
+    let mut rod = Rod::new(&held(16, 0.25, material, true), &bones(1.0), weightless(4, Integrator::ImplicitEuler))?;
     rod.set_bones(&bones(stretch))?;
     rod.step(FRAME, 240)?;
     Ok(rod)
@@ -50,20 +50,21 @@ pub fn figure_5(effort: Effort) -> Result<Figure, Error> {
         })
     };
     let steps = effort.of(15, 4);
-    let mut found = Vec::new();
+    let [mut found, mut off] = [Vec::new(), Vec::new()];
     let mut worst = 0.0_f64;
     for k in 0..=steps {
-        let segments = settled(keeping, 0.5 + 1.5 * k as f64 / steps as f64)?.stretches()?;
+        let segments = settled(keeping, 0.7 + 1.3 * k as f64 / steps as f64)?.stretches()?;
         let (stretch, scale) = segments[segments.len() / 2];
         worst = worst.max((stretch * scale * scale - 1.0).abs());
         found.push((stretch, scale));
+        off.push((stretch, 100.0 * (stretch * scale * scale - 1.0)));
     }
-    let exact = (0..=100).map(|k| 0.45 + 1.6 * f64::from(k) / 100.0).map(|stretch| (stretch, stretch.powf(-0.5)));
+    let exact = (0..=100).map(|k| 0.65 + 1.45 * f64::from(k) / 100.0).map(|stretch| (stretch, stretch.powf(-0.5)));
     Ok(Figure {
         number: 5,
         title: "Static behaviour: a rod thins when stretched and bulges when compressed".into(),
         caption: format!(
-            "Ends held in place and thickness, 16 segments, E = 100 kPa, ν = 0.499 (the standard rod: ν = 0), at rest \
+            "A rod of 1 m, r = 25 cm, ends held in place and thickness, 16 segments, E = 100 kPa, ν = 0.499 (the standard rod: ν = 0), at rest \
              after 4 s. In the middle of the rod the volume is within {:.2} % of its rest value from stretch {:.2} to {:.2}.",
             100.0 * worst,
             found.first().map_or(0.0, |p| p.0),
@@ -78,9 +79,16 @@ pub fn figure_5(effort: Effort) -> Result<Figure, Error> {
                 y_label: "scale (1)".into(),
                 legend: Some(SeriesLabelPosition::UpperRight),
                 curves: vec![
-                    Curve::new("constant volume, s = stretch^-½", 5, exact).stroke(Stroke::Dashed),
+                    Curve::new("constant volume, stretch^(-1/2)", 5, exact).stroke(Stroke::Dashed),
                     Curve::new("measured", 1, found).stroke(Stroke::Dots),
                 ],
+                ..Panel::default()
+            },
+            Panel {
+                title: "volume of the middle".into(),
+                x_label: "stretch of the middle (1)".into(),
+                y_label: "over its rest value, less 1 (%)".into(),
+                curves: vec![Curve::new("", 1, off)],
                 ..Panel::default()
             },
         ],
@@ -90,7 +98,7 @@ pub fn figure_5(effort: Effort) -> Result<Figure, Error> {
 /// Dynamic: a bulge that runs along a rod whose length does not change.
 pub fn figure_6(effort: Effort) -> Result<Figure, Error> {
     let segments = effort.of(100, 50);
-    let (radius, width, squeeze) = (0.02, 0.08, 0.15);
+    let (radius, width, squeeze) = (0.02, 0.08, 0.04);
     let material =
         Material { youngs_modulus: 1.0e5, poissons_ratio: 0.49, density: 1000.0, damping: 0.0, ..Material::default() };
     let mut rod =
@@ -137,7 +145,7 @@ pub fn figure_6(effort: Effort) -> Result<Figure, Error> {
         caption: format!(
             "A rod of 1 m with held ends is let go squeezed by {:.0} % about its middle, {segments} segments, r = 2 cm, \
              E = 100 kPa, ν = 0.49, second order, dt = 0.25 ms. The bulge parts and runs at {speed:.2} m/s; long waves in an \
-             elastic bar run at (E/ρ)^½ = {bar:.2} m/s, shorter ones slower (Love).",
+             elastic bar run at sqrt(E/ρ) = {bar:.2} m/s.",
             100.0 * squeeze
         ),
         panels: vec![
@@ -155,7 +163,7 @@ pub fn figure_6(effort: Effort) -> Result<Figure, Error> {
                 y_label: "rest place along the rod (m)".into(),
                 legend: Some(SeriesLabelPosition::UpperLeft),
                 curves: vec![
-                    Curve::new("from the middle at (E/ρ)^½", 5, [0.0, 0.035].map(|time| (time, 0.5 + bar * time)))
+                    Curve::new("from the middle at sqrt(E/ρ)", 5, [0.0, 0.035].map(|time| (time, 0.5 + bar * time)))
                         .stroke(Stroke::Dashed),
                     Curve::new("measured", 1, crest.into_iter().step_by(4)).stroke(Stroke::Dots),
                 ],
@@ -220,8 +228,11 @@ pub fn figure_13(effort: Effort) -> Result<Figure, Error> {
                 title: "volume".into(),
                 x_label: "time (s)".into(),
                 y_label: "error of volume (%)".into(),
-                legend: Some(SeriesLabelPosition::UpperRight),
-                curves: vec![Curve::new("mean over segments", 0, mean), Curve::new("largest", 1, most)],
+                legend: Some(SeriesLabelPosition::LowerMiddle),
+                curves: vec![
+                    Curve::new("largest", 1, most),
+                    Curve::new("mean over segments", 0, mean).stroke(Stroke::Dashed),
+                ],
                 ..Panel::default()
             },
         ],
@@ -270,11 +281,12 @@ pub fn figure_15(effort: Effort) -> Result<Figure, Error> {
     let pulled = |material: Material, after: bool| -> Result<Vec<(f64, f64)>, Error> {
         let spec = held(segments, 0.1, material, false);
         let mut rod = Rod::new(&spec, &bones(1.0), weightless(1, Integrator::SecondOrder))?;
-        rod.set_bones(&bones(1.3))?;
         let mut scales = Vec::new();
-        for step in 0..400 {
+        for step in 0..400_u32 {
+            let pulled = 0.5 - 0.5 * (std::f64::consts::PI * (f64::from(step) / 50.0).min(1.0)).cos();
+            rod.set_bones(&bones(1.0 + 0.3 * pulled))?;
             let middle = rod.stretches()?[segments / 2];
-            scales.push((step as f64 * dt, if after { middle.0.powf(-0.5) } else { middle.1 }));
+            scales.push((f64::from(step) * dt, if after { middle.0.powf(-0.5) } else { middle.1 }));
             rod.step(dt, 1)?;
         }
         Ok(scales)
@@ -288,7 +300,7 @@ pub fn figure_15(effort: Effort) -> Result<Figure, Error> {
         title: title.into(),
         x_label: "time (s)".into(),
         y_label: "scale of the middle (1)".into(),
-        legend: Some(SeriesLabelPosition::UpperRight),
+        legend: Some(SeriesLabelPosition::LowerRight),
         curves: vec![
             Curve::new("scale is an unknown", 1, own),
             Curve::new("computed after the step", 5, bergou).stroke(Stroke::Dashed),
@@ -302,7 +314,7 @@ pub fn figure_15(effort: Effort) -> Result<Figure, Error> {
             "A rod of 1 m with held ends, r = 10 cm, {segments} segments, E = 100 kPa, ν = 0.49, second order, dt = 1 ms. Pinched \
              to 0.65 in the middle and let go, the scale swings through {:.3} after the first 20 ms where it is an unknown, \
              and through {:.3} where it follows from the length (as in Bergou et al. 2010), which a pinch leaves alone. \
-             Pulled to 1.3 times its length at once: {:.3} and {:.3}.",
+             Pulled to 1.3 times its length in 50 ms: {:.3} and {:.3}.",
             swing(&own),
             swing(&bergou),
             swing(&own_pulled),
@@ -310,7 +322,7 @@ pub fn figure_15(effort: Effort) -> Result<Figure, Error> {
         ),
         panels: vec![
             panel("pinched in the middle and let go", own, bergou),
-            panel("ends pulled to 1.3 at once", own_pulled, bergou_pulled),
+            panel("ends pulled to 1.3 in 50 ms", own_pulled, bergou_pulled),
         ],
     })
 }
