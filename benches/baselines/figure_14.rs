@@ -212,9 +212,12 @@ pub fn fastest_viper(figure: &mut Figure14, sweep: Sweep) -> Option<(Solver, usi
         let solver = Solver::Viper2019 { beta, sweep };
         // A β too large passes 1 % on its way and never settles.
         let iterations = figure.iterations_to(solver, 0.01, 5000)?;
-        let reached = figure.progress().residual;
-        figure.iterate(solver, 10 * iterations);
-        let falls = figure.progress().residual < 0.5 * reached;
+        let mut last = figure.progress().residual;
+        let falls = (0..10).all(|_| {
+            figure.iterate(solver, iterations);
+            let residual = figure.progress().residual;
+            std::mem::replace(&mut last, residual) > residual
+        });
         falls.then_some((solver, iterations))
     });
     tried.min_by_key(|&(_, iterations)| iterations)

@@ -36,6 +36,12 @@ pub struct Muscles {
 }
 
 impl Muscles {
+    /// Muscles of 8 fibres × 8 sections, 20 cm long and 4 cm thick, of 100 kPa.
+    pub fn eight_by_eight(count: usize, far_end_held: bool) -> Self {
+        let material = Material { youngs_modulus: 1.0e5, poissons_ratio: 0.45, ..Material::default() };
+        Self { count, fibres: 8, sections: 8, length: 0.2, radius: 0.005, ring: 0.014, material, far_end_held }
+    }
+
     /// Where fibre i lies in a section (m), across x.
     fn offset(&self, fibre: usize) -> DVec3 {
         if fibre == 0 {

@@ -101,10 +101,12 @@ pub enum MatchError {
 
 /// A cross-section's discs at rest, ready to be matched.
 ///
-/// Each disc counts with its rest area, so that setting discs to what the match gives keeps their momentum; for equal
-/// radii that is the paper's plain sum. The frame columns carry the rest radius, s_i r̄_i R_i (errata 7), so that
-/// every column is a length and the answer does not depend on the unit; they alone carry the rotation where centres
-/// cannot: one fibre, coincident fibres, and the turn of collinear ones about their line.
+/// The match is the least-squares one over all points of the discs. Over a disc, (p − μ)(p̄ − μ̄)ᵀ integrates to its
+/// area times (c − μ)(c̄ − μ̄)ᵀ and s r̄²/4 R(1 − e_z e_zᵀ)R̄ᵀ: so each disc counts with its rest area, and the columns u
+/// and v of its frame with half its rest radius, s_i r̄_i/2 R_i (errata 7, to the factor). Every column is then a
+/// length, so that the answer does not depend on the unit, and setting discs to what the match gives keeps their
+/// linear and angular momentum. The frames alone carry the rotation where centres cannot: one fibre, coincident
+/// fibres, and the turn of collinear ones about their line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RestSection {
     discs: Vec<RestDisc>,
@@ -135,7 +137,7 @@ impl RestSection {
         let weights: Vec<f64> = areas.iter().map(|each| each / area).collect();
         let centroid = discs.iter().zip(&weights).map(|(disc, weight)| disc.pose.translation * *weight).sum();
         let spread = discs.iter().zip(&weights).map(|(disc, weight)| {
-            weight * (3.0 * disc.radius * disc.radius + disc.pose.translation.distance_squared(centroid))
+            weight * (0.5 * disc.radius * disc.radius + disc.pose.translation.distance_squared(centroid))
         });
         Ok(Self { spread: spread.sum(), weights, centroid, discs })
     }
@@ -166,9 +168,10 @@ impl RestSection {
         // The sum in (34).
         let mut moment = DMat3::ZERO;
         for ((disc, now), &weight) in self.discs.iter().zip(current).zip(&self.weights) {
-            let turn = DMat3::from_quat(now.rotation * disc.pose.rotation.conjugate());
+            let (frame, rest_frame) = (DMat3::from_quat(now.rotation), DMat3::from_quat(disc.pose.rotation));
+            let turn = outer(frame.x_axis, rest_frame.x_axis) + outer(frame.y_axis, rest_frame.y_axis);
             let (arm, rest_arm) = (now.translation - centroid, disc.pose.translation - self.centroid);
-            moment += turn * (weight * disc.radius * disc.radius * now.scale);
+            moment += turn * (weight * 0.25 * disc.radius * disc.radius * now.scale);
             moment += outer(arm * weight, rest_arm);
         }
         let rotation = rotational_part(&moment, start);
