@@ -5,6 +5,7 @@ mod build;
 mod bundle;
 mod check;
 mod muscle_state;
+mod shape_matching;
 mod spec;
 mod state;
 
@@ -12,5 +13,6 @@ pub use build::{Chain, Flesh};
 pub(crate) use bundle::frames_along;
 pub use bundle::{Bundle, Disc, Fibre};
 pub use muscle_state::MuscleState;
+pub use shape_matching::{MatchError, RestDisc, RestSection, Similarity, rotational_part};
 pub use spec::{Attachment, BuildError, Contraction, Holds, RodNode, RodSpec, SCALE_RANGE};
 pub use state::{FleshState, GroupState, NodeState};

@@ -1,5 +1,6 @@
 //! The command-line tool: thin, on the public API.
 
+mod figures;
 mod frames;
 mod inspect;
 mod picture;
@@ -28,6 +29,8 @@ enum Command {
     Run(run::RunArgs),
     /// Steps a canonical scene.
     Scene(scene::SceneArgs),
+    /// Draws the paper's figures from runs of our own.
+    Figures(figures::FiguresArgs),
 }
 
 /// Where to step.
@@ -89,6 +92,7 @@ fn main() -> ExitCode {
         Command::Inspect(args) => inspect::inspect(&args),
         Command::Run(args) => run::run(&args),
         Command::Scene(args) => scene::scene(&args),
+        Command::Figures(args) => figures::figures(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
