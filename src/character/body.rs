@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use glam::{Affine3A, DMat3, DQuat, DVec3, Mat3A, Vec3};
 
-use super::first_flesh::{FleshOptions, Limb, RestSkin, find_limbs, influences, owners};
-use super::skin_weights::{Pull, PullLimit, SkinFairing, section_pills};
-use super::{CharacterAsset, LocalTransform, MAX_INFLUENCES};
+use super::first_flesh::{FleshOptions, Limb, RestSkin, find_limbs, influences};
+use super::muscles::MuscleCourse;
+use super::skin_binding::bind_skin;
+use super::{CharacterAsset, LocalTransform};
 use crate::Pose;
 use crate::flesh::{BuildError, Flesh, Holds, RodNode, RodSpec, SCALE_RANGE};
-use crate::skin::{Skin, SkinSection, SkinVertex};
+use crate::skin::Skin;
 
 /// A pill: the hull of two spheres, carried by a bone.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,9 +30,9 @@ pub struct Body {
     pub scale: Vec3,
     /// The joints that flesh and pills hang on; a bone is the rigid part of its joint's motion.
     pub bones: Vec<u32>,
-    /// The limbs that have flesh, one rod each, in the rods' order.
+    /// The limbs that have fitted flesh, in the order of the first chains of [`Body::flesh`].
     pub limbs: Vec<Limb>,
-    /// The rods.
+    /// The muscles: fitted ones, one for each of [`Body::limbs`], then authored ones in the asset's order.
     pub flesh: Arc<Flesh>,
     /// The skin.
     pub skin: Arc<Skin>,
@@ -43,27 +44,43 @@ pub struct Body {
 }
 
 impl Body {
-    /// Fits flesh to a character scaled along the model's axes.
+    /// Fits flesh to a character scaled along the model's axes, where `courses` lay no muscles on its limbs.
     ///
     /// # Errors
-    /// A [`BuildError`] where the material or the scale are out of range.
-    pub fn build(asset: &CharacterAsset, scale: Vec3, options: &FleshOptions) -> Result<Self, BuildError> {
+    /// A [`BuildError`] where the material, a muscle or the scale are out of range.
+    pub(super) fn build(
+        asset: &CharacterAsset,
+        courses: &[MuscleCourse],
+        scale: Vec3,
+        options: &FleshOptions,
+    ) -> Result<Self, BuildError> {
         if !scale.abs().to_array().iter().all(|size| SCALE_RANGE.contains(size)) {
             return Err(BuildError::Scale { scale });
         }
-        let joints = scaled_joints(asset, scale, &asset.skeleton.rest_pose());
-        let mut palette = Vec::new();
-        asset.palette_matrices(&joints, &mut palette);
-        let rest = rest_skin(asset, &palette);
-        let limbs = find_limbs(asset, &joints, &rest, options);
+        let (joints, rest) = rest_at(asset, scale);
+        let found = find_limbs(asset, &joints, &rest, options);
+        let mut bones: Vec<u32> = found.iter().map(|limb| limb.joint).collect();
+        let pose = |joint: u32| rigid_part(&joints[joint as usize]);
+        let pills = found.iter().enumerate().map(|(bone, limb)| pill(limb, bone, &pose(limb.joint))).collect();
 
-        let bones: Vec<u32> = limbs.iter().map(|limb| limb.joint).collect();
-        let bone_poses: Vec<Pose> = bones.iter().map(|&joint| rigid_part(&joints[joint as usize])).collect();
-        let rods: Vec<RodSpec> =
-            limbs.iter().enumerate().map(|(bone, limb)| rod_along(asset, limb, bone, options)).collect();
+        let authored = |limb: &Limb| courses.iter().any(|course| course.is_on(limb.joint));
+        let mut limbs = Vec::new();
+        let mut rods = Vec::new();
+        for (bone, limb) in found.into_iter().enumerate().filter(|(_, limb)| !authored(limb)) {
+            rods.push(rod_along(asset, &limb, bone, options));
+            limbs.push(limb);
+        }
+        for course in courses {
+            rods.push(course.rod(scale, |joint| {
+                bones.iter().position(|&bone| bone == joint).unwrap_or_else(|| {
+                    bones.push(joint);
+                    bones.len() - 1
+                })
+            }));
+        }
+        let bone_poses: Vec<Pose> = bones.iter().map(|&joint| pose(joint)).collect();
         let flesh = Flesh::build(&rods, &bone_poses)?;
-        let skin = bind_skin(asset, &rest, &limbs, &flesh, options);
-        let pills = limbs.iter().enumerate().map(|(bone, limb)| pill(limb, bone, &bone_poses[bone])).collect();
+        let skin = bind_skin(asset, &rest, (&flesh, &bones), courses, options);
         let mirrored = scale.x * scale.y * scale.z < 0.0;
         let triangles =
             asset.mesh.triangles.iter().map(|&[a, b, c]| if mirrored { [a, c, b] } else { [a, b, c] }).collect();
@@ -129,6 +146,15 @@ fn hold_joints(asset: &CharacterAsset, pose: &[LocalTransform], held: &[(u32, Po
 fn height(positions: &[Vec3]) -> f32 {
     let (low, high) = positions.iter().fold((f32::MAX, f32::MIN), |(low, high), p| (low.min(p.y), high.max(p.y)));
     (high - low).max(0.0)
+}
+
+/// The joints' matrices and the skin at rest, at a scale.
+pub(super) fn rest_at(asset: &CharacterAsset, scale: Vec3) -> (Vec<Affine3A>, RestSkin) {
+    let joints = scaled_joints(asset, scale, &asset.skeleton.rest_pose());
+    let mut palette = Vec::new();
+    asset.palette_matrices(&joints, &mut palette);
+    let rest = rest_skin(asset, &palette);
+    (joints, rest)
 }
 
 fn scaled_joints(asset: &CharacterAsset, scale: Vec3, pose: &[LocalTransform]) -> Vec<Affine3A> {
@@ -204,75 +230,4 @@ fn pill(limb: &Limb, bone: usize, bone_pose: &Pose) -> Pill {
     let to_bone = bone_pose.inverse();
     let radius = |along: f64| limb.radius_at(along) as f32;
     Pill { bone, ends: limb.line.map(|end| to_bone.transform_point(end).as_vec3()), radii: [radius(0.0), radius(1.0)] }
-}
-
-/// 1 up to `from`, 0 beyond `to`, smooth between.
-fn fade(value: f64, [from, to]: [f64; 2]) -> f64 {
-    let t = ((value - from) / (to - from)).clamp(0.0, 1.0);
-    1.0 - t * t * (3.0 - 2.0 * t)
-}
-
-/// How much of a vertex each limb's flesh may have: as much as the limb's joint pulls on it, fading with its distance,
-/// so that skin near another bone, and skin far from the flesh, follows bones.
-fn pull_limit(
-    asset: &CharacterAsset,
-    (rest, owners): (&RestSkin, &[u32]),
-    vertex: usize,
-    limbs: &[Limb],
-    options: &FleshOptions,
-) -> PullLimit {
-    let chains = limbs.iter().enumerate().filter_map(|(chain, limb)| {
-        let pull: f64 = influences(asset, vertex)
-            .filter(|&(entry, _)| owners[asset.palette[entry].joint as usize] == limb.joint)
-            .map(|(_, weight)| weight)
-            .sum();
-        let axis = (limb.line[1] - limb.line[0]) / limb.length();
-        let offset = rest.positions[vertex].as_dvec3() - limb.line[0];
-        let along = offset.dot(axis) / limb.length();
-        let distance = (offset - axis * offset.dot(axis)).length();
-        let beyond = (along - 1.0).max(-along).max(0.0);
-        let most = pull * fade(distance / limb.radius_at(along), options.fade) * fade(beyond, [0.0, 0.2]);
-        (most >= 1.0e-3).then_some((chain as u32, most))
-    });
-    PullLimit { total: 1.0, chains: chains.collect() }
-}
-
-fn bind_skin(asset: &CharacterAsset, rest: &RestSkin, limbs: &[Limb], flesh: &Flesh, options: &FleshOptions) -> Skin {
-    let mesh = &asset.mesh;
-    let owners = owners(asset);
-    let limits: Vec<PullLimit> = (0..mesh.positions.len())
-        .map(|vertex| pull_limit(asset, (rest, &owners), vertex, limbs, options))
-        .collect();
-    let fairing = SkinFairing {
-        places: &rest.positions,
-        triangles: &mesh.triangles,
-        pills: &section_pills(flesh),
-        pull: Pull::Limited(&limits),
-        fair: true,
-    };
-    let mut skin = Skin { sections: SkinSection::all(flesh), palette_len: asset.palette.len(), ..Skin::default() };
-    for (vertex, weights) in fairing.weights().into_iter().enumerate() {
-        let mut joints = [0_u32; MAX_INFLUENCES / 2];
-        for (k, &joint) in mesh.influence_joints[vertex].iter().enumerate() {
-            joints[k / 2] |= u32::from(joint) << (16 * (k % 2));
-        }
-        skin.vertices.push(SkinVertex {
-            position: mesh.positions[vertex].to_array(),
-            first_section: skin.weights.len() as u32,
-            normal: mesh.normals[vertex].to_array(),
-            section_count: weights.len() as u32,
-            rest_position: rest.positions[vertex].to_array(),
-            rest_normal: rest.normals[vertex].to_array(),
-            joints,
-            weights: mesh.influence_weights[vertex],
-            ..SkinVertex::default()
-        });
-        skin.weights.extend(weights);
-    }
-    skin.drop_idle_sections();
-    for section in &mut skin.sections {
-        let radius = flesh.chains()[section.chain as usize].sections[section.node as usize].radius();
-        section.reach = (options.reach * radius) as f32;
-    }
-    skin
 }

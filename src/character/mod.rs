@@ -7,6 +7,7 @@ mod first_flesh;
 #[cfg(feature = "gltf")]
 mod import;
 mod muscles;
+mod skin_binding;
 pub mod skin_weights;
 mod spawnable;
 #[cfg(feature = "viperize")]
@@ -19,9 +20,9 @@ pub use first_flesh::{FleshOptions, Limb};
 #[cfg(feature = "gltf")]
 pub use import::{ImportError, ImportOptions};
 pub use muscles::{
-    CourseError, ENDS_ATTRIBUTE, JointNames, MAX_MUSCLE_JOINTS, MAX_PATH_POINTS, MUSCLE_LIMITS, MaterialPreset, MeshEnds, MuscleEnd,
-    MuscleError, MuscleLimits, MuscleMaterial, MuscleMesh, MuscleShape, MuscleSpec, PathPoint, SCHEMA_VERSION,
-    Thickness, check_muscles,
+    CourseError, ENDS_ATTRIBUTE, JointNames, MAX_MUSCLE_JOINTS, MAX_PATH_POINTS, MUSCLE_LIMITS, MaterialPreset,
+    MeshEnds, MuscleEnd, MuscleError, MuscleLimits, MuscleMaterial, MuscleMesh, MuscleShape, MuscleSpec, PathPoint,
+    SCHEMA_VERSION, Thickness, check_muscles,
 };
 #[cfg(feature = "gltf")]
 pub use muscles::{Sidecar, SidecarError, SidecarSource, sidecar_path, write_sidecar};

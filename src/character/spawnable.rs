@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use glam::Vec3;
 
-use super::{Body, CharacterAsset, FleshOptions, Warning};
+use super::body::rest_at;
+use super::muscles::{MuscleCourse, free_surface, lay};
+use super::{Body, CharacterAsset, CourseError, FleshOptions, MuscleError, Warning, check_muscles};
 use crate::Pose;
 use crate::flesh::BuildError;
 
@@ -13,6 +15,8 @@ use crate::flesh::BuildError;
 pub struct Character {
     asset: Arc<CharacterAsset>,
     options: FleshOptions,
+    /// The authored muscles at scale 1.
+    courses: Arc<Vec<MuscleCourse>>,
     body: Arc<Body>,
     /// Bodies at other scales that something still holds.
     scaled: Arc<Mutex<Vec<Weak<Body>>>>,
@@ -25,6 +29,22 @@ pub enum CharacterError {
     #[cfg(feature = "gltf")]
     #[error(transparent)]
     Import(#[from] super::ImportError),
+    /// A muscle does not make sense on its skeleton.
+    #[error("`{name}`: {source}")]
+    Muscle {
+        /// The character's name.
+        name: String,
+        /// What is wrong.
+        source: MuscleError,
+    },
+    /// A muscle could not be laid.
+    #[error("`{name}`: {source}")]
+    Course {
+        /// The character's name.
+        name: String,
+        /// What is wrong.
+        source: CourseError,
+    },
     /// Its flesh could not be built.
     #[error("the flesh of `{name}` could not be built; check FleshOptions: {source}")]
     Flesh {
@@ -74,12 +94,22 @@ impl Character {
         Self::from_asset(CharacterAsset::load(path, import)?, flesh)
     }
 
-    /// Fits flesh to an asset.
+    /// Lays the asset's muscles and fits flesh where it has none.
     ///
     /// # Errors
-    /// [`CharacterError::Flesh`].
-    pub fn from_asset(asset: CharacterAsset, options: &FleshOptions) -> Result<Self, CharacterError> {
-        Self::fit(Arc::new(asset), options)
+    /// [`CharacterError::Muscle`], [`CharacterError::Course`] or [`CharacterError::Flesh`].
+    pub fn from_asset(mut asset: CharacterAsset, options: &FleshOptions) -> Result<Self, CharacterError> {
+        check_muscles(&asset.muscles, &asset.skeleton)
+            .map_err(|source| CharacterError::Muscle { name: asset.name.clone(), source })?;
+        let (joints, rest) = rest_at(&asset, Vec3::ONE);
+        let mut courses = Vec::with_capacity(asset.muscles.len());
+        for spec in asset.muscles.clone() {
+            let mut course = lay(&spec, &joints, &asset, &rest.positions)
+                .map_err(|source| CharacterError::Course { name: asset.name.clone(), source })?;
+            course.surface = free_surface(&spec, &course.holds, &joints, &mut asset);
+            courses.push(course);
+        }
+        Self::fit(Arc::new(asset), Arc::new(courses), options)
     }
 
     /// The same character with its flesh fitted anew; what its file holds is shared, not copied. Those spawned
@@ -88,13 +118,17 @@ impl Character {
     /// # Errors
     /// [`CharacterError::Flesh`].
     pub fn with_flesh(&self, options: &FleshOptions) -> Result<Self, CharacterError> {
-        Self::fit(self.asset.clone(), options)
+        Self::fit(self.asset.clone(), self.courses.clone(), options)
     }
 
-    fn fit(asset: Arc<CharacterAsset>, options: &FleshOptions) -> Result<Self, CharacterError> {
-        let body = Body::build(&asset, Vec3::ONE, options)
+    fn fit(
+        asset: Arc<CharacterAsset>,
+        courses: Arc<Vec<MuscleCourse>>,
+        options: &FleshOptions,
+    ) -> Result<Self, CharacterError> {
+        let body = Body::build(&asset, &courses, Vec3::ONE, options)
             .map_err(|source| CharacterError::Flesh { name: asset.name.clone(), source })?;
-        Ok(Self { asset, options: *options, body: Arc::new(body), scaled: Arc::default() })
+        Ok(Self { asset, options: *options, courses, body: Arc::new(body), scaled: Arc::default() })
     }
 
     /// How its flesh was fitted.
@@ -130,7 +164,7 @@ impl Character {
         if let Some(body) = scaled.iter().filter_map(Weak::upgrade).find(|body| body.scale == scale) {
             return Ok(body);
         }
-        let body = Body::build(&self.asset, scale, &self.options)
+        let body = Body::build(&self.asset, &self.courses, scale, &self.options)
             .map_err(|source| CharacterError::Flesh { name: self.asset.name.clone(), source })?;
         let body = Arc::new(body);
         scaled.retain(|body| body.strong_count() > 0);

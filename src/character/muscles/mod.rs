@@ -17,7 +17,8 @@ mod validate;
 
 pub use error::MuscleError;
 pub use joint_names::JointNames;
-pub use rods::{CourseError, MuscleCourse, lay};
+pub use rods::CourseError;
+pub(super) use rods::{MuscleCourse, free_surface, lay};
 #[cfg(feature = "gltf")]
 pub use sidecar::{Sidecar, SidecarError, SidecarSource, sidecar_path, write_sidecar};
 pub use spec::{

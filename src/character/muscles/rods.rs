@@ -4,12 +4,13 @@
 //! once a character → [`MuscleCourse::rod`], at the scale of a spawn → `RodSpec`.
 
 use std::f64::consts::PI;
+use std::ops::Range;
 
 use glam::{Affine3A, DVec3, Vec3};
 
 use super::{MuscleMesh, MuscleShape, MuscleSpec, Thickness};
 use crate::Material;
-use crate::character::CharacterAsset;
+use crate::character::{CharacterAsset, PaletteEntry};
 use crate::flesh::{Bundle, Contraction, Disc, Holds, RodSpec, frames_along};
 
 /// Stretch of tendon at peak force (Zajac 1989).
@@ -24,6 +25,57 @@ pub struct MuscleCourse {
     pub bundle: Bundle,
     /// Nodes, the joints that hold them and how, from origin to insertion.
     pub holds: Vec<(usize, u32, Holds)>,
+    /// Its own surface, if it has one.
+    pub surface: Option<Surface>,
+}
+
+/// A muscle's own surface: a part of the character's mesh that hangs on one node, and follows the muscle instead.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Surface {
+    /// Its vertices in the character's mesh.
+    pub vertices: Range<u32>,
+    /// Its triangles in the character's mesh.
+    pub triangles: Range<u32>,
+    /// For each joint that holds the muscle, the palette entry by which the surface follows that joint.
+    entries: Vec<(u32, u16)>,
+}
+
+impl Surface {
+    /// The palette entry by which the surface follows a joint of the muscle's.
+    pub fn palette_entry(&self, joint: u32) -> u16 {
+        self.entries.iter().find(|(of, _)| *of == joint).map_or(0, |(_, entry)| *entry)
+    }
+}
+
+/// Lets a muscle's own surface, if all of it hangs rigidly on one node, follow the muscle's joints: adds what the palette
+/// needs for that. Joints are at rest.
+pub fn free_surface(
+    spec: &MuscleSpec,
+    holds: &[(usize, u32, Holds)],
+    joints: &[Affine3A],
+    asset: &mut CharacterAsset,
+) -> Option<Surface> {
+    let mesh = spec.mesh.as_ref()?;
+    let mut vertices = mesh.vertices.start as usize..mesh.vertices.end as usize;
+    let entry = asset.mesh.influence_joints.get(mesh.vertices.start as usize)?[0];
+    let rigid = vertices.all(|vertex| {
+        asset.mesh.influence_joints[vertex][0] == entry && asset.mesh.influence_weights[vertex][0] == 1.0
+    });
+    if !rigid {
+        return None;
+    }
+    let home = asset.palette[entry as usize];
+    let to_model = joints[home.joint as usize] * home.inverse_bind;
+    let mut entries: Vec<(u32, u16)> = Vec::new();
+    for &(_, joint, _) in holds {
+        if entries.iter().all(|(of, _)| *of != joint) {
+            let at = u16::try_from(asset.palette.len()).ok()?;
+            let inverse_bind = joints[joint as usize].inverse() * to_model;
+            asset.palette.push(PaletteEntry { joint, inverse_bind });
+            entries.push((joint, at));
+        }
+    }
+    Some(Surface { vertices: mesh.vertices.clone(), triangles: mesh.triangles.clone(), entries })
 }
 
 /// Why a muscle could not be laid.
@@ -57,7 +109,12 @@ pub enum CourseError {
 ///
 /// # Errors
 /// [`CourseError`] where its mesh cannot become fibres.
-pub fn lay(spec: &MuscleSpec, joints: &[Affine3A], asset: &CharacterAsset, positions: &[Vec3]) -> Result<MuscleCourse, CourseError> {
+pub fn lay(
+    spec: &MuscleSpec,
+    joints: &[Affine3A],
+    asset: &CharacterAsset,
+    positions: &[Vec3],
+) -> Result<MuscleCourse, CourseError> {
     match &spec.shape {
         MuscleShape::Path(_) => Ok(along_path(spec, joints)),
         MuscleShape::Bundle(bundle) => Ok(between_ends(spec, bundle.clone())),
@@ -72,7 +129,7 @@ pub fn lay(spec: &MuscleSpec, joints: &[Affine3A], asset: &CharacterAsset, posit
 fn between_ends(spec: &MuscleSpec, bundle: Bundle) -> MuscleCourse {
     let last = bundle.section_count().saturating_sub(1);
     let holds = vec![(0, spec.origin.joint, Holds::CLAMP), (last, spec.insertion.joint, Holds::CLAMP)];
-    MuscleCourse { spec: spec.clone(), bundle, holds }
+    MuscleCourse { spec: spec.clone(), bundle, holds, surface: None }
 }
 
 #[cfg(feature = "viperize")]
@@ -178,7 +235,8 @@ fn along_path(spec: &MuscleSpec, joints: &[Affine3A]) -> MuscleCourse {
             (node, point.joint, holds)
         })
         .collect();
-    MuscleCourse { spec: spec.clone(), bundle: spread(&path.places, &radii, spec.fibre_count as usize), holds }
+    let bundle = spread(&path.places, &radii, spec.fibre_count as usize);
+    MuscleCourse { spec: spec.clone(), bundle, holds, surface: None }
 }
 
 /// Radius (m) at every node of a path: as its points say, else swelling from the tendons to the belly.
@@ -229,7 +287,8 @@ fn spread(places: &[DVec3], radii: &[f64], count: usize) -> Bundle {
     let golden = PI * (3.0 - 5.0_f64.sqrt());
     let share = (1.0 / count as f64).sqrt();
     let site = |k: usize| {
-        let out = if count == 1 { 0.0 } else { (1.0 - share) * ((k as f64 + 0.5) / (count as f64 - 0.5)).sqrt().min(1.0) };
+        let out =
+            if count == 1 { 0.0 } else { (1.0 - share) * ((k as f64 + 0.5) / (count as f64 - 0.5)).sqrt().min(1.0) };
         let around = golden * k as f64;
         DVec3::new(out * around.cos(), out * around.sin(), 0.0)
     };
@@ -258,6 +317,11 @@ fn peak_stress(spec: &MuscleSpec) -> f64 {
 }
 
 impl MuscleCourse {
+    /// Whether it hangs on a joint.
+    pub fn is_on(&self, joint: u32) -> bool {
+        self.holds.iter().any(|(_, held, _)| *held == joint)
+    }
+
     /// The rod at a scale along the model's axes; `bone_of` gives a joint's bone.
     pub fn rod(&self, scale: Vec3, mut bone_of: impl FnMut(u32) -> usize) -> RodSpec {
         let spec = &self.spec;
