@@ -545,7 +545,7 @@ fn varied(asset: &CharacterAsset) -> Vec<MuscleSpec> {
 }
 
 #[test]
-fn what_is_written_is_read_back_to_the_bit() {
+fn what_is_written_is_read_back() {
     let mesh = json!({ "mesh": "Plain", "origin": "Upper", "insertion": "Lower", "sources": [0], "sinks": [1, 2] });
     let mut asset = with_muscle(mesh).import_sound();
     asset.muscles[0].insertion.place = Some(DVec3::new(0.1, 0.2, 0.7));
@@ -593,6 +593,36 @@ fn what_is_written_is_read_back_to_the_bit() {
     let nan = [MuscleSpec { taper: f64::NAN, ..muscles[1].clone() }];
     let error = write_sidecar(sidecar_path(&file), &nan, &asset.skeleton).unwrap_err();
     assert!(error.to_string().contains("taper is NaN"), "{error}");
+}
+
+#[test]
+fn muscles_filled_by_hand_are_checked() {
+    let mut asset = with_muscle(json!({ "mesh": "Plain", "origin": "Upper", "insertion": "Lower" })).import_sound();
+    let sound = varied(&asset);
+    assert_eq!(check_muscles(&sound, &asset.skeleton), Ok(()));
+    let [mesh, bundle, path] = [0, 1, 2].map(|at: usize| sound[at].clone());
+    let far = |mut points: Vec<PathPoint>, joint| {
+        points[1].joint = joint;
+        points
+    };
+    let MuscleShape::Path(points) = path.shape.clone() else { panic!("a path") };
+    let wrong = [
+        (MuscleSpec::default(), "name"),
+        (MuscleSpec { name: "empty".into(), ..Default::default() }, "path"),
+        (MuscleSpec { shape: MuscleShape::Path(far(points, 99)), ..path.clone() }, "path[1].joint"),
+        (MuscleSpec { mesh: None, ..mesh.clone() }, "mesh"),
+        (MuscleSpec { origin: sinew::character::MuscleEnd { joint: 99, place: None }, ..bundle.clone() }, "origin"),
+        (MuscleSpec { shape: MuscleShape::Bundle(Bundle::default()), ..bundle.clone() }, "bundle.fibres"),
+        (MuscleSpec { shortening: f64::INFINITY, ..mesh.clone() }, "shortening"),
+    ];
+    for (spec, key) in wrong {
+        let error = check_muscles(&[spec], &asset.skeleton).unwrap_err();
+        println!("{error}");
+        assert_eq!(error.key(), Some(key), "{error}");
+    }
+    asset.muscles = vec![bundle.clone(), bundle];
+    let error = check_muscles(&asset.muscles, &asset.skeleton).unwrap_err();
+    assert!(matches!(error, MuscleError::Duplicate { .. }), "{error}");
 }
 
 #[test]
