@@ -5,15 +5,17 @@
 #[allow(dead_code, reason = "each test binary uses a part")]
 #[path = "import_support/builder.rs"]
 mod builder;
+#[path = "muscle_schema/malformed.rs"]
+mod malformed;
+#[path = "muscle_schema/random.rs"]
+mod random;
 
 use builder::{Builder, assert_warns, tetrahedron};
 use glam::DVec3;
-use proptest::prelude::*;
 use serde_json::{Value, json};
 use sinew::character::{
-    CharacterAsset, ImportError, ImportOptions, JointNames, MUSCLE_LIMITS, MaterialPreset, MeshEnds, MuscleError,
-    MuscleMaterial, MuscleShape, MuscleSpec, PathPoint, Sidecar, SidecarSource, Thickness, check_muscles, sidecar_path,
-    write_sidecar,
+    CharacterAsset, ImportError, ImportOptions, JointNames, MaterialPreset, MeshEnds, MuscleError, MuscleMaterial,
+    MuscleShape, MuscleSpec, PathPoint, Sidecar, SidecarSource, Thickness, check_muscles, sidecar_path, write_sidecar,
 };
 use sinew::flesh::{Bundle, Disc};
 
@@ -84,181 +86,6 @@ fn but(key: &str, value: Value) -> Value {
     let mut muscle = json!({ "path": path(), "radius": 0.02 });
     muscle[key] = value;
     muscle
-}
-
-fn variant(error: &MuscleError) -> String {
-    let text = format!("{error:?}");
-    text.split([' ', '{']).next().unwrap_or_default().into()
-}
-
-#[test]
-fn malformed_muscles_are_errors_that_name_muscle_key_and_fix() {
-    let disc = json!({ "place": [0, 0, 0], "radius": 0.01 });
-    let next = json!({ "place": [0, 1, 0], "radius": 0.01 });
-    let ends = |rest: Value| {
-        let mut muscle = json!({ "origin": "Upper", "insertion": "Lower" });
-        muscle.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
-        muscle
-    };
-    let bundle = |fibres: Value| ends(json!({ "bundle": { "fibres": fibres } }));
-    let joint = |name: &str, y: f64| json!({ "joint": name, "place": [0, y, 0] });
-    // The muscle, the error, the key, and what its text says besides.
-    let cases: Vec<(Value, &str, &str, &str)> = vec![
-        (json!({}), "Missing", "path", "give a path"),
-        (json!({ "path": path() }), "Missing", "radius", "peak_force"),
-        (json!({ "origin": "Upper", "insertion": "Lower", "radius": 0.1 }), "Missing", "path", "mesh"),
-        (ends(json!({ "mesh": "Hand" })), "AmbiguousJoint", "mesh", "/Root/Other/Hand"),
-        (ends(json!({ "mesh": "Upper" })), "Mesh", "mesh", "without a mesh"),
-        (but("origin", json!("Uper")), "UnknownJoint", "origin", "did you mean \"Upper\""),
-        (but("origin", json!("Hand")), "AmbiguousJoint", "origin", "/Root/Other/Hand, /Root/Upper/Lower/Hand"),
-        (but("origin", json!("Lower")), "Conflict", "origin", "path[0]"),
-        (but("origin", json!(3)), "Type", "origin", "a joint's name"),
-        (but("insertion", json!({ "place": [0, 0, 0] })), "Type", "insertion", "joint"),
-        (but("insertion", json!({ "joint": "Nowhere" })), "UnknownJoint", "insertion.joint", "Nowhere"),
-        (but("insertion", json!({ "joint": "Lower", "place": [0, 9, 0] })), "Conflict", "insertion", "path[1]"),
-        (but("path", json!("Upper")), "Type", "path", "list"),
-        (but("path", json!([])), "Missing", "path", "two points"),
-        (but("path", json!([joint("Upper", 0.0)])), "Shape", "path", "2 to 64"),
-        (but("path", json!(vec![joint("Upper", 0.1); 65])), "Shape", "path", "65 points"),
-        (but("path", json!([joint("Upper", 0.1), joint("Upper", 0.1)])), "Shape", "path[1]", "path[0]"),
-        (but("path", json!([joint("Upper", 0.1), {}])), "Type", "path[1]", "joint"),
-        (
-            but("path", json!([joint("Upper", 0.1), { "joint": "Lower", "place": [0, 1] }])),
-            "Type",
-            "path[1].place",
-            "[x, y, z]",
-        ),
-        (
-            but("path", json!([joint("Upper", 0.1), { "joint": 7, "place": [0, 1, 0] }])),
-            "Type",
-            "path[1].joint",
-            "name",
-        ),
-        (but("path", json!([joint("Upper", 0.1), joint("Lower", 1e30)])), "Range", "path[1].place[1]", "10000"),
-        (but("path", json!([joint("Upper", 0.1), joint("Lowr", 0.0)])), "UnknownJoint", "path[1].joint", "Lower"),
-        (
-            but(
-                "path",
-                json!([
-                    joint("Root", 0.0),
-                    joint("Upper", 0.0),
-                    joint("Lower", 0.0),
-                    joint("Other", 0.0),
-                    joint("Plain", 0.0)
-                ]),
-            ),
-            "Shape",
-            "path",
-            "5 joints",
-        ),
-        (but("radius", json!("thick")), "Type", "radius", "a number from"),
-        (but("radius", json!(-0.01)), "Range", "radius", "(m)"),
-        (but("radius", json!(0)), "Range", "radius", "1e-5"),
-        (but("volume", json!(1e-4)), "Conflict", "radius", "volume"),
-        (json!({ "path": path(), "peak_force": 0 }), "Range", "peak_force", "(N)"),
-        (json!({ "path": path(), "peak_force": 100, "peak_stress": 0 }), "Conflict", "peak_force", "peak_stress"),
-        (json!({ "path": path(), "volume": 1e9 }), "Range", "volume", "m³"),
-        (but("taper", json!(2)), "Range", "taper", "0.05"),
-        (but("fibre_count", json!(0)), "Range", "fibre_count", "64"),
-        (but("fibre_count", json!(7.5)), "Type", "fibre_count", "whole number"),
-        (but("fibre_count", json!(-3)), "Type", "fibre_count", "whole number"),
-        (but("section_count", json!(1)), "Range", "section_count", "from 2"),
-        (but("section_count", json!(65)), "Range", "section_count", "64"),
-        (but("material", json!("musle")), "UnknownMaterial", "material", "did you mean \"muscle\""),
-        (but("material", json!({ "preset": "bone" })), "UnknownMaterial", "material.preset", "tendon"),
-        (but("material", json!({ "youngs_modulus": 1 })), "Range", "material.youngs_modulus", "Pa"),
-        (but("material", json!({ "poissons_ratio": 0.5 })), "Range", "material.poissons_ratio", "0.4999"),
-        (but("material", json!({ "density": "heavy" })), "Type", "material.density", "kg/m³"),
-        (but("material", json!(["muscle"])), "Type", "material", "preset"),
-        (but("peak_stress", json!(-1)), "Range", "peak_stress", "Pa"),
-        (but("tendon", json!(0.3)), "Type", "tendon", "two fractions"),
-        (but("tendon", json!([0.5, 0.6])), "Range", "tendon", "together"),
-        (but("tendon", json!([0.5, -0.1])), "Range", "tendon[1]", "0.9"),
-        (but("optimal_stretch", json!(0)), "Range", "optimal_stretch", "0.5"),
-        (but("max_velocity", json!(0)), "Range", "max_velocity", "optimal lengths/s"),
-        (but("activation_time", json!(-1)), "Range", "activation_time", "(s)"),
-        (but("deactivation_time", json!(true)), "Type", "deactivation_time", "(s)"),
-        (but("rigid", json!("yes")), "Type", "rigid", "true or false"),
-        (but("rigid", json!(2)), "Type", "rigid", "true or false"),
-        (but("shortening", json!(1)), "Range", "shortening", "0.9"),
-        (but("bundle", json!({ "fibres": [] })), "Conflict", "path", "bundle"),
-        (bundle(json!([])), "Range", "bundle.fibres", "from 1 to 64"),
-        (bundle(json!([[disc]])), "Shape", "bundle.fibres[0]", "2 to 64"),
-        (bundle(json!([[disc, next], [disc]])), "Shape", "bundle.fibres[1]", "fibre 0 has 2"),
-        (bundle(json!([[disc, disc]])), "Shape", "bundle.fibres", "apart"),
-        (bundle(json!([[disc, { "place": [0, 1, 0], "radius": 0 }]])), "Range", "bundle.fibres[0][1].radius", "(m)"),
-        (bundle(json!([[disc, { "place": [0, 1, 0] }]])), "Type", "bundle.fibres[0][1]", "radius"),
-        (json!({ "bundle": { "fibres": [[disc, next]] }, "insertion": "Lower" }), "Missing", "origin", "joint"),
-        (ends(json!({ "mesh": "Plain", "sources": [0] })), "Missing", "sinks", "both or neither"),
-        (ends(json!({ "mesh": "Plain", "sources": [0], "sinks": [4] })), "Mesh", "sinks[0]", "has 4"),
-        (ends(json!({ "mesh": "Plain", "sources": [], "sinks": [3] })), "Mesh", "sources", "no vertex"),
-        (ends(json!({ "mesh": "Plain", "sources": [0, 1], "sinks": [1, 2] })), "Mesh", "sinks", "source too"),
-        (ends(json!({ "mesh": "Plain", "sources": [-1], "sinks": [1] })), "Type", "sources[0]", "vertex indices"),
-        (ends(json!({ "mesh": "Plain", "ends_attribute": "_ENDS" })), "Mesh", "ends_attribute", "_ENDS"),
-        (
-            ends(json!({ "mesh": "Plain", "ends_attribute": "_ENDS", "sources": [0], "sinks": [1] })),
-            "Conflict",
-            "sources",
-            "ends_attribute",
-        ),
-        (but("sources", json!([0])), "Mesh", "sources", "no mesh"),
-    ];
-    println!("{} malformed muscles", cases.len());
-    assert!(cases.len() >= 30);
-    for (muscle, expected, key, part) in cases {
-        let (file, error) = error_of(with_muscle(muscle.clone()).import());
-        let text = error.to_string();
-        assert_eq!((variant(&error).as_str(), error.key()), (expected, Some(key)), "{muscle}: {text}");
-        assert_eq!((file.as_str(), error.muscle()), ("built", Some("biceps")), "{muscle}: {text}");
-        for part in ["biceps", key.split(['[', '.']).next().unwrap(), part] {
-            assert!(text.contains(part), "{muscle}: {text:?} lacks {part:?}");
-        }
-    }
-}
-
-#[test]
-fn malformed_properties_and_sidecars_are_errors_that_name_the_place() {
-    let extras = [
-        (json!({ "sinew": 3 }), "node 0 \"Root\", extras.sinew: is 3 instead of an object"),
-        (json!({ "sinew": "{" }), "text that is not JSON"),
-        (json!({ "sinew": { "muscle": [] } }), "extras.sinew.muscle: is [] instead of an object"),
-        (json!({ "sinew": { "muscle": "biceps" } }), "text that is not JSON"),
-        (json!({ "sinew.muscle": true }), "extras.sinew.muscle: is true"),
-        (json!({ "sinew.muscle.path": "[{" }), "extras.sinew.muscle.path: is not JSON"),
-        (json!({ "sinew": { "version": 2, "muscle": {} } }), "version 2 is not read, versions 1 to 1 are"),
-        (json!({ "sinew": { "muscle": { "version": "1" } } }), "version \"1\" is not read"),
-        (json!({ "sinew": { "muscle": { "name": 5 } } }), "muscle \"Root\": name: is 5"),
-        (json!({ "sinew": { "muscle": { "name": "" } } }), "a name in quotes"),
-    ];
-    for (extras, part) in extras {
-        let (_, error) = error_of(with_extras(0, extras.clone()).import());
-        assert!(error.to_string().contains(part), "{extras}: {error} lacks {part:?}");
-    }
-    let sidecars = [
-        ("", "is not JSON"),
-        ("[]", "is not a JSON object"),
-        ("{", "is not JSON"),
-        ("{\"muscles\": {}}", "version null is not read"),
-        ("{\"version\": 2, \"muscles\": {}}", "versions 1 to 1 are"),
-        ("{\"version\": 1}", "has no muscles"),
-        ("{\"version\": 1, \"muscles\": 7}", "neither an object nor a list"),
-        ("{\"version\": 1, \"muscles\": {\"a\": 7}}", "muscle \"a\": muscles: is not an object"),
-        ("{\"version\": 1, \"muscles\": [{}]}", "muscle \"muscles[0]\": name is missing"),
-        ("{\"version\": 1, \"muscles\": [{\"name\": \"a\"}, {\"name\": \"a\"}]}", "same name"),
-        ("{\"version\": 1, \"muscles\": {\"a\": {\"name\": \"b\"}}}", "leave name out"),
-        ("{\"version\": 1, \"muscles\": {\"\": {}}}", "name is missing"),
-        ("{\"version\": 1, \"muscles\": {\"a\": {\"radius\": 1, \"volume\": 1}}}", "keep one of them"),
-        ("{\"version\": 1, \"muscles\": {\"a\": {\"radius\": 1e999}}}", "out of range"),
-    ];
-    for (text, part) in sidecars {
-        let error = Sidecar::from_slice("x", text.as_bytes()).expect_err(text);
-        assert!(error.to_string().contains(part), "{text}: {error} lacks {part:?}");
-    }
-    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
-    let deep_sidecar = format!("{{\"version\":1,\"muscles\":{deep}}}");
-    assert!(matches!(Sidecar::from_slice("x", deep_sidecar.as_bytes()), Err(MuscleError::Json { .. })));
-    let (_, error) = error_of(with_extras(0, json!({ "sinew": deep })).import());
-    assert!(matches!(error, MuscleError::Json { .. }), "{error}");
 }
 
 #[test]
@@ -545,7 +372,7 @@ fn varied(asset: &CharacterAsset) -> Vec<MuscleSpec> {
 }
 
 #[test]
-fn what_is_written_is_read_back_to_the_bit() {
+fn what_is_written_is_read_back() {
     let mesh = json!({ "mesh": "Plain", "origin": "Upper", "insertion": "Lower", "sources": [0], "sinks": [1, 2] });
     let mut asset = with_muscle(mesh).import_sound();
     asset.muscles[0].insertion.place = Some(DVec3::new(0.1, 0.2, 0.7));
@@ -593,6 +420,36 @@ fn what_is_written_is_read_back_to_the_bit() {
     let nan = [MuscleSpec { taper: f64::NAN, ..muscles[1].clone() }];
     let error = write_sidecar(sidecar_path(&file), &nan, &asset.skeleton).unwrap_err();
     assert!(error.to_string().contains("taper is NaN"), "{error}");
+}
+
+#[test]
+fn muscles_filled_by_hand_are_checked() {
+    let mut asset = with_muscle(json!({ "mesh": "Plain", "origin": "Upper", "insertion": "Lower" })).import_sound();
+    let sound = varied(&asset);
+    assert_eq!(check_muscles(&sound, &asset.skeleton), Ok(()));
+    let [mesh, bundle, path] = [0, 1, 2].map(|at: usize| sound[at].clone());
+    let far = |mut points: Vec<PathPoint>, joint| {
+        points[1].joint = joint;
+        points
+    };
+    let MuscleShape::Path(points) = path.shape.clone() else { panic!("a path") };
+    let wrong = [
+        (MuscleSpec::default(), "name"),
+        (MuscleSpec { name: "empty".into(), ..Default::default() }, "path"),
+        (MuscleSpec { shape: MuscleShape::Path(far(points, 99)), ..path.clone() }, "path[1].joint"),
+        (MuscleSpec { mesh: None, ..mesh.clone() }, "mesh"),
+        (MuscleSpec { origin: sinew::character::MuscleEnd { joint: 99, place: None }, ..bundle.clone() }, "origin"),
+        (MuscleSpec { shape: MuscleShape::Bundle(Bundle::default()), ..bundle.clone() }, "bundle.fibres"),
+        (MuscleSpec { shortening: f64::INFINITY, ..mesh.clone() }, "shortening"),
+    ];
+    for (spec, key) in wrong {
+        let error = check_muscles(&[spec], &asset.skeleton).unwrap_err();
+        println!("{error}");
+        assert_eq!(error.key(), Some(key), "{error}");
+    }
+    asset.muscles = vec![bundle.clone(), bundle];
+    let error = check_muscles(&asset.muscles, &asset.skeleton).unwrap_err();
+    assert!(matches!(error, MuscleError::Duplicate { .. }), "{error}");
 }
 
 #[test]
@@ -645,146 +502,4 @@ fn the_readme_tells_every_key_of_the_schema_and_its_json_is_sound() {
     assert_eq!(names, ["biceps", "Muscle", "triceps"]);
     assert_eq!(asset.muscles[0].thickness, Some(Thickness::PeakForce(600.0)));
     assert!(!asset.warnings.iter().any(|warning| warning.0.contains("unknown")), "{:?}", asset.warnings);
-}
-
-/// Any JSON, of a few levels.
-fn any_json() -> impl Strategy<Value = Value> {
-    let name = prop_oneof![
-        Just("Upper".to_string()),
-        Just("Hand".to_string()),
-        Just("muscle".to_string()),
-        Just("[{".to_string()),
-        ".{0,6}",
-    ];
-    let leaf = prop_oneof![
-        Just(Value::Null),
-        any::<bool>().prop_map(Value::from),
-        any::<i64>().prop_map(Value::from),
-        (-3i64..80).prop_map(Value::from),
-        any::<f64>().prop_map(Value::from),
-        (-2.0..2.0).prop_map(|value: f64| Value::from(value)),
-        name.prop_map(Value::from),
-    ];
-    leaf.prop_recursive(3, 24, 4, |inner| {
-        prop_oneof![
-            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            prop::collection::vec((any_key(), inner), 0..4)
-                .prop_map(|entries| Value::Object(entries.into_iter().collect())),
-        ]
-    })
-}
-
-fn any_key() -> impl Strategy<Value = String> {
-    let keys = [
-        "name",
-        "origin",
-        "insertion",
-        "path",
-        "mesh",
-        "sources",
-        "sinks",
-        "bundle",
-        "fibres",
-        "joint",
-        "material",
-        "preset",
-        "version",
-    ];
-    let known: Vec<String> = keys.into_iter().chain(MUSCLE_LIMITS.map(|limits| limits.key)).map(String::from).collect();
-    prop_oneof![4 => prop::sample::select(known), 1 => ".{0,5}"]
-}
-
-/// Replaces, removes or renames something inside, where `at` leads.
-fn mutate(value: &mut Value, at: &[u32], key: &str, new: &Value) {
-    let Some((&first, rest)) = at.split_first() else { return *value = new.clone() };
-    match value {
-        Value::Object(object) if !object.is_empty() => {
-            let chosen = object.keys().nth(first as usize % object.len()).cloned().unwrap_or_default();
-            match first % 11 {
-                0 => drop(object.remove(&chosen)),
-                1 => drop(object.insert(key.into(), new.clone())),
-                _ => object.get_mut(&chosen).into_iter().for_each(|inner| mutate(inner, rest, key, new)),
-            }
-        }
-        Value::Array(list) if !list.is_empty() => {
-            let chosen = first as usize % list.len();
-            match first % 11 {
-                0 => drop(list.remove(chosen)),
-                1 => list.insert(chosen, new.clone()),
-                _ => mutate(&mut list[chosen], rest, key, new),
-            }
-        }
-        other => *other = new.clone(),
-    }
-}
-
-fn is_typed(result: Result<CharacterAsset, ImportError>) -> Result<bool, TestCaseError> {
-    match result {
-        Ok(asset) => {
-            let sound = check_muscles(&asset.muscles, &asset.skeleton);
-            prop_assert!(sound.is_ok(), "{:?}", sound);
-            Ok(true)
-        }
-        Err(ImportError::Muscle { source, .. }) => {
-            prop_assert!(!source.to_string().is_empty());
-            Ok(false)
-        }
-        Err(other) => Err(TestCaseError::fail(format!("{other}"))),
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn any_json_is_a_muscle_or_a_typed_error(value in any_json(), form in 0..4) {
-        let extras = match form {
-            0 => json!({ "sinew": { "muscle": value } }),
-            1 => json!({ "sinew.muscle": value.to_string() }),
-            2 => json!({ "sinew": value }),
-            _ => json!({ "sinew.muscle.path": value }),
-        };
-        is_typed(with_extras(6, extras).import())?;
-        let text = json!({ "version": 1, "muscles": { "biceps": value } }).to_string();
-        if let Ok(beside) = Sidecar::from_slice("x", text.as_bytes()) {
-            is_typed(import_beside(&character(), beside))?;
-        }
-    }
-
-    #[test]
-    fn a_mutated_muscle_is_a_muscle_or_a_typed_error(
-        changes in prop::collection::vec((prop::collection::vec(any::<u32>(), 0..6), any_key(), any_json()), 1..3),
-        which in 0..3usize,
-    ) {
-        let disc = |y: f64| json!({ "place": [0, y, 0], "radius": 0.01 });
-        let mut all = but("tendon", json!([0.1, 0.2]));
-        for limits in MUSCLE_LIMITS.iter().filter(|limits| !["peak_force", "volume", "place", "fibres", "tendon"].contains(&limits.key)) {
-            all[limits.key] = json!(limits.high.min(2.0));
-        }
-        all["taper"] = json!(0.4);
-        all["shortening"] = json!(0.1);
-        for key in ["youngs_modulus", "poissons_ratio", "density", "damping"] {
-            all.as_object_mut().unwrap().remove(key);
-        }
-        all["material"] = json!({ "preset": "tendon", "youngs_modulus": 1e6, "poissons_ratio": 0.4, "density": 1100, "damping": 3 });
-        let mut muscle = [
-            all,
-            json!({ "mesh": "Plain", "origin": "Upper", "insertion": "Lower", "sources": [0], "sinks": [1, 2] }),
-            json!({ "origin": "Upper", "insertion": "Lower", "bundle": { "fibres": [[disc(0.0), disc(0.5)], [disc(0.1), disc(0.6)]] } }),
-        ][which].clone();
-        prop_assert!(is_typed(with_extras(6, json!({ "sinew.muscle": muscle })).import())?, "{}", muscle);
-        for (at, key, new) in &changes {
-            mutate(&mut muscle, at, key, new);
-        }
-        is_typed(with_extras(6, json!({ "sinew.muscle": muscle })).import())?;
-    }
-
-    #[test]
-    fn any_bytes_are_a_sidecar_or_a_typed_error(bytes in prop::collection::vec(any::<u8>(), 0..64), cut in 0..400usize) {
-        let read = Sidecar::from_slice("x", &bytes);
-        prop_assert!(read.is_err_and(|error| error.to_string().contains("sidecar")));
-        let text = json!({ "version": 1, "muscles": { "biceps": but("taper", json!(1)) } }).to_string();
-        let cut = cut.min(text.len() - 1);
-        prop_assert!(Sidecar::from_slice("x", &text.as_bytes()[..cut]).is_err());
-    }
 }

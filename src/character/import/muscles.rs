@@ -134,7 +134,7 @@ fn on_node(context: &Context, node: usize) -> Result<Option<Found>, ImportError>
             let text = extras.get();
             if text.contains("sinew") {
                 // What a parsed value takes, at the most.
-                context.budget.spend(text.len(), 2 * size_of::<Value>(), || place("extras"))?;
+                context.budget.spend(text.len(), size_of::<Value>(), || place("extras"))?;
                 from_extras(text, &place("extras"), context).map_err(fail)?
             } else {
                 None

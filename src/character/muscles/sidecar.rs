@@ -66,7 +66,7 @@ pub fn sidecar_path(character: impl AsRef<Path>) -> PathBuf {
     character.as_ref().with_extension("muscles.json")
 }
 
-/// Writes muscles with all their keys, so that reading them back gives the same.
+/// Writes muscles with all their keys, so that reading them back gives the same, numbers to one unit in the last place.
 ///
 /// # Errors
 /// [`SidecarError`] where a muscle is not sound, a joint has no name of its own, or the file cannot be written.
