@@ -49,8 +49,7 @@ fn sum(weights: &[SectionWeight]) -> f32 {
 
 /// A muscle's own surface: wholly the flesh's, its joints the bones that carry its sections.
 fn own_surface(flesh: &Flesh, places: &[Vec3], weights: &[Vec<SectionWeight>]) -> Skin {
-    let mut skin =
-        Skin { sections: SkinSection::all(flesh), palette_len: flesh.bones().len() + 1, ..Skin::default() };
+    let mut skin = Skin { sections: SkinSection::all(flesh), palette_len: flesh.bones().len() + 1, ..Skin::default() };
     for (place, weights) in places.iter().zip(weights) {
         let mut vertex = SkinVertex {
             position: place.to_array(),
@@ -184,9 +183,11 @@ fn a_tube_moves_as_the_similarity_of_its_rod() {
 fn a_muscles_own_surface_follows_it_wherever_its_bones_are() {
     let mut random = Random(3);
     let bones = [Pose::IDENTITY, Pose::from_translation(DVec3::X)];
-    let rod = RodSpec::straight("muscle", DVec3::ZERO, DVec3::X, SEGMENTS, RADIUS)
-        .attach(0, 0, Holds::CLAMP)
-        .attach(SEGMENTS, 1, Holds::CLAMP);
+    let rod = RodSpec::straight("muscle", DVec3::ZERO, DVec3::X, SEGMENTS, RADIUS).attach(0, 0, Holds::CLAMP).attach(
+        SEGMENTS,
+        1,
+        Holds::CLAMP,
+    );
     let flesh = Flesh::build(&[rod], &bones).expect("sound");
     let (places, triangles) = tube(1.0, 1.1 * RADIUS, 21, 16);
     let weights = whole(&places, &triangles, &section_pills(&flesh));
@@ -249,9 +250,8 @@ fn skin_at_rest_on_moved_bones_is_where_they_take_it() {
 
 /// A sheet that two rods touch from below, of squares of 1 cm.
 fn sheet() -> (Vec<Vec3>, Vec<[u32; 3]>, Vec<SkinPill>) {
-    let rods = [0.0, 0.25].map(|z| {
-        RodSpec::straight("rod", DVec3::new(0.0, 0.0, z), DVec3::new(0.4, 0.0, z), 4, RADIUS)
-    });
+    let rods =
+        [0.0, 0.25].map(|z| RodSpec::straight("rod", DVec3::new(0.0, 0.0, z), DVec3::new(0.4, 0.0, z), 4, RADIUS));
     let flesh = Flesh::build(&rods, &[]).expect("sound");
     let at = |k: u32| Vec3::new(0.01 * (k % 41) as f32, 1.001 * RADIUS as f32, 0.01 * (k / 41) as f32 - 0.05);
     let quad = |k: u32| [[k, k + 1, k + 41], [k + 1, k + 42, k + 41]];
@@ -290,8 +290,7 @@ fn weights_sum_to_exactly_one_over_at_most_eight() {
         (0..12).map(disc).collect()
     };
     let bundle = Bundle { fibres: (0..8).map(fibre).collect() };
-    let pills: Vec<SkinPill> =
-        (0..3).flat_map(|chain| bundle_pills(&bundle, chain, 12 * chain, 8 * chain)).collect();
+    let pills: Vec<SkinPill> = (0..3).flat_map(|chain| bundle_pills(&bundle, chain, 12 * chain, 8 * chain)).collect();
     assert_eq!(pills.len(), 3 * 8 * 11);
     let places: Vec<Vec3> = (0..3000).map(|_| random.vector(-0.3, 0.9).as_vec3()).collect();
     let triangles: Vec<[u32; 3]> = (0..2998).map(|k| [k, k + 1, k + 2]).collect();
@@ -310,21 +309,27 @@ fn weights_sum_to_exactly_one_over_at_most_eight() {
             chains: (0..3).map(|chain| (chain, random.uniform(-0.2, 0.6))).collect(),
         })
         .collect();
-    let fairing =
-        SkinFairing { places: &places, triangles: &triangles, pills: &pills, pull: Pull::Limited(&limits), fair: true };
-    let mut worst = 0.0_f64;
-    for (weights, limit) in fairing.weights().iter().zip(&limits) {
-        let of = |chain: u32| weights.iter().filter(|pair| pair.section / 12 == chain).map(|p| f64::from(p.weight)).sum();
-        let pulls = [0, 1, 2].map(|chain: u32| -> f64 { of(chain) });
-        for (chain, most) in &limit.chains {
-            assert!(pulls[*chain as usize] <= most.max(0.0) + 1.0e-6, "{pulls:?} of {limit:?}");
+    for joined in [false, true] {
+        let triangles = if joined { triangles.as_slice() } else { &[] };
+        let fairing =
+            SkinFairing { places: &places, triangles, pills: &pills, pull: Pull::Limited(&limits), fair: true };
+        let (mut over, mut left) = (0.0_f64, 0.0_f64);
+        for (weights, limit) in fairing.weights().iter().zip(&limits) {
+            let mut pulls = [0.0; 3];
+            weights.iter().for_each(|pair| pulls[pair.section as usize / 12] += f64::from(pair.weight));
+            for (chain, most) in &limit.chains {
+                over = over.max(pulls[*chain as usize] - most.max(0.0));
+            }
+            let all: f64 = limit.chains.iter().map(|(_, most)| most.max(0.0)).sum();
+            let all = all.min(limit.total);
+            over = over.max(pulls.iter().sum::<f64>() - all);
+            left = left.max(all - pulls.iter().sum::<f64>());
         }
-        let there = limit.chains.iter().filter(|(chain, _)| pulls[*chain as usize] > 0.0);
-        let all: f64 = there.map(|(_, most)| *most).sum();
-        worst = worst.max((pulls.iter().sum::<f64>() - all.min(limit.total)).abs());
+        println!("3000 limited vertices, joined {joined}: at most {over:.1e} over, {left:.1e} left of the limits");
+        // Chains with less than a thousandth fall away, and the limits of vertices with neighbours are brought down to
+        // the mean of those.
+        assert!(over < 1.0e-6 && (joined || left < 2.0e-3));
     }
-    println!("3000 limited vertices: sums within {worst:.1e} of what the limits leave");
-    assert!(worst < 1.0e-6);
 }
 
 #[test]

@@ -240,9 +240,8 @@ fn pull_limit(
 fn bind_skin(asset: &CharacterAsset, rest: &RestSkin, limbs: &[Limb], flesh: &Flesh, options: &FleshOptions) -> Skin {
     let mesh = &asset.mesh;
     let owners = owners(asset);
-    let limits: Vec<PullLimit> = (0..mesh.positions.len())
-        .map(|vertex| pull_limit(asset, (rest, &owners), vertex, limbs, options))
-        .collect();
+    let limits: Vec<PullLimit> =
+        (0..mesh.positions.len()).map(|vertex| pull_limit(asset, (rest, &owners), vertex, limbs, options)).collect();
     let fairing = SkinFairing {
         places: &rest.positions,
         triangles: &mesh.triangles,

@@ -135,6 +135,8 @@ const REACH: f64 = 0.25;
 /// Implicit steps of the diffusion, and sweeps of Jacobi's method in each.
 const STEPS: usize = 2;
 const SWEEPS: usize = 8;
+/// How often limits are brought down to the mean of those around.
+const SOFTENINGS: usize = 3;
 /// The unit in which weights are counted, so that their sums are exact in f32.
 const GRAIN: f64 = 1.0 / (1 << 24) as f64;
 
@@ -147,7 +149,7 @@ impl SkinFairing<'_> {
         let around = welded.neighbours(self.triangles);
         let mut limits = self.limits(&welded, &chains);
         if self.fair && matches!(self.pull, Pull::Limited(_)) {
-            limits = soften(&limits, &around);
+            (0..SOFTENINGS).for_each(|_| limits = soften(&limits, &around));
         }
         let mut reaches = vec![0.0; welded.count()];
         let mut rows: Vec<Row> = (0..welded.count())
