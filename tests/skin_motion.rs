@@ -6,16 +6,14 @@ mod common;
 use std::time::{Duration, Instant};
 
 use glam::Vec3;
-use sinew::character::{FleshOptions, ImportOptions};
 use sinew::{Character, Physics, Pose, palette_matrix};
 
-/// Folders, files, and what one of their units is (m): the fox is drawn in centimetres.
-const FILES: [(&str, &str, f32); 5] = [
-    ("gltf_khronos/CesiumMan/glTF-Binary", "CesiumMan.glb", 1.0),
-    ("gltf_khronos/Fox/glTF-Binary", "Fox.glb", 0.01),
-    ("gltf_humanoid/RobotExpressive", "RobotExpressive.glb", 1.0),
-    ("gltf_humanoid/kaykit", "Knight.glb", 1.0),
-    ("gltf_humanoid", "godot_platformer_player.glb", 1.0),
+const FILES: [(&str, &str); 5] = [
+    ("gltf_khronos/CesiumMan/glTF-Binary", "CesiumMan.glb"),
+    ("gltf_khronos/Fox/glTF-Binary", "Fox.glb"),
+    ("gltf_humanoid/RobotExpressive", "RobotExpressive.glb"),
+    ("gltf_humanoid/kaykit", "Knight.glb"),
+    ("gltf_humanoid", "godot_platformer_player.glb"),
 ];
 
 /// Frames of an animation that are stepped, at most.
@@ -74,10 +72,9 @@ fn ratios(character: &Character) -> ([f32; 2], u32) {
 #[test]
 fn no_triangle_grows_fourfold_or_shrinks_to_a_quarter() {
     let begin = Instant::now();
-    for (folder, file, meters_per_unit) in FILES {
+    for (folder, file) in FILES {
         let Some(folder) = common::data(folder) else { continue };
-        let import = ImportOptions { meters_per_unit, ..ImportOptions::default() };
-        let character = Character::load_with(folder.join(file), &import, &FleshOptions::default()).expect("loads");
+        let character = Character::load(folder.join(file)).expect("loads");
         let ([least, most], looked) = ratios(&character);
         println!(
             "{file}: {} animations, {looked} frames, {} rods: areas {least:.2} to {most:.2} times those of LBS",
