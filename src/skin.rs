@@ -204,17 +204,26 @@ impl Skin {
     }
 
     /// Which sections a vertex of this skin follows.
+    ///
+    /// # Panics
+    /// Where the vertex names weights that are not there.
     pub fn sections_of(&self, vertex: &SkinVertex) -> &[SectionWeight] {
         &self.weights[vertex.first_section as usize..][..vertex.section_count as usize]
     }
 
     /// How many vertices follow a chain.
+    ///
+    /// # Panics
+    /// Where vertices name weights or sections that are not there.
     pub fn vertices_on(&self, chain: usize) -> usize {
         let on = |pair: &SectionWeight| self.sections[pair.section as usize].chain as usize == chain;
         self.vertices.iter().filter(|vertex| self.sections_of(vertex).iter().any(on)).count()
     }
 
     /// Drops the sections that no vertex follows.
+    ///
+    /// # Panics
+    /// Where weights name sections that are not there.
     pub fn drop_idle_sections(&mut self) {
         let mut places = vec![None; self.sections.len()];
         let mut kept = Vec::new();

@@ -135,7 +135,7 @@ fn equal_distances_give_equal_weights() {
     let pill = |chain: u32, y: f64| SkinPill {
         sections: [2 * chain, 2 * chain + 1],
         chain,
-        fibre: chain,
+        fibre: 0,
         ends: [DVec3::new(0.0, y, 0.0), DVec3::new(1.0, y, 0.0)],
         radii: [RADIUS; 2],
     };
@@ -290,7 +290,7 @@ fn weights_sum_to_exactly_one_over_at_most_eight() {
         (0..12).map(disc).collect()
     };
     let bundle = Bundle { fibres: (0..8).map(fibre).collect() };
-    let pills: Vec<SkinPill> = (0..3).flat_map(|chain| bundle_pills(&bundle, chain, 12 * chain, 8 * chain)).collect();
+    let pills: Vec<SkinPill> = (0..3).flat_map(|chain| bundle_pills(&bundle, chain, 12 * chain)).collect();
     assert_eq!(pills.len(), 3 * 8 * 11);
     let places: Vec<Vec3> = (0..3000).map(|_| random.vector(-0.3, 0.9).as_vec3()).collect();
     let triangles: Vec<[u32; 3]> = (0..2998).map(|k| [k, k + 1, k + 2]).collect();
@@ -309,22 +309,27 @@ fn weights_sum_to_exactly_one_over_at_most_eight() {
             chains: (0..3).map(|chain| (chain, random.uniform(-0.2, 0.6))).collect(),
         })
         .collect();
-    let fairing =
-        SkinFairing { places: &places, triangles: &triangles, pills: &pills, pull: Pull::Limited(&limits), fair: true };
-    let mut worst = 0.0_f64;
-    for (weights, limit) in fairing.weights().iter().zip(&limits) {
-        let of =
-            |chain: u32| weights.iter().filter(|pair| pair.section / 12 == chain).map(|p| f64::from(p.weight)).sum();
-        let pulls = [0, 1, 2].map(|chain: u32| -> f64 { of(chain) });
-        for (chain, most) in &limit.chains {
-            assert!(pulls[*chain as usize] <= most.max(0.0) + 1.0e-6, "{pulls:?} of {limit:?}");
+    for joined in [false, true] {
+        let triangles = if joined { triangles.as_slice() } else { &[] };
+        let fairing =
+            SkinFairing { places: &places, triangles, pills: &pills, pull: Pull::Limited(&limits), fair: true };
+        let (mut over, mut left) = (0.0_f64, 0.0_f64);
+        for (weights, limit) in fairing.weights().iter().zip(&limits) {
+            let mut pulls = [0.0; 3];
+            weights.iter().for_each(|pair| pulls[pair.section as usize / 12] += f64::from(pair.weight));
+            for (chain, most) in &limit.chains {
+                over = over.max(pulls[*chain as usize] - most.max(0.0));
+            }
+            let all: f64 = limit.chains.iter().map(|(_, most)| most.max(0.0)).sum();
+            let all = all.min(limit.total);
+            over = over.max(pulls.iter().sum::<f64>() - all);
+            left = left.max(all - pulls.iter().sum::<f64>());
         }
-        let there = limit.chains.iter().filter(|(chain, _)| pulls[*chain as usize] > 0.0);
-        let all: f64 = there.map(|(_, most)| *most).sum();
-        worst = worst.max((pulls.iter().sum::<f64>() - all.min(limit.total)).abs());
+        println!("3000 limited vertices, joined {joined}: at most {over:.1e} over, {left:.1e} left of the limits");
+        // Chains with less than a thousandth fall away, and the limits of vertices with neighbours are brought down to
+        // the mean of those.
+        assert!(over < 1.0e-6 && (joined || left < 2.0e-3));
     }
-    println!("3000 limited vertices: sums within {worst:.1e} of what the limits leave");
-    assert!(worst < 1.0e-6);
 }
 
 #[test]
@@ -385,4 +390,34 @@ fn what_is_degenerate_stays_finite() {
         fair: true,
     };
     assert!(fairing.weights().iter().all(Vec::is_empty), "no limit, no weights");
+}
+
+#[test]
+fn skin_that_names_what_is_not_there_is_refused() {
+    let flesh = std::sync::Arc::new(rod());
+    let (places, triangles) = tube(1.0, 1.1 * RADIUS, 5, 6);
+    let skin = own_surface(&flesh, &places, &whole(&places, &triangles, &section_pills(&flesh)));
+    let insert = |skin: Skin| {
+        let mut physics = sinew::Physics::default();
+        physics.insert_with_skin(flesh.clone(), skin.into(), &[], Pose::IDENTITY).map(|_| ())
+    };
+    assert_eq!(insert(skin.clone()), Ok(()));
+    type Change = fn(&mut Skin);
+    let changes: [(&str, Change, usize); 8] = [
+        ("a section", |skin| skin.weights[skin.vertices[3].first_section as usize].section = 99, 3),
+        ("weights", |skin| skin.vertices[2].first_section = u32::MAX, 2),
+        ("too many", |skin| skin.vertices[0].section_count = 9, 0),
+        ("a matrix", |skin| skin.vertices[4].joints[0] = 7, 4),
+        ("a node", |skin| skin.sections[0].node = 11, 0),
+        ("a chain", |skin| skin.sections[0].chain = 1, 0),
+        ("a bone", |skin| skin.sections[0].bones[1] = 1, 0),
+        ("followed by none", |skin| skin.sections.push(SkinSection { lane: 5, ..skin.sections[0] }), 35),
+    ];
+    for (name, change, vertex) in changes {
+        let mut skin = skin.clone();
+        change(&mut skin);
+        let refused = insert(skin);
+        println!("{name}: {refused:?}");
+        assert_eq!(refused, Err(sinew::StepError::BadSkin(vertex)), "{name}");
+    }
 }

@@ -46,7 +46,7 @@ impl Default for FleshOptions {
             least_weight: 0.3,
             fade: [1.6, 3.0],
             sag: 0.02,
-            reach: 0.5,
+            reach: 0.3,
             material: crate::Material::default(),
         }
     }

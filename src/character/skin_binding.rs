@@ -74,7 +74,7 @@ pub(super) fn bind_skin(
         let chain = section.chain as usize;
         let radius = flesh.chains()[chain].sections[section.node as usize].radius();
         let own_surface = chain >= first_chain && courses[chain - first_chain].surface.is_some();
-        section.reach = if own_surface { f32::MAX } else { (options.reach * radius) as f32 };
+        section.reach = if own_surface { 0.0 } else { (options.reach * radius) as f32 };
     }
     skin
 }
@@ -98,7 +98,7 @@ fn fade(value: f64, [from, to]: [f64; 2]) -> f64 {
     1.0 - t * t * (3.0 - 2.0 * t)
 }
 
-/// How much of each vertex each chain may have: as much as the joints that the chain hangs on pull on the vertex, fading
+/// How much of each vertex each chain may have: as much as the joints that the chain goes over pull on the vertex, fading
 /// with its distance, so that skin near another bone, and skin far from the flesh, follows bones.
 fn pull_limits(
     asset: &CharacterAsset,
@@ -107,12 +107,12 @@ fn pull_limits(
     options: &FleshOptions,
 ) -> Vec<PullLimit> {
     let owners = owners(asset);
+    let over: Vec<Vec<u32>> = flesh.chains().iter().map(|chain| joints_over(asset, chain, bones)).collect();
     let limit = |vertex: usize| {
         let place = rest.positions[vertex].as_dvec3();
         let chains = flesh.chains().iter().enumerate().filter_map(|(index, chain)| {
-            let hangs_on = |joint: u32| chain.bones.iter().any(|&bone| bones[bone] == joint);
             let pull: f64 = influences(asset, vertex)
-                .filter(|&(entry, _)| hangs_on(owners[asset.palette[entry].joint as usize]))
+                .filter(|&(entry, _)| over[index].contains(&owners[asset.palette[entry].joint as usize]))
                 .map(|(_, weight)| weight)
                 .sum();
             if pull < LEAST_PULL {
@@ -125,6 +125,24 @@ fn pull_limits(
         PullLimit { total: 1.0, chains: chains.collect() }
     };
     (0..rest.positions.len()).map(limit).collect()
+}
+
+/// The joints that a chain hangs on, and those between them in the skeleton.
+fn joints_over(asset: &CharacterAsset, chain: &Chain, bones: &[u32]) -> Vec<u32> {
+    let up = |joint: u32| {
+        std::iter::successors(Some(joint), |&joint| asset.skeleton.joints[joint as usize].parent).collect::<Vec<_>>()
+    };
+    let mut over: Vec<u32> = chain.bones.iter().map(|&bone| bones[bone]).collect();
+    for pair in chain.bones.windows(2) {
+        let (first, second) = (up(bones[pair[0]]), up(bones[pair[1]]));
+        let common = first.iter().copied().find(|joint| second.contains(joint));
+        for path in [first, second] {
+            over.extend(path.into_iter().take_while(|&joint| Some(joint) != common));
+        }
+    }
+    over.sort_unstable();
+    over.dedup();
+    over
 }
 
 /// Less than this is nothing.

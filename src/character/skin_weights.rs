@@ -21,7 +21,7 @@ pub struct SkinPill {
     pub sections: [u32; 2],
     /// The chain.
     pub chain: u32,
-    /// The fibre; no two chains share one.
+    /// The fibre of the chain; its pills stand together.
     pub fibre: u32,
     /// Centres of the two spheres (m).
     pub ends: [DVec3; 2],
@@ -66,7 +66,7 @@ pub fn section_pills(flesh: &Flesh) -> Vec<SkinPill> {
         let pill = |j: usize| SkinPill {
             sections: [first + j as u32, first + j as u32 + 1],
             chain: chain as u32,
-            fibre: chain as u32,
+            fibre: 0,
             ends: [j, j + 1].map(|j| info.rest[j].translation),
             radii: [radii[j], radii[j + 1]],
         };
@@ -76,8 +76,8 @@ pub fn section_pills(flesh: &Flesh) -> Vec<SkinPill> {
     pills
 }
 
-/// The pills of the fibres of one chain, given its first section and what to call its first fibre.
-pub fn bundle_pills(bundle: &Bundle, chain: u32, first_section: u32, first_fibre: u32) -> Vec<SkinPill> {
+/// The pills of the fibres of one chain, given its first section.
+pub fn bundle_pills(bundle: &Bundle, chain: u32, first_section: u32) -> Vec<SkinPill> {
     let pill = |fibre: u32, j: u32, discs: &[Disc]| SkinPill {
         sections: [first_section + j, first_section + j + 1],
         chain,
@@ -85,7 +85,7 @@ pub fn bundle_pills(bundle: &Bundle, chain: u32, first_section: u32, first_fibre
         ends: [discs[0].place, discs[1].place],
         radii: [discs[0].radius, discs[1].radius],
     };
-    let fibres = (first_fibre..).zip(&bundle.fibres);
+    let fibres = (0..).zip(&bundle.fibres);
     fibres.flat_map(|(fibre, discs)| (0..).zip(discs.windows(2)).map(move |(j, pair)| pill(fibre, j, pair))).collect()
 }
 
@@ -135,6 +135,8 @@ const REACH: f64 = 0.25;
 /// Implicit steps of the diffusion, and sweeps of Jacobi's method in each.
 const STEPS: usize = 2;
 const SWEEPS: usize = 8;
+/// How often limits are brought down to the mean of those around.
+const SOFTENINGS: usize = 3;
 /// The unit in which weights are counted, so that their sums are exact in f32.
 const GRAIN: f64 = 1.0 / (1 << 24) as f64;
 
@@ -147,7 +149,7 @@ impl SkinFairing<'_> {
         let around = welded.neighbours(self.triangles);
         let mut limits = self.limits(&welded, &chains);
         if self.fair && matches!(self.pull, Pull::Limited(_)) {
-            limits = soften(&limits, &around);
+            (0..SOFTENINGS).for_each(|_| limits = soften(&limits, &around));
         }
         let mut reaches = vec![0.0; welded.count()];
         let mut rows: Vec<Row> = (0..welded.count())
@@ -250,7 +252,7 @@ fn start(pills: &[SkinPill], chains: &Chains, place: DVec3, limit: &PullLimit) -
         for &index in chains.pills(chain) {
             let pill = &pills[index as usize];
             let (t, distance) = pill.closest(place);
-            match near.last_mut().filter(|(_, _, last, _)| last.fibre == pill.fibre) {
+            match near.last_mut().filter(|(_, _, last, _)| (last.chain, last.fibre) == (chain, pill.fibre)) {
                 Some(best) if distance < best.0 => *best = (distance, t, pill, most),
                 Some(_) => {}
                 None => near.push((distance, t, pill, most)),
