@@ -1,7 +1,7 @@
 // Stage move_bones: where the bones and the nodes that they hold are at this substep's end; the twin of
 // src/cpu/move_bones.rs.
 
-// Interpolates both bones of every chain through the frame and sets the targets of the nodes that they hold or carry.
+// Interpolates the bones of every chain through the frame and sets the targets of the nodes that they hold or carry.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn move_bones(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let chain = chain_of(thread_of(invocation));
@@ -11,7 +11,7 @@ fn move_bones(@builtin(global_invocation_id) invocation: vec3<u32>) {
     if params.first_substep != 0u {
         shift_origin(chain);
     }
-    for (var slot = 0u; slot < 2u; slot++) {
+    for (var slot = 0u; slot < MAX_BONES; slot++) {
         let offset = slot * POSE;
         for (var entry = 0u; entry < POSE; entry++) {
             let prev = chain_at(chain.chain, CHAIN_BONE_PREV + offset + entry);
@@ -37,7 +37,7 @@ fn move_bones(@builtin(global_invocation_id) invocation: vec3<u32>) {
 // Where the bone that holds or carries the node wants it.
 fn set_target(chain: Chain, index: u32) {
     let rest_row = rest_row_of(chain, index);
-    let bone = CHAIN_BONE_NOW + select(POSE, 0u, rest_at(rest_row, REST_HOLD_SLOT) < 0.5);
+    let bone = bone_of_slot(CHAIN_BONE_NOW, rest_at(rest_row, REST_HOLD_SLOT));
     let bone_place = chain3(chain.chain, bone);
     let bone_frame = chain4(chain.chain, bone + 3u);
     let place = bone_place + rotate(bone_frame, rest3(rest_row, REST_HOLD_PLACE));
@@ -50,7 +50,7 @@ fn set_target(chain: Chain, index: u32) {
 // Carries every place over to the chain's new origin.
 fn shift_origin(chain: Chain) {
     let shift = input3(chain.input, INPUT_ORIGIN_SHIFT);
-    for (var pose = 0u; pose < 6u; pose++) {
+    for (var pose = 0u; pose < 3u * MAX_BONES; pose++) {
         let at = CHAIN_BONE_OLDER + pose * POSE;
         set_chain3(chain.chain, at, chain3(chain.chain, at) - shift);
     }

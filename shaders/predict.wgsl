@@ -72,6 +72,15 @@ fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
             iterate_frame = turned(predicted_frame, jump_turn);
         }
         var scaled = predicted_scale;
+        if rest_at(rest_row, REST_SLIDES) > 0.5 {
+            let guide = axes_of(frame)[2];
+            let off = place - node3(row, NODE_TARGET_PLACE) + moved;
+            moved = moved - (off - guide * dot(guide, off));
+        }
+        var prev_stretch = 0.0;
+        if rest_at(rest_row, REST_INV_MAX_VELOCITY) > 0.0 && index + 1u < chain.node_count {
+            prev_stretch = segment_stretch(chain, index);
+        }
         if is_held(rest_row) {
             if rest_at(rest_row, REST_FREE_PLACE) < 0.5 {
                 moved = node3(row, NODE_TARGET_PLACE) - place;
@@ -82,6 +91,7 @@ fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
             scaled = where_less(rest_at(rest_row, REST_FREE_SCALE), 0.5, 1.0, scaled);
         }
 
+        set_node(row, NODE_PREV_FIBRE_STRETCH, prev_stretch);
         set_node3(row, NODE_OLDER_VELOCITY, last_velocity);
         set_node3(row, NODE_VELOCITY, velocity + params.gravity * step);
         set_node3(row, NODE_PREV_PLACE, place);
@@ -107,24 +117,37 @@ struct BoneMotion {
     turn: vec3<f32>,
 }
 
-// How far the two bones, moving from one stored pose to another, carry a point (m) and turn it (rad), blended.
+// Fibre stretch of the segment after a node that has not been predicted yet.
+fn segment_stretch(chain: Chain, index: u32) -> f32 {
+    let rest_row = rest_row_of(chain, index);
+    var values = load_rest_row(rest_row);
+    let a = load_section(node_row_of(chain, index));
+    let b = load_section(node_row_of(chain, index + 1u));
+    return fibre_stretch(measure(a, b, values[REST_INV_LENGTH]), &values);
+}
+
+// How far the bones that carry a node, moving from one stored pose to another, carry a point (m) and turn it (rad).
 fn bone_motion(chain: Chain, earlier: u32, later: u32, along: f32, point: vec3<f32>) -> BoneMotion {
-    let first = motion_of_slot(chain, earlier, later, point);
-    let second = motion_of_slot(chain, earlier + POSE, later + POSE, point);
+    let slot = between(floor(along), 0.0, f32(MAX_BONES) - 2.0);
+    let fraction = along - slot;
+    let first = motion_of_slot(chain, earlier, later, slot, point);
+    let second = motion_of_slot(chain, earlier, later, slot + 1.0, point);
     return BoneMotion(
-        first.displacement + (second.displacement - first.displacement) * along,
-        first.turn + (second.turn - first.turn) * along,
+        first.displacement + (second.displacement - first.displacement) * fraction,
+        first.turn + (second.turn - first.turn) * fraction,
     );
 }
 
-fn motion_of_slot(chain: Chain, earlier: u32, later: u32, point: vec3<f32>) -> BoneMotion {
-    let origin = chain3(chain.chain, earlier);
-    let from_frame = chain4(chain.chain, earlier + 3u);
-    let to_frame = chain4(chain.chain, later + 3u);
+fn motion_of_slot(chain: Chain, earlier: u32, later: u32, slot: f32, point: vec3<f32>) -> BoneMotion {
+    let bone_before = bone_of_slot(earlier, slot);
+    let bone_after = bone_of_slot(later, slot);
+    let origin = chain3(chain.chain, bone_before);
+    let from_frame = chain4(chain.chain, bone_before + 3u);
+    let to_frame = chain4(chain.chain, bone_after + 3u);
     let turn = product(to_frame, conjugate(from_frame));
     let axis = turn.xyz;
     let swept = cross(axis, point - origin);
-    let displacement = chain3(chain.chain, later) - origin + (swept * turn.w + cross(axis, swept)) * 2.0;
+    let displacement = chain3(chain.chain, bone_after) - origin + (swept * turn.w + cross(axis, swept)) * 2.0;
     return BoneMotion(displacement, turn_to(from_frame, to_frame));
 }
 

@@ -22,14 +22,14 @@ fn solve_rods(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let touching = has_planes(chain);
     let inv_step = params.inv_h * (1.0 + second_order_of(chain) * 0.5);
     let inv_step2 = inv_step * inv_step;
-    let activation = input_at(chain.input, INPUT_ACTIVATION);
+    var excitation = Excitation(input_at(chain.input, INPUT_ACTIVATION), 0.0, params.inv_h);
 
     var block: Mat7;
     var rhs: Vec7;
     // What the nodes before took off the block's diagonal.
     var eliminated: Vec7;
     var length = 0.0;
-    var here = section(node_row_of(chain, 0u));
+    var here = load_section(node_row_of(chain, 0u));
     for (var index = 0u; index < count; index++) {
         var rest_row = load_rest_row(rest_row_of(chain, index));
         let row = node_row_of(chain, index);
@@ -37,9 +37,10 @@ fn solve_rods(@builtin(global_invocation_id) invocation: vec3<u32>) {
 
         add_inertia(inv_step2, &rest_row, row, &block, &rhs);
         if index + 1u < count {
-            let next = section(node_row_of(chain, index + 1u));
+            let next = load_section(node_row_of(chain, index + 1u));
             let slack = rest_row[REST_STRING_INERTIA] * inv_step2;
-            segment_terms(here, next, &rest_row, activation, slack, &terms);
+            excitation.prev_stretch = node_at(row, NODE_PREV_FIBRE_STRETCH);
+            segment_terms(here, next, &rest_row, excitation, slack, &terms);
             let inv_length = rest_row[REST_INV_LENGTH];
             length = length + where_less(0.0, inv_length, 1.0 / inv_length, 0.0);
             for (var i = 0u; i < UNKNOWNS; i++) {
@@ -61,8 +62,14 @@ fn solve_rods(@builtin(global_invocation_id) invocation: vec3<u32>) {
             add_contact(inv_step2, &rest_row, row, &block, &rhs);
         }
         hold(&rest_row, &block, &rhs, &coupling);
+        if rest_row[REST_SLIDES] > 0.5 {
+            guide(row, &block, &rhs, &coupling);
+        }
         if index + 1u < count {
             hold_columns(rest_row_of(chain, index + 1u), &coupling);
+            if rest_at(rest_row_of(chain, index + 1u), REST_SLIDES) > 0.5 {
+                guide_columns(node_row_of(chain, index + 1u), &coupling);
+            }
         }
 
         var least: Vec7;
@@ -91,18 +98,6 @@ fn solve_rods(@builtin(global_invocation_id) invocation: vec3<u32>) {
         back_substitute(scratch_row_of(chain, index), &delta);
         move_node(node_row_of(chain, index), &delta, inv_reach);
     }
-}
-
-fn section(row: u32) -> Section {
-    return Section(node3(row, NODE_PLACE), node_at(row, NODE_SCALE), node4(row, NODE_FRAME));
-}
-
-fn load_rest_row(row: u32) -> RestRow {
-    var values: RestRow;
-    for (var entry = 0u; entry < REST_ENTRIES; entry++) {
-        values[entry] = rest_at(row, entry);
-    }
-    return values;
 }
 
 // Inertia (73) of a node, over h̃².
@@ -280,6 +275,59 @@ fn hold_columns(next_rest_row: u32, coupling: ptr<function, Mat7>) {
         for (var k = 0u; k < UNKNOWNS; k++) {
             (*coupling)[i][k] = (*coupling)[i][k] * free[k];
         }
+    }
+}
+
+// What is left of a vector where the node slides: its part along the guide w.
+fn along_guide(v: vec3<f32>, w: vec3<f32>) -> vec3<f32> {
+    return v - across(v, w);
+}
+
+// The guide of a node that slides: its own tangent, so that a muscle pulls alike on both sides of a via point.
+fn guide_axis(row: u32) -> vec3<f32> {
+    return axes_of(node4(row, NODE_FRAME))[2];
+}
+
+// Takes the place across its guide out of the system of a node that slides: P·block·P + (1 − P), with P = wwᵀ on the
+// place.
+fn guide(row: u32, block: ptr<function, Mat7>, rhs: ptr<function, Vec7>, coupling: ptr<function, Mat7>) {
+    var w = guide_axis(row);
+    let pull = along_guide(vec3<f32>((*rhs)[0], (*rhs)[1], (*rhs)[2]), w);
+    (*rhs)[0] = pull.x;
+    (*rhs)[1] = pull.y;
+    (*rhs)[2] = pull.z;
+    for (var i = 3u; i < UNKNOWNS; i++) {
+        let entries = along_guide(vec3<f32>((*block)[i][0], (*block)[i][1], (*block)[i][2]), w);
+        (*block)[i][0] = entries.x;
+        (*block)[i][1] = entries.y;
+        (*block)[i][2] = entries.z;
+    }
+    let column_x = along_guide(vec3<f32>((*block)[0][0], (*block)[1][0], (*block)[2][0]), w);
+    let column_y = along_guide(vec3<f32>((*block)[1][0], (*block)[1][1], (*block)[2][1]), w);
+    let column_z = along_guide(vec3<f32>((*block)[2][0], (*block)[2][1], (*block)[2][2]), w);
+    for (var i = 0u; i < 3u; i++) {
+        var entries = along_guide(vec3<f32>(column_x[i], column_y[i], column_z[i]), w);
+        for (var k = 0u; k <= i; k++) {
+            (*block)[i][k] = entries[k] - w[i] * w[k];
+        }
+        (*block)[i][i] = (*block)[i][i] + 1.0;
+    }
+    for (var k = 0u; k < UNKNOWNS; k++) {
+        let entries = along_guide(vec3<f32>((*coupling)[0][k], (*coupling)[1][k], (*coupling)[2][k]), w);
+        (*coupling)[0][k] = entries.x;
+        (*coupling)[1][k] = entries.y;
+        (*coupling)[2][k] = entries.z;
+    }
+}
+
+// Takes the next node's place across its guide out of the coupling.
+fn guide_columns(next_row: u32, coupling: ptr<function, Mat7>) {
+    let w = guide_axis(next_row);
+    for (var i = 0u; i < UNKNOWNS; i++) {
+        let entries = along_guide(vec3<f32>((*coupling)[i][0], (*coupling)[i][1], (*coupling)[i][2]), w);
+        (*coupling)[i][0] = entries.x;
+        (*coupling)[i][1] = entries.y;
+        (*coupling)[i][2] = entries.z;
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::character::{Body, Character, LocalTransform};
+use crate::flesh::MuscleState;
 use crate::{FleshHandle, Pose};
 
 /// Where a character's root is in the world; the game moves it.
@@ -13,9 +14,15 @@ pub struct RootTransform(pub Pose);
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CharacterPose(pub Vec<LocalTransform>);
 
-/// Activation of each rod, in the order of [`Body::limbs`]: 0 at rest, 1 at the material's peak stress.
+/// Excitation of each muscle, in the order of the chains of [`Body::flesh`]: 0 at rest, 1 at peak tension. Activation
+/// goes there with the muscle's time constants.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Activations(pub Vec<f32>);
+
+/// What each muscle does, in the order of the chains of [`Body::flesh`]; filled after every step for entities that the
+/// game gives it to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MuscleStates(pub Vec<MuscleState>);
 
 /// What ties an entity to its flesh; made by [`Character::spawn`].
 #[derive(Clone, Debug)]

@@ -85,6 +85,9 @@ pub const fn workgroups(group_count: u32) -> u32 {
 /// Entries of a pose: place (m, 3 entries) and frame (4 entries).
 pub const POSE: usize = 7;
 
+/// How many bones a chain can hang on; one of fewer repeats its last.
+pub const MAX_BONES: usize = 4;
+
 /// Entries of a rest row. Segment entries speak of the segment from this node to the next; its coefficients
 /// carry the segment's length, so that an energy is ½·coefficient·residual².
 pub mod rest {
@@ -102,7 +105,7 @@ pub mod rest {
     pub const RADIUS: usize = 5;
     /// Damping (1/s).
     pub const DAMPING: usize = 6;
-    /// How far the node follows the second bone: 0 the first, 1 the second.
+    /// Which bones carry the node: between the chain's bones n and n + 1 where it is n + fraction.
     pub const BONE_BLEND: usize = 7;
     /// 0 where a bone holds the node's place, else 1.
     pub const FREE_PLACE: usize = 8;
@@ -110,7 +113,7 @@ pub mod rest {
     pub const FREE_FRAME: usize = 9;
     /// 0 where the node's scale is held at its rest value, else 1.
     pub const FREE_SCALE: usize = 10;
-    /// Which of the chain's two bones holds or carries the node: 0 or 1.
+    /// Which of the chain's bones holds or carries the node.
     pub const HOLD_SLOT: usize = 11;
     /// The node's place in that bone's frame (m), 3 entries.
     pub const HOLD_PLACE: usize = 12;
@@ -120,9 +123,9 @@ pub mod rest {
     pub const SURFACE_BENDING: usize = 19;
     /// One over the segment's rest length (1/m).
     pub const INV_LENGTH: usize = 20;
-    /// Rest value of R̄ᵀ∇c̄ (1), 3 entries.
+    /// Rest value of R̄ᵀ∇c̄ (1) for (11), 3 entries; with what balances the rest pose.
     pub const STRAIN: usize = 21;
-    /// Rest Darboux vector (1/m), 3 entries.
+    /// Rest Darboux vector (1/m), 3 entries; with what balances the rest pose.
     pub const DARBOUX: usize = 24;
     /// Axial part of (11).
     pub const AXIAL: usize = 27;
@@ -146,15 +149,38 @@ pub mod rest {
     pub const VOLUME_BEND_U: usize = 36;
     /// (20).
     pub const VOLUME_BEND_V: usize = 37;
-    /// Peak active tension times length: what full activation adds to the energy per unit of Γ_w.
-    pub const ACTIVE: usize = 38;
     /// 1 where both ends of the chain are held: then a bone that carries the node into a plane is obeyed.
-    pub const CARRIED: usize = 39;
+    pub const CARRIED: usize = 38;
     /// A quarter of the segment's mass times its length squared (kg·m²): over h̃², the tension times length that needs
     /// no string term.
-    pub const STRING_INERTIA: usize = 40;
+    pub const STRING_INERTIA: usize = 39;
+    /// Rest value of Γ_w (1) for (18).
+    pub const STRETCH: usize = 40;
+    /// 1 where the place is held across the node's own tangent only, so that the node slides along it.
+    pub const SLIDES: usize = 41;
+    /// Peak tension times length of the segment's fibres (J): what full activation adds to the energy per unit of
+    /// fibre stretch.
+    pub const ACTIVE: usize = 42;
+    /// Fibre stretch by Γ (1), 3 entries.
+    pub const FIBRE_STRAIN: usize = 43;
+    /// Fibre stretch by sΩ (m), 3 entries.
+    pub const FIBRE_DARBOUX: usize = 46;
+    /// Fibre stretch by the scale (1).
+    pub const FIBRE_SCALE: usize = 49;
+    /// Fibre stretch by the scale's difference (1).
+    pub const FIBRE_DIFFERENCE: usize = 50;
+    /// One over the fibre stretch at which fibres are strongest; 0 where they are equally strong at any.
+    pub const INV_OPTIMAL: usize = 51;
+    /// Passive tension over peak tension.
+    pub const PASSIVE: usize = 52;
+    /// One over the fastest shortening (s, per rest length); 0 where tension does not depend on it.
+    pub const INV_MAX_VELOCITY: usize = 53;
+    /// What full activation takes off the rest value of Γ_w for (11).
+    pub const SHORTENING: usize = 54;
+    /// Rest value of the scale (1) for (12): 1 but for what balances the rest pose.
+    pub const SCALE: usize = 55;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 41;
+    pub const ENTRIES: usize = 56;
 }
 
 /// Entries of a node row.
@@ -209,20 +235,22 @@ pub mod node {
     pub const CONTACT_STIFFNESS: usize = 59;
     /// The most that Coulomb friction may hold with, μλ (N).
     pub const FRICTION_LIMIT: usize = 60;
+    /// Fibre stretch of the segment after the node at the substep's start, where tension depends on its rate.
+    pub const PREV_FIBRE_STRETCH: usize = 61;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 61;
+    pub const ENTRIES: usize = 62;
 }
 
 /// Entries of an input row: what the host says of a group's chains once a frame.
 pub mod input {
-    use super::POSE;
+    use super::{MAX_BONES, POSE};
 
-    /// The two bones' poses at the frame's start.
+    /// The bones' poses at the frame's start.
     pub const BONE_FROM: usize = 0;
-    /// The two bones' poses at the frame's end.
-    pub const BONE_TO: usize = 2 * POSE;
+    /// The bones' poses at the frame's end.
+    pub const BONE_TO: usize = MAX_BONES * POSE;
     /// What to subtract from every place because the chain's origin moved (m), 3 entries.
-    pub const ORIGIN_SHIFT: usize = 4 * POSE;
+    pub const ORIGIN_SHIFT: usize = 2 * MAX_BONES * POSE;
     /// 1 where the chain hangs on a bone, 0 where it is free.
     pub const HANGS: usize = ORIGIN_SHIFT + 3;
     /// Activation of the chain, 0 at rest, 1 at peak stress.
@@ -239,16 +267,16 @@ pub mod input {
 
 /// Entries of a chain row: how a group's bones moved, carried from substep to substep.
 pub mod chain {
-    use super::POSE;
+    use super::{MAX_BONES, POSE};
 
-    /// The two bones' poses one substep before this substep's start.
+    /// The bones' poses one substep before this substep's start.
     pub const BONE_OLDER: usize = 0;
-    /// The two bones' poses at this substep's start.
-    pub const BONE_PREV: usize = 2 * POSE;
-    /// The two bones' poses at this substep's end.
-    pub const BONE_NOW: usize = 4 * POSE;
+    /// The bones' poses at this substep's start.
+    pub const BONE_PREV: usize = MAX_BONES * POSE;
+    /// The bones' poses at this substep's end.
+    pub const BONE_NOW: usize = 2 * MAX_BONES * POSE;
     /// 1 where the last substep is known, so that the second-order step may use it.
-    pub const HISTORY: usize = 6 * POSE;
+    pub const HISTORY: usize = 3 * MAX_BONES * POSE;
     /// How many entries a row has.
     pub const ENTRIES: usize = HISTORY + 1;
 }

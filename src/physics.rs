@@ -3,6 +3,7 @@
 mod backend;
 mod error;
 mod instance;
+mod skin;
 mod snapshot;
 
 pub(crate) use backend::ActiveBackend;
@@ -17,8 +18,8 @@ use std::sync::Arc;
 use glam::DVec3;
 
 use crate::cpu::{Frame, LaneWidth, Threads};
-use crate::flesh::{Flesh, FleshState, NodeState};
-use crate::skin::{PaletteMatrix, Skin, SkinnedVertices};
+use crate::flesh::{Flesh, FleshState, MuscleState, NodeState};
+use crate::skin::Skin;
 use crate::step::{Stage, StepConfig, StepParams, schedule};
 use crate::timing::{StageClock, StageTimes, stage_scope};
 use crate::{HalfSpace, Pose, Quality};
@@ -57,6 +58,8 @@ pub struct Physics {
     pub(crate) slots: Vec<Slot>,
     threads: Threads,
     pub(crate) last_substep: f64,
+    /// h̃ of the last substep's solve (s).
+    last_solve_step: f64,
     pub(crate) step: u64,
     pub(crate) stage_times: StageTimes,
 }
@@ -89,6 +92,7 @@ impl Physics {
             slots: Vec::new(),
             threads: Threads::new(config.threads),
             last_substep: 0.0,
+            last_solve_step: 0.0,
             step: 0,
             stage_times: StageTimes::default(),
         }
@@ -149,33 +153,15 @@ impl Physics {
         Ok(())
     }
 
-    /// Sets the skin's palette for the next step: from mesh to model space.
-    ///
-    /// # Errors
-    /// [`StepError::NoSuchFlesh`] or [`StepError::PaletteLength`].
-    pub fn set_palette(
-        &mut self,
-        handle: FleshHandle,
-        palette: impl ExactSizeIterator<Item = PaletteMatrix>,
-    ) -> Result<(), StepError> {
-        let instance = self.get_mut(handle)?;
-        let (given, expected) = (palette.len(), instance.skin.palette_len);
-        if given != expected {
-            return Err(StepError::PaletteLength { given, expected });
-        }
-        instance.state.palette.clear();
-        instance.state.palette.extend(palette);
-        Ok(())
-    }
-
-    /// Sets a chain's activation: 0 at rest, 1 at the material's peak stress.
+    /// Excites a chain: 0 for rest, 1 for the material's peak stress. Its activation goes there with the chain's time
+    /// constants ([`crate::flesh::Contraction`]), at once where they are 0.
     ///
     /// # Errors
     /// [`StepError::NoSuchFlesh`], [`StepError::NoSuchChain`] or [`StepError::BadActivation`].
     pub fn set_activation(&mut self, handle: FleshHandle, chain: usize, activation: f32) -> Result<(), StepError> {
         let instance = self.get_mut(handle)?;
-        let count = instance.state.activations.len();
-        let slot = instance.state.activations.get_mut(chain).ok_or(StepError::NoSuchChain { chain, count })?;
+        let count = instance.state.excitations.len();
+        let slot = instance.state.excitations.get_mut(chain).ok_or(StepError::NoSuchChain { chain, count })?;
         if !(0.0..=10.0).contains(&activation) {
             return Err(StepError::BadActivation(activation));
         }
@@ -257,14 +243,18 @@ impl Physics {
     /// # Errors
     /// As for [`Physics::new`]; the backend then stays.
     pub fn switch_backend(&mut self, backend: Backend) -> Result<(), BackendError> {
-        let next = ActiveBackend::new(backend)?;
+        self.go_on_with(ActiveBackend::new(backend)?);
+        Ok(())
+    }
+
+    /// As [`Physics::switch_backend`], with a backend that is there.
+    pub(crate) fn go_on_with(&mut self, next: ActiveBackend) {
         if self.finish().is_err() {
             self.step = self.state_step();
         }
         self.backend = next;
         instances(&mut self.slots).for_each(|instance| instance.changed = true);
         self.at_step(self.step);
-        Ok(())
     }
 
     /// Tells the backend that the instances are what the host says, at a step.
@@ -313,13 +303,14 @@ impl Physics {
         Ok(state.nodes.node(flesh, chain, node).place - carried.translation)
     }
 
-    /// An instance's skin after the last step: empty before its first one, and until the next one what it was before
-    /// a [`Physics::teleport`] or [`Physics::reset`].
+    /// What a chain does as a muscle: length, volume, tension, and its forces on the bones.
     ///
     /// # Errors
-    /// [`StepError::NoSuchFlesh`].
-    pub fn vertices(&self, handle: FleshHandle) -> Result<&SkinnedVertices, StepError> {
-        Ok(&self.get(handle)?.vertices)
+    /// [`StepError::NoSuchFlesh`] or [`StepError::NoSuchChain`].
+    pub fn muscle(&self, handle: FleshHandle, chain: usize) -> Result<MuscleState, StepError> {
+        let Instance { flesh, state, .. } = self.get(handle)?;
+        check_node(flesh, chain, 0)?;
+        Ok(state.nodes.muscle(flesh, chain, self.last_substep))
     }
 
     /// How an instance is doing.
@@ -334,7 +325,12 @@ impl Physics {
     pub fn quality(&self) -> Quality {
         let mut quality = Quality::default();
         for instance in self.slots.iter().filter_map(|slot| slot.instance.as_ref()) {
-            quality.add(&instance.flesh, &instance.state.nodes, &self.planes, self.last_substep);
+            quality.add(
+                &instance.flesh,
+                &instance.state.nodes,
+                &self.planes,
+                [self.last_substep, self.last_solve_step],
+            );
         }
         quality
     }
@@ -344,7 +340,8 @@ impl Physics {
         self.step
     }
 
-    /// Time spent in each stage of the last step, or on a GPU with timestamps of the last one whose times have arrived, if [`Physics::measure_stages`] was on.
+    /// Time spent in each stage of the last step, or on a GPU with timestamps of the last one whose times have
+    /// arrived, if [`Physics::measure_stages`] was on.
     pub fn stage_times(&self) -> StageTimes {
         self.stage_times
     }
@@ -386,6 +383,14 @@ impl Physics {
         }
     }
 
+    /// Counts a frame of these substeps.
+    pub(crate) fn stepped(&mut self, dt: f64, substeps: &[StepParams]) {
+        let second_order = substeps.last().map_or(0.0, |params| f64::from(params.second_order));
+        self.last_substep = dt / f64::from(self.config.substeps);
+        self.last_solve_step = self.last_substep / (1.0 + 0.5 * second_order);
+        self.step += 1;
+    }
+
     /// Parameters of each substep of a frame.
     pub(crate) fn substep_params(&self, dt: f64) -> Vec<StepParams> {
         (0..self.config.substeps).map(|i| StepParams::new(&self.config, dt, i, self.last_substep)).collect()
@@ -406,15 +411,21 @@ impl Physics {
         }
         let clock = StageClock::new(self.measure_stages);
         let start = clock.start();
+        self.activate(dt);
         self.gather_inputs();
         clock.stop(Stage::GatherInputs, start);
-        self.step_on_cpu(dt, &clock);
-        self.last_substep = dt / f64::from(self.config.substeps);
-        self.step += 1;
+        let substeps = self.substep_params(dt);
+        self.step_on_cpu(&substeps, &clock);
+        self.stepped(dt, &substeps);
         let start = clock.start();
         self.scatter_outputs();
         clock.stop(Stage::ScatterOutputs, start);
         self.stage_times = clock.take();
+    }
+
+    /// Part of stage `gather_inputs`: muscles follow what excites them.
+    pub(crate) fn activate(&mut self, dt: f64) {
+        instances(&mut self.slots).for_each(|instance| instance.activate(dt));
     }
 
     fn gather_inputs(&mut self) {
@@ -427,10 +438,9 @@ impl Physics {
         }
     }
 
-    fn step_on_cpu(&mut self, dt: f64, clock: &StageClock) {
-        let substeps = self.substep_params(dt);
+    fn step_on_cpu(&mut self, substeps: &[StepParams], clock: &StageClock) {
         let schedule = self.frame_schedule();
-        let frame = Frame { width: self.lane_width, schedule: &schedule, substeps: &substeps, clock };
+        let frame = Frame { width: self.lane_width, schedule: &schedule, substeps, clock };
         let groups = instances(&mut self.slots)
             .flat_map(|instance| instance.flesh.groups.iter().zip(instance.state.nodes.groups.iter_mut()))
             .collect();

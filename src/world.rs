@@ -6,7 +6,7 @@
 use hecs::{Entity, World};
 
 use crate::character::{Character, CharacterError, Placement};
-use crate::components::{Activations, CharacterInstance, CharacterPose, RootTransform};
+use crate::components::{Activations, CharacterInstance, CharacterPose, MuscleStates, RootTransform};
 use crate::skin::palette_matrix;
 use crate::{Health, Physics, Pose, SkinnedVertices, StepError};
 
@@ -34,7 +34,9 @@ pub enum WorldError {
 }
 
 impl Character {
-    /// Spawns the character with its bones as kinematic bodies in the rigid world.
+    /// Spawns the character in its rest pose, with its bones as kinematic bodies in the rigid world.
+    ///
+    /// [`SkinnedVertices`] are there at once, so that it can be drawn before its first step.
     ///
     /// # Errors
     /// [`WorldError`] where the placement is not finite or out of range; then nothing was spawned.
@@ -100,16 +102,11 @@ impl Character {
         let (bones, palette) = body.posed(self.asset(), &pose, &root, &[]);
         let flesh = physics.insert_with_skin(body.flesh.clone(), body.skin.clone(), &bones, root)?;
         physics.set_palette(flesh, palette.iter().map(palette_matrix))?;
-        let activations = Activations(vec![0.0; body.limbs.len()]);
+        physics.deform_skin(flesh)?;
+        let vertices = physics.vertices(flesh)?.clone();
+        let activations = Activations(vec![0.0; body.flesh.chains().len()]);
         let instance = CharacterInstance { character: self.clone(), body, flesh };
-        Ok(world.spawn((
-            instance,
-            CharacterPose(pose),
-            RootTransform(root),
-            activations,
-            SkinnedVertices::default(),
-            Health::default(),
-        )))
+        Ok(world.spawn((instance, CharacterPose(pose), RootTransform(root), activations, vertices, Health::default())))
     }
 }
 
@@ -270,13 +267,22 @@ fn gather(
     Ok(())
 }
 
-/// Skin and health become components, for entities that have them.
+/// Skin, muscles' states and health become components, for entities that have them.
 fn scatter_outputs(world: &mut World, physics: &Physics) -> Result<(), WorldError> {
-    for (instance, vertices, health) in
-        world.query_mut::<(&CharacterInstance, Option<&mut SkinnedVertices>, Option<&mut Health>)>()
-    {
+    for (instance, vertices, muscles, health) in world.query_mut::<(
+        &CharacterInstance,
+        Option<&mut SkinnedVertices>,
+        Option<&mut MuscleStates>,
+        Option<&mut Health>,
+    )>() {
         if let Some(vertices) = vertices {
             vertices.clone_from(physics.vertices(instance.flesh)?);
+        }
+        if let Some(muscles) = muscles {
+            muscles.0.clear();
+            for chain in 0..instance.body.flesh.chains().len() {
+                muscles.0.push(physics.muscle(instance.flesh, chain)?);
+            }
         }
         if let Some(health) = health {
             *health = physics.health(instance.flesh)?;

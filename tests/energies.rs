@@ -3,12 +3,14 @@
 
 mod common;
 
-use common::{Random, entry, to_f64};
+use common::{Random, entry};
 use glam::{DQuat, DVec3};
 use sinew::cpu::group::Group;
 use sinew::cpu::lanes::{Entry, OneF64};
 use sinew::cpu::math::{Quaternion, V3};
-use sinew::cpu::rod_energies::{Section, UNKNOWNS, energy, measure, residuals, segment_terms};
+use sinew::cpu::rod_energies::{
+    Excitation, Section, UNKNOWNS, contract, energy, fibre_stretch, measure, residuals, segment_terms,
+};
 use sinew::cpu::run_stage;
 use sinew::cpu::solve_rods::REACH;
 use sinew::flesh::{Flesh, Holds, RodSpec};
@@ -62,7 +64,19 @@ fn random_segment(random: &mut Random) -> (Section<f64>, Section<f64>, Vec<Entry
     // Negative in the likeness of stretch and scale that ν < 0 asks for.
     row[rest::VOLUME] = entry(random.uniform(-2.0, 2.0));
     row[rest::BEND_UV] = entry(random.uniform(-0.4, 0.4));
+    for at in rest::FIBRE_STRAIN..=rest::FIBRE_DIFFERENCE {
+        row[at] = entry(random.uniform(-1.0, 1.0));
+    }
+    row[rest::INV_MAX_VELOCITY] = entry(0.0);
+    if random.uniform(0.0, 1.0) < 0.3 {
+        row[rest::INV_OPTIMAL] = entry(0.0);
+    }
     (a, b, row)
+}
+
+/// Activation of fibres at a steady length.
+fn steady(activation: f64) -> Excitation<f64> {
+    Excitation { activation, prev_stretch: 0.0, inv_step: 1.0 }
 }
 
 /// Largest difference of two arrays over the largest entry of the second.
@@ -78,7 +92,7 @@ fn segment_gradients_match_central_differences() {
     for _ in 0..500 {
         let (a, b, row) = random_segment(&mut random);
         let activation = random.uniform(0.0, 1.0);
-        let terms = segment_terms(LANES, a, b, &row, activation, 0.0);
+        let terms = segment_terms(LANES, a, b, &row, Some(&steady(activation)), 0.0);
         let by_difference = |unknown: usize| {
             let at = |by: f64| {
                 if unknown < UNKNOWNS {
@@ -102,10 +116,11 @@ fn string_block(a: Section<f64>, b: Section<f64>, row: &[Entry<f64>], [activatio
     let strain = measure(LANES, a, b, row[rest::INV_LENGTH][0]);
     let terms = residuals(LANES, &strain, row);
     let (axial, volume, likeness) = (terms[0], terms[8], terms[11]);
-    let tension = axial.0 * axial.1
+    let fibres = contract(LANES, fibre_stretch(LANES, &strain, row), row, &steady(activation));
+    let tension = (axial.0 + fibres.shortening) * axial.1
         + strain.scale.powi(2) * volume.0 * volume.1
         + likeness.0 * likeness.1
-        + activation * row[rest::ACTIVE][0];
+        + fibres.pull * row[rest::FIBRE_STRAIN + 2][0];
     let quarter = 0.25 * (tension.max(0.0) * strain.strain.0[2].max(0.0) - slack).max(0.0);
     let w = strain.axes[2].0;
     std::array::from_fn(|i| std::array::from_fn(|j| quarter * (if i == j { 1.0 - w[i] * w[j] } else { -w[i] * w[j] })))
@@ -130,15 +145,19 @@ fn segment_blocks_match_dense_jacobians() {
         }
         // K is diagonal but for the coupling of the two bendings.
         let here = of(a, b);
+        let (activation, slack) = (random.uniform(0.0, 1.0), random.uniform(0.0, 1.0));
+        let strain = measure(LANES, a, b, row[rest::INV_LENGTH][0]);
+        let fibres = contract(LANES, fibre_stretch(LANES, &strain, &row), &row, &steady(activation));
+        let by_w = row[rest::FIBRE_STRAIN + 2][0];
         let dense = |i: usize, j: usize| {
             let diagonal: f64 = (0..12).map(|k| here[k].1 * jacobian[k][i] * jacobian[k][j]).sum();
             let coupling = jacobian[5][i] * jacobian[6][j] + jacobian[6][i] * jacobian[5][j];
-            diagonal + row[rest::BEND_UV][0] * coupling
+            let axial = fibres.stiffness * by_w * by_w * jacobian[0][i] * jacobian[0][j];
+            diagonal + row[rest::BEND_UV][0] * coupling + axial
         };
-        let (activation, slack) = (random.uniform(0.0, 1.0), random.uniform(0.0, 1.0));
         let string = string_block(a, b, &row, [activation, slack]);
         let string = |i: usize, j: usize| if i > 3 && j > 3 { string[i - 4][j - 4] } else { 0.0 };
-        let terms = segment_terms(LANES, a, b, &row, activation, slack);
+        let terms = segment_terms(LANES, a, b, &row, Some(&steady(activation)), slack);
         let (mut found, mut expected) = (Vec::new(), Vec::new());
         for i in 0..UNKNOWNS {
             for j in 0..UNKNOWNS {
@@ -155,6 +174,34 @@ fn segment_blocks_match_dense_jacobians() {
     }
     println!("segment blocks against JᵀKJ: {worst:.1e} relative (bar {BAR:.0e})");
     assert!(worst <= BAR);
+}
+
+#[test]
+fn fibre_stiffness_is_the_derivative_of_their_pull() {
+    let mut random = Random(7);
+    let (mut worst, mut stiff) = (0.0_f64, 0);
+    for _ in 0..2000 {
+        let mut row = vec![entry(0.0); rest::ENTRIES];
+        row[rest::ACTIVE] = entry(random.uniform(0.5, 2.0));
+        row[rest::INV_OPTIMAL] = entry(random.uniform(0.5, 1.5));
+        row[rest::PASSIVE] = entry(random.uniform(0.0, 1.0));
+        row[rest::INV_MAX_VELOCITY] = entry(random.uniform(0.0, 0.2));
+        let stretch = random.uniform(0.3, 1.9_f64.min(1.99 / row[rest::INV_OPTIMAL][0]));
+        let prev_stretch = stretch + random.uniform(-0.05, 0.05);
+        let excitation = Excitation { activation: random.uniform(0.0, 1.0), prev_stretch, inv_step: 60.0 };
+        let at = |by: f64| contract(LANES, stretch + by, &row, &excitation);
+        let slope = (at(STEP).pull - at(-STEP).pull) / (2.0 * STEP);
+        let here = at(0.0);
+        assert!(here.pull >= 0.0, "fibres never push");
+        // Kinks: λ = 1 (passive), at rest (rate), fully shortening.
+        let kink = (stretch - 1.0).abs() < STEP || (stretch - prev_stretch).abs() < STEP;
+        if !kink && slope > 0.0 && (at(-STEP).stiffness - here.stiffness).abs() < 0.01 * (1.0 + slope) {
+            stiff += 1;
+            worst = worst.max((here.stiffness - slope).abs() / slope.max(1.0));
+        }
+    }
+    println!("fibre stiffness against differences: {worst:.1e} over {stiff} (bar {BAR:.0e})");
+    assert!(stiff > 500 && worst <= BAR);
 }
 
 /// A deformed chain in the middle of a substep, in f64: held at one end, in contact, with every energy on.
@@ -188,9 +235,9 @@ impl Chain {
             overrides,
             ..Material::default()
         };
-        let rod = rod.attach(0, 0, Holds { place: true, frame: true, scale: false });
+        let rod = rod.attach(0, 0, Holds::CLAMP);
         let flesh = Flesh::build(&[rod], &[Pose::IDENTITY]).unwrap();
-        let rest = to_f64(&flesh.groups()[0]);
+        let rest = flesh.groups()[0].to_f64();
         let chains = vec![entry(0.0); chain::ENTRIES];
         let mut inputs = vec![entry(0.0); input::ENTRIES];
         inputs[input::PLANES + 1] = entry(1.0);

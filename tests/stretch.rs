@@ -90,7 +90,7 @@ struct Beads {
 
 fn beads(nu: f64, segments: usize, radius_over_length: f64) -> Beads {
     let m = material(1.0e5, nu, 1000.0, 10.0);
-    let holds = Holds { place: true, frame: true, scale: true };
+    let holds = Holds { scale: true, ..Holds::CLAMP };
     let rod = stretched(m, segments, radius_over_length / segments as f64, holds, 1.5);
     let scales: Vec<f64> = rod.nodes().iter().map(|n| f64::from(n.scale)).collect();
     // The ends, held thick, stretch less than 1.5 and so the middle more, by 2 % with 10 segments: the closed form

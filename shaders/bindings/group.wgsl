@@ -128,6 +128,18 @@ fn set_chain4(row: u32, entry: u32, value: vec4<f32>) {
     set_chain(row, entry + 3u, value.w);
 }
 
+fn load_section(row: u32) -> Section {
+    return Section(node3(row, NODE_PLACE), node_at(row, NODE_SCALE), node4(row, NODE_FRAME));
+}
+
+fn load_rest_row(row: u32) -> RestRow {
+    var values: RestRow;
+    for (var entry = 0u; entry < REST_ENTRIES; entry++) {
+        values[entry] = rest_at(row, entry);
+    }
+    return values;
+}
+
 // Whether a bone holds anything of the node.
 fn is_held(rest_row: u32) -> bool {
     let free = smaller(rest_at(rest_row, REST_FREE_PLACE), rest_at(rest_row, REST_FREE_FRAME));
@@ -136,7 +148,7 @@ fn is_held(rest_row: u32) -> bool {
 
 // Whether a bone holds or carries the node.
 fn is_carried(rest_row: u32) -> bool {
-    return is_held(rest_row) || rest_at(rest_row, REST_CARRIED) > 0.5;
+    return is_held(rest_row) || rest_at(rest_row, REST_SLIDES) > 0.5 || rest_at(rest_row, REST_CARRIED) > 0.5;
 }
 
 // Whether the chain has a contact plane: its first plane's normal is not zero.
@@ -144,9 +156,14 @@ fn has_planes(chain: Chain) -> bool {
     return any(input3(chain.input, INPUT_PLANES) != vec3<f32>());
 }
 
+// Where one of the poses stored from `at` on begins, by slot.
+fn bone_of_slot(at: u32, slot: f32) -> u32 {
+    return at + POSE * min(u32(slot + 0.5), MAX_BONES - 1u);
+}
+
 // Whether a bone of the chain moves in this substep or moved in the last one.
 fn bones_move(chain: Chain) -> bool {
-    for (var entry = 0u; entry < 2u * POSE; entry++) {
+    for (var entry = 0u; entry < MAX_BONES * POSE; entry++) {
         let prev = chain_at(chain.chain, CHAIN_BONE_PREV + entry);
         if prev != chain_at(chain.chain, CHAIN_BONE_NOW + entry)
             || prev != chain_at(chain.chain, CHAIN_BONE_OLDER + entry) {

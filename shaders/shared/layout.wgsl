@@ -5,6 +5,7 @@ const LANES: u32 = 8u;
 const WORKGROUP_SIZE: u32 = 64u;
 const MAX_WORKGROUPS: u32 = 65535u;
 const POSE: u32 = 7u;
+const MAX_BONES: u32 = 4u;
 const UNKNOWNS: u32 = 7u;
 
 // Entries of a rest row, one a node, of the asset.
@@ -37,10 +38,21 @@ const REST_BEND_UV: u32 = 34u;
 const REST_TORSION: u32 = 35u;
 const REST_VOLUME_BEND_U: u32 = 36u;
 const REST_VOLUME_BEND_V: u32 = 37u;
-const REST_ACTIVE: u32 = 38u;
-const REST_CARRIED: u32 = 39u;
-const REST_STRING_INERTIA: u32 = 40u;
-const REST_ENTRIES: u32 = 41u;
+const REST_CARRIED: u32 = 38u;
+const REST_STRING_INERTIA: u32 = 39u;
+const REST_STRETCH: u32 = 40u;
+const REST_SLIDES: u32 = 41u;
+const REST_ACTIVE: u32 = 42u;
+const REST_FIBRE_STRAIN: u32 = 43u;
+const REST_FIBRE_DARBOUX: u32 = 46u;
+const REST_FIBRE_SCALE: u32 = 49u;
+const REST_FIBRE_DIFFERENCE: u32 = 50u;
+const REST_INV_OPTIMAL: u32 = 51u;
+const REST_PASSIVE: u32 = 52u;
+const REST_INV_MAX_VELOCITY: u32 = 53u;
+const REST_SHORTENING: u32 = 54u;
+const REST_SCALE: u32 = 55u;
+const REST_ENTRIES: u32 = 56u;
 
 // Entries of a node row, one a node, of the state.
 const NODE_PLACE: u32 = 0u;
@@ -68,25 +80,26 @@ const NODE_CONTACT_NORMAL: u32 = 55u;
 const NODE_CONTACT_OFFSET: u32 = 58u;
 const NODE_CONTACT_STIFFNESS: u32 = 59u;
 const NODE_FRICTION_LIMIT: u32 = 60u;
-const NODE_ENTRIES: u32 = 61u;
+const NODE_PREV_FIBRE_STRETCH: u32 = 61u;
+const NODE_ENTRIES: u32 = 62u;
 
 // Entries of an input row, one a group: what the host says once a frame.
 const INPUT_BONE_FROM: u32 = 0u;
-const INPUT_BONE_TO: u32 = 14u;
-const INPUT_ORIGIN_SHIFT: u32 = 28u;
-const INPUT_HANGS: u32 = 31u;
-const INPUT_ACTIVATION: u32 = 32u;
-const INPUT_PLANES: u32 = 33u;
+const INPUT_BONE_TO: u32 = 28u;
+const INPUT_ORIGIN_SHIFT: u32 = 56u;
+const INPUT_HANGS: u32 = 59u;
+const INPUT_ACTIVATION: u32 = 60u;
+const INPUT_PLANES: u32 = 61u;
 const INPUT_PLANE: u32 = 5u;
 const INPUT_MAX_PLANES: u32 = 4u;
-const INPUT_ENTRIES: u32 = 53u;
+const INPUT_ENTRIES: u32 = 81u;
 
 // Entries of a chain row, one a group, of the state: how its bones moved.
 const CHAIN_BONE_OLDER: u32 = 0u;
-const CHAIN_BONE_PREV: u32 = 14u;
-const CHAIN_BONE_NOW: u32 = 28u;
-const CHAIN_HISTORY: u32 = 42u;
-const CHAIN_ENTRIES: u32 = 43u;
+const CHAIN_BONE_PREV: u32 = 28u;
+const CHAIN_BONE_NOW: u32 = 56u;
+const CHAIN_HISTORY: u32 = 84u;
+const CHAIN_ENTRIES: u32 = 85u;
 
 // Entries of a node's scratch row: the block factor.
 const SCRATCH_LOWER: u32 = 0u;

@@ -52,18 +52,74 @@ fn measure(a: Section, b: Section, inv_length: f32) -> SegmentStrain {
     return SegmentStrain(axes, slope, strain, darboux, half_turn, (a.scale + b.scale) * 0.5, b.scale - a.scale);
 }
 
-// Gradient and Gauss–Newton blocks of the segment's elastic energy; `slack` is the tension times length (J) that needs
+// What makes a segment's fibres contract in this substep.
+struct Excitation {
+    activation: f32,
+    prev_stretch: f32,
+    inv_step: f32,
+}
+
+// How a segment's fibres pull: by their stretch, and how that grows with it (J), and what activation takes off Γ̄_w.
+struct Contraction {
+    pull: f32,
+    stiffness: f32,
+    shortening: f32,
+}
+
+// Mean stretch of the segment's fibres, weighted by tension: 1 at rest, linear in the strains about it.
+fn fibre_stretch(strain: SegmentStrain, row: ptr<function, RestRow>) -> f32 {
+    let by_strain =
+        vec3<f32>((*row)[REST_FIBRE_STRAIN], (*row)[REST_FIBRE_STRAIN + 1u], (*row)[REST_FIBRE_STRAIN + 2u]);
+    let by_darboux =
+        vec3<f32>((*row)[REST_FIBRE_DARBOUX], (*row)[REST_FIBRE_DARBOUX + 1u], (*row)[REST_FIBRE_DARBOUX + 2u]);
+    return dot(by_strain, strain.strain)
+        + dot(by_darboux, strain.darboux) * strain.scale
+        + (*row)[REST_FIBRE_SCALE] * strain.scale
+        + (*row)[REST_FIBRE_DIFFERENCE] * strain.scale_difference;
+}
+
+// Tension of fibres by their stretch and its rate: f_a, f_v and f_p.
+fn contract(stretch: f32, row: ptr<function, RestRow>, excitation: Excitation) -> Contraction {
+    let inv_optimal = (*row)[REST_INV_OPTIMAL];
+    let x = between(stretch * inv_optimal, 0.0, 2.0);
+    let by_length = where_less(0.0, inv_optimal, x * (2.0 - x), 1.0);
+    let by_length_slope = (1.0 - x) * 2.0 * inv_optimal;
+
+    let inv_rate = (*row)[REST_INV_MAX_VELOCITY] * excitation.inv_step;
+    let v = larger((stretch - excitation.prev_stretch) * inv_rate, -1.0);
+    let side = where_less(v, 0.0, 1.0 / (1.0 - v * 4.0), 1.0 / (1.0 + v * 10.0));
+    let by_rate = where_less(v, 0.0, (1.0 + v) * side, 1.0 + v * 5.0 * side);
+    let by_rate_slope = 5.0 * side * side * inv_rate;
+
+    let y = larger(stretch - 1.0, 0.0);
+    let exponential = 1.0 + y * (0.5 + y * (1.0 / 6.0 + y * (1.0 / 24.0 + y * (1.0 / 120.0))));
+    let passive_tension = (*row)[REST_PASSIVE] * (y * exponential);
+    let passive_slope = (*row)[REST_PASSIVE]
+        * where_less(0.0, y, 1.0 + y * (1.0 + y * (0.5 + y * (1.0 / 6.0 + y * (1.0 / 24.0)))), 0.0);
+
+    let tension = (*row)[REST_ACTIVE];
+    let activation = excitation.activation;
+    let slope = activation * (by_length_slope * by_rate + by_length * by_rate_slope) + passive_slope;
+    return Contraction(
+        tension * (activation * by_length * by_rate + passive_tension),
+        tension * larger(slope, 0.0),
+        activation * (*row)[REST_SHORTENING],
+    );
+}
+
+// Gradient and Gauss–Newton blocks of the segment's elastic energy and of its fibres; `slack` is the tension times length (J) that needs
 // no string term.
 fn segment_terms(
     a: Section,
     b: Section,
     row: ptr<function, RestRow>,
-    activation: f32,
+    excitation: Excitation,
     slack: f32,
     terms: ptr<function, SegmentTerms>,
 ) {
     let inv_length = (*row)[REST_INV_LENGTH];
     let measured = measure(a, b, inv_length);
+    let fibres = contract(fibre_stretch(measured, row), row, excitation);
     let axes = measured.axes;
     let slope = measured.slope;
     let darboux = measured.darboux;
@@ -82,17 +138,19 @@ fn segment_terms(
     let shear = (*row)[REST_SHEAR];
     let volume = larger((*row)[REST_VOLUME], 0.0);
     let likeness = larger(-(*row)[REST_VOLUME], 0.0);
-    let rest_w = (*row)[REST_STRAIN + 2u];
-    let volume_force = volume * (s2 * gw - rest_w);
-    let likeness_force = likeness * (gw - s * rest_w);
-    let likeness_by_scale = likeness * rest_w;
-    let axial_stiffness = (*row)[REST_AXIAL] + volume * s4 + likeness;
-    let tension = (*row)[REST_AXIAL] * (gw - rest_w)
+    let rest_stretch = (*row)[REST_STRETCH];
+    let by_w = (*row)[REST_FIBRE_STRAIN + 2u];
+    let volume_force = volume * (s2 * gw - rest_stretch);
+    let likeness_force = likeness * (gw - s * rest_stretch);
+    let likeness_by_scale = likeness * rest_stretch;
+    let axial_stiffness = (*row)[REST_AXIAL] + volume * s4 + likeness + fibres.stiffness * by_w * by_w;
+    let tension = (*row)[REST_AXIAL] * (gw - (*row)[REST_STRAIN + 2u])
         + s2 * volume_force
         + likeness_force
-        + activation * (*row)[REST_ACTIVE];
-    let across_u = shear * (gu - (*row)[REST_STRAIN]);
-    let across_v = shear * (gv - (*row)[REST_STRAIN + 1u]);
+        + (*row)[REST_AXIAL] * fibres.shortening
+        + fibres.pull * by_w;
+    let across_u = shear * (gu - (*row)[REST_STRAIN]) + fibres.pull * (*row)[REST_FIBRE_STRAIN];
+    let across_v = shear * (gv - (*row)[REST_STRAIN + 1u]) + fibres.pull * (*row)[REST_FIBRE_STRAIN + 1u];
     let segment_force = axes * vec3<f32>(across_u, across_v, tension);
     let volume_by_scale = 2.0 * s * gw;
     let force_by_scale = w * (volume * s2 * volume_by_scale - likeness_by_scale);
@@ -108,9 +166,9 @@ fn segment_terms(
     let rest_darboux = vec3<f32>((*row)[REST_DARBOUX], (*row)[REST_DARBOUX + 1u], (*row)[REST_DARBOUX + 2u]);
     let kappa = darboux * s - rest_darboux;
     let moment = vec3<f32>(
-        bend_u * kappa.x + bend_uv * kappa.y,
-        bend_uv * kappa.x + bend_v * kappa.y,
-        torsion * kappa.z,
+        bend_u * kappa.x + bend_uv * kappa.y + fibres.pull * (*row)[REST_FIBRE_DARBOUX],
+        bend_uv * kappa.x + bend_v * kappa.y + fibres.pull * (*row)[REST_FIBRE_DARBOUX + 1u],
+        torsion * kappa.z + fibres.pull * (*row)[REST_FIBRE_DARBOUX + 2u],
     );
     let s3 = s2 * s;
     let volume_moment_u = volume_bend_u * (s3 * ou - rest_darboux.x);
@@ -137,14 +195,15 @@ fn segment_terms(
     let lateral = (*row)[REST_LATERAL];
     let difference = (*row)[REST_SCALE_DIFFERENCE];
     let three_s2 = 3.0 * s2;
-    let scale_force = lateral * (s - 1.0)
+    let scale_force = lateral * (s - (*row)[REST_SCALE])
         + volume_by_scale * volume_force
-        - rest_w * likeness_force
+        - rest_stretch * likeness_force
         + dot(darboux, moment)
-        + three_s2 * (ou * volume_moment_u + ov * volume_moment_v);
+        + three_s2 * (ou * volume_moment_u + ov * volume_moment_v)
+        + fibres.pull * (*row)[REST_FIBRE_SCALE];
     let scale_stiffness = lateral
         + volume * volume_by_scale * volume_by_scale
-        + likeness_by_scale * rest_w
+        + likeness_by_scale * rest_stretch
         + dot(darboux, bent)
         + three_s2 * three_s2 * (volume_bend_u * ou * ou + volume_bend_v * ov * ov);
 
@@ -158,7 +217,7 @@ fn segment_terms(
     let torque_a = couple - twisted - moment_world;
     let torque_b = couple + twisted + moment_world;
     let half_scale_force = 0.5 * scale_force;
-    let difference_force = difference * measured.scale_difference;
+    let difference_force = difference * measured.scale_difference + fibres.pull * (*row)[REST_FIBRE_DIFFERENCE];
     let scale_a = half_scale_force - difference_force;
     let scale_b = half_scale_force + difference_force;
     (*terms).gradient_a = Vec7(-force.x, -force.y, -force.z, scale_a, torque_a.x, torque_a.y, torque_a.z);

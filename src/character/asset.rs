@@ -2,6 +2,8 @@
 
 use glam::{Affine3A, Quat, Vec3};
 
+use super::MuscleSpec;
+
 /// A joint of the skeleton: any node of the file's scene graph, whether a skin names it or not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Joint {
@@ -143,6 +145,8 @@ pub struct CharacterAsset {
     pub mesh: SkinMesh,
     /// All animations.
     pub animations: Vec<Animation>,
+    /// Muscles that the author describes, in the order of nodes, those of a sidecar alone after them by name.
+    pub muscles: Vec<MuscleSpec>,
     /// What was read, but not as written.
     pub warnings: Vec<Warning>,
 }

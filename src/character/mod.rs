@@ -6,11 +6,21 @@ mod body;
 mod first_flesh;
 #[cfg(feature = "gltf")]
 mod import;
+mod muscles;
 mod spawnable;
+#[cfg(feature = "viperize")]
+pub mod viperize;
 
 pub use asset::*;
 pub use body::{Body, Pill, rigid_part};
 pub use first_flesh::{FleshOptions, Limb};
 #[cfg(feature = "gltf")]
 pub use import::{ImportError, ImportOptions};
+pub use muscles::{
+    CourseError, ENDS_ATTRIBUTE, JointNames, MAX_MUSCLE_JOINTS, MAX_PATH_POINTS, MUSCLE_LIMITS, MaterialPreset,
+    MeshEnds, MuscleEnd, MuscleError, MuscleLimits, MuscleMaterial, MuscleMesh, MuscleShape, MuscleSpec, PathPoint,
+    SCHEMA_VERSION, Thickness, check_muscles,
+};
+#[cfg(feature = "gltf")]
+pub use muscles::{Sidecar, SidecarError, SidecarSource, sidecar_path, write_sidecar};
 pub use spawnable::{Character, CharacterError, Placement};

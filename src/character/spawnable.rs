@@ -1,6 +1,6 @@
 //! A character that can be spawned.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use glam::Vec3;
 
@@ -8,12 +8,14 @@ use super::{Body, CharacterAsset, FleshOptions, Warning};
 use crate::Pose;
 use crate::flesh::BuildError;
 
-/// A character: what its file holds, and a body at scale 1. Cheap to clone.
+/// A character: what its file holds, and a body at scale 1. Cheap to clone; clones share bodies at other scales too.
 #[derive(Clone, Debug)]
 pub struct Character {
     asset: Arc<CharacterAsset>,
     options: FleshOptions,
     body: Arc<Body>,
+    /// Bodies at other scales that something still holds.
+    scaled: Arc<Mutex<Vec<Weak<Body>>>>,
 }
 
 /// Why a character could not be loaded.
@@ -92,7 +94,7 @@ impl Character {
     fn fit(asset: Arc<CharacterAsset>, options: &FleshOptions) -> Result<Self, CharacterError> {
         let body = Body::build(&asset, Vec3::ONE, options)
             .map_err(|source| CharacterError::Flesh { name: asset.name.clone(), source })?;
-        Ok(Self { asset, options: *options, body: Arc::new(body) })
+        Ok(Self { asset, options: *options, body: Arc::new(body), scaled: Arc::default() })
     }
 
     /// How its flesh was fitted.
@@ -115,7 +117,8 @@ impl Character {
         &self.asset.warnings
     }
 
-    /// Its body at a scale along the model's axes.
+    /// Its body at a scale along the model's axes. Built anew only where no instance at that scale is left, of this
+    /// character or its clones.
     ///
     /// # Errors
     /// [`CharacterError::Flesh`] where the scale is zero or out of range.
@@ -123,8 +126,15 @@ impl Character {
         if scale == Vec3::ONE {
             return Ok(self.body.clone());
         }
+        let mut scaled = self.scaled.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(body) = scaled.iter().filter_map(Weak::upgrade).find(|body| body.scale == scale) {
+            return Ok(body);
+        }
         let body = Body::build(&self.asset, scale, &self.options)
             .map_err(|source| CharacterError::Flesh { name: self.asset.name.clone(), source })?;
-        Ok(Arc::new(body))
+        let body = Arc::new(body);
+        scaled.retain(|body| body.strong_count() > 0);
+        scaled.push(Arc::downgrade(&body));
+        Ok(body)
     }
 }

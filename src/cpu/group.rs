@@ -1,7 +1,7 @@
 //! A group of chains as the stages see it; its twin is `shaders/bindings/group.wgsl`.
 
 use super::lanes::Entry;
-use crate::layout::{POSE, chain, input, node, rest, scratch};
+use crate::layout::{MAX_BONES, POSE, chain, input, node, rest, scratch};
 
 /// What eight chains are made of: rest rows and what can be known from them beforehand.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,10 +14,18 @@ pub struct GroupRest<T> {
     pub held: Vec<bool>,
     /// For each node, whether a bone holds or carries it in any lane.
     pub carried: Vec<bool>,
+    /// The most bones that a lane's chain hangs on, at least 1.
+    pub bone_count: usize,
     /// Whether any lane has a chain that hangs on no bone.
     pub has_free_chain: bool,
+    /// For each node, whether it slides along a guide in any lane.
+    pub slides: Vec<bool>,
     /// Whether any lane resists surface bending, (15).
     pub has_surface_bending: bool,
+    /// Whether any lane's fibres pull without activation.
+    pub has_passive_tension: bool,
+    /// Whether any lane's fibre tension depends on the rate of its stretch.
+    pub has_force_velocity: bool,
 }
 
 impl<T> GroupRest<T> {
@@ -25,6 +33,24 @@ impl<T> GroupRest<T> {
     #[inline(always)]
     pub fn row(&self, node: usize) -> &[Entry<T>] {
         &self.rows[node * rest::ENTRIES..][..rest::ENTRIES]
+    }
+}
+
+impl GroupRest<f32> {
+    /// The same for f64 lanes.
+    pub fn to_f64(&self) -> GroupRest<f64> {
+        GroupRest {
+            node_count: self.node_count,
+            rows: self.rows.iter().map(|entry| entry.map(f64::from)).collect(),
+            held: self.held.clone(),
+            carried: self.carried.clone(),
+            slides: self.slides.clone(),
+            bone_count: self.bone_count,
+            has_free_chain: self.has_free_chain,
+            has_surface_bending: self.has_surface_bending,
+            has_passive_tension: self.has_passive_tension,
+            has_force_velocity: self.has_force_velocity,
+        }
     }
 }
 
@@ -68,9 +94,15 @@ pub fn has_planes<T: Copy + Into<f64>>(inputs: &[Entry<T>]) -> bool {
     inputs[input::PLANES..input::PLANES + 3].iter().flatten().any(|&value| value.into() != 0.0)
 }
 
+/// Whether any chain's fibres pull.
+#[inline(always)]
+pub fn contracts<T: Copy + Into<f64>>(group: &Group<T>) -> bool {
+    group.rest.has_passive_tension || group.inputs[input::ACTIVATION].iter().any(|&value| value.into() != 0.0)
+}
+
 /// Whether any bone of the group moves in this substep or moved in the last one.
 #[inline(always)]
 pub fn bones_move<T: Copy + PartialEq>(chains: &[Entry<T>]) -> bool {
-    let poses = |at: usize| &chains[at..at + 2 * POSE];
+    let poses = |at: usize| &chains[at..at + MAX_BONES * POSE];
     poses(chain::BONE_PREV) != poses(chain::BONE_NOW) || poses(chain::BONE_OLDER) != poses(chain::BONE_PREV)
 }

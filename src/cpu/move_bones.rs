@@ -1,13 +1,15 @@
 //! Stage `move_bones`: where the bones and the nodes that they hold are at this substep's end; its twin is
 //! `shaders/move_bones.wgsl`.
 
+#![allow(clippy::needless_range_loop, reason = "entries are indexed as in the layout")]
+
 use super::group::Group;
 use super::lanes::{Entry, Lane, Lanes};
 use super::math::{Quaternion, V3};
-use crate::layout::{POSE, chain, input, node, rest};
+use crate::layout::{MAX_BONES, POSE, chain, input, node, rest};
 use crate::step::StepParams;
 
-/// Interpolates both bones of every chain through the frame and sets the targets of the nodes that they hold or carry.
+/// Interpolates the bones of every chain through the frame and sets the targets of the nodes that they hold or carry.
 #[inline(always)]
 pub fn move_bones<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>) {
     if params.first_substep != 0 {
@@ -15,7 +17,7 @@ pub fn move_bones<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::
     }
     let alpha = lanes.splat(params.alpha);
     let (inputs, chains) = (group.inputs, &mut *group.chains);
-    for slot in 0..2 {
+    for slot in 0..MAX_BONES {
         let offset = slot * POSE;
         for entry in 0..POSE {
             let prev = lanes.load(&chains[chain::BONE_PREV + offset + entry]);
@@ -42,15 +44,9 @@ pub fn move_bones<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::
 #[inline(always)]
 fn set_target<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, index: usize) {
     let rest_row = group.rest.row(index);
-    let half = lanes.splat(0.5);
-    let slot = lanes.load(&rest_row[rest::HOLD_SLOT]);
-    let first = chain::BONE_NOW;
-    let second = chain::BONE_NOW + POSE;
-    let chains = &*group.chains;
-    let pick =
-        |entry: usize| slot.where_less(half, lanes.load(&chains[first + entry]), lanes.load(&chains[second + entry]));
-    let bone_place = V3([pick(0), pick(1), pick(2)]);
-    let bone_frame = Quaternion([pick(3), pick(4), pick(5), pick(6)]);
+    let bone = bone_of_slot(lanes, group, chain::BONE_NOW, lanes.load(&rest_row[rest::HOLD_SLOT]));
+    let bone_place = V3([bone[0], bone[1], bone[2]]);
+    let bone_frame = Quaternion([bone[3], bone[4], bone[5], bone[6]]);
     let place = bone_place + bone_frame.rotate(lanes, V3::load(lanes, rest_row, rest::HOLD_PLACE));
     let frame = bone_frame.product(Quaternion::load(lanes, rest_row, rest::HOLD_FRAME)).normalised(lanes);
     let row = group.row_mut(index);
@@ -58,12 +54,27 @@ fn set_target<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, index: usize) {
     frame.store(lanes, row, node::TARGET_FRAME);
 }
 
+/// One of the poses stored from `at` on, by each chain's own slot.
+#[inline(always)]
+pub(super) fn bone_of_slot<L: Lanes>(lanes: L, group: &Group<L::Scalar>, at: usize, slot: L::V) -> [L::V; POSE] {
+    let last = group.rest.bone_count - 1;
+    let mut pose = [lanes.splat(0.0); POSE];
+    for entry in 0..POSE {
+        pose[entry] = lanes.load(&group.chains[at + last * POSE + entry]);
+        for below in (0..last).rev() {
+            let this = lanes.load(&group.chains[at + below * POSE + entry]);
+            pose[entry] = slot.where_less(lanes.splat(below as f32 + 0.5), this, pose[entry]);
+        }
+    }
+    pose
+}
+
 /// Carries every place over to the chain's new origin.
 #[inline(always)]
 fn shift_origin<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
     let shift = V3::load(lanes, group.inputs, input::ORIGIN_SHIFT);
     for pose in [chain::BONE_OLDER, chain::BONE_PREV, chain::BONE_NOW] {
-        for slot in 0..2 {
+        for slot in 0..MAX_BONES {
             move_by(lanes, group.chains, pose + slot * POSE, shift);
         }
     }

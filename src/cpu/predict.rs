@@ -14,7 +14,9 @@
 use super::group::{Group, bones_move};
 use super::lanes::{Entry, Lane, Lanes, unrolled};
 use super::math::{Mat3, Quaternion, V3};
-use crate::layout::{POSE, chain, input, node, rest};
+use super::move_bones::bone_of_slot;
+use super::rod_energies::{Section, fibre_stretch, measure};
+use crate::layout::{chain, input, node, rest};
 use crate::step::StepParams;
 
 /// The largest factor by which a scale may change in one substep, either way.
@@ -84,6 +86,17 @@ where
         let mut moved = predicted_move + jump;
         let mut turned = if moving { predicted_frame.turned(lanes, jump_turn) } else { predicted_frame };
         let mut scaled = predicted_scale;
+        if group.rest.slides[index] {
+            let guide = frame.axes(lanes)[2];
+            let off = place - V3::load(lanes, row, node::TARGET_PLACE) + moved;
+            let slides = lanes.load(&rest_row[rest::SLIDES]);
+            moved = moved - (off - guide * guide.dot(off)) * slides;
+        }
+        let prev_stretch = if group.rest.has_force_velocity && index + 1 < group.rest.node_count {
+            segment_stretch(lanes, group, index)
+        } else {
+            zero
+        };
         if group.rest.held[index] {
             let half = lanes.splat(0.5);
             let held_move = V3::load(lanes, row, node::TARGET_PLACE) - place;
@@ -100,6 +113,7 @@ where
         }
 
         let row = group.row_mut(index);
+        lanes.store(prev_stretch, &mut row[node::PREV_FIBRE_STRETCH]);
         last_velocity.store(lanes, row, node::OLDER_VELOCITY);
         (velocity + gravity * step).store(lanes, row, node::VELOCITY);
         place.store(lanes, row, node::PREV_PLACE);
@@ -115,7 +129,17 @@ where
     }
 }
 
-/// How far the two bones, moving from one stored pose to another, carry a point (m) and turn it (rad), blended.
+/// Fibre stretch of the segment after a node that has not been predicted yet, where tension depends on its rate.
+#[inline(always)]
+fn segment_stretch<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize) -> L::V {
+    let rest_row = group.rest.row(index);
+    let (a, b) = (Section::load(lanes, group.row(index)), Section::load(lanes, group.row(index + 1)));
+    let stretch = fibre_stretch(lanes, &measure(lanes, a, b, lanes.load(&rest_row[rest::INV_LENGTH])), rest_row);
+    let zero = lanes.splat(0.0);
+    zero.where_less(lanes.load(&rest_row[rest::INV_MAX_VELOCITY]), stretch, zero)
+}
+
+/// How far the bones that carry a node, moving from one stored pose to another, carry a point (m) and turn it (rad).
 #[inline(always)]
 fn bone_motion<L: Lanes>(
     lanes: L,
@@ -125,8 +149,14 @@ fn bone_motion<L: Lanes>(
     blend: L::V,
     point: V3<L::V>,
 ) -> (V3<L::V>, V3<L::V>) {
-    let first = motion_of_bone(lanes, group, from, to, point);
-    let second = motion_of_bone(lanes, group, from + POSE, to + POSE, point);
+    let one = lanes.splat(1.0);
+    let mut slot = lanes.splat(0.0);
+    for next in 1..group.rest.bone_count.saturating_sub(1) {
+        slot = blend.where_less(lanes.splat(next as f32), slot, lanes.splat(next as f32));
+    }
+    let blend = blend - slot;
+    let first = motion_of_bone(lanes, group, from, to, slot, point);
+    let second = motion_of_bone(lanes, group, from, to, slot + one, point);
     (first.0 + (second.0 - first.0) * blend, first.1 + (second.1 - first.1) * blend)
 }
 
@@ -137,16 +167,18 @@ fn motion_of_bone<L: Lanes>(
     group: &Group<L::Scalar>,
     from: usize,
     to: usize,
+    slot: L::V,
     point: V3<L::V>,
 ) -> (V3<L::V>, V3<L::V>) {
     let two = lanes.splat(2.0);
-    let origin = V3::load(lanes, group.chains, from);
-    let from_frame = Quaternion::load(lanes, group.chains, from + 3);
-    let to_frame = Quaternion::load(lanes, group.chains, to + 3);
+    let (from, to) = (bone_of_slot(lanes, group, from, slot), bone_of_slot(lanes, group, to, slot));
+    let origin = V3([from[0], from[1], from[2]]);
+    let from_frame = Quaternion([from[3], from[4], from[5], from[6]]);
+    let to_frame = Quaternion([to[3], to[4], to[5], to[6]]);
     let turn = to_frame.product(from_frame.conjugate());
     let axis = turn.imaginary();
     let swept = axis.cross(point - origin);
-    let displacement = V3::load(lanes, group.chains, to) - origin + (swept * turn.0[3] + axis.cross(swept)) * two;
+    let displacement = V3([to[0], to[1], to[2]]) - origin + (swept * turn.0[3] + axis.cross(swept)) * two;
     (displacement, from_frame.turn_to(lanes, to_frame))
 }
 

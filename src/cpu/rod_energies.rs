@@ -13,18 +13,20 @@
 //! | residual | equation |
 //! |---|---|
 //! | Γ_w − Γ̄_w (axial), Γ_u − Γ̄_u and Γ_v − Γ̄_v (shear) | (11) |
-//! | s − 1 (lateral), and Δ² for the rest of its two Gauss points | (12) |
+//! | s − s̄ (lateral, s̄ = 1), and Δ² for the rest of its two Gauss points | (12) |
 //! | Δ | (13), with the smoothing of errata 11 |
 //! | sΩ − Ω̄ | (14) |
-//! | s²Γ_w − Γ̄_w | (18), scalar as errata 3 has it, where its coefficient is positive |
-//! | Γ_w − sΓ̄_w | instead of (18) where its coefficient is negative, see below |
+//! | s²Γ_w − Λ̄ | (18), scalar as errata 3 has it, where its coefficient is positive; Λ̄ is Γ̄_w as built |
+//! | Γ_w − sΛ̄ | instead of (18) where its coefficient is negative, see below |
 //! | s³Ω_u − Ω̄_u, s³Ω_v − Ω̄_v | (19), (20) |
 //!
 //! ν < 0 makes λ negative and (18) unbounded from below: a rod that swells past twice its radius never stops. To
 //! first order λ(ε + 2η)² = 3λε² + 6λη² − 2λ(ε − η)², so `build` then takes 3|λ| from the axial and 6|λ| from the
 //! lateral modulus and VOLUME is −2|λ|, read as a penalty on what is not the same stretch along and across.
 //!
-//! An active segment adds activation·coefficient·Γ_w: a tension along w.
+//! The segment's fibres have a mean stretch λ, weighted by their tension and linear in Γ, sΩ, s and Δ about rest
+//! ([`fibre_stretch`]); with it they pull by ACTIVE·(activation·f_a(λ)·f_v(dλ/dt) + PASSIVE·f_p(λ)) on it
+//! ([`contract`]), and activation shortens Γ̄_w of (11) by SHORTENING.
 //!
 //! The blocks are JᵀKJ and one term more: a segment under tension N resists turning as a string does, by NΓ_w across
 //! w on the mean turn ½(α + β). In series with the shear stiffness that is the string's N/Γ_w on the places. Without
@@ -42,7 +44,7 @@
 
 use super::lanes::{Entry, Lane, Lanes, unrolled};
 use super::math::{Mat3, Quaternion, Sym3, V3};
-use crate::layout::rest;
+use crate::layout::{node, rest};
 
 /// Unknowns of a node, in this order: place (3), scale, rotation (3).
 pub const UNKNOWNS: usize = 7;
@@ -61,6 +63,18 @@ pub struct Section<V> {
     pub scale: V,
     /// Frame.
     pub frame: Quaternion<V>,
+}
+
+impl<V: Lane> Section<V> {
+    /// Reads it from a node row.
+    #[inline(always)]
+    pub fn load<L: Lanes<V = V>>(lanes: L, row: &[Entry<L::Scalar>]) -> Self {
+        Self {
+            place: V3::load(lanes, row, node::PLACE),
+            scale: lanes.load(&row[node::SCALE]),
+            frame: Quaternion::load(lanes, row, node::FRAME),
+        }
+    }
 }
 
 /// What a segment adds to the system of its two nodes.
@@ -125,24 +139,102 @@ pub fn residuals<L: Lanes>(lanes: L, strain: &SegmentStrain<L::V>, row: &[Entry<
     let [ou, ov, ow] = strain.darboux.0;
     let (s, s2) = (strain.scale, strain.scale * strain.scale);
     let s3 = s2 * s;
-    let (zero, volume) = (lanes.splat(0.0), lanes.at(row, rest::VOLUME));
+    let (zero, volume, stretch) = (lanes.splat(0.0), lanes.at(row, rest::VOLUME), lanes.at(row, rest::STRETCH));
     [
         (gw - lanes.at(row, rest::STRAIN + 2), lanes.at(row, rest::AXIAL)),
         (gu - lanes.at(row, rest::STRAIN), lanes.at(row, rest::SHEAR)),
         (gv - lanes.at(row, rest::STRAIN + 1), lanes.at(row, rest::SHEAR)),
-        (s - lanes.splat(1.0), lanes.at(row, rest::LATERAL)),
+        (s - lanes.at(row, rest::SCALE), lanes.at(row, rest::LATERAL)),
         (strain.scale_difference, lanes.at(row, rest::SCALE_DIFFERENCE)),
         (s * ou - lanes.at(row, rest::DARBOUX), lanes.at(row, rest::BEND_U)),
         (s * ov - lanes.at(row, rest::DARBOUX + 1), lanes.at(row, rest::BEND_V)),
         (s * ow - lanes.at(row, rest::DARBOUX + 2), lanes.at(row, rest::TORSION)),
-        (s2 * gw - lanes.at(row, rest::STRAIN + 2), volume.max(zero)),
+        (s2 * gw - stretch, volume.max(zero)),
         (s3 * ou - lanes.at(row, rest::DARBOUX), lanes.at(row, rest::VOLUME_BEND_U)),
         (s3 * ov - lanes.at(row, rest::DARBOUX + 1), lanes.at(row, rest::VOLUME_BEND_V)),
-        (gw - s * lanes.at(row, rest::STRAIN + 2), (-volume).max(zero)),
+        (gw - s * stretch, (-volume).max(zero)),
     ]
 }
 
-/// The segment's elastic energy (J).
+/// What makes a segment's fibres contract in this substep.
+#[derive(Clone, Copy)]
+pub struct Excitation<V> {
+    /// Activation: 0 at rest, 1 at peak tension.
+    pub activation: V,
+    /// Fibre stretch at the substep's start, where tension depends on its rate.
+    pub prev_stretch: V,
+    /// One over the substep (1/s).
+    pub inv_step: V,
+}
+
+/// How a segment's fibres pull: by λ, and how that grows with λ (J).
+pub struct Contraction<V> {
+    /// ACTIVE·(a·f_a·f_v + PASSIVE·f_p).
+    pub pull: V,
+    /// Its derivative by λ, where positive.
+    pub stiffness: V,
+    /// What activation takes off Γ̄_w.
+    pub shortening: V,
+}
+
+/// Mean stretch λ of the segment's fibres, weighted by tension: 1 at rest, linear in the strains about it.
+///
+/// Fibre i is at p_i in the sections' frames, so its slope in the axes of q_m is Γ + Δ/l p̄_i + s(p_i′ + Ω × p̄_i), with
+/// p̄_i the mean of its two offsets and p_i′ their difference over l.
+#[inline(always)]
+pub fn fibre_stretch<L: Lanes>(lanes: L, strain: &SegmentStrain<L::V>, row: &[Entry<L::Scalar>]) -> L::V {
+    V3::load(lanes, row, rest::FIBRE_STRAIN).dot(strain.strain)
+        + V3::load(lanes, row, rest::FIBRE_DARBOUX).dot(strain.darboux) * strain.scale
+        + lanes.at(row, rest::FIBRE_SCALE) * strain.scale
+        + lanes.at(row, rest::FIBRE_DIFFERENCE) * strain.scale_difference
+}
+
+/// Tension of fibres of stretch λ: f_a = x(2 − x) with x = λ over the optimal stretch, and f_p = e^{λ−1} − 1 above
+/// λ = 1 (thesis 6.4.2; the exponential to fifth order, 10⁻³ at λ = 2); by the rate v of λ over the fastest shortening
+/// Hill's f_v = (1 + v)/(1 − 4v) while they shorten, 1 + 5v/(1 + 10v) while they lengthen.
+#[inline(always)]
+pub fn contract<L: Lanes>(
+    lanes: L,
+    stretch: L::V,
+    row: &[Entry<L::Scalar>],
+    excitation: &Excitation<L::V>,
+) -> Contraction<L::V> {
+    let (zero, one, two) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(2.0));
+    let inv_optimal = lanes.at(row, rest::INV_OPTIMAL);
+    let x = (stretch * inv_optimal).clamp(zero, two);
+    let by_length = zero.where_less(inv_optimal, x * (two - x), one);
+    let by_length_slope = (one - x) * two * inv_optimal;
+
+    let inv_rate = lanes.at(row, rest::INV_MAX_VELOCITY) * excitation.inv_step;
+    let v = ((stretch - excitation.prev_stretch) * inv_rate).max(-one);
+    let four_v = v * lanes.splat(4.0);
+    let ten_v = v * lanes.splat(10.0);
+    let side = v.where_less(zero, one / (one - four_v), one / (one + ten_v));
+    let by_rate = v.where_less(zero, (one + v) * side, one + v * lanes.splat(5.0) * side);
+    let by_rate_slope = lanes.splat(5.0) * side * side * inv_rate;
+
+    let y = (stretch - one).max(zero);
+    let exponential = one
+        + y * (lanes.splat(0.5)
+            + y * (lanes.splat(1.0 / 6.0) + y * (lanes.splat(1.0 / 24.0) + y * lanes.splat(1.0 / 120.0))));
+    let passive = lanes.at(row, rest::PASSIVE) * (y * exponential);
+    let passive_slope = lanes.at(row, rest::PASSIVE)
+        * zero.where_less(
+            y,
+            one + y * (one + y * (lanes.splat(0.5) + y * (lanes.splat(1.0 / 6.0) + y * lanes.splat(1.0 / 24.0)))),
+            zero,
+        );
+
+    let (active, activation) = (lanes.at(row, rest::ACTIVE), excitation.activation);
+    let slope = activation * (by_length_slope * by_rate + by_length * by_rate_slope) + passive_slope;
+    Contraction {
+        pull: active * (activation * by_length * by_rate + passive),
+        stiffness: active * slope.max(zero),
+        shortening: activation * lanes.at(row, rest::SHORTENING),
+    }
+}
+
+/// The segment's elastic energy (J), with that of fibres at a steady length.
 #[inline(always)]
 pub fn energy<L: Lanes>(
     lanes: L,
@@ -152,50 +244,73 @@ pub fn energy<L: Lanes>(
     activation: L::V,
 ) -> L::V {
     let strain = measure(lanes, a, b, lanes.load(&row[rest::INV_LENGTH]));
-    let residuals = residuals(lanes, &strain, row);
+    let mut residuals = residuals(lanes, &strain, row);
+    residuals[0].0 = residuals[0].0 + activation * lanes.at(row, rest::SHORTENING);
     let mut sum = lanes.load(&row[rest::BEND_UV]) * residuals[5].0 * residuals[6].0
-        + activation * lanes.load(&row[rest::ACTIVE]) * strain.strain.0[2];
+        + fibre_energy(lanes, fibre_stretch(lanes, &strain, row), row, activation);
     for (residual, coefficient) in residuals {
         sum = sum + lanes.splat(0.5) * coefficient * residual * residual;
     }
     sum
 }
 
-/// Gradient and Gauss–Newton blocks of the segment's elastic energy; `slack` is the tension times length (J) that
-/// needs no string term.
+/// The integral of [`contract`]'s pull over λ at a steady length (J).
+#[inline(always)]
+fn fibre_energy<L: Lanes>(lanes: L, stretch: L::V, row: &[Entry<L::Scalar>], activation: L::V) -> L::V {
+    let (zero, one, third) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(1.0 / 3.0));
+    let inv_optimal = lanes.at(row, rest::INV_OPTIMAL);
+    let x = (stretch * inv_optimal).clamp(zero, lanes.splat(2.0));
+    let by_length = zero.where_less(inv_optimal, x * x * (one - x * third) / inv_optimal, stretch);
+    let y = (stretch - one).max(zero);
+    let fifth = lanes.splat(1.0 / 24.0) * lanes.splat(0.2) + y * lanes.splat(1.0 / 720.0);
+    let exponential = lanes.splat(0.5) + y * (lanes.splat(1.0 / 6.0) + y * (lanes.splat(1.0 / 24.0) + y * fifth));
+    lanes.at(row, rest::ACTIVE) * (activation * by_length + lanes.at(row, rest::PASSIVE) * y * y * exponential)
+}
+
+/// Gradient and Gauss–Newton blocks of the segment's elastic energy and of its fibres, if anything makes them contract;
+/// `slack` is the tension times length (J) that needs no string term.
 #[inline(always)]
 pub fn segment_terms<L: Lanes>(
     lanes: L,
     a: Section<L::V>,
     b: Section<L::V>,
     row: &[Entry<L::Scalar>],
-    activation: L::V,
+    excitation: Option<&Excitation<L::V>>,
     slack: L::V,
 ) -> SegmentTerms<L::V> {
     let (half, two, three) = (lanes.splat(0.5), lanes.splat(2.0), lanes.splat(3.0));
     let inv_length = lanes.at(row, rest::INV_LENGTH);
-    let SegmentStrain { axes, slope, strain, darboux, half_turn, scale: s, scale_difference } =
-        measure(lanes, a, b, inv_length);
+    let measured = measure(lanes, a, b, inv_length);
+    let zero = lanes.splat(0.0);
+    let mut fibres = Contraction { pull: zero, stiffness: zero, shortening: zero };
+    if let Some(excitation) = excitation {
+        fibres = contract(lanes, fibre_stretch(lanes, &measured, row), row, excitation);
+    }
+    let SegmentStrain { axes, slope, strain, darboux, half_turn, scale: s, scale_difference } = measured;
     let [_, _, w] = axes;
     let [gu, gv, gw] = strain.0;
     let (ou, ov) = (darboux.0[0], darboux.0[1]);
     let (s2, s4) = (s * s, s * s * s * s);
 
     // (11) and (18): force and stiffness by Γ, both by Γ_w and s.
-    let zero = lanes.splat(0.0);
     let shear = lanes.at(row, rest::SHEAR);
     let (volume, likeness) = (lanes.at(row, rest::VOLUME).max(zero), (-lanes.at(row, rest::VOLUME)).max(zero));
-    let rest_w = lanes.at(row, rest::STRAIN + 2);
-    let volume_force = volume * (s2 * gw - rest_w);
-    let likeness_force = likeness * (gw - s * rest_w);
-    let likeness_by_scale = likeness * rest_w;
-    let axial_stiffness = lanes.at(row, rest::AXIAL) + volume * s4 + likeness;
-    let tension = lanes.at(row, rest::AXIAL) * (gw - rest_w)
-        + s2 * volume_force
-        + likeness_force
-        + activation * lanes.at(row, rest::ACTIVE);
-    let across_u = shear * (gu - lanes.at(row, rest::STRAIN));
-    let across_v = shear * (gv - lanes.at(row, rest::STRAIN + 1));
+    let rest_stretch = lanes.at(row, rest::STRETCH);
+    let volume_force = volume * (s2 * gw - rest_stretch);
+    let likeness_force = likeness * (gw - s * rest_stretch);
+    let likeness_by_scale = likeness * rest_stretch;
+    let mut axial_stiffness = lanes.at(row, rest::AXIAL) + volume * s4 + likeness;
+    let mut tension =
+        lanes.at(row, rest::AXIAL) * (gw - lanes.at(row, rest::STRAIN + 2)) + s2 * volume_force + likeness_force;
+    let mut across_u = shear * (gu - lanes.at(row, rest::STRAIN));
+    let mut across_v = shear * (gv - lanes.at(row, rest::STRAIN + 1));
+    if excitation.is_some() {
+        let by_w = lanes.at(row, rest::FIBRE_STRAIN + 2);
+        axial_stiffness = axial_stiffness + fibres.stiffness * by_w * by_w;
+        tension = tension + lanes.at(row, rest::AXIAL) * fibres.shortening + fibres.pull * by_w;
+        across_u = across_u + fibres.pull * lanes.at(row, rest::FIBRE_STRAIN);
+        across_v = across_v + fibres.pull * lanes.at(row, rest::FIBRE_STRAIN + 1);
+    }
     let force = to_world(&axes, V3([across_u, across_v, tension]));
     let volume_by_scale = two * s * gw;
     let force_by_scale = w * (volume * s2 * volume_by_scale - likeness_by_scale);
@@ -210,7 +325,10 @@ pub fn segment_terms<L: Lanes>(
     let (volume_bend_u, volume_bend_v) = (lanes.at(row, rest::VOLUME_BEND_U), lanes.at(row, rest::VOLUME_BEND_V));
     let kappa = darboux * s - V3::load(lanes, row, rest::DARBOUX);
     let [ku, kv, kw] = kappa.0;
-    let moment = V3([bend_u * ku + bend_uv * kv, bend_uv * ku + bend_v * kv, torsion * kw]);
+    let mut moment = V3([bend_u * ku + bend_uv * kv, bend_uv * ku + bend_v * kv, torsion * kw]);
+    if excitation.is_some() {
+        moment = moment + V3::load(lanes, row, rest::FIBRE_DARBOUX) * fibres.pull;
+    }
     let s3 = s2 * s;
     let volume_moment_u = volume_bend_u * (s3 * ou - lanes.at(row, rest::DARBOUX));
     let volume_moment_v = volume_bend_v * (s3 * ov - lanes.at(row, rest::DARBOUX + 1));
@@ -235,12 +353,13 @@ pub fn segment_terms<L: Lanes>(
     // By s: (12), (14), (18), (19), (20); by Δ: (12), (13).
     let (lateral, difference) = (lanes.at(row, rest::LATERAL), lanes.at(row, rest::SCALE_DIFFERENCE));
     let three_s2 = three * s2;
-    let scale_force = lateral * (s - lanes.splat(1.0)) + volume_by_scale * volume_force - rest_w * likeness_force
+    let mut scale_force = lateral * (s - lanes.at(row, rest::SCALE)) + volume_by_scale * volume_force
+        - rest_stretch * likeness_force
         + darboux.dot(moment)
         + three_s2 * (ou * volume_moment_u + ov * volume_moment_v);
     let scale_stiffness = lateral
         + volume * volume_by_scale * volume_by_scale
-        + likeness_by_scale * rest_w
+        + likeness_by_scale * rest_stretch
         + darboux.dot(bent)
         + three_s2 * three_s2 * (volume_bend_u * ou * ou + volume_bend_v * ov * ov);
 
@@ -252,8 +371,14 @@ pub fn segment_terms<L: Lanes>(
     let moment_world = to_world(&axes, scaled_moment) * turn_rate;
     let force = force * inv_length;
     let (torque_a, torque_b) = (couple - twisted - moment_world, couple + twisted + moment_world);
+    if excitation.is_some() {
+        scale_force = scale_force + fibres.pull * lanes.at(row, rest::FIBRE_SCALE);
+    }
     let half_scale_force = half * scale_force;
-    let difference_force = difference * scale_difference;
+    let mut difference_force = difference * scale_difference;
+    if excitation.is_some() {
+        difference_force = difference_force + fibres.pull * lanes.at(row, rest::FIBRE_DIFFERENCE);
+    }
 
     let (m_a, m_b) = strain_by_rotation(lanes, slope, t);
     let (n_a, n_b) = (sym_times(stiffness, &m_a), sym_times(stiffness, &m_b));

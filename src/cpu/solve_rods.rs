@@ -4,11 +4,11 @@
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
 use super::block_tridiagonal::{back_substitute, eliminate, factor, solve_lower, solve_lower_columns, store_factor};
-use super::group::{Group, has_planes};
+use super::group::{Group, contracts, has_planes};
 use super::lanes::{Entry, Lane, Lanes, unrolled};
 use super::math::{Quaternion, Sym3, V3};
 use super::predict::SCALE_LIMIT;
-use super::rod_energies::{Mat7, Section, UNKNOWNS, Vec7, segment_terms};
+use super::rod_energies::{Excitation, Mat7, Section, UNKNOWNS, Vec7, segment_terms};
 use super::solve_contacts::contact_gap;
 use crate::layout::{chain, input, node, rest};
 use crate::step::StepParams;
@@ -37,15 +37,19 @@ where
     let second_order = lanes.load(&group.chains[chain::HISTORY]) * lanes.splat(params.second_order);
     let inv_step = lanes.splat(params.inv_h) * (one + second_order * lanes.splat(0.5));
     let inv_step2 = inv_step * inv_step;
-
-    let activation = lanes.load(&group.inputs[input::ACTIVATION]);
+    let contracting = contracts(group);
+    let mut excitation = Excitation {
+        activation: lanes.load(&group.inputs[input::ACTIVATION]),
+        prev_stretch: zero,
+        inv_step: lanes.splat(params.inv_h),
+    };
 
     let mut block = [[zero; UNKNOWNS]; UNKNOWNS];
     let mut rhs = [zero; UNKNOWNS];
     // What the nodes before took off the block's diagonal.
     let mut eliminated = [zero; UNKNOWNS];
     let mut length = zero;
-    let mut here = section(lanes, group.row(0));
+    let mut here = Section::load(lanes, group.row(0));
     for index in 0..count {
         let rest_row = group.rest.row(index);
         let mut next_block = [[zero; UNKNOWNS]; UNKNOWNS];
@@ -54,9 +58,11 @@ where
 
         add_inertia(lanes, inv_step2, rest_row, group.row(index), &mut block, &mut rhs);
         if index + 1 < count {
-            let next = section(lanes, group.row(index + 1));
+            let next = Section::load(lanes, group.row(index + 1));
             let slack = lanes.at(rest_row, rest::STRING_INERTIA) * inv_step2;
-            let terms = segment_terms(lanes, here, next, rest_row, activation, slack);
+            excitation.prev_stretch = lanes.load(&group.row(index)[node::PREV_FIBRE_STRETCH]);
+            let pulled = if contracting { Some(&excitation) } else { None };
+            let terms = segment_terms(lanes, here, next, rest_row, pulled, slack);
             let inv_length = lanes.at(rest_row, rest::INV_LENGTH);
             length = length + zero.where_less(inv_length, one / inv_length, zero);
             unrolled!(for i in 0..7 {
@@ -81,8 +87,14 @@ where
         if group.rest.held[index] {
             hold(lanes, rest_row, &mut block, &mut rhs, &mut coupling);
         }
+        if group.rest.slides[index] {
+            guide(lanes, rest_row, group.row(index), &mut block, &mut rhs, &mut coupling);
+        }
         if index + 1 < count && group.rest.held[index + 1] {
             hold_columns(lanes, group.rest.row(index + 1), &mut coupling);
+        }
+        if index + 1 < count && group.rest.slides[index + 1] {
+            guide_columns(lanes, group.rest.row(index + 1), group.row(index + 1), &mut coupling);
         }
 
         let mut least = [zero; UNKNOWNS];
@@ -109,15 +121,6 @@ where
     for index in (0..count).rev() {
         delta = back_substitute(lanes, group.scratch_row(index), &delta);
         move_node(lanes, group.row_mut(index), &delta, inv_reach);
-    }
-}
-
-#[inline(always)]
-fn section<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>]) -> Section<L::V> {
-    Section {
-        place: V3::load(lanes, row, node::PLACE),
-        scale: lanes.load(&row[node::SCALE]),
-        frame: Quaternion::load(lanes, row, node::FRAME),
     }
 }
 
@@ -219,7 +222,7 @@ fn add_surface_bending<L: Lanes>(
 /// of the two, so that friction never exceeds Coulomb's but for a rod that changes its pull: k_t = μλ/max(y, |last
 /// move_t|), at most k, which is sticking. A rod that slides freely to its stop gets one substep further than it should.
 #[inline(always)]
-fn add_contact<L: Lanes>(
+pub(crate) fn add_contact<L: Lanes>(
     lanes: L,
     inv_step2: L::V,
     rest_row: &[Entry<L::Scalar>],
@@ -299,6 +302,76 @@ fn hold_columns<L: Lanes>(lanes: L, next_rest_row: &[Entry<L::Scalar>], coupling
         for k in 0..UNKNOWNS {
             row[k] = row[k] * free[k];
         }
+    }
+}
+
+/// What is left of a vector's first three entries where the node slides: their part along the guide w, or all of it
+/// where it does not.
+#[inline(always)]
+fn along_guide<V: Lane>(v: [V; 3], w: V3<V>, slides: V) -> [V; 3] {
+    let v = V3(v);
+    (v - across(v, w) * slides).0
+}
+
+/// The guide of a node that slides: its own tangent, so that a muscle pulls alike on both sides of a via point.
+#[inline(always)]
+fn guide_axis<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>]) -> V3<L::V> {
+    Quaternion::load(lanes, row, node::FRAME).axes(lanes)[2]
+}
+
+/// Takes the place across its guide out of the system of a node that slides: P·block·P + (1 − P), with P = wwᵀ on the
+/// place.
+#[inline(always)]
+fn guide<L: Lanes>(
+    lanes: L,
+    rest_row: &[Entry<L::Scalar>],
+    row: &[Entry<L::Scalar>],
+    block: &mut Mat7<L::V>,
+    rhs: &mut Vec7<L::V>,
+    coupling: &mut Mat7<L::V>,
+) {
+    let w = guide_axis(lanes, row);
+    let slides = lanes.load(&rest_row[rest::SLIDES]);
+    let [x, y, z] = along_guide([rhs[0], rhs[1], rhs[2]], w, slides);
+    (rhs[0], rhs[1], rhs[2]) = (x, y, z);
+    for i in 3..UNKNOWNS {
+        let [x, y, z] = along_guide([block[i][0], block[i][1], block[i][2]], w, slides);
+        (block[i][0], block[i][1], block[i][2]) = (x, y, z);
+    }
+    let mut columns = [
+        [block[0][0], block[1][0], block[2][0]],
+        [block[1][0], block[1][1], block[2][1]],
+        [block[2][0], block[2][1], block[2][2]],
+    ];
+    for column in &mut columns {
+        *column = along_guide(*column, w, slides);
+    }
+    for i in 0..3 {
+        let row = along_guide([columns[0][i], columns[1][i], columns[2][i]], w, slides);
+        for k in 0..=i {
+            block[i][k] = row[k] - slides * w.0[i] * w.0[k];
+        }
+        block[i][i] = block[i][i] + slides;
+    }
+    for k in 0..UNKNOWNS {
+        let [x, y, z] = along_guide([coupling[0][k], coupling[1][k], coupling[2][k]], w, slides);
+        (coupling[0][k], coupling[1][k], coupling[2][k]) = (x, y, z);
+    }
+}
+
+/// Takes the next node's place across its guide out of the coupling.
+#[inline(always)]
+fn guide_columns<L: Lanes>(
+    lanes: L,
+    next_rest_row: &[Entry<L::Scalar>],
+    next_row: &[Entry<L::Scalar>],
+    coupling: &mut Mat7<L::V>,
+) {
+    let w = guide_axis(lanes, next_row);
+    let slides = lanes.load(&next_rest_row[rest::SLIDES]);
+    for row in coupling {
+        let [x, y, z] = along_guide([row[0], row[1], row[2]], w, slides);
+        (row[0], row[1], row[2]) = (x, y, z);
     }
 }
 

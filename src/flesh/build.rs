@@ -1,18 +1,16 @@
 //! From rod specs to rest rows.
 
-use glam::{DMat3, DQuat, DVec3};
+use glam::DVec3;
 
-use super::spec::{BuildError, RodSpec};
+use super::balance::balance;
+use super::bundle::{Fibre, frames_along};
+use super::check::check;
+use super::spec::{Attachment, BuildError, RodSpec};
 use crate::Pose;
 use crate::cpu::group::GroupRest;
 use crate::cpu::lanes::{Entry, LANES};
 use crate::layout::rest;
 use crate::material::{Moduli, Section};
-
-/// The most nodes of a rod.
-pub const MAX_NODES: usize = 1024;
-/// The shortest segment (m).
-const LEAST_LENGTH: f64 = 1.0e-6;
 
 /// Where a rod went, and what the host needs of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,12 +21,16 @@ pub struct Chain {
     pub group: usize,
     /// Its lane in the group.
     pub lane: usize,
-    /// The first and second bone that it hangs on; the same one twice, or `None` where it is free.
-    pub bones: Option<[usize; 2]>,
+    /// The bones that it hangs on, in order along it; none where it is free.
+    pub bones: Vec<usize>,
     /// Rest poses of its nodes, in the space of the bones' rest poses.
     pub rest: Vec<Pose>,
     /// Rest sections of its nodes.
     pub sections: Vec<Section>,
+    /// `fibres[k][j]` is fibre k where it passes node j; none for a rod that is one fibre along its axis.
+    pub fibres: Vec<Vec<Fibre>>,
+    /// Time constants (s) with which activation rises and falls to excitation.
+    pub activation_times: [f32; 2],
     /// Rest volume (m³).
     pub rest_volume: f64,
 }
@@ -37,6 +39,11 @@ impl Chain {
     /// How many nodes it has.
     pub fn node_count(&self) -> usize {
         self.rest.len()
+    }
+
+    /// The bone in a slot of the layout's rows, where a chain of fewer bones repeats its last.
+    pub(crate) fn bone_in_slot(&self, slot: usize) -> Option<usize> {
+        self.bones.get(slot).or(self.bones.last()).copied()
     }
 }
 
@@ -87,6 +94,16 @@ impl Flesh {
         self.chains.iter().position(|chain| chain.name == name)
     }
 
+    /// The two bones that carry a node of a chain, and how far it goes with the second (0 to 1); `None` for a free
+    /// chain.
+    pub fn carriers(&self, chain: usize, node: usize) -> Option<([usize; 2], f64)> {
+        let info = &self.chains[chain];
+        let blend = f64::from(self.groups[info.group].row(node)[rest::BONE_BLEND][info.lane]);
+        let slot = blend.floor() as usize;
+        let bones = [info.bone_in_slot(slot)?, info.bone_in_slot(slot + 1)?];
+        Some((bones, blend - slot as f64))
+    }
+
     /// The bones' rest poses.
     pub fn bones(&self) -> &[Pose] {
         &self.bones
@@ -115,103 +132,6 @@ impl Flesh {
     }
 }
 
-fn check(rod: &RodSpec, bone_count: usize) -> Result<(), BuildError> {
-    let name = || rod.name.clone();
-    let count = rod.nodes.len();
-    if count < 2 {
-        return Err(BuildError::TooFewNodes { rod: name(), count });
-    }
-    if count > MAX_NODES {
-        return Err(BuildError::TooManyNodes { rod: name(), count, most: MAX_NODES });
-    }
-    let range = |field: &str, value: f64, low: f64, high: f64, expected: &'static str| {
-        if value.is_finite() && value >= low && value <= high {
-            Ok(())
-        } else {
-            Err(BuildError::OutOfRange { rod: name(), field: field.into(), value, expected })
-        }
-    };
-    let m = &rod.material;
-    range("material.youngs_modulus", m.youngs_modulus, 1.0, 1.0e13, "between 1 and 10¹³ Pa")?;
-    range("material.poissons_ratio", m.poissons_ratio, -0.5, 0.4999, "between -0.5 and 0.4999")?;
-    range("material.density", m.density, 1.0e-2, 1.0e6, "between 10⁻² and 10⁶ kg/m³")?;
-    range("material.damping", m.damping, 0.0, 1.0e6, "between 0 and 10⁶ 1/s")?;
-    range("material.peak_stress", m.peak_stress, 0.0, 1.0e13, "between 0 and 10¹³ Pa")?;
-    let moduli = m.moduli();
-    for (field, value) in [
-        ("axial_modulus", moduli.axial_modulus),
-        ("shear_modulus", moduli.shear_modulus),
-        ("lateral_modulus", moduli.lateral_modulus),
-        ("bending_modulus", moduli.bending_modulus),
-        ("torsion_modulus", moduli.torsion_modulus),
-        ("volume_bending_modulus", moduli.volume_bending_modulus),
-        ("surface_bending", moduli.surface_bending),
-        ("smoothing", moduli.smoothing),
-    ] {
-        range(&format!("material.overrides.{field}"), value, 0.0, 1.0e17, "between 0 and 10¹⁷")?;
-    }
-    range(
-        "material.overrides.volume_modulus",
-        moduli.volume_modulus,
-        -(moduli.axial_modulus / 3.0).min(moduli.lateral_modulus / 6.0),
-        1.0e17,
-        "above minus a third of the axial and a sixth of the lateral modulus, and below 10¹⁷",
-    )?;
-    for (j, node) in rod.nodes.iter().enumerate() {
-        for value in node.place.to_array() {
-            range(&format!("nodes[{j}].place"), value, -1.0e9, 1.0e9, "finite, within 10⁹ m")?;
-        }
-        let s = &node.section;
-        let radius = s.radius();
-        range(&format!("nodes[{j}].section.area"), s.area, 1.0e-12, 1.0e6, "between 10⁻¹² and 10⁶ m²")?;
-        for (field, value) in [
-            ("second_moment_u", s.second_moment_u),
-            ("second_moment_v", s.second_moment_v),
-            ("torsion_constant", s.torsion_constant),
-        ] {
-            // A section slimmer than this has no say in f32 beside its own area.
-            let (low, high) = (1.0e-6 * s.area * radius * radius, 1.0e6 * s.area * radius * radius);
-            range(&format!("nodes[{j}].section.{field}"), value, low, high, "within 10⁻⁶ to 10⁶ of area²/π")?;
-        }
-        let most = (s.second_moment_u * s.second_moment_v).sqrt() * 0.999;
-        range(
-            &format!("nodes[{j}].section.product_moment"),
-            s.product_moment,
-            -most,
-            most,
-            "smaller than the root of the two second moments' product",
-        )?;
-    }
-    for (node, pair) in rod.nodes.windows(2).enumerate() {
-        let length = pair[0].place.distance(pair[1].place);
-        if length < LEAST_LENGTH {
-            return Err(BuildError::ShortSegment { rod: name(), node, length, least: LEAST_LENGTH });
-        }
-    }
-    for (j, triple) in rod.nodes.windows(3).enumerate() {
-        let before = (triple[1].place - triple[0].place).normalize();
-        let after = (triple[2].place - triple[1].place).normalize();
-        if before.dot(after) < -0.87 {
-            return Err(BuildError::Folded { rod: name(), node: j + 1 });
-        }
-    }
-    let mut bones: Vec<usize> = Vec::new();
-    for (attachment, held) in rod.attachments.iter().enumerate() {
-        for (field, index, count) in [("node", held.node, count), ("bone", held.bone, bone_count)] {
-            if index >= count {
-                return Err(BuildError::NoSuch { rod: name(), attachment, field, index, count });
-            }
-        }
-        if !bones.contains(&held.bone) {
-            bones.push(held.bone);
-        }
-    }
-    if bones.len() > 2 {
-        return Err(BuildError::TooManyBones { rod: name(), count: bones.len() });
-    }
-    Ok(())
-}
-
 /// A group of padding: nodes that weigh something and do nothing.
 fn inert_group(node_count: usize) -> GroupRest<f32> {
     let mut rows = vec![[0.0; LANES]; node_count * rest::ENTRIES];
@@ -234,14 +154,19 @@ fn inert_group(node_count: usize) -> GroupRest<f32> {
         rows,
         held: vec![false; node_count],
         carried: vec![false; node_count],
+        slides: vec![false; node_count],
+        bone_count: 1,
         has_free_chain: false,
         has_surface_bending: false,
+        has_passive_tension: false,
+        has_force_velocity: false,
     }
 }
 
 fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpec, bones: &[Pose]) -> Chain {
-    let poses = rest_poses(rod);
-    let moduli = rod.material.moduli();
+    let places: Vec<DVec3> = rod.nodes.iter().map(|node| node.place).collect();
+    let poses = frames_along(&places, rod.u_axis);
+    let material = |segment: usize| rod.segment_materials.get(segment).unwrap_or(&rod.material);
     let count = rod.nodes.len();
     let lengths: Vec<f64> = poses.windows(2).map(|p| p[0].translation.distance(p[1].translation)).collect();
     let rows = &mut group.rows;
@@ -252,7 +177,7 @@ fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpe
         let after = if j + 1 < count { lengths[j] } else { 0.0 };
         let lumped = 0.5 * (before + after);
         let s = &rod.nodes[j].section;
-        let weight = rod.material.density * lumped;
+        let weight = 0.5 * (before * material(j.saturating_sub(1)).density + after * material(j).density);
         set(j, rest::MASS, weight * s.area);
         set(j, rest::INERTIA_U, weight * s.second_moment_u);
         set(j, rest::INERTIA_V, weight * s.second_moment_v);
@@ -262,20 +187,35 @@ fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpe
         set(j, rest::DAMPING, rod.material.damping);
         if before > 0.0 && after > 0.0 {
             let second = 0.5 * (s.second_moment_u + s.second_moment_v);
-            let coefficient = moduli.surface_bending * second * 2.0 / (before + after);
+            let modulus = 0.5 * (material(j - 1).moduli().surface_bending + material(j).moduli().surface_bending);
+            let coefficient = modulus * second / lumped;
             set(j, rest::SURFACE_BENDING, coefficient);
             group.has_surface_bending |= coefficient > 0.0;
         }
     }
     for j in 0..count - 1 {
         let mean = mean_section(&rod.nodes[j].section, &rod.nodes[j + 1].section);
-        for (entry, value) in segment_entries(&moduli, &mean, lengths[j], &poses[j], &poses[j + 1]) {
+        for (entry, value) in segment_entries(&material(j).moduli(), &mean, lengths[j], &poses[j], &poses[j + 1]) {
             set(j, entry, value);
         }
-        set(j, rest::STRING_INERTIA, 0.25 * rod.material.density * mean.area * lengths[j].powi(3));
-        set(j, rest::ACTIVE, rod.material.peak_stress * mean.area * lengths[j]);
+        set(j, rest::STRING_INERTIA, 0.25 * material(j).density * mean.area * lengths[j].powi(3));
+        for (entry, value) in fibre_entries(rod, j, [&poses[j], &poses[j + 1]]) {
+            set(j, entry, value);
+        }
     }
+    group.has_passive_tension |= rod.contraction.passive > 0.0;
+    group.has_force_velocity |= rod.contraction.max_velocity.is_some();
     let slots = attach(group, lane, rod, &poses, bones);
+    if rod.rigid {
+        for j in 0..count {
+            group.rows[j * rest::ENTRIES + rest::FREE_SCALE][lane] = 0.0;
+            group.held[j] = true;
+        }
+    }
+    let clamped = rod.attachments.iter().any(|attachment| attachment.holds.place && attachment.holds.frame);
+    if clamped && rod.rest_gravity != DVec3::ZERO {
+        balance(group, lane, &poses, rod.rest_gravity);
+    }
     let rest_volume =
         (0..count - 1).map(|j| 0.5 * (rod.nodes[j].section.area + rod.nodes[j + 1].section.area) * lengths[j]).sum();
     Chain {
@@ -285,6 +225,8 @@ fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpe
         bones: slots,
         rest: poses,
         sections: rod.nodes.iter().map(|node| node.section).collect(),
+        fibres: rod.fibres.clone(),
+        activation_times: [rod.contraction.activation_time as f32, rod.contraction.deactivation_time as f32],
         rest_volume,
     }
 }
@@ -297,12 +239,8 @@ fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpe
 const STIFFNESS_RATIO: f64 = 1.0e5;
 
 /// Coefficients and rest values of a segment, see [`crate::layout::rest`].
-fn segment_entries(moduli: &Moduli, s: &Section, length: f64, a: &Pose, b: &Pose) -> [(usize, f64); 18] {
-    let near = if a.rotation.dot(b.rotation) < 0.0 { -b.rotation } else { b.rotation };
-    let middle = (a.rotation + near).normalize();
-    let strain = middle.conjugate() * ((b.translation - a.translation) / length);
-    let relative = a.rotation.conjugate() * near;
-    let darboux = relative.xyz() * (4.0 / (1.0 + relative.w) / length);
+fn segment_entries(moduli: &Moduli, s: &Section, length: f64, a: &Pose, b: &Pose) -> [(usize, f64); 20] {
+    let (strain, darboux) = rest_strain([a, b]);
     let polar = s.second_moment_u + s.second_moment_v;
     // A negative λ(ε + 2η)² becomes 3λε² + 6λη² − 2λ(ε − η)², see `cpu::rod_energies`.
     let negative = moduli.volume_modulus.min(0.0);
@@ -325,6 +263,8 @@ fn segment_entries(moduli: &Moduli, s: &Section, length: f64, a: &Pose, b: &Pose
         (rest::STRAIN, strain.x),
         (rest::STRAIN + 1, strain.y),
         (rest::STRAIN + 2, strain.z),
+        (rest::STRETCH, strain.z),
+        (rest::SCALE, 1.0),
         (rest::DARBOUX, darboux.x),
         (rest::DARBOUX + 1, darboux.y),
         (rest::DARBOUX + 2, darboux.z),
@@ -342,6 +282,59 @@ fn segment_entries(moduli: &Moduli, s: &Section, length: f64, a: &Pose, b: &Pose
     ]
 }
 
+/// Γ (1) and Ω (1/m) of a segment between two poses that are its rest length apart.
+fn rest_strain([a, b]: [&Pose; 2]) -> (DVec3, DVec3) {
+    let length = a.translation.distance(b.translation);
+    let near = if a.rotation.dot(b.rotation) < 0.0 { -b.rotation } else { b.rotation };
+    let middle = (a.rotation + near).normalize();
+    let relative = a.rotation.conjugate() * near;
+    let strain = middle.conjugate() * ((b.translation - a.translation) / length);
+    (strain, relative.xyz() * (4.0 / (1.0 + relative.w) / length))
+}
+
+/// What the fibres of a segment do, see [`crate::cpu::rod_energies::fibre_stretch`]: each by its area as a share.
+fn fibre_entries(rod: &RodSpec, segment: usize, ends: [&Pose; 2]) -> [(usize, f64); 13] {
+    let length = ends[0].translation.distance(ends[1].translation);
+    let (strain, darboux) = rest_strain(ends);
+    let axis = [0, 1].map(|k| Fibre { offset: DVec3::ZERO, radius: rod.nodes[segment + k].section.radius() });
+    let pairs: Vec<[Fibre; 2]> = if rod.fibres.is_empty() {
+        vec![axis]
+    } else {
+        rod.fibres.iter().map(|fibre| [fibre[segment], fibre[segment + 1]]).collect()
+    };
+    let (mut sum, mut by_strain, mut by_darboux) = (0.0, DVec3::ZERO, DVec3::ZERO);
+    let (mut by_scale, mut by_difference) = (0.0, 0.0);
+    for [a, b] in pairs {
+        let area = 0.5 * (a.area() + b.area());
+        let (middle, spread) = (0.5 * (a.offset + b.offset), (b.offset - a.offset) / length);
+        let slope = strain + spread + darboux.cross(middle);
+        let tangent = slope.normalize_or(DVec3::Z);
+        sum += area * slope.length();
+        by_strain += area * tangent;
+        by_darboux += area * middle.cross(tangent);
+        by_scale += area * tangent.dot(spread);
+        by_difference += area * tangent.dot(middle) / length;
+    }
+    let contraction = &rod.contraction;
+    let contractile = contraction.contractile.get(segment).copied().unwrap_or(1.0);
+    let share = 1.0 / sum;
+    [
+        (rest::ACTIVE, contraction.peak_force.unwrap_or(rod.material.peak_stress * sum) * contractile * length),
+        (rest::FIBRE_STRAIN, by_strain.x * share),
+        (rest::FIBRE_STRAIN + 1, by_strain.y * share),
+        (rest::FIBRE_STRAIN + 2, by_strain.z * share),
+        (rest::FIBRE_DARBOUX, by_darboux.x * share),
+        (rest::FIBRE_DARBOUX + 1, by_darboux.y * share),
+        (rest::FIBRE_DARBOUX + 2, by_darboux.z * share),
+        (rest::FIBRE_SCALE, by_scale * share),
+        (rest::FIBRE_DIFFERENCE, by_difference * share),
+        (rest::INV_OPTIMAL, contraction.optimal_stretch.map_or(0.0, |stretch| 1.0 / stretch)),
+        (rest::PASSIVE, contraction.passive),
+        (rest::INV_MAX_VELOCITY, contraction.max_velocity.map_or(0.0, |velocity| 1.0 / velocity)),
+        (rest::SHORTENING, contraction.shortening * contractile * strain.z),
+    ]
+}
+
 fn mean_section(a: &Section, b: &Section) -> Section {
     Section {
         area: 0.5 * (a.area + b.area),
@@ -352,22 +345,29 @@ fn mean_section(a: &Section, b: &Section) -> Section {
     }
 }
 
-/// Writes what bones hold; returns the chain's two bones.
-fn attach(
-    group: &mut GroupRest<f32>,
-    lane: usize,
-    rod: &RodSpec,
-    poses: &[Pose],
-    bones: &[Pose],
-) -> Option<[usize; 2]> {
+/// The bones along a rod, each as often as the rod comes to it, and for each attachment in order which of them.
+pub(super) fn bones_along(rod: &RodSpec) -> (Vec<usize>, Vec<(Attachment, usize)>) {
     let mut held = rod.attachments.clone();
     held.sort_by_key(|attachment| attachment.node);
-    let (Some(first), Some(last)) = (held.first(), held.last()) else {
+    let mut bones: Vec<usize> = Vec::new();
+    let mut slots = Vec::with_capacity(held.len());
+    for attachment in held {
+        if bones.last() != Some(&attachment.bone) {
+            bones.push(attachment.bone);
+        }
+        slots.push((attachment, bones.len() - 1));
+    }
+    (bones, slots)
+}
+
+/// Writes what bones hold; returns the chain's bones.
+fn attach(group: &mut GroupRest<f32>, lane: usize, rod: &RodSpec, poses: &[Pose], bones: &[Pose]) -> Vec<usize> {
+    let (along_rod, held) = bones_along(rod);
+    let (Some((first, _)), Some((last, _))) = (held.first(), held.last()) else {
         group.has_free_chain = true;
-        return None;
+        return along_rod;
     };
-    let second = held.iter().rev().find(|a| a.bone != first.bone).unwrap_or(last);
-    let slots = [first.bone, second.bone];
+    group.bone_count = group.bone_count.max(along_rod.len());
     let both_ends = first.node == 0 && first.holds.place && last.node + 1 == poses.len() && last.holds.place;
     let arc: Vec<f64> = std::iter::once(0.0)
         .chain(poses.windows(2).scan(0.0, |sum, p| {
@@ -375,31 +375,37 @@ fn attach(
             Some(*sum)
         }))
         .collect();
-    let (from, to) = (arc[first.node], arc[second.node]);
-    for (j, along) in arc.iter().enumerate() {
-        let blend = if to > from { ((along - from) / (to - from)).clamp(0.0, 1.0) } else { 0.0 };
+    for j in 0..poses.len() {
+        // Between the attachments before and after the node, by arc length.
+        let after = held.partition_point(|(attachment, _)| attachment.node <= j);
+        let (before, next) = (&held[after.saturating_sub(1)], &held[after.min(held.len() - 1)]);
+        let (from, to) = (arc[before.0.node], arc[next.0.node]);
+        let along = if to > from { ((arc[j] - from) / (to - from)).clamp(0.0, 1.0) } else { 0.0 };
+        let blend = before.1 as f64 + (next.1 as f64 - before.1 as f64) * along;
         let row = &mut group.rows[j * rest::ENTRIES..][..rest::ENTRIES];
         row[rest::BONE_BLEND][lane] = blend as f32;
         if both_ends {
-            let slot = usize::from(blend > 0.5);
+            let slot = (blend - 0.5).ceil().max(0.0) as usize;
             row[rest::CARRIED][lane] = 1.0;
             row[rest::HOLD_SLOT][lane] = slot as f32;
-            write_local(row, lane, &(bones[slots[slot]].inverse() * poses[j]));
+            write_local(row, lane, &(bones[along_rod[slot]].inverse() * poses[j]));
             group.carried[j] = true;
         }
     }
-    for attachment in &held {
+    for (attachment, slot) in &held {
         group.held[attachment.node] = true;
         group.carried[attachment.node] = true;
+        group.slides[attachment.node] |= attachment.holds.guide;
         let row: &mut [Entry<f32>] = &mut group.rows[attachment.node * rest::ENTRIES..][..rest::ENTRIES];
         write_local(row, lane, &(bones[attachment.bone].inverse() * poses[attachment.node]));
         let free = |held: bool| if held { 0.0 } else { 1.0 };
         row[rest::FREE_PLACE][lane] = free(attachment.holds.place);
         row[rest::FREE_FRAME][lane] = free(attachment.holds.frame);
         row[rest::FREE_SCALE][lane] = free(attachment.holds.scale);
-        row[rest::HOLD_SLOT][lane] = if attachment.bone == slots[0] { 0.0 } else { 1.0 };
+        row[rest::SLIDES][lane] = if attachment.holds.guide && !attachment.holds.place { 1.0 } else { 0.0 };
+        row[rest::HOLD_SLOT][lane] = *slot as f32;
     }
-    Some(slots)
+    along_rod
 }
 
 fn write_local(row: &mut [Entry<f32>], lane: usize, local: &Pose) {
@@ -409,31 +415,4 @@ fn write_local(row: &mut [Entry<f32>], lane: usize, local: &Pose) {
     for (k, value) in local.rotation.to_array().into_iter().enumerate() {
         row[rest::HOLD_FRAME + k][lane] = value as f32;
     }
-}
-
-/// Frames along the path: tangents halve the angle at inner nodes, and u is carried along without twist.
-fn rest_poses(rod: &RodSpec) -> Vec<Pose> {
-    let places: Vec<DVec3> = rod.nodes.iter().map(|node| node.place).collect();
-    let directions: Vec<DVec3> = places.windows(2).map(|p| (p[1] - p[0]).normalize()).collect();
-    let tangent = |j: usize| {
-        let before = directions[j.saturating_sub(1)];
-        let after = directions[j.min(directions.len() - 1)];
-        (before + after).normalize()
-    };
-    let first = tangent(0);
-    let wanted = rod.u_axis.unwrap_or_else(|| first.any_orthonormal_vector());
-    let across = wanted - first * first.dot(wanted);
-    let u = if across.length() > 1.0e-9 { across.normalize() } else { first.any_orthonormal_vector() };
-    let mut frame = DQuat::from_mat3(&DMat3::from_cols(u, first.cross(u), first)).normalize();
-    let mut last = first;
-    places
-        .iter()
-        .enumerate()
-        .map(|(j, &place)| {
-            let next = tangent(j);
-            frame = (DQuat::from_rotation_arc(last, next) * frame).normalize();
-            last = next;
-            Pose::new(place, frame)
-        })
-        .collect()
 }

@@ -1,13 +1,18 @@
 //! Flesh: rods on bones. The immutable [`Flesh`] is shared by every instance; a [`FleshState`] is one of them.
 
+mod balance;
 mod build;
 mod bundle;
+mod check;
+mod muscle_state;
 mod shape_matching;
 mod spec;
 mod state;
 
 pub use build::{Chain, Flesh};
-pub use bundle::{Bundle, Disc};
+pub(crate) use bundle::frames_along;
+pub use bundle::{Bundle, Disc, Fibre};
+pub use muscle_state::MuscleState;
 pub use shape_matching::{MatchError, RestDisc, RestSection, Similarity, rotational_part};
-pub use spec::{Attachment, BuildError, Holds, RodNode, RodSpec, SCALE_RANGE};
+pub use spec::{Attachment, BuildError, Contraction, Holds, RodNode, RodSpec, SCALE_RANGE};
 pub use state::{FleshState, GroupState, NodeState};

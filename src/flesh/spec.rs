@@ -2,6 +2,8 @@
 
 use glam::DVec3;
 
+use super::bundle::{Bundle, Fibre};
+use crate::layout::MAX_BONES;
 use crate::{Material, Section};
 
 /// A node of a rod at rest.
@@ -29,13 +31,17 @@ pub struct Holds {
     pub frame: bool,
     /// Its scale, at 1. Off unless asked: a bone holds place and frame, not thickness (errata 11).
     pub scale: bool,
+    /// Its place across the rod only: the rod slides through, pulling alike on both sides. A via point.
+    pub guide: bool,
 }
 
 impl Holds {
     /// Place and frame: a clamp.
-    pub const CLAMP: Self = Self { place: true, frame: true, scale: false };
+    pub const CLAMP: Self = Self { place: true, frame: true, scale: false, guide: false };
     /// Place only: a pin.
-    pub const PIN: Self = Self { place: true, frame: false, scale: false };
+    pub const PIN: Self = Self { place: true, frame: false, scale: false, guide: false };
+    /// Place across the rod only: a via point.
+    pub const GUIDE: Self = Self { place: false, frame: false, scale: false, guide: true };
 }
 
 /// A node that a bone holds.
@@ -58,10 +64,46 @@ pub struct RodSpec {
     pub nodes: Vec<RodNode>,
     /// What it is made of.
     pub material: Material,
-    /// Nodes held by bones, at most two different bones; none leaves the rod free.
+    /// What each segment is made of where that is not the same everywhere (tendons); none for [`RodSpec::material`].
+    /// Damping and peak stress are the rod's.
+    pub segment_materials: Vec<Material>,
+    /// Nodes held by bones; none leaves the rod free. From the first node on, the bone may change three times.
     pub attachments: Vec<Attachment>,
     /// A direction near which the sections' u axes lie, or `None` for any.
     pub u_axis: Option<DVec3>,
+    /// `fibres[k][j]` is fibre k where it passes node j; none for a rod that is one fibre along its axis.
+    pub fibres: Vec<Vec<Fibre>>,
+    /// How the fibres contract.
+    pub contraction: Contraction,
+    /// Whether the cross-sections keep their size (rigid shape matching) instead of swelling and shrinking.
+    pub rigid: bool,
+    /// Gravity (m/s²) under which the rest pose is in balance: rest strains are chosen so. Zero for strains that are
+    /// those of the rest pose itself, and for rods that no bone clamps.
+    pub rest_gravity: DVec3,
+}
+
+/// How a rod's fibres contract: their tension is activation × peak stress × area × what depends on their stretch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Contraction {
+    /// How much of each segment contracts, 0 (tendon) to 1 (belly); none for 1 everywhere.
+    pub contractile: Vec<f64>,
+    /// Tension (N) of the whole muscle at full activation, the same wherever it contracts, as of fibres that go from
+    /// tendon to tendon; `None` for peak stress × area, cross-section by cross-section.
+    pub peak_force: Option<f64>,
+    /// The stretch over rest length at which fibres are strongest, for f_a = x(2 − x) of thesis 6.4.2 with
+    /// x = stretch / optimal stretch; `None` for fibres that are as strong at any stretch.
+    pub optimal_stretch: Option<f64>,
+    /// Passive tension over peak tension, of f_p = e^(stretch − 1) − 1 beside the rod's own elasticity; 0 for none.
+    pub passive: f64,
+    /// The fastest shortening (rest lengths/s) for Hill's force–velocity law; `None` for tension that does not depend
+    /// on it.
+    pub max_velocity: Option<f64>,
+    /// How much of its rest length full activation takes away from what contracts, 0 to 0.9, beside any tension.
+    pub shortening: f64,
+    /// Time constant (s) with which activation rises to excitation; 0 for at once.
+    pub activation_time: f64,
+    /// Time constant (s) with which activation falls to excitation; 0 for at once.
+    pub deactivation_time: f64,
 }
 
 impl RodSpec {
@@ -70,6 +112,20 @@ impl RodSpec {
         let nodes =
             (0..=segments).map(|j| RodNode::disc(from.lerp(to, j as f64 / segments.max(1) as f64), radius)).collect();
         Self { name: name.into(), nodes, ..Default::default() }
+    }
+
+    /// A muscle through a bundle's cross-sections, see [`Bundle::sections`].
+    ///
+    /// # Errors
+    /// [`BuildError::Ragged`] where fibres pass different numbers of sections.
+    pub fn from_bundle(name: impl Into<String>, bundle: &Bundle) -> Result<Self, BuildError> {
+        let name = name.into();
+        let count = bundle.section_count();
+        if let Some(fibre) = bundle.fibres.iter().position(|fibre| fibre.len() != count) {
+            return Err(BuildError::Ragged { rod: name, fibre, count: bundle.fibres[fibre].len(), expected: count });
+        }
+        let (nodes, fibres) = bundle.sections();
+        Ok(Self { name, nodes, fibres, ..Default::default() })
     }
 
     /// Holds a node by a bone.
@@ -157,13 +213,39 @@ pub enum BuildError {
         /// How many there are.
         count: usize,
     },
-    /// A rod that hangs on more than two bones.
-    #[error("rod `{rod}`: `attachments` name {count} different bones; a rod hangs on at most 2, so split it")]
+    /// A rod along which bones change too often.
+    #[error(
+        "rod `{rod}`: `attachments` go over {count} bones from its first node to its last; at most {MAX_BONES}, so split it"
+    )]
     TooManyBones {
         /// The rod's name.
         rod: String,
-        /// How many bones it names.
+        /// How many bones it goes over.
         count: usize,
+    },
+    /// Fibres, or shares that contract, that do not match the rod's nodes.
+    #[error("rod `{rod}`: fibre {fibre} passes {count} sections; it must pass all {expected}")]
+    Ragged {
+        /// The rod's name.
+        rod: String,
+        /// The fibre.
+        fibre: usize,
+        /// How many sections it passes.
+        count: usize,
+        /// How many there are.
+        expected: usize,
+    },
+    /// A list that does not match the rod's segments.
+    #[error("rod `{rod}`: `{field}` has {count} entries; give one for each of {expected} segments, or none")]
+    SegmentCount {
+        /// The rod's name.
+        rod: String,
+        /// The list.
+        field: &'static str,
+        /// How many entries it has.
+        count: usize,
+        /// How many segments the rod has.
+        expected: usize,
     },
     /// A bone whose rest pose is not finite.
     #[error("`bones[{bone}]` has a rest pose that is not finite")]

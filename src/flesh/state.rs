@@ -4,7 +4,7 @@ use glam::{DVec3, Quat, Vec3};
 
 use super::build::{Chain, Flesh};
 use crate::cpu::lanes::{Entry, LANES};
-use crate::layout::{POSE, chain, input, node};
+use crate::layout::{MAX_BONES, POSE, chain, input, node};
 use crate::{HalfSpace, Pose};
 
 /// A group's node, input and chain rows.
@@ -73,10 +73,10 @@ impl FleshState {
                 }
                 let mut inputs = vec![[0.0; LANES]; input::ENTRIES];
                 let mut chains = vec![[0.0; LANES]; chain::ENTRIES];
-                for w in (0..6).map(|pose| pose * POSE + 6) {
+                for w in (0..3 * MAX_BONES).map(|pose| pose * POSE + 6) {
                     chains[w] = [1.0; LANES];
                 }
-                for w in (0..4).map(|pose| pose * POSE + 6) {
+                for w in (0..2 * MAX_BONES).map(|pose| pose * POSE + 6) {
                     inputs[w] = [1.0; LANES];
                 }
                 inputs[input::HANGS] = [1.0; LANES];
@@ -92,11 +92,10 @@ impl FleshState {
 
     /// Where a chain's bones alone carry one of its nodes; a free chain's go with `root`.
     pub(crate) fn carried(&self, flesh: &Flesh, chain: usize, node: usize, root: &Pose) -> Pose {
-        let Chain { group, lane, bones, rest, .. } = &flesh.chains[chain];
-        let Some(slots) = bones else { return *root * rest[node] };
-        let along = f64::from(flesh.groups[*group].row(node)[crate::layout::rest::BONE_BLEND][*lane]);
-        let by = |slot: usize| self.bones[slots[slot]] * flesh.bones[slots[slot]].inverse() * rest[node];
-        let (first, second) = (by(0), by(1));
+        let rest = &flesh.chains[chain].rest[node];
+        let Some(([first, second], along)) = flesh.carriers(chain, node) else { return *root * *rest };
+        let by = |bone: usize| self.bones[bone] * flesh.bones[bone].inverse() * *rest;
+        let (first, second) = (by(first), by(second));
         let near = if first.rotation.dot(second.rotation) < 0.0 { -second.rotation } else { second.rotation };
         Pose::new(
             first.translation.lerp(second.translation, along),
@@ -142,16 +141,15 @@ impl FleshState {
             }
         }
         state.chains[chain::HISTORY][*lane] = 0.0;
-        state.inputs[input::HANGS][*lane] = if bones.is_some() { 1.0 } else { 0.0 };
-        if let Some(slots) = bones {
-            for (slot, &bone) in slots.iter().enumerate() {
-                let at = slot * POSE;
-                for pose in [input::BONE_FROM, input::BONE_TO] {
-                    write_pose(&mut state.inputs, pose + at, *lane, &self.bones[bone], origin);
-                }
-                for pose in [chain::BONE_OLDER, chain::BONE_PREV, chain::BONE_NOW] {
-                    write_pose(&mut state.chains, pose + at, *lane, &self.bones[bone], origin);
-                }
+        state.inputs[input::HANGS][*lane] = if bones.is_empty() { 0.0 } else { 1.0 };
+        for slot in 0..MAX_BONES {
+            let Some(bone) = flesh.chains[index].bone_in_slot(slot) else { break };
+            let at = slot * POSE;
+            for pose in [input::BONE_FROM, input::BONE_TO] {
+                write_pose(&mut state.inputs, pose + at, *lane, &self.bones[bone], origin);
+            }
+            for pose in [chain::BONE_OLDER, chain::BONE_PREV, chain::BONE_NOW] {
+                write_pose(&mut state.chains, pose + at, *lane, &self.bones[bone], origin);
             }
         }
     }
@@ -163,15 +161,16 @@ impl FleshState {
         for (index, info) in flesh.chains.iter().enumerate() {
             let state = &mut self.groups[info.group].inputs;
             let mut shift = DVec3::ZERO;
-            if let Some(slots) = info.bones {
-                let anchor = bones[slots[0]] * flesh.bones[slots[0]].inverse() * info.rest[0];
+            if let Some(&first) = info.bones.first() {
+                let anchor = bones[first] * flesh.bones[first].inverse() * info.rest[0];
                 let away = anchor.translation - self.origins[index];
                 if away.abs().max_element() > ORIGIN_REACH {
                     shift = snapped(away);
                     self.origins[index] += shift;
                 }
                 let origin = self.origins[index];
-                for (slot, &bone) in slots.iter().enumerate() {
+                for slot in 0..MAX_BONES {
+                    let bone = info.bone_in_slot(slot).unwrap_or(first);
                     let at = slot * POSE;
                     write_pose(state, input::BONE_FROM + at, info.lane, &self.bones[bone], origin);
                     write_pose(state, input::BONE_TO + at, info.lane, &bones[bone], origin);

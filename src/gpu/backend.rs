@@ -161,6 +161,18 @@ impl GpuBackend {
         Ok(())
     }
 
+    /// Waits for what was submitted, and has the next step send everything from the newest results there are; returns
+    /// their step.
+    pub fn start_again(&mut self, slots: &mut [Slot]) -> Result<u64, GpuError> {
+        self.gpu.wait()?;
+        self.poll(slots)?;
+        self.residents = Residents::default();
+        self.under_way.clear();
+        self.submitted.clear();
+        self.mirrored.0 = self.recorded;
+        Ok(self.mirrored.1)
+    }
+
     /// Submits a step, and waits where the host would run more than [`AHEAD`] steps ahead of the GPU.
     pub fn submit(&mut self, encoder: wgpu::CommandEncoder) -> Result<(), GpuError> {
         self.submitted.push_back(self.gpu.queue().submit([encoder.finish()]));

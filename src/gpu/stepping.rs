@@ -11,7 +11,7 @@ use crate::{BackendError, FleshHandle, Physics, StepError};
 /// f32 each, in model space.
 #[derive(Clone, Copy, Debug)]
 pub struct VertexSlice<'a> {
-    /// The buffer, with vertex and index usage; valid until the next step.
+    /// The buffer, with vertex, index and storage usage; valid until the next step.
     pub buffer: &'a wgpu::Buffer,
     /// Where the first vertex begins (bytes).
     pub offset: u64,
@@ -29,8 +29,18 @@ impl Physics {
     /// `OutOfMemory` or `Refused` where the kernels or their buffers cannot be made.
     pub fn with_device(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self, BackendError> {
         let mut physics = Self::with_config(StepConfig::default());
-        physics.backend = ActiveBackend::on_gpu(GpuDevice::with_device(device, queue)?)?;
+        physics.switch_to_device(device, queue)?;
         Ok(physics)
+    }
+
+    /// As [`Physics::switch_backend`], to a device that the host owns.
+    ///
+    /// # Errors
+    /// As for [`Physics::with_device`]; the backend then stays.
+    pub fn switch_to_device(&mut self, device: wgpu::Device, queue: wgpu::Queue) -> Result<(), BackendError> {
+        let next = ActiveBackend::on_gpu(GpuDevice::with_device(device, queue)?)?;
+        self.go_on_with(next);
+        Ok(())
     }
 
     /// Notes that the host's device was lost; every step then fails until [`Physics::switch_backend`].
@@ -43,7 +53,7 @@ impl Physics {
     /// Records a step of `dt` (s) into the host's encoder, which the host then submits; never waits.
     ///
     /// Results arrive some steps later, whenever [`Physics::step_flesh`], `encode` or [`Physics::finish`] is called.
-    /// An encoder that is thrown away takes its step with it: [`Physics::reset`] what it should have moved.
+    /// After an encoder that is thrown away, call [`Physics::encoder_dropped`] before the next step.
     ///
     /// # Errors
     /// [`StepError::NotOnGpu`] on the CPU; else as for [`Physics::step_flesh`].
@@ -51,6 +61,20 @@ impl Physics {
         self.check_step(dt)?;
         let clock = StageClock::new(self.measure_stages);
         self.record(dt, encoder, &clock)
+    }
+
+    /// Notes that an encoder that [`Physics::encode`] recorded into was dropped and not submitted. Waits for what was
+    /// submitted; the next step goes on from the newest results that arrived, or from what the host has set since,
+    /// and [`Physics::step_count`] goes back to that step. Other encoders that are not submitted must be dropped too.
+    /// Does nothing on the CPU.
+    ///
+    /// # Errors
+    /// `StepError::Gpu` where the device failed.
+    pub fn encoder_dropped(&mut self) -> Result<(), StepError> {
+        let ActiveBackend::Gpu(gpu) = &mut self.backend else { return Ok(()) };
+        let step = gpu.start_again(&mut self.slots)?;
+        self.step = step;
+        Ok(())
     }
 
     /// As [`Physics::encode`], with an encoder of our own.
@@ -65,6 +89,7 @@ impl Physics {
     }
 
     fn record(&mut self, dt: f64, encoder: &mut wgpu::CommandEncoder, clock: &StageClock) -> Result<(), StepError> {
+        self.activate(dt);
         let substeps = self.substep_params(dt);
         let schedule = self.frame_schedule();
         let ActiveBackend::Gpu(gpu) = &mut self.backend else { return Err(StepError::NotOnGpu) };
@@ -79,7 +104,7 @@ impl Physics {
             stage_scope!(Stage::GatherInputs);
             let frame = GpuFrame {
                 schedule: &schedule,
-                substeps,
+                substeps: substeps.clone(),
                 planes: &self.planes,
                 step: self.step + 1,
                 mirror_vertices: self.mirror_vertices,
@@ -93,8 +118,7 @@ impl Physics {
         for stage in [Stage::GatherInputs, Stage::ScatterOutputs] {
             self.stage_times.set(stage, host.get(stage));
         }
-        self.last_substep = dt / f64::from(self.config.substeps);
-        self.step += 1;
+        self.stepped(dt, &substeps);
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::Pose;
+use crate::cpu::deform_skin::deform_vertex;
 use crate::flesh::{Flesh, FleshState};
 use crate::skin::{PaletteMatrix, Skin, SkinInputs, SkinnedVertices};
 
@@ -21,6 +22,8 @@ pub(crate) struct InstanceState {
     pub bones: Vec<Pose>,
     /// Where the root is to be at the next frame's end.
     pub root: Pose,
+    /// What each chain's activation goes towards.
+    pub excitations: Vec<f32>,
     /// One for each chain.
     pub activations: Vec<f32>,
     pub palette: Vec<PaletteMatrix>,
@@ -60,6 +63,7 @@ impl Instance {
             nodes: FleshState::at_rest(&flesh, bones, &root),
             bones: bones.to_vec(),
             root,
+            excitations: vec![0.0; flesh.chains().len()],
             activations: vec![0.0; flesh.chains().len()],
             palette: vec![identity; skin.palette_len],
             health: Health::default(),
@@ -71,6 +75,31 @@ impl Instance {
     pub fn reset(&mut self) {
         self.state.nodes = FleshState::at_rest(&self.flesh, &self.state.bones, &self.state.root);
         self.changed = true;
+    }
+
+    /// Lets activations follow excitations for `dt` (s): da/dt = (u − a)/τ in one implicit step.
+    pub fn activate(&mut self, dt: f64) {
+        let InstanceState { excitations, activations, .. } = &mut self.state;
+        for (chain, (activation, &excitation)) in
+            self.flesh.chains().iter().zip(activations.iter_mut().zip(&*excitations))
+        {
+            let [rise, fall] = chain.activation_times;
+            let time = if excitation > *activation { rise } else { fall };
+            if time == 0.0 {
+                *activation = excitation;
+            } else {
+                *activation += (excitation - *activation) * (dt as f32 / (time + dt as f32));
+            }
+        }
+    }
+
+    /// Skin as bones, palette and nodes stand.
+    pub fn deform_skin(&mut self) {
+        let Self { skin, state, skin_inputs, vertices, .. } = self;
+        skin_inputs.gather(&state.nodes, &state.bones, &state.root);
+        skin_inputs.palette.clone_from(&state.palette);
+        let deformed = skin.vertices.iter().map(|vertex| deform_vertex(skin, skin_inputs, &state.nodes, vertex));
+        (vertices.positions, vertices.normals) = deformed.unzip();
     }
 
     /// Puts a state that is no longer finite back to rest, and counts that; whether it did.

@@ -9,6 +9,7 @@ use crate::skin::SkinnedVertices;
 pub struct Snapshot {
     instances: Vec<(u32, Option<InstanceState>)>,
     last_substep: f64,
+    last_solve_step: f64,
     step: u64,
 }
 
@@ -21,7 +22,8 @@ impl Physics {
             .iter()
             .map(|slot| (slot.generation, slot.instance.as_ref().map(|instance| instance.state.clone())))
             .collect();
-        Snapshot { instances, last_substep: self.last_substep, step: self.state_step() }
+        let Self { last_substep, last_solve_step, .. } = *self;
+        Snapshot { instances, last_substep, last_solve_step, step: self.state_step() }
     }
 
     /// Goes back to a saved state of the flesh; configuration, planes, the hecs world and rigid bodies are the host's.
@@ -50,6 +52,7 @@ impl Physics {
             }
         }
         self.last_substep = snapshot.last_substep;
+        self.last_solve_step = snapshot.last_solve_step;
         self.at_step(snapshot.step);
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
-use sinew::flesh::{Flesh, Holds, RodSpec};
+use sinew::flesh::{Bundle, Contraction, Disc, Flesh, Holds, RodSpec};
 use sinew::layout::{LANES, chain, node};
 use sinew::scenes::Cantilevers;
 use sinew::step::{Integrator, Stage, StepConfig};
@@ -82,6 +82,53 @@ fn moving_bones(step: usize) -> Vec<Pose> {
 /// Two bones that draw a rod out to 1.1 times its length.
 fn parting_bones(step: usize) -> Vec<Pose> {
     vec![Pose::IDENTITY, Pose::from_translation(DVec3::X * (1.0 + 0.025 * (step as f64).min(4.0)))]
+}
+
+/// Three bones along a limb of 1.2 m that bends at its two joints.
+fn joint_bones(step: usize) -> Vec<Pose> {
+    let t = step as f64 * DT;
+    let first = Pose::new(DVec3::Y * (0.3 * t), DQuat::from_rotation_y(0.5 * t));
+    let second = first * Pose::new(DVec3::X * 0.4, DQuat::from_rotation_z(0.9 * t));
+    let third = second * Pose::new(DVec3::X * 0.4, DQuat::from_rotation_z(0.7 * t));
+    vec![first, second, third]
+}
+
+/// Spindles of seven fibres that go over three bones by a via point each: with tendons and every law of contraction,
+/// rigid, in balance under gravity, and one that hangs by one end.
+fn muscles() -> Vec<RodSpec> {
+    let spindle = |index: usize| {
+        let aside = DVec3::new(0.0, 0.06, 0.15 * index as f64);
+        let fibre = |k: usize| {
+            let around = k as f64 * std::f64::consts::TAU / 6.0;
+            let out = if k == 6 { 0.0 } else { 0.03 };
+            let disc = |j: usize| {
+                let along = j as f64 / 9.0;
+                let belly = 0.3 + 0.7 * (std::f64::consts::PI * along).sin();
+                let across = DVec3::new(0.0, around.cos(), around.sin()) * (out * belly);
+                Disc { place: aside + DVec3::X * (1.2 * along) + across, radius: 0.011 * belly }
+            };
+            (0..10).map(disc).collect()
+        };
+        let bundle = Bundle { fibres: (0..7).map(fibre).collect() };
+        let mut rod = RodSpec::from_bundle(format!("muscle {index}"), &bundle).unwrap();
+        rod.material = Material { peak_stress: 5.0e4, ..soft() };
+        rod.attach(0, 0, Holds::CLAMP)
+    };
+    let mut over = spindle(0).attach(4, 1, Holds::GUIDE).attach(9, 2, Holds::CLAMP);
+    over.contraction = Contraction {
+        contractile: vec![0.0, 0.5, 1.0, 1.0, 1.0, 1.0, 1.0, 0.5, 0.0],
+        optimal_stretch: Some(1.1),
+        passive: 0.3,
+        max_velocity: Some(8.0),
+        shortening: 0.1,
+        ..Default::default()
+    };
+    let mut rigid = spindle(1).attach(5, 1, Holds::GUIDE).attach(9, 2, Holds::PIN);
+    rigid.rigid = true;
+    let mut balanced = spindle(2);
+    balanced.material.youngs_modulus = 2.0e7;
+    balanced.rest_gravity = DVec3::new(0.0, -9.81, 0.0);
+    vec![over, rigid, balanced]
 }
 
 fn soft() -> Material {
@@ -169,7 +216,7 @@ pub fn scenes() -> Vec<Scene> {
     let mut stiff = soft();
     stiff.overrides.surface_bending = Some(1.0e5);
     stiff.overrides.volume_bending_modulus = Some(1.0e5);
-    let held = hung(rods(DVec3::ZERO, x, 0.05, &[7, 6], stiff), 0, 0, Holds { place: true, frame: false, scale: true });
+    let held = hung(rods(DVec3::ZERO, x, 0.05, &[7, 6], stiff), 0, 0, Holds { scale: true, ..Holds::PIN });
     scenes.push(Scene::new("surface and volume bending", &held, still_bone));
 
     let mut scene = Scene::new("active", &bridge, moving_bones);
@@ -194,6 +241,10 @@ pub fn scenes() -> Vec<Scene> {
     let mut mixed = hung(rods(DVec3::ZERO, x, 0.05, &[3, 14, 8, 5, 2, 9], soft()), 0, 0, Holds::CLAMP);
     mixed.extend(rods(DVec3::NEG_Z, x, 0.05, &[4, 11, 1], soft()));
     scenes.push(Scene::new("mixed lengths, hung and free", &mixed, still_bone));
+
+    let mut scene = Scene::new("muscles", &muscles(), joint_bones);
+    scene.activation = 0.7;
+    scenes.push(scene);
 
     let mut scene = Scene::new("skin", &bridge, moving_bones);
     let skin = Arc::new(sheet(&scene.flesh[0].0));

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
-use sinew::cpu::group::GroupRest;
 use sinew::cpu::lanes::{Entry, LANES, OneF64};
 use sinew::cpu::math::{Quaternion, V3};
 use sinew::cpu::rod_energies::{self, Section};
@@ -73,14 +72,14 @@ impl OneRod {
     /// Force (N) and torque (N·m, about the segment's end) with which each segment pulls at its second node, in the
     /// world's axes, from the energy's gradient in f64.
     pub fn segment_pulls(&self) -> Vec<(DVec3, DVec3)> {
-        let rest = to_f64(&self.physics.flesh(self.handle).unwrap().groups()[0]);
+        let rest = self.physics.flesh(self.handle).unwrap().groups()[0].to_f64();
         let nodes = self.nodes();
         let origin = nodes[0].place;
         (0..nodes.len() - 1)
             .map(|j| {
                 let (a, b) = (section(&nodes[j], origin), section(&nodes[j + 1], origin));
                 let [x, y, z, _, a, b, c] =
-                    rod_energies::segment_terms(OneF64(0), a, b, rest.row(j), 0.0, 0.0).gradient_b;
+                    rod_energies::segment_terms(OneF64(0), a, b, rest.row(j), None, 0.0).gradient_b;
                 (DVec3::new(x, y, z), DVec3::new(a, b, c))
             })
             .collect()
@@ -88,7 +87,7 @@ impl OneRod {
 
     /// Elastic energy of all segments (J), in f64.
     pub fn elastic_energy(&self) -> f64 {
-        let rest = to_f64(&self.physics.flesh(self.handle).unwrap().groups()[0]);
+        let rest = self.physics.flesh(self.handle).unwrap().groups()[0].to_f64();
         let nodes = self.nodes();
         let origin = nodes[0].place;
         (0..nodes.len() - 1)
@@ -102,18 +101,6 @@ impl OneRod {
                 )
             })
             .sum()
-    }
-}
-
-/// The rest rows of a group, for f64 lanes.
-pub fn to_f64(rest: &GroupRest<f32>) -> GroupRest<f64> {
-    GroupRest {
-        node_count: rest.node_count,
-        rows: rest.rows.iter().map(|entry| entry.map(f64::from)).collect(),
-        held: rest.held.clone(),
-        carried: rest.carried.clone(),
-        has_free_chain: rest.has_free_chain,
-        has_surface_bending: rest.has_surface_bending,
     }
 }
 

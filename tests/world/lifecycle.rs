@@ -1,10 +1,13 @@
 //! Spawning, despawning, teleports and resets.
 
-use glam::{DQuat, DVec3};
-use sinew::components::BoneBodies;
+use std::sync::Arc;
+
+use glam::{DQuat, DVec3, Vec3};
+use sinew::character::FleshOptions;
+use sinew::components::{BoneBodies, CharacterInstance};
 use sinew::rigid::RigidError;
 use sinew::world::{WorldError, despawn, teleport};
-use sinew::{Pose, StepError};
+use sinew::{Placement, Pose, StepError};
 
 use crate::{Scene, at, character};
 
@@ -145,4 +148,55 @@ fn reset_puts_flesh_to_rest_where_it_is() {
     println!("reset: from {swing:.1e} m and {speed:.2} m/s to {rest:.1e} m and {still} m/s");
     assert!(swing > 2.0e-5 && speed > 0.1 && rest <= 1.0e-6 && still == 0.0);
     assert_eq!(scene.health(entity).resets, 0, "only bad states count");
+}
+
+#[test]
+fn skin_is_there_from_the_spawn_on() {
+    let (place, turn) = (DVec3::new(2.0, 0.5, -1.0), DQuat::from_rotation_y(0.7));
+    for (name, scale) in [("arm.glb", Vec3::ONE), ("octopus.glb", Vec3::new(-1.5, 1.5, 1.5))] {
+        let character = character(name);
+        let mut scene = Scene::default();
+        let placement = Placement { pose: Pose::new(place, turn), scale };
+        let entity =
+            character.spawn(&mut scene.world, &mut scene.rigid, &mut scene.physics, placement).expect("spawns");
+        let body = character.body_at(scale).expect("builds");
+        let expected = body.rigid_vertices(character.asset(), &character.asset().skeleton.rest_pose());
+        let skin = scene.skin(entity);
+        let error = skin.positions.iter().zip(&expected).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+        println!("{name}: {} vertices at spawn, {error:.1e} m from the rigid skin", skin.positions.len());
+        assert_eq!((skin.positions.len(), skin.normals.len()), (expected.len(), expected.len()));
+        assert!(error <= 2.0e-6 * body.height());
+        assert!(skin.normals.iter().all(|normal| (normal.length() - 1.0).abs() < 1.0e-5));
+        assert_eq!(&skin, scene.physics.vertices(scene.flesh(entity)).expect("is there"));
+        scene.step();
+        assert_ne!(skin, scene.skin(entity), "steps take over");
+    }
+}
+
+#[test]
+fn bodies_of_one_scale_are_shared_while_they_live() {
+    let character = character("arm.glb");
+    let clone = character.clone();
+    let large = character.body_at(Vec3::splat(2.0)).expect("builds");
+    assert!(Arc::ptr_eq(&large, &clone.body_at(Vec3::splat(2.0)).expect("builds")), "clones share");
+    assert!(!Arc::ptr_eq(&large, &character.body_at(Vec3::splat(3.0)).expect("builds")));
+    assert!(Arc::ptr_eq(character.body(), &clone.body_at(Vec3::ONE).expect("builds")));
+    assert!(clone.body_at(Vec3::ZERO).is_err());
+
+    let mut scene = Scene::default();
+    let placement = Placement { pose: Pose::IDENTITY, scale: Vec3::splat(2.0) };
+    for character in [&character, &clone] {
+        character.spawn(&mut scene.world, &mut scene.rigid, &mut scene.physics, placement).expect("spawns");
+    }
+    let spawned = scene.world.query_mut::<&CharacterInstance>().into_iter();
+    assert_eq!(spawned.filter(|instance| Arc::ptr_eq(&instance.body, &large)).count(), 2);
+
+    let other = FleshOptions { segments: 5, ..*character.flesh_options() };
+    let fitted = character.with_flesh(&other).expect("builds").body_at(Vec3::splat(2.0)).expect("builds");
+    assert!(!Arc::ptr_eq(&large, &fitted), "other flesh is another body");
+
+    let weak = Arc::downgrade(&large);
+    drop((large, scene));
+    assert!(weak.upgrade().is_none(), "the character does not keep what nothing uses");
+    assert_eq!(character.body_at(Vec3::splat(2.0)).expect("builds").scale, Vec3::splat(2.0));
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use glam::DVec3;
-use sinew::FixedStep;
 use sinew::character::ImportOptions;
+use sinew::{Backend, FixedStep};
 use winit::application::ApplicationHandler;
 use winit::dpi::LogicalSize;
 use winit::event::{ElementState, KeyEvent, MouseButton, MouseScrollDelta, WindowEvent};
@@ -15,13 +15,13 @@ use winit::event_loop::ActiveEventLoop;
 use winit::keyboard::{Key, ModifiersState, NamedKey};
 use winit::window::{Window, WindowId};
 
-use crate::Arguments;
 use crate::camera::OrbitCamera;
 use crate::graphics::{Graphics, Painting};
 use crate::shown::Shown;
 use crate::simulation::{Settings, Simulation};
 use crate::stage::Stage;
 use crate::ui::{self, Action, Panel};
+use crate::{Arguments, BackendArgument};
 
 /// Where teleports lead, one after another (m); the last is 5 km from the world's origin.
 const PLACES: [DVec3; 3] = [DVec3::ZERO, DVec3::new(1.5, 0.0, 0.0), DVec3::new(3000.0, 0.0, -4000.0)];
@@ -48,6 +48,8 @@ pub struct App {
     last: Shown,
     now: Shown,
     drawn: Shown,
+    /// Where between the two (0 to 1).
+    alpha: f64,
     /// A ball around the character: from its root to the centre (m), and radius (m).
     ball: (DVec3, f32),
     place: usize,
@@ -78,6 +80,7 @@ impl App {
             last: Shown::default(),
             now: Shown::default(),
             drawn: Shown::default(),
+            alpha: 1.0,
             ball: (DVec3::Y, 1.0),
             place: 0,
             pointer: Pointer::default(),
@@ -100,18 +103,21 @@ impl App {
         }
     }
 
-    /// Loads a character; what was there stays where that fails.
+    /// Loads a character, named on the command line or dropped; what was there stays where that fails.
     fn load(&mut self, path: &Path) {
         let mut settings = self.simulation.as_ref().map_or_else(Settings::default, |old| old.settings.clone());
         settings.animation = Some(0);
         settings.sway = self.arguments.sway;
         let import = ImportOptions { meters_per_unit: self.arguments.meters_per_unit, ..Default::default() };
         match Simulation::load(path, &import, settings) {
-            Ok(simulation) => {
+            Ok(mut simulation) => {
+                simulation.device = self.screen.as_ref().map(|screen| screen.graphics.shared());
                 self.panel.error = None;
                 let [low, high] = simulation.bounds();
                 self.ball = ((low + high) * 0.5 - simulation.home.translation, 0.5 * (high - low).length() as f32);
-                self.simulation = Some(simulation);
+                if self.simulation.replace(simulation).is_none() {
+                    self.choose_backend();
+                }
                 self.place = 0;
                 self.load_skin();
                 self.catch_up();
@@ -130,18 +136,60 @@ impl App {
         let colours: Vec<[f32; 4]> = mesh.triangle_colors.iter().map(clay).collect();
         let corners = (&character.body().triangles[..], &colours[..]);
         screen.graphics.renderer.load_skin(&screen.graphics.device, mesh.positions.len(), corners);
+        self.take_skin();
+    }
+
+    /// Has the skin after the last step drawn.
+    fn take_skin(&mut self) {
+        let (Some(screen), Some(simulation)) = (&mut self.screen, &self.simulation) else { return };
+        let Graphics { renderer, device, queue, .. } = &mut screen.graphics;
+        let taken = match (&mut renderer.skin, simulation.skin()) {
+            (Some(skin), Ok(source)) => {
+                skin.take(device, queue, &source);
+                Ok(())
+            }
+            (_, source) => source.map(|_| ()),
+        };
+        self.complain(Some(taken));
+    }
+
+    /// Has the skin that is drawn drawn as that of the step before, too.
+    fn keep_skin(&self) {
+        let Some(Graphics { renderer, device, queue, .. }) = self.screen.as_ref().map(|screen| &screen.graphics) else {
+            return;
+        };
+        if let Some(skin) = &renderer.skin {
+            skin.keep(device, queue);
+        }
     }
 
     /// Shows the character as it stands, with nothing to interpolate from.
     fn catch_up(&mut self) {
         self.show_step();
         self.last.clone_from(&self.now);
+        self.keep_skin();
     }
 
     fn show_step(&mut self) {
         std::mem::swap(&mut self.last, &mut self.now);
+        self.show();
+        self.take_skin();
+    }
+
+    fn show(&mut self) {
         let shown = self.simulation.as_ref().map(|simulation| simulation.show(&mut self.now));
         self.complain(shown);
+    }
+
+    /// Rods where the skin is, if they are drawn.
+    fn settle(&mut self) {
+        if let (true, Some(simulation)) = (self.panel.rods, &mut self.simulation) {
+            match simulation.settle() {
+                Ok(true) => self.show(),
+                Ok(false) => {}
+                Err(error) => self.complain(Some(Err(error))),
+            }
+        }
     }
 
     fn complain(&mut self, result: Option<Result<(), Box<dyn Error>>>) {
@@ -157,6 +205,7 @@ impl App {
     }
 
     fn step(&mut self) {
+        self.keep_skin();
         let stepped = self.simulation.as_mut().map(|simulation| simulation.step(self.steps.dt));
         self.complain(stepped);
         self.show_step();
@@ -195,9 +244,10 @@ impl App {
         let steps = if self.panel.paused { 0 } else { self.steps.advance(time) };
         let start = Instant::now();
         (0..steps).for_each(|_| self.step());
+        self.settle();
         self.panel.record(elapsed as f32 * 1e3, start.elapsed().as_secs_f32() * 1e3);
-        let alpha = if self.panel.paused || self.arguments.screenshot.is_some() { 1.0 } else { self.steps.alpha() };
-        self.now.between(&self.last, alpha, &mut self.drawn);
+        self.alpha = if self.panel.paused || self.arguments.screenshot.is_some() { 1.0 } else { self.steps.alpha() };
+        self.now.between(&self.last, self.alpha, &mut self.drawn);
     }
 
     fn frame(&mut self, event_loop: &ActiveEventLoop) {
@@ -217,6 +267,7 @@ impl App {
         let (centre, radius) = self.ball;
         let stage = Stage {
             shown: &self.drawn,
+            alpha: self.alpha as f32,
             camera: &self.camera,
             ball: (self.drawn.root.translation + centre, radius * 1.3),
             overlays: [self.panel.rods, self.panel.pills],
@@ -245,9 +296,25 @@ impl App {
         let side = graphics.device.limits().max_texture_dimension_2d as usize;
         let input = egui_winit::State::new(context, egui::ViewportId::ROOT, &window, None, None, Some(side));
         self.screen = Some(Screen { window, graphics, input });
+        if let (Some(screen), Some(simulation)) = (&self.screen, &mut self.simulation) {
+            simulation.device = Some(screen.graphics.shared());
+        }
+        self.choose_backend();
         self.load_skin();
         self.frame_start = Instant::now();
         Ok(())
+    }
+
+    /// Steps by what the command line asks for: by the GPU that draws, unless that is software.
+    fn choose_backend(&mut self) {
+        let hardware = self.screen.as_ref().is_some_and(|screen| !screen.graphics.software);
+        if let Some(simulation) = &mut self.simulation {
+            simulation.settings.stepper.0 = match self.arguments.backend {
+                BackendArgument::Auto if hardware => Backend::Gpu,
+                BackendArgument::Auto | BackendArgument::Cpu => Backend::Cpu,
+                BackendArgument::Gpu => Backend::Gpu,
+            };
+        }
     }
 
     fn key(&mut self, event: &KeyEvent) {
@@ -323,6 +390,91 @@ impl ApplicationHandler for App {
     fn about_to_wait(&mut self, _: &ActiveEventLoop) {
         if let Some(screen) = &self.screen {
             screen.window.request_redraw();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::test_support::{asset, graphics_device};
+
+    fn opened(file: &str) -> App {
+        let path = asset(file);
+        App::new(Arguments::parse_from(["sinew-viewer".as_ref(), path.as_os_str()]))
+    }
+
+    fn name(app: &App) -> &str {
+        &app.simulation.as_ref().expect("there is a character").character().asset().name
+    }
+
+    #[test]
+    fn a_dropped_file_takes_the_place_of_what_was_there() {
+        let mut app = opened("arm.glb");
+        assert_eq!((name(&app), app.panel.error.as_deref()), ("arm", None));
+        (0..3).for_each(|_| app.step());
+        app.load(&asset("octopus.glb"));
+        assert_eq!((name(&app), app.panel.error.as_deref()), ("octopus", None));
+        app.step();
+        assert!(!app.now.rods.is_empty());
+    }
+
+    #[test]
+    fn a_broken_file_says_why_and_leaves_what_was_there() {
+        let broken = std::env::temp_dir().join(format!("sinew-viewer-broken-{}.glb", std::process::id()));
+        std::fs::write(&broken, b"glTF\x02\0\0\0 and no more").expect("the temporary folder takes a file");
+        let mut app = opened("arm.glb");
+        for bad in [broken.clone(), broken.with_extension("missing.glb")] {
+            (0..3).for_each(|_| app.step());
+            let before = app.now.clone();
+            app.load(&bad);
+            let error = app.panel.error.clone().expect("the panel says why");
+            println!("{error}");
+            assert!(error.contains("sinew-viewer-broken"), "it names the file");
+            assert_eq!((name(&app), app.panel.paused, app.now.rods.len()), ("arm", false, before.rods.len()));
+            assert!(app.now == before, "nothing moved");
+            app.step();
+            assert!(app.now != before, "it goes on");
+        }
+        std::fs::remove_file(broken).expect("it is there");
+        app.load(&asset("octopus.glb"));
+        assert_eq!((name(&app), app.panel.error.as_deref()), ("octopus", None), "a good file clears the complaint");
+
+        // With nothing there before.
+        let mut app = opened("no such file.glb");
+        assert!(app.simulation.is_none() && app.panel.error.is_some());
+        app.step();
+        app.load(&asset("arm.glb"));
+        assert_eq!((name(&app), app.panel.error.as_deref()), ("arm", None));
+    }
+
+    #[test]
+    fn switching_what_steps_keeps_the_state() {
+        let Some(device) = graphics_device() else { return };
+        let (mut app, mut twin) = (opened("octopus.glb"), opened("octopus.glb"));
+        let mut last = 0.0_f64;
+        for backend in [Backend::Cpu, Backend::Gpu, Backend::Cpu, Backend::Gpu] {
+            let simulation = app.simulation.as_mut().expect("is there");
+            simulation.device = Some(device.clone());
+            simulation.settings.stepper.0 = backend;
+            for _ in 0..4 {
+                app.step();
+                twin.step();
+            }
+            app.panel.rods = true;
+            app.settle();
+            assert_eq!(app.panel.error, None);
+            let simulation = app.simulation.as_ref().expect("is there");
+            let on_gpu = matches!(simulation.skin(), Ok(crate::draw::SkinSource::Gpu(_)));
+            assert_eq!(on_gpu, backend == Backend::Gpu);
+            let pairs = app.now.rods.iter().flatten().zip(twin.now.rods.iter().flatten());
+            let apart = pairs.map(|(a, b)| a.0.distance(b.0)).fold(0.0, f64::max);
+            let swing = twin.simulation.as_ref().map_or(0.0, Simulation::swing);
+            println!("{backend:?}: {apart:.1e} m from stepping by the CPU throughout; flesh swings by {swing:.1e} m");
+            assert!(apart < 1.0e-5 && swing > 1.0e-4 && swing != last, "{apart} m");
+            last = swing;
         }
     }
 }

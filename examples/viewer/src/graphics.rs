@@ -19,6 +19,8 @@ pub struct Graphics {
     pub queue: wgpu::Queue,
     /// The adapter's name.
     pub adapter: String,
+    /// Whether the adapter computes on the CPU.
+    pub software: bool,
     surface: wgpu::Surface<'static>,
     config: wgpu::SurfaceConfiguration,
     egui: egui_wgpu::Renderer,
@@ -46,8 +48,15 @@ impl Graphics {
             ..Default::default()
         };
         let adapter = pollster::block_on(instance.request_adapter(&options))?;
-        let limits = wgpu::Limits::default().using_resolution(adapter.limits());
-        let descriptor = wgpu::DeviceDescriptor { required_limits: limits, ..Default::default() };
+        let available = adapter.limits();
+        // The simulation shares the device: room for large characters, and timestamps for its stages.
+        let required_limits = wgpu::Limits {
+            max_buffer_size: available.max_buffer_size,
+            max_storage_buffer_binding_size: available.max_storage_buffer_binding_size,
+            ..wgpu::Limits::default().using_resolution(available)
+        };
+        let required_features = adapter.features() & wgpu::Features::TIMESTAMP_QUERY;
+        let descriptor = wgpu::DeviceDescriptor { required_features, required_limits, ..Default::default() };
         let (device, queue) = pollster::block_on(adapter.request_device(&descriptor))?;
         let capabilities = surface.get_capabilities(&adapter);
         // Shaders encode colours themselves, and egui wants it so.
@@ -61,7 +70,14 @@ impl Graphics {
         surface.configure(&device, &config);
         let renderer = Renderer::new(&device, format);
         let egui = egui_wgpu::Renderer::new(&device, format, egui_wgpu::RendererOptions::default());
-        Ok(Self { renderer, adapter: adapter.get_info().name, device, queue, surface, config, egui })
+        let info = adapter.get_info();
+        let software = info.device_type == wgpu::DeviceType::Cpu;
+        Ok(Self { renderer, adapter: info.name, software, device, queue, surface, config, egui })
+    }
+
+    /// Device and queue, for others that work on them.
+    pub fn shared(&self) -> (wgpu::Device, wgpu::Queue) {
+        (self.device.clone(), self.queue.clone())
     }
 
     /// Takes the window's new size (pixels).
@@ -81,6 +97,17 @@ impl Graphics {
         window: &Window,
         scene: impl FnOnce(&mut Self, &mut wgpu::CommandEncoder, &wgpu::TextureView),
         painting: &mut Painting,
+    ) {
+        self.set_textures(&painting.textures);
+        self.present_painted(window, scene, painting);
+        self.free_textures(&mut painting.textures);
+    }
+
+    fn present_painted(
+        &mut self,
+        window: &Window,
+        scene: impl FnOnce(&mut Self, &mut wgpu::CommandEncoder, &wgpu::TextureView),
+        painting: &Painting,
     ) {
         use wgpu::CurrentSurfaceTexture::{Lost, Outdated, Suboptimal, Success};
         let frame = match self.surface.get_current_texture() {
@@ -111,7 +138,9 @@ impl Graphics {
             usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
             view_formats: &[],
         });
+        self.set_textures(&painting.textures);
         self.draw(&texture.create_view(&Default::default()), scene, painting);
+        self.free_textures(&mut painting.textures);
         screenshot::save(&self.device, &self.queue, &texture, path)
     }
 
@@ -119,7 +148,7 @@ impl Graphics {
         &mut self,
         view: &wgpu::TextureView,
         scene: impl FnOnce(&mut Self, &mut wgpu::CommandEncoder, &wgpu::TextureView),
-        painting: &mut Painting,
+        painting: &Painting,
     ) {
         let mut encoder = self.device.create_command_encoder(&Default::default());
         scene(self, &mut encoder, view);
@@ -127,15 +156,9 @@ impl Graphics {
         self.queue.submit([encoder.finish()]);
     }
 
-    fn paint(&mut self, encoder: &mut wgpu::CommandEncoder, view: &wgpu::TextureView, painting: &mut Painting) {
+    fn paint(&mut self, encoder: &mut wgpu::CommandEncoder, view: &wgpu::TextureView, painting: &Painting) {
         let screen =
             egui_wgpu::ScreenDescriptor { size_in_pixels: self.size(), pixels_per_point: painting.pixels_per_point };
-        let textures = std::mem::take(&mut painting.textures);
-        for (id, deltas) in &textures.set {
-            for delta in deltas {
-                self.egui.update_texture(&self.device, &self.queue, *id, delta);
-            }
-        }
         self.egui.update_buffers(&self.device, &self.queue, encoder, &painting.jobs, &screen);
         let pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("panel"),
@@ -148,9 +171,23 @@ impl Graphics {
             ..Default::default()
         });
         self.egui.render(&mut pass.forget_lifetime(), &painting.jobs, &screen);
+    }
+
+    /// Takes new textures before painting; also where nothing is painted, since egui tells of each only once.
+    fn set_textures(&mut self, textures: &egui::TexturesDelta) {
+        for (id, deltas) in &textures.set {
+            for delta in deltas {
+                self.egui.update_texture(&self.device, &self.queue, *id, delta);
+            }
+        }
+    }
+
+    /// Lets textures go that nothing paints with any more.
+    fn free_textures(&mut self, textures: &mut egui::TexturesDelta) {
         for id in &textures.free {
             self.egui.free_texture(id);
         }
+        textures.clear();
     }
 
     /// What a scene is drawn into.

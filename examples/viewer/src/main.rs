@@ -8,6 +8,8 @@ mod screenshot;
 mod shown;
 mod simulation;
 mod stage;
+#[cfg(test)]
+mod test_support;
 mod ui;
 
 use std::error::Error;
@@ -40,6 +42,20 @@ pub struct Arguments {
     /// Swings the root to either side by this (m).
     #[arg(long, default_value_t = 0.0, value_name = "M")]
     sway: f64,
+    /// What steps at first; the panel changes it.
+    #[arg(long, value_enum, default_value = "auto")]
+    backend: BackendArgument,
+}
+
+/// What steps.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum BackendArgument {
+    /// The GPU that draws where it is a real one, else the CPU.
+    Auto,
+    /// The CPU.
+    Cpu,
+    /// The GPU that draws, a software one too.
+    Gpu,
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

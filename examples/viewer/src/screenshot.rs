@@ -5,13 +5,22 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 
-/// Copies a texture of four bytes a pixel to the host and writes it as a PNG.
+/// Writes a texture of four bytes a pixel as a PNG.
 pub fn save(
     device: &wgpu::Device,
     queue: &wgpu::Queue,
     texture: &wgpu::Texture,
     path: &Path,
 ) -> Result<(), Box<dyn Error>> {
+    let rgb = read(device, queue, texture)?;
+    let mut encoder = png::Encoder::new(BufWriter::new(File::create(path)?), texture.width(), texture.height());
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.write_header()?.write_image_data(&rgb)?;
+    Ok(())
+}
+
+/// Copies a texture of four bytes a pixel to the host, three bytes a pixel, red first.
+pub fn read(device: &wgpu::Device, queue: &wgpu::Queue, texture: &wgpu::Texture) -> Result<Vec<u8>, Box<dyn Error>> {
     let (width, height) = (texture.width(), texture.height());
     let row = 4 * width;
     let padded_row = row.next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
@@ -40,13 +49,9 @@ pub fn save(
     receiver.recv()??;
     let bytes = buffer.get_mapped_range(..)?;
     let blue_first = matches!(texture.format(), wgpu::TextureFormat::Bgra8Unorm | wgpu::TextureFormat::Bgra8UnormSrgb);
-    let rgb: Vec<u8> = bytes
+    Ok(bytes
         .chunks(padded_row as usize)
         .flat_map(|padded| padded[..row as usize].chunks(4))
         .flat_map(|p| if blue_first { [p[2], p[1], p[0]] } else { [p[0], p[1], p[2]] })
-        .collect();
-    let mut encoder = png::Encoder::new(BufWriter::new(File::create(path)?), width, height);
-    encoder.set_color(png::ColorType::Rgb);
-    encoder.write_header()?.write_image_data(&rgb)?;
-    Ok(())
+        .collect())
 }

@@ -10,8 +10,9 @@ use sinew::character::{FleshOptions, ImportOptions};
 use sinew::components::{Activations, BoneBodies, CharacterInstance, CharacterPose, RootTransform};
 use sinew::cpu::LaneWidth;
 use sinew::rigid::RigidWorld;
-use sinew::{Backend, Character, Health, Physics, Pose, StageTimes};
+use sinew::{Backend, Character, Health, Physics, Pose, SkinnedVertices, StageTimes};
 
+use crate::draw::SkinSource;
 use crate::shown::Shown;
 
 /// What the panel sets.
@@ -29,7 +30,7 @@ pub struct Settings {
     pub sway_rate: f64,
     /// Substeps a step.
     pub substeps: u32,
-    /// What steps; a change takes all state along.
+    /// What steps, [`Backend::Cpu`] or [`Backend::Gpu`]; a change takes all state along.
     pub stepper: (Backend, LaneWidth),
 }
 
@@ -53,6 +54,8 @@ pub struct Simulation {
     pub settings: Settings,
     /// Where the root rests, before it sways.
     pub home: Pose,
+    /// What draws, and so what a GPU steps on; the CPU steps until there is one.
+    pub device: Option<(wgpu::Device, wgpu::Queue)>,
     character: Character,
     world: World,
     rigid: RigidWorld,
@@ -75,12 +78,15 @@ impl Simulation {
         rigid.spawn_ground(0.0, 0.8)?;
         let mut physics = Physics::default();
         physics.measure_stages = true;
+        // A GPU's are drawn where they lie.
+        physics.mirror_vertices = false;
         let home = Pose::IDENTITY;
         let entity = character.spawn(&mut world, &mut rigid, &mut physics, home)?;
         let spawned_with = settings.flesh;
-        let mut simulation = Self {
+        Ok(Self {
             settings,
             home,
+            device: None,
             character,
             world,
             rigid,
@@ -90,10 +96,7 @@ impl Simulation {
             stepping_on: Backend::Cpu,
             time: 0.0,
             step_time: 0.0,
-        };
-        // A skin is there from the first step on.
-        simulation.step(1.0 / 60.0)?;
-        Ok(simulation)
+        })
     }
 
     /// Steps everything by `dt` (s).
@@ -127,7 +130,12 @@ impl Simulation {
         if backend == self.stepping_on {
             return Ok(());
         }
-        if let Err(error) = self.physics.switch_backend(backend) {
+        let switched = match (&self.device, backend) {
+            (Some((device, queue)), Backend::Gpu) => self.physics.switch_to_device(device.clone(), queue.clone()),
+            (None, Backend::Gpu) => return Ok(()),
+            _ => self.physics.switch_backend(backend),
+        };
+        if let Err(error) = switched {
             self.settings.stepper.0 = self.stepping_on;
             return Err(error.into());
         }
@@ -162,12 +170,29 @@ impl Simulation {
         self.teleport(home)
     }
 
-    /// What there is to draw after the last step, written over `shown`.
+    /// Where the skin after the last step lies.
+    pub fn skin(&self) -> Result<SkinSource<'_>, Box<dyn Error>> {
+        let flesh = self.world.get::<&CharacterInstance>(self.entity)?.flesh;
+        Ok(match self.physics.vertex_slice(flesh)? {
+            Some(slice) => SkinSource::Gpu(slice),
+            None => SkinSource::Host(self.physics.vertices(flesh)?),
+        })
+    }
+
+    /// Waits for a GPU's rods, which else arrive some steps after the skin; whether there were any to wait for.
+    pub fn settle(&mut self) -> Result<bool, Box<dyn Error>> {
+        let behind = self.physics.state_step() < self.physics.step_count();
+        if behind {
+            self.physics.finish()?;
+        }
+        Ok(behind)
+    }
+
+    /// What there is to draw beside the skin after the last step, written over `shown`.
     pub fn show(&self, shown: &mut Shown) -> Result<(), Box<dyn Error>> {
         let mut query = self.world.query_one::<(&CharacterInstance, &RootTransform, &BoneBodies)>(self.entity);
         let (instance, root, bodies) = query.get()?;
         shown.root = root.0;
-        shown.vertices.clone_from(self.physics.vertices(instance.flesh)?);
         shown.rods.clear();
         for (index, chain) in instance.body.flesh.chains().iter().enumerate() {
             let nodes = (0..chain.node_count()).map(|node| self.physics.node(instance.flesh, index, node));
@@ -206,14 +231,14 @@ impl Simulation {
         (self.step_time, self.physics.stage_times())
     }
 
-    /// The box around the skin after the last step, in the world (m).
+    /// The box around the skin as it was spawned, in the world (m).
     pub fn bounds(&self) -> [DVec3; 2] {
-        let Ok(instance) = self.world.get::<&CharacterInstance>(self.entity) else { return [DVec3::ZERO; 2] };
-        let Ok(vertices) = self.physics.vertices(instance.flesh) else { return [DVec3::ZERO; 2] };
-        let low = vertices.positions.iter().copied().fold(Vec3::INFINITY, Vec3::min);
-        let high = vertices.positions.iter().copied().fold(Vec3::NEG_INFINITY, Vec3::max);
+        let home = self.home.translation;
+        let Ok(skin) = self.world.get::<&SkinnedVertices>(self.entity) else { return [home; 2] };
+        let low = skin.positions.iter().copied().fold(Vec3::INFINITY, Vec3::min);
+        let high = skin.positions.iter().copied().fold(Vec3::NEG_INFINITY, Vec3::max);
         if low.x > high.x {
-            return [self.home.translation; 2];
+            return [home; 2];
         }
         [low, high].map(|corner| self.home.transform_point(corner.as_dvec3()))
     }

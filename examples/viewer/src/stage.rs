@@ -16,6 +16,8 @@ const PILL_COLOUR: [f32; 3] = [0.20, 0.50, 0.80];
 pub struct Stage<'a> {
     /// The character.
     pub shown: &'a Shown,
+    /// From the step before (0) to the last one (1): where between the two its skin is shown.
+    pub alpha: f32,
     /// Where it is seen from.
     pub camera: &'a OrbitCamera,
     /// A ball around it: centre (m) and radius (m).
@@ -27,15 +29,14 @@ pub struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    /// Uploads and draws.
+    /// Draws; overlays are uploaded.
     pub fn draw(&self, graphics: &mut Graphics, encoder: &mut wgpu::CommandEncoder, view: &wgpu::TextureView) {
         let target = graphics.target(view, self.panel);
         let uniform = ViewUniform::new(self.camera, target.aspect(), self.ball);
         let Graphics { renderer, device, queue, .. } = graphics;
         let origin = self.camera.target;
-        renderer.place_skin(queue, &self.shown.root, origin);
         if let Some(skin) = &renderer.skin {
-            skin.upload(queue, &self.shown.vertices);
+            skin.place(queue, &self.shown.root, origin, self.alpha);
         }
         let [rods, pills] = self.overlays;
         renderer.rods.upload(device, queue, &if rods { self.rods(origin) } else { Vec::new() });

@@ -1,6 +1,7 @@
 //! The command-line tool: thin, on the public API.
 
 mod figures;
+mod frames;
 mod inspect;
 mod picture;
 mod report;

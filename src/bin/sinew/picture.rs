@@ -9,6 +9,7 @@ use sinew::character::{Animation, Body};
 use sinew::picture::{Camera, Ground, Image, MeshView, OverlayPill, OverlayRod, Scene, write_gif};
 use sinew::{Character, FleshHandle, Physics, Pose};
 
+use crate::frames::Film;
 use crate::{Error, StepArgs};
 
 const WIDTH: u32 = 480;
@@ -109,9 +110,10 @@ impl CharacterFilm {
         let camera = Camera::framing_points(&seen, direction, WIDTH as f32 / HEIGHT as f32);
         Self { camera, pace: Pace::new(dt), character: character.clone(), frames: Vec::new() }
     }
+}
 
-    /// Keeps how things stand.
-    pub fn shoot(&mut self, physics: &Physics, handle: FleshHandle) -> Result<(), Error> {
+impl Film for CharacterFilm {
+    fn shoot(&mut self, physics: &Physics, handle: FleshHandle) -> Result<(), Error> {
         let vertices = physics.vertices(handle)?;
         self.frames.push(CharacterFrame {
             positions: vertices.positions.clone(),
@@ -122,8 +124,7 @@ impl CharacterFilm {
         Ok(())
     }
 
-    /// Draws and writes what is asked for.
-    pub fn save(self, args: &StepArgs) -> Result<(), Error> {
+    fn save(self, args: &StepArgs) -> Result<(), Error> {
         let triangles = Arc::clone(&self.character.body().triangles);
         let colours: Vec<[f32; 4]> = self.character.asset().mesh.triangle_colors.iter().map(shown_colour).collect();
         save(args, &self.pace, &self.frames, |frame| {
@@ -175,15 +176,15 @@ impl RodFilm {
         let height = scene.flesh.chains().iter().fold(0.0, lowest);
         Self { ground: Ground { height, ..Ground::default() }, pace: Pace::new(dt), frames: Vec::new() }
     }
+}
 
-    /// Keeps how things stand.
-    pub fn shoot(&mut self, physics: &Physics, handle: FleshHandle) -> Result<(), Error> {
+impl Film for RodFilm {
+    fn shoot(&mut self, physics: &Physics, handle: FleshHandle) -> Result<(), Error> {
         self.frames.push(rods(physics, handle)?);
         Ok(())
     }
 
-    /// Draws and writes what is asked for.
-    pub fn save(self, args: &StepArgs) -> Result<(), Error> {
+    fn save(self, args: &StepArgs) -> Result<(), Error> {
         let seen: Vec<Vec3> = self.frames.iter().flatten().flat_map(|(points, _)| points.iter().copied()).collect();
         let camera = Camera::framing_points(&seen, Vec3::new(0.35, 0.3, 1.0), WIDTH as f32 / HEIGHT as f32);
         save(args, &self.pace, &self.frames, |frame| {

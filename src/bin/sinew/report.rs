@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use sinew::step::Stage;
-use sinew::{FleshHandle, Physics};
+use sinew::{FleshHandle, Physics, Quality};
 
 use crate::Error;
 
@@ -25,7 +25,7 @@ pub struct Report {
     pub threads: usize,
     pub counts: Counts,
     pub timing_ms: Timing,
-    pub quality: QualityReport,
+    pub quality: Quality,
     pub finite: bool,
     pub resets: u32,
     pub state_hash: String,
@@ -57,16 +57,6 @@ pub struct StepTiming {
     pub median: f64,
     pub p95: f64,
     pub max: f64,
-}
-
-#[derive(Serialize)]
-pub struct QualityReport {
-    pub volume_error_mean: f64,
-    pub volume_error_max: f64,
-    pub stretch_error_mean: f64,
-    pub stretch_error_max: f64,
-    pub penetration_max: f64,
-    pub residual: f64,
 }
 
 /// Step times and stage times, gathered while stepping.
@@ -110,7 +100,6 @@ pub struct Told {
 }
 
 pub fn report(physics: &Physics, handle: FleshHandle, told: Told, clock: &Clock) -> Result<Report, Error> {
-    let quality = physics.quality();
     let backend = physics.backend_report();
     Ok(Report {
         version: env!("CARGO_PKG_VERSION"),
@@ -124,14 +113,7 @@ pub fn report(physics: &Physics, handle: FleshHandle, told: Told, clock: &Clock)
         threads: physics.config.threads,
         counts: counts(physics, handle, told.counts)?,
         timing_ms: clock.timing(),
-        quality: QualityReport {
-            volume_error_mean: quality.volume_error_mean,
-            volume_error_max: quality.volume_error_max,
-            stretch_error_mean: quality.stretch_error_mean,
-            stretch_error_max: quality.stretch_error_max,
-            penetration_max: quality.penetration_max,
-            residual: quality.residual,
-        },
+        quality: physics.quality(),
         finite: physics.state(handle)?.is_finite(),
         resets: physics.health(handle)?.resets,
         state_hash: format!("{:016x}", physics.state_hash()),

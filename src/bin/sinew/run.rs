@@ -1,7 +1,6 @@
 //! `sinew run`.
 
 use std::path::PathBuf;
-use std::time::Instant;
 
 use hecs::{Entity, World};
 use sinew::character::{Animation, FleshOptions, ImportOptions};
@@ -10,6 +9,7 @@ use sinew::rigid::RigidWorld;
 use sinew::step::StepConfig;
 use sinew::{Backend, Character, FleshHandle, Physics, Pose};
 
+use crate::frames::{step_frames, timed};
 use crate::picture::CharacterFilm;
 use crate::report::{Clock, Counts, Told, dump, report, write};
 use crate::{BackendArg, Error, StepArgs, print};
@@ -40,27 +40,15 @@ pub fn run(args: &RunArgs) -> Result<(), Error> {
     activate(&world, entity, &character, &args.step.activations)?;
     let handle = world.get::<&CharacterInstance>(entity)?.flesh;
 
-    let pictured = args.step.gif.is_some() || args.step.png.is_some();
-    let mut film = pictured.then(|| CharacterFilm::new(&character, animation, args.step.dt));
-    let mut clock = Clock::default();
-    for frame in 1..=args.step.frames {
+    let film = || CharacterFilm::new(&character, animation, args.step.dt);
+    let clock = step_frames(&args.step, &mut physics, handle, film, |physics, frame| {
         if let Some(animation) = animation {
             let time = animation.looped((f64::from(frame) * args.step.dt) as f32);
             let mut pose = world.get::<&mut CharacterPose>(entity)?;
             animation.sample(time, &mut pose.0);
         }
-        let start = Instant::now();
-        physics.step(&mut world, &mut rigid, args.step.dt)?;
-        clock.add(start.elapsed(), &physics);
-        if let Some(film) = &mut film {
-            physics.finish()?;
-            film.shoot(&physics, handle)?;
-        }
-    }
-    if let Some(film) = film {
-        film.save(&args.step)?;
-    }
-    physics.finish()?;
+        Ok(timed(|| physics.step(&mut world, &mut rigid, args.step.dt))?)
+    })?;
     finish(args, &character, &physics, handle, &clock)
 }
 

@@ -1,12 +1,11 @@
 //! `sinew scene`.
 
-use std::time::Instant;
-
 use sinew::Pose;
 use sinew::scenes::SceneParameters;
 
+use crate::frames::{step_frames, timed};
 use crate::picture::RodFilm;
-use crate::report::{Clock, Counts, Told};
+use crate::report::{Counts, Told};
 use crate::run::{assignment, conclude, physics};
 use crate::{Error, StepArgs};
 
@@ -37,22 +36,10 @@ pub fn scene(args: &SceneArgs) -> Result<(), Error> {
     }
     physics.set_bones(handle, &scene.bones, Pose::IDENTITY)?;
 
-    let pictured = args.step.gif.is_some() || args.step.png.is_some();
-    let mut film = pictured.then(|| RodFilm::new(&scene, args.step.dt));
-    let mut clock = Clock::default();
-    for _ in 0..args.step.frames {
-        let start = Instant::now();
-        physics.step_flesh(args.step.dt)?;
-        clock.add(start.elapsed(), &physics);
-        if let Some(film) = &mut film {
-            physics.finish()?;
-            film.shoot(&physics, handle)?;
-        }
-    }
-    if let Some(film) = film {
-        film.save(&args.step)?;
-    }
-    physics.finish()?;
+    let film = || RodFilm::new(&scene, args.step.dt);
+    let clock = step_frames(&args.step, &mut physics, handle, film, |physics, _| {
+        Ok(timed(|| physics.step_flesh(args.step.dt))?)
+    })?;
     let told = Told {
         input: args.name.clone(),
         frames: args.step.frames,

@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::character::{MuscleError, SidecarSource};
+
 /// How a file is read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ImportOptions {
@@ -12,11 +14,13 @@ pub struct ImportOptions {
     /// Bytes that the imported character may take, so that a small file cannot ask for all memory.
     /// `None`: 16 MiB and 64 times the bytes of the file and its buffers.
     pub memory_budget: Option<u64>,
+    /// Where muscles come from besides the file itself.
+    pub sidecar: SidecarSource,
 }
 
 impl Default for ImportOptions {
     fn default() -> Self {
-        Self { meters_per_unit: 1.0, memory_budget: None }
+        Self { meters_per_unit: 1.0, memory_budget: None, sidecar: SidecarSource::Beside }
     }
 }
 
@@ -148,6 +152,14 @@ pub enum ImportError {
         file: String,
         /// The object that asked.
         object: String,
+    },
+    /// A muscle's description is wrong.
+    #[error("{file}: {source}")]
+    Muscle {
+        /// The glTF file, or the sidecar that says the key at fault.
+        file: String,
+        /// What is wrong.
+        source: MuscleError,
     },
     /// An import option is out of range.
     #[error("ImportOptions::meters_per_unit is {0}; it needs to be positive and finite")]

@@ -1,23 +1,28 @@
 //! All visible meshes as one: the loop over nodes and primitives, places, normals, colours and winding.
 
+use std::collections::HashMap;
+
 use glam::{Mat3A, Vec3};
 use gltf::json::mesh::{Primitive, Semantic};
 use gltf::json::validation::Checked;
 
 use super::ImportError;
-use super::accessor::{COLORS, FLOAT_VEC3, View};
+use super::accessor::{COLORS, ENDS, FLOAT_VEC3, View};
 use super::context::{Context, named};
 use super::influences::{self, Binding, Influences};
+use super::muscles::{Appended, NodeMesh, same_attribute};
 use super::skins::Palette;
 use super::triangles;
 use crate::character::SkinMesh;
 
-/// Appends every visible mesh to `mesh` and says how many of its vertices skins move.
+/// Appends every visible mesh to `mesh`, notes where those of `muscles` are in it, by their nodes, and says how many
+/// vertices skins move.
 pub(super) fn read(
     context: &Context,
     visible: &[bool],
     palette: &mut Palette,
     mesh: &mut SkinMesh,
+    muscles: &mut HashMap<usize, NodeMesh>,
 ) -> Result<usize, ImportError> {
     let mut skinned_vertices = 0;
     let mut seen = vec![false; context.document.meshes.len()];
@@ -44,18 +49,32 @@ pub(super) fn read(
             context.warn(format!("{} has no primitives", context.mesh_name(mesh_index)));
         }
         let morph_weights = node.weights.as_ref().or(source.weights.as_ref()).map_or(&[][..], |weights| weights);
+        let mut muscle = muscles.get_mut(&index);
+        let ends_attribute = muscle.as_ref().map(|muscle| muscle.attribute.clone());
         for (number, primitive) in source.primitives.iter().enumerate() {
             let reader = PrimitiveReader {
                 context,
                 primitive,
                 morph_weights,
+                ends_attribute: ends_attribute.as_deref(),
                 name: &|| format!("{}, primitive {number}", context.mesh_name(mesh_index)),
             };
-            let part = reader.read(index, skin, palette)?;
+            let mut part = reader.read(index, skin, palette)?;
             if part.skinned {
                 skinned_vertices += part.positions.len();
             }
-            append(context, mesh, part, palette, reader.name)?;
+            let (name, ends) = (reader.name, part.ends.take());
+            if let Some(muscle) = muscle.as_deref_mut() {
+                context.budget.spend(part.used.len(), 2 * size_of::<u32>(), name)?;
+                muscle.append(Appended {
+                    first: [mesh.positions.len(), mesh.triangles.len()],
+                    triangle_count: part.triangles.len(),
+                    used: &part.used,
+                    file_count: part.file_count,
+                    ends,
+                });
+            }
+            append(context, mesh, part, palette, name)?;
         }
     }
     let mut unseen = (0..seen.len()).filter(|&mesh| !seen[mesh]);
@@ -74,12 +93,20 @@ struct Part {
     colors: Vec<[f32; 4]>,
     influences: Influences,
     skinned: bool,
+    /// Which of the file's vertices these are, rising.
+    used: Vec<u32>,
+    /// How many the file has.
+    file_count: usize,
+    /// The attribute that marks a muscle's ends, where it is asked for and there.
+    ends: Option<Vec<f32>>,
 }
 
 struct PrimitiveReader<'a> {
     context: &'a Context<'a>,
     primitive: &'a Primitive,
     morph_weights: &'a [f32],
+    /// Name of the attribute that marks a muscle's ends, on a muscle's node.
+    ends_attribute: Option<&'a str>,
     name: &'a dyn Fn() -> String,
 }
 
@@ -107,6 +134,9 @@ impl PrimitiveReader<'_> {
             colors: Vec::new(),
             influences: Influences::default(),
             skinned: false,
+            used: Vec::new(),
+            file_count: 0,
+            ends: None,
         };
         let Some(accessor) = self.attribute(Semantic::Positions) else {
             self.context.warn(format!("{} has no POSITION; left out", (self.name)()));
@@ -116,6 +146,7 @@ impl PrimitiveReader<'_> {
         if positions.is_all_zero() {
             self.context.warn(format!("{}: its POSITION has no data and is all zeros", (self.name)()));
         }
+        part.file_count = positions.count;
         let source_triangles = triangles::read(self.context, self.primitive, positions.count, self.name)?;
         if source_triangles.is_empty() {
             return Ok(part);
@@ -147,6 +178,8 @@ impl PrimitiveReader<'_> {
             name: self.name,
         };
         part.influences = attributes.read(&binding, &used)?;
+        part.ends = self.ends(&used)?;
+        part.used = used;
         Ok(part)
     }
 
@@ -199,6 +232,17 @@ impl PrimitiveReader<'_> {
             morphs.push(Morph { weight, positions: open(target.positions), normals: open(target.normals) });
         }
         Ok(morphs)
+    }
+
+    fn ends(&self, used: &[u32]) -> Result<Option<Vec<f32>>, ImportError> {
+        let Some(name) = self.ends_attribute else { return Ok(None) };
+        let is_it = |semantic: &Checked<Semantic>| matches!(semantic, Checked::Valid(Semantic::Extras(own)) if same_attribute(own, name));
+        let Some((_, &accessor)) = self.primitive.attributes.iter().find(|(semantic, _)| is_it(semantic)) else {
+            return Ok(None);
+        };
+        let view = self.context.view(accessor, &ENDS, &self.field("the attribute of a muscle's ends"))?;
+        self.context.budget.spend(used.len(), size_of::<f32>(), self.name)?;
+        Ok(Some(used.iter().map(|&vertex| view.number(vertex as usize, 0)).collect()))
     }
 
     fn positions(&self, view: &View, morphs: &[Morph], used: &[u32]) -> Result<Vec<Vec3>, ImportError> {

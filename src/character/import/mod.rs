@@ -13,6 +13,7 @@ mod document;
 mod error;
 mod influences;
 mod meshes;
+mod muscles;
 mod nodes;
 mod skins;
 mod triangles;
@@ -24,7 +25,7 @@ use glam::{Affine3A, Vec3};
 
 pub use error::{ImportError, ImportOptions};
 
-use super::{CharacterAsset, SkinMesh};
+use super::{CharacterAsset, Sidecar, SidecarError, SidecarSource, SkinMesh, sidecar_path};
 use buffers::{Buffers, Places};
 use context::{Budget, Context, Warnings};
 use document::Document;
@@ -40,6 +41,9 @@ impl CharacterAsset {
     /// file: skinned ones by their skin, ignoring their own node's transform as glTF demands, others hanging on
     /// their node. Vertices that no triangle uses are left out. Images are not read.
     ///
+    /// Muscles are those of the nodes' `extras.sinew.muscle` or extension `SINEW_muscle`, with what
+    /// [`ImportOptions::sidecar`] says of them on top, key by key. Their meshes stay in [`Self::mesh`].
+    ///
     /// # Errors
     ///
     /// [`ImportError`] where the file cannot be read or what is in it has no sound meaning. Lesser defects are in
@@ -49,7 +53,14 @@ impl CharacterAsset {
         let file = path.display().to_string();
         let bytes =
             fs::read(path).map_err(|source| ImportError::Io { file: file.clone(), what: "the file".into(), source })?;
-        let mut asset = Self::read(&file, &bytes, path.parent(), options)?;
+        let beside = match options.sidecar {
+            SidecarSource::Beside => Sidecar::read(sidecar_path(path)).map_err(|error| match error {
+                SidecarError::Io { file, source } => ImportError::Io { file, what: "the sidecar".into(), source },
+                SidecarError::Muscle { file, source } => ImportError::Muscle { file, source },
+            })?,
+            SidecarSource::Nowhere | SidecarSource::Given(_) => None,
+        };
+        let mut asset = Self::read(&file, &bytes, path.parent(), beside.as_ref(), options)?;
         asset.name = path.file_stem().map_or_else(|| file, |stem| stem.to_string_lossy().into_owned());
         Ok(asset)
     }
@@ -68,10 +79,21 @@ impl CharacterAsset {
         base_dir: Option<&Path>,
         options: &ImportOptions,
     ) -> Result<Self, ImportError> {
-        Self::read(name, bytes, base_dir, options)
+        Self::read(name, bytes, base_dir, None, options)
     }
 
-    fn read(file: &str, bytes: &[u8], base_dir: Option<&Path>, options: &ImportOptions) -> Result<Self, ImportError> {
+    fn read(
+        file: &str,
+        bytes: &[u8],
+        base_dir: Option<&Path>,
+        beside: Option<&Sidecar>,
+        options: &ImportOptions,
+    ) -> Result<Self, ImportError> {
+        let sidecar = match &options.sidecar {
+            SidecarSource::Given(sidecar) => Some(sidecar),
+            SidecarSource::Beside => beside,
+            SidecarSource::Nowhere => None,
+        };
         let meters_per_unit = options.meters_per_unit;
         if !(meters_per_unit.is_finite() && meters_per_unit > 0.0) {
             return Err(ImportError::MetersPerUnit(meters_per_unit));
@@ -82,7 +104,8 @@ impl CharacterAsset {
         let places = Places { file, binary: container.binary, base_dir, warnings: &warnings };
         let buffers = Buffers::fetch(&document, &places)?;
         let total = options.memory_budget.unwrap_or_else(|| {
-            let source = buffers.total_bytes().saturating_add(bytes.len() as u64);
+            let sidecar = sidecar.map_or(0, |sidecar| sidecar.bytes);
+            let source = buffers.total_bytes().saturating_add(bytes.len() as u64).saturating_add(sidecar);
             source.saturating_mul(64).saturating_add(16 << 20)
         });
         let budget = Budget::new(file, total);
@@ -94,21 +117,24 @@ impl CharacterAsset {
             budget: &budget,
             warnings: &warnings,
         };
-        let mut asset = read_asset(&context)?;
+        let mut asset = read_asset(&context, sidecar)?;
         asset.name = file.into();
         asset.warnings = warnings.finish();
         Ok(asset)
     }
 }
 
-fn read_asset(context: &Context) -> Result<CharacterAsset, ImportError> {
+fn read_asset<'a>(context: &Context<'a>, sidecar: Option<&'a Sidecar>) -> Result<CharacterAsset, ImportError> {
     let graph = nodes::read(context)?;
+    let plans = muscles::plan(context, &graph, sidecar)?;
+    let mut muscle_meshes = muscles::node_meshes(&plans);
     let mut rest_model = Vec::new();
     graph.skeleton.model_matrices(&graph.skeleton.rest_pose(), &mut rest_model);
     let mut palette = Palette::new(context, &graph, &rest_model);
     let mut mesh = SkinMesh::default();
-    let skinned_vertices = meshes::read(context, &graph.visible, &mut palette, &mut mesh)?;
+    let skinned_vertices = meshes::read(context, &graph.visible, &mut palette, &mut mesh, &mut muscle_meshes)?;
     let Palette { entries, rest, .. } = palette;
+    let muscles = muscles::finish(context, &graph, plans, &muscle_meshes)?;
     let animations = animations::read(context, &graph.joint_of)?;
     if mesh.triangles.is_empty() {
         context.warn("nothing in the scene has triangles: nothing is skinned and there is nothing to see".into());
@@ -123,6 +149,7 @@ fn read_asset(context: &Context) -> Result<CharacterAsset, ImportError> {
         palette: entries,
         mesh,
         animations,
+        muscles,
         warnings: Vec::new(),
     })
 }

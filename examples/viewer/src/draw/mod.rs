@@ -6,11 +6,8 @@ mod skin;
 mod targets;
 mod view;
 
-use glam::{DVec3, Mat4};
-use sinew::Pose;
-
 pub use overlay::{Hull, Overlay};
-pub use skin::SkinBuffers;
+pub use skin::{SkinBuffers, SkinSource};
 pub use view::ViewUniform;
 
 use pipelines::Pipelines;
@@ -104,15 +101,6 @@ impl Renderer {
         self.skin = SkinBuffers::new(device, &self.pipelines.skin_layout, vertex_count, mesh);
     }
 
-    /// Says where the skin's model space lies; `origin` is where the picture's own lies in the world (m).
-    pub fn place_skin(&self, queue: &wgpu::Queue, root: &Pose, origin: DVec3) {
-        let offset = (root.translation - origin).as_vec3();
-        let model = Mat4::from_rotation_translation(root.rotation.as_quat(), offset);
-        if let Some(skin) = &self.skin {
-            queue.write_buffer(&skin.model, 0, bytemuck::bytes_of(&model));
-        }
-    }
-
     /// Draws everything into `target`, a view of the renderer's format.
     pub fn draw(
         &mut self,
@@ -132,9 +120,7 @@ impl Renderer {
         pass.set_pipeline(&self.pipelines.floor);
         pass.draw(0..3, 0..1);
         if let Some(skin) = &self.skin {
-            pass.set_pipeline(&self.pipelines.skin);
-            pass.set_bind_group(1, &skin.group, &[]);
-            pass.draw(0..skin.corner_count, 0..1);
+            skin.draw(&mut pass, &self.pipelines.skin);
         }
         drop(pass);
         for (overlay, resolve) in [(&self.pills, None), (&self.rods, Some(target.view))] {
@@ -160,9 +146,82 @@ impl Renderer {
             ..Default::default()
         });
         let Some(skin) = &self.skin else { return };
-        pass.set_pipeline(&self.pipelines.shadow);
         pass.set_bind_group(0, &self.view_group, &[]);
-        pass.set_bind_group(1, &skin.group, &[]);
-        pass.draw(0..skin.corner_count, 0..1);
+        skin.draw(&mut pass, &self.pipelines.shadow);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sinew::{Backend, Pose};
+
+    use super::*;
+    use crate::camera::OrbitCamera;
+    use crate::screenshot;
+    use crate::simulation::{Settings, Simulation};
+    use crate::test_support::{asset, graphics_device};
+
+    const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
+    const SIZE: [u32; 2] = [320, 240];
+
+    /// Six steps of the octopus and a picture of it; without skin, of the bare floor.
+    fn picture((device, queue): &(wgpu::Device, wgpu::Queue), backend: Backend, skinned: bool) -> Vec<u8> {
+        let mut settings = Settings { sway: 0.2, ..Settings::default() };
+        settings.stepper.0 = backend;
+        let file = asset("octopus.glb");
+        let mut simulation = Simulation::load(&file, &Default::default(), settings).expect("the asset loads");
+        simulation.device = Some((device.clone(), queue.clone()));
+        let [low, high] = simulation.bounds();
+        let (centre, radius) = ((low + high) * 0.5, 0.5 * (high - low).length() as f32);
+
+        let mut renderer = Renderer::new(device, FORMAT);
+        let character = simulation.character();
+        let mesh = &character.asset().mesh;
+        let corners = (&character.body().triangles[..], &mesh.triangle_colors[..]);
+        renderer.load_skin(device, mesh.positions.len(), corners);
+        let camera = OrbitCamera::framing(centre, 0.9 * radius);
+        let skin = renderer.skin.as_mut().expect("it has triangles");
+        for _ in 0..6 {
+            skin.keep(device, queue);
+            simulation.step(1.0 / 60.0).expect("steps");
+            skin.take(device, queue, &simulation.skin().expect("is there"));
+        }
+        let on_gpu = matches!(simulation.skin(), Ok(SkinSource::Gpu(_)));
+        assert_eq!(on_gpu, backend == Backend::Gpu, "drawn from where it was made");
+        skin.place(queue, &Pose::IDENTITY, camera.target, 0.5);
+        if !skinned {
+            renderer.skin = None;
+        }
+
+        let texture = device.create_texture(&wgpu::TextureDescriptor {
+            label: None,
+            size: wgpu::Extent3d { width: SIZE[0], height: SIZE[1], depth_or_array_layers: 1 },
+            mip_level_count: 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format: FORMAT,
+            usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
+            view_formats: &[],
+        });
+        let target = Target { view: &texture.create_view(&Default::default()), size: SIZE, panel: 0.0 };
+        let view = ViewUniform::new(&camera, target.aspect(), (centre, 1.3 * radius));
+        let mut encoder = device.create_command_encoder(&Default::default());
+        renderer.draw(device, queue, &mut encoder, &target, &view);
+        queue.submit([encoder.finish()]);
+        screenshot::read(device, queue, &texture).expect("comes back")
+    }
+
+    #[test]
+    fn both_backends_draw_the_same_picture() {
+        let Some(device) = graphics_device() else { return };
+        let on_cpu = picture(&device, Backend::Cpu, true);
+        let others = [picture(&device, Backend::Gpu, true), picture(&device, Backend::Cpu, false)];
+        let [other_backend, bare] = others.map(|other| {
+            let pixels = on_cpu.chunks(3).zip(other.chunks(3));
+            let differ = pixels.filter(|(a, b)| a.iter().zip(*b).any(|(a, b)| a.abs_diff(*b) > 8)).count();
+            differ as f64 / f64::from(SIZE[0] * SIZE[1])
+        });
+        println!("{:.3} % of pixels differ between backends, {:.1} % without skin", 1e2 * other_backend, 1e2 * bare);
+        assert!(other_backend < 0.002 && bare > 0.05);
     }
 }

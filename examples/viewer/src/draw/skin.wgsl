@@ -1,9 +1,25 @@
-// The skin, straight from the arrays that the simulation writes.
+// The skin, straight from the array that the simulation writes.
 
-@group(1) @binding(0) var<uniform> model: mat4x4f;
-// Three floats a vertex, in model space.
-@group(1) @binding(1) var<storage, read> positions: array<f32>;
-@group(1) @binding(2) var<storage, read> normals: array<f32>;
+struct Skin {
+    // From model space to the picture's.
+    model: mat4x4f,
+    // Where the skin begins in `vertices`.
+    first: u32,
+    // From the step before (0) to the last one (1).
+    alpha: f32,
+}
+
+// A deformed vertex in model space; scalars, so that it is 24 bytes.
+struct SkinnedVertex {
+    position: array<f32, 3>,
+    normal: array<f32, 3>,
+}
+
+@group(1) @binding(0) var<uniform> skin: Skin;
+// After the step before the last, from 0 on.
+@group(1) @binding(1) var<storage, read> earlier: array<SkinnedVertex>;
+// After the last step, from skin.first on.
+@group(1) @binding(2) var<storage, read> vertices: array<SkinnedVertex>;
 // Three vertices a triangle.
 @group(1) @binding(3) var<storage, read> triangles: array<u32>;
 // Linear RGBA a triangle.
@@ -16,19 +32,24 @@ struct Corner {
     @location(2) @interpolate(flat) colour: vec3f,
 }
 
+fn vector(v: array<f32, 3>) -> vec3f {
+    return vec3f(v[0], v[1], v[2]);
+}
+
 fn place_of(vertex: u32) -> vec3f {
-    let place = vec3f(positions[3 * vertex], positions[3 * vertex + 1], positions[3 * vertex + 2]);
-    return (model * vec4f(place, 1.0)).xyz;
+    let now = vector(vertices[skin.first + vertex].position);
+    let place = mix(vector(earlier[vertex].position), now, skin.alpha);
+    return (skin.model * vec4f(place, 1.0)).xyz;
 }
 
 @vertex
 fn skin_vertex(@builtin(vertex_index) index: u32) -> Corner {
     let vertex = triangles[index];
-    let normal = vec3f(normals[3 * vertex], normals[3 * vertex + 1], normals[3 * vertex + 2]);
+    let normal = mix(vector(earlier[vertex].normal), vector(vertices[skin.first + vertex].normal), skin.alpha);
     var corner: Corner;
     corner.place = place_of(vertex);
     corner.clip = view.view_projection * vec4f(corner.place, 1.0);
-    corner.normal = (model * vec4f(normal, 0.0)).xyz;
+    corner.normal = (skin.model * vec4f(normal, 0.0)).xyz;
     corner.colour = colours[index / 3].rgb;
     return corner;
 }

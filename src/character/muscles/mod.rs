@@ -1,0 +1,38 @@
+//! Muscles as authors describe them: plain data, what is wrong with it, and the JSON that says it.
+//!
+//! A game fills [`MuscleSpec`] by hand, or a file does: the same object stands in a glTF node's
+//! `extras.sinew.muscle`, in its extension `SINEW_muscle`, or in `NAME.muscles.json` beside the file.
+
+mod error;
+mod joint_names;
+#[cfg(feature = "gltf")]
+pub(super) mod object;
+mod rods;
+#[cfg(feature = "gltf")]
+pub(super) mod schema;
+#[cfg(feature = "gltf")]
+pub(super) mod sidecar;
+mod spec;
+mod validate;
+
+pub use error::MuscleError;
+pub use joint_names::JointNames;
+pub use rods::{CourseError, MuscleCourse, lay};
+#[cfg(feature = "gltf")]
+pub use sidecar::{Sidecar, SidecarError, SidecarSource, sidecar_path, write_sidecar};
+pub use spec::{
+    MAX_MUSCLE_JOINTS, MAX_PATH_POINTS, MaterialPreset, MeshEnds, MuscleEnd, MuscleMaterial, MuscleMesh, MuscleShape,
+    MuscleSpec, PathPoint, Thickness,
+};
+pub use validate::{MUSCLE_LIMITS, MuscleLimits, check_muscles};
+
+/// Name of the vertex attribute that marks a muscle mesh's ends: negative sources, positive sinks.
+pub const ENDS_ATTRIBUTE: &str = "_SINEW_ENDS";
+
+/// Version of the JSON schema that is written, and the newest that is read.
+pub const SCHEMA_VERSION: u64 = 1;
+
+/// At most 80 characters of a text from a file.
+fn shorten(text: &str) -> &str {
+    text.char_indices().nth(80).map_or(text, |(end, _)| &text[..end])
+}

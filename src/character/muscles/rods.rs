@@ -1,0 +1,328 @@
+//! From muscles as authors describe them to rods on joints.
+//!
+//! Data flow: [`MuscleSpec`] → [`lay`] → [`MuscleCourse`], fibres in model space at rest with the joints that hold them,
+//! once a character → [`MuscleCourse::rod`], at the scale of a spawn → `RodSpec`.
+
+use std::f64::consts::PI;
+
+use glam::{Affine3A, DVec3, Vec3};
+
+use super::{MuscleMesh, MuscleShape, MuscleSpec, Thickness};
+use crate::Material;
+use crate::character::CharacterAsset;
+use crate::flesh::{Bundle, Contraction, Disc, Holds, RodSpec, frames_along};
+
+/// Stretch of tendon at peak force (Zajac 1989).
+const TENDON_STRETCH: f64 = 0.04;
+
+/// Where a muscle's fibres run, in model space at rest (m), and what holds them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MuscleCourse {
+    /// What it is made from.
+    pub spec: MuscleSpec,
+    /// Its fibres at scale 1.
+    pub bundle: Bundle,
+    /// Nodes, the joints that hold them and how, from origin to insertion.
+    pub holds: Vec<(usize, u32, Holds)>,
+}
+
+/// Why a muscle could not be laid.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum CourseError {
+    /// Its mesh could not be viperized.
+    #[cfg(feature = "viperize")]
+    #[error("muscle `{muscle}`: its mesh could not be viperized: {source}")]
+    Viperize {
+        /// The muscle.
+        muscle: String,
+        /// What is wrong with the mesh.
+        source: crate::character::viperize::ViperizeError,
+    },
+    /// Its mesh needs a feature.
+    #[cfg(not(feature = "viperize"))]
+    #[error("muscle `{muscle}`: meshes need feature `viperize`; build with it, or bake fibres by `sinew viperize`")]
+    NoViperize {
+        /// The muscle.
+        muscle: String,
+    },
+    /// It has no mesh although its shape is one.
+    #[error("muscle `{muscle}`: its shape is a mesh, but it has none; give it `mesh`, a path or fibres")]
+    NoMesh {
+        /// The muscle.
+        muscle: String,
+    },
+}
+
+/// Lays a muscle over the joints of a character at rest; `positions` is its skin in model space (m).
+///
+/// # Errors
+/// [`CourseError`] where its mesh cannot become fibres.
+pub fn lay(
+    spec: &MuscleSpec,
+    joints: &[Affine3A],
+    asset: &CharacterAsset,
+    positions: &[Vec3],
+) -> Result<MuscleCourse, CourseError> {
+    match &spec.shape {
+        MuscleShape::Path(_) => Ok(along_path(spec, joints)),
+        MuscleShape::Bundle(bundle) => Ok(between_ends(spec, bundle.clone())),
+        MuscleShape::Mesh => {
+            let mesh = spec.mesh.as_ref().ok_or_else(|| CourseError::NoMesh { muscle: spec.name.clone() })?;
+            Ok(between_ends(spec, viperized(spec, mesh, joints, asset, positions)?))
+        }
+    }
+}
+
+/// Fibres whose end sections are patches on the two bones.
+fn between_ends(spec: &MuscleSpec, bundle: Bundle) -> MuscleCourse {
+    let last = bundle.section_count().saturating_sub(1);
+    let holds = vec![(0, spec.origin.joint, Holds::CLAMP), (last, spec.insertion.joint, Holds::CLAMP)];
+    MuscleCourse { spec: spec.clone(), bundle, holds }
+}
+
+#[cfg(feature = "viperize")]
+fn viperized(
+    spec: &MuscleSpec,
+    mesh: &MuscleMesh,
+    joints: &[Affine3A],
+    asset: &CharacterAsset,
+    positions: &[Vec3],
+) -> Result<Bundle, CourseError> {
+    use super::MeshEnds;
+    use crate::character::viperize::{Ends, TriangleMesh, ViperizeOptions, viperize};
+
+    let first = mesh.vertices.start;
+    let surface = TriangleMesh {
+        positions: positions[first as usize..mesh.vertices.end as usize].iter().map(|place| place.as_dvec3()).collect(),
+        triangles: asset.mesh.triangles[mesh.triangles.start as usize..mesh.triangles.end as usize]
+            .iter()
+            .map(|triangle| triangle.map(|vertex| vertex - first))
+            .collect(),
+    };
+    let own = |vertices: &[u32]| vertices.iter().map(|vertex| vertex - first).collect();
+    let ends = match mesh.ends {
+        MeshEnds::Nearest => Ends::Nearest([&spec.origin, &spec.insertion].map(|end| {
+            let joint = &joints[end.joint as usize];
+            end.place.map_or(joint.translation.as_dvec3(), |place| {
+                super::PathPoint { joint: end.joint, place, radius: None }.model_place(joint)
+            })
+        })),
+        MeshEnds::Attribute(_) | MeshEnds::Vertices { .. } => {
+            Ends::Vertices { sources: own(&mesh.sources), sinks: own(&mesh.sinks) }
+        }
+    };
+    let options = ViperizeOptions {
+        fibres: spec.fibre_count as usize,
+        sections: spec.section_count as usize,
+        ..ViperizeOptions::default()
+    };
+    viperize(&surface, &ends, &options, &mut |_| ())
+        .map(|viperized| viperized.bundle)
+        .map_err(|source| CourseError::Viperize { muscle: spec.name.clone(), source })
+}
+
+#[cfg(not(feature = "viperize"))]
+fn viperized(
+    spec: &MuscleSpec,
+    _: &MuscleMesh,
+    _: &[Affine3A],
+    _: &CharacterAsset,
+    _: &[Vec3],
+) -> Result<Bundle, CourseError> {
+    Err(CourseError::NoViperize { muscle: spec.name.clone() })
+}
+
+/// A path of sections: nodes at its points and between them.
+struct Path {
+    places: Vec<DVec3>,
+    /// Arc length from the origin over the whole (1).
+    along: Vec<f64>,
+    length: f64,
+    /// The node at each of the path's points.
+    points: Vec<usize>,
+}
+
+fn path(points: &[DVec3], sections: usize) -> Path {
+    let lengths: Vec<f64> = points.windows(2).map(|pair| pair[0].distance(pair[1])).collect();
+    let length: f64 = lengths.iter().sum();
+    let mut path = Path { places: vec![points[0]], along: vec![0.0], length, points: vec![0] };
+    let mut before = 0.0;
+    for (pair, stretch) in points.windows(2).zip(&lengths) {
+        let share = (sections - 1) as f64 * stretch / length;
+        let count = (share.round() as usize).max(1);
+        for k in 1..=count {
+            let t = k as f64 / count as f64;
+            path.places.push(pair[0].lerp(pair[1], t));
+            path.along.push((before + t * stretch) / length);
+        }
+        before += stretch;
+        path.points.push(path.places.len() - 1);
+    }
+    path
+}
+
+fn along_path(spec: &MuscleSpec, joints: &[Affine3A]) -> MuscleCourse {
+    let MuscleShape::Path(points) = &spec.shape else { return between_ends(spec, Bundle::default()) };
+    let places: Vec<DVec3> = points.iter().map(|point| point.model_place(&joints[point.joint as usize])).collect();
+    let path = path(&places, spec.section_count as usize);
+    let radii = radii(spec, &path);
+    let last = points.len() - 1;
+    let holds = points
+        .iter()
+        .zip(&path.points)
+        .enumerate()
+        .map(|(k, (point, &node))| {
+            // A tendon's end turns on its bone.
+            let holds = if k == 0 {
+                Holds::CLAMP
+            } else if k == last {
+                Holds::PIN
+            } else {
+                Holds::GUIDE
+            };
+            (node, point.joint, holds)
+        })
+        .collect();
+    MuscleCourse { spec: spec.clone(), bundle: spread(&path.places, &radii, spec.fibre_count as usize), holds }
+}
+
+/// Radius (m) at every node of a path: as its points say, else swelling from the tendons to the belly.
+fn radii(spec: &MuscleSpec, path: &Path) -> Vec<f64> {
+    let MuscleShape::Path(points) = &spec.shape else { return Vec::new() };
+    let [origin, insertion] = spec.tendon;
+    let swell = |along: f64| {
+        let belly = ((along - origin) / (1.0 - origin - insertion)).clamp(0.0, 1.0);
+        spec.taper + (1.0 - spec.taper) * (PI * belly).sin()
+    };
+    let shape: Vec<f64> = path.along.iter().map(|&along| swell(along)).collect();
+    let squares = |pair: &[f64]| 0.5 * (pair[0] * pair[0] + pair[1] * pair[1]);
+    let mean_square: f64 = shape.windows(2).zip(path.along.windows(2)).map(|(r, t)| squares(r) * (t[1] - t[0])).sum();
+    let belly = match spec.thickness {
+        Some(Thickness::Radius(radius)) => Some(radius),
+        Some(Thickness::PeakForce(force)) => Some((force / (PI * peak_stress(spec))).sqrt()),
+        Some(Thickness::Volume(volume)) => Some((volume / (PI * mean_square * path.length)).sqrt()),
+        None => None,
+    };
+    let said: Vec<(f64, f64)> = points
+        .iter()
+        .zip(&path.points)
+        .filter_map(|(point, &node)| point.radius.map(|radius| (path.along[node], radius)))
+        .collect();
+    let between = |along: f64| {
+        let after = said.partition_point(|&(at, _)| at < along).min(said.len() - 1);
+        let ((from, low), (to, high)) = (said[after.saturating_sub(1)], said[after]);
+        let t = if to > from { ((along - from) / (to - from)).clamp(0.0, 1.0) } else { 1.0 };
+        low + (high - low) * t
+    };
+    path.along
+        .iter()
+        .zip(shape)
+        .map(|(&along, shape)| match belly {
+            Some(belly) => {
+                let here = said.iter().find(|(at, _)| (at - along).abs() < 1.0e-9);
+                here.map_or(belly * shape, |&(_, radius)| radius)
+            }
+            None => between(along),
+        })
+        .collect()
+}
+
+/// Fibres spread evenly over discs of the radii given (m), each with an equal share of the area; the discs' centres are
+/// their centroids.
+fn spread(places: &[DVec3], radii: &[f64], count: usize) -> Bundle {
+    // Vogel's spiral: equal areas at the golden angle.
+    let golden = PI * (3.0 - 5.0_f64.sqrt());
+    let share = (1.0 / count as f64).sqrt();
+    let site = |k: usize| {
+        let out =
+            if count == 1 { 0.0 } else { (1.0 - share) * ((k as f64 + 0.5) / (count as f64 - 0.5)).sqrt().min(1.0) };
+        let around = golden * k as f64;
+        DVec3::new(out * around.cos(), out * around.sin(), 0.0)
+    };
+    let mean = (0..count).map(site).sum::<DVec3>() / count as f64;
+    let frames = frames_along(places, None);
+    let fibre = |k: usize| {
+        let offset = site(k) - mean;
+        frames
+            .iter()
+            .zip(radii)
+            .map(|(frame, &radius)| Disc { place: frame.transform_point(offset * radius), radius: share * radius })
+            .collect()
+    };
+    Bundle { fibres: (0..count).map(fibre).collect() }
+}
+
+/// What a muscle is made of.
+pub fn material(spec: &MuscleSpec) -> Material {
+    let mut material = spec.material.replace_in(spec.material.preset.material());
+    material.peak_stress = spec.peak_stress.unwrap_or(material.peak_stress);
+    material
+}
+
+fn peak_stress(spec: &MuscleSpec) -> f64 {
+    material(spec).peak_stress
+}
+
+impl MuscleCourse {
+    /// The rod at a scale along the model's axes; `bone_of` gives a joint's bone.
+    pub fn rod(&self, scale: Vec3, mut bone_of: impl FnMut(u32) -> usize) -> RodSpec {
+        let spec = &self.spec;
+        let scale = scale.as_dvec3();
+        let size = (scale.x * scale.y * scale.z).abs().cbrt();
+        let scaled = |disc: &Disc| Disc { place: disc.place * scale, radius: disc.radius * size };
+        let fibres = self.bundle.fibres.iter().map(|fibre| fibre.iter().map(scaled).collect()).collect();
+        let (nodes, fibres) = Bundle { fibres }.sections();
+        let material = material(spec);
+        let area = |j: usize| nodes[j].section.area;
+        let belly = (0..nodes.len()).map(area).fold(0.0, f64::max);
+        let force = match spec.thickness {
+            Some(Thickness::PeakForce(force)) => force * size * size,
+            _ => material.peak_stress * belly,
+        };
+
+        let lengths: Vec<f64> = nodes.windows(2).map(|pair| pair[0].place.distance(pair[1].place)).collect();
+        let whole: f64 = lengths.iter().sum();
+        let [low, high] = [spec.tendon[0] * whole, (1.0 - spec.tendon[1]) * whole];
+        let mut from = 0.0;
+        let mut contractile = Vec::with_capacity(lengths.len());
+        for length in &lengths {
+            let to = from + length;
+            contractile.push(((to.min(high) - from.max(low)) / length).clamp(0.0, 1.0));
+            from = to;
+        }
+        let segment_materials = if spec.tendon == [0.0; 2] {
+            Vec::new()
+        } else {
+            let of = |(j, &share): (usize, &f64)| {
+                let stiff = material.youngs_modulus.max(force / (TENDON_STRETCH * 0.5 * (area(j) + area(j + 1))));
+                // In series.
+                let youngs_modulus = 1.0 / (share / material.youngs_modulus + (1.0 - share) / stiff);
+                Material { youngs_modulus, ..material }
+            };
+            contractile.iter().enumerate().map(of).collect()
+        };
+        let mut rod = RodSpec {
+            name: spec.name.clone(),
+            nodes,
+            material,
+            segment_materials,
+            fibres,
+            contraction: Contraction {
+                contractile,
+                peak_force: Some(force),
+                optimal_stretch: Some(spec.optimal_stretch),
+                max_velocity: spec.max_velocity.map(|velocity| velocity * spec.optimal_stretch),
+                shortening: spec.shortening,
+                activation_time: spec.activation_time,
+                deactivation_time: spec.deactivation_time,
+                ..Contraction::default()
+            },
+            rigid: spec.rigid,
+            ..RodSpec::default()
+        };
+        for &(node, joint, holds) in &self.holds {
+            rod = rod.attach(node, bone_of(joint), holds);
+        }
+        rod
+    }
+}

@@ -1,0 +1,89 @@
+//! What a muscle does: its length, tension and volume, read from its state in f64.
+
+use glam::DVec3;
+
+use super::{Flesh, FleshState};
+use crate::cpu::lanes::{LANES, Lanes, OneF64};
+use crate::cpu::rod_energies::{Excitation, Section, SegmentTerms, measure, segment_terms};
+use crate::layout::{input, node, rest};
+
+/// What a muscle does.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct MuscleState {
+    /// Length through its cross-sections' centres (m).
+    pub length: f64,
+    /// Length over rest length (1).
+    pub stretch: f64,
+    /// Volume (m³).
+    pub volume: f64,
+    /// Volume over rest volume (1).
+    pub volume_ratio: f64,
+    /// Activation: 0 at rest, 1 at peak tension.
+    pub activation: f64,
+    /// Mean tension along it, passive and active (N); negative where it pushes.
+    pub tension: f64,
+    /// Force on what holds its first node (N), in the world.
+    pub origin_force: DVec3,
+    /// Force on what holds its last node (N), in the world.
+    pub insertion_force: DVec3,
+}
+
+impl FleshState {
+    /// Gradient and blocks of a segment's energy in f64, for forces and balances; `substep` (s) is the last one.
+    pub(crate) fn segment_terms(&self, flesh: &Flesh, chain: usize, segment: usize, substep: f64) -> SegmentTerms<f64> {
+        let info = &flesh.chains()[chain];
+        let (state, lanes) = (&self.groups[info.group], OneF64(info.lane));
+        let wide =
+            |row: &[[f32; LANES]]| -> Vec<[f64; LANES]> { row.iter().map(|entry| entry.map(f64::from)).collect() };
+        let row = |j: usize| wide(&state.nodes[j * node::ENTRIES..][..node::ENTRIES]);
+        let (a, b) = (row(segment), row(segment + 1));
+        let excitation = Excitation {
+            activation: f64::from(state.inputs[input::ACTIVATION][info.lane]),
+            prev_stretch: lanes.at(&a, node::PREV_FIBRE_STRETCH),
+            inv_step: if substep > 0.0 { 1.0 / substep } else { 0.0 },
+        };
+        let rest_row = wide(flesh.groups()[info.group].row(segment));
+        segment_terms(lanes, Section::load(lanes, &a), Section::load(lanes, &b), &rest_row, Some(&excitation), 0.0)
+    }
+
+    /// What a chain does as a muscle; `substep` (s) is the last one.
+    pub(crate) fn muscle(&self, flesh: &Flesh, chain: usize, substep: f64) -> MuscleState {
+        let info = &flesh.chains()[chain];
+        let lanes = OneF64(info.lane);
+        let nodes = &self.groups[info.group].nodes;
+        let section = |j: usize| {
+            let row: Vec<[f64; LANES]> =
+                nodes[j * node::ENTRIES..][..node::PREV_PLACE].iter().map(|entry| entry.map(f64::from)).collect();
+            Section::load(lanes, &row)
+        };
+        let last = info.node_count() - 2;
+        let mut state = MuscleState {
+            activation: f64::from(self.groups[info.group].inputs[input::ACTIVATION][info.lane]),
+            ..MuscleState::default()
+        };
+        let mut rest_length = 0.0;
+        for segment in 0..=last {
+            let inv_length = f64::from(flesh.groups()[info.group].row(segment)[rest::INV_LENGTH][info.lane]);
+            let strain = measure(lanes, section(segment), section(segment + 1), inv_length);
+            let slope = DVec3::from_array(strain.slope.0);
+            let area = 0.5 * (info.sections[segment].area + info.sections[segment + 1].area);
+            let length = slope.length() / inv_length;
+            state.length += length;
+            rest_length += 1.0 / inv_length;
+            state.volume += area * strain.scale * strain.scale * length;
+            let terms = self.segment_terms(flesh, chain, segment, substep);
+            let pull = |gradient: [f64; 7]| DVec3::new(gradient[0], gradient[1], gradient[2]);
+            let force = pull(terms.gradient_b);
+            state.tension += force.dot(slope.normalize_or_zero()) / (last + 1) as f64;
+            if segment == 0 {
+                state.origin_force = force;
+            }
+            if segment == last {
+                state.insertion_force = -force;
+            }
+        }
+        state.stretch = state.length / rest_length;
+        state.volume_ratio = state.volume / info.rest_volume;
+        state
+    }
+}

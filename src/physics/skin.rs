@@ -1,0 +1,47 @@
+//! The skin of instances: what it follows, and how it stands.
+
+use super::{FleshHandle, Physics, StepError};
+use crate::skin::{PaletteMatrix, SkinnedVertices};
+
+impl Physics {
+    /// Sets the skin's palette for the next step: from mesh to model space.
+    ///
+    /// # Errors
+    /// [`StepError::NoSuchFlesh`] or [`StepError::PaletteLength`].
+    pub fn set_palette(
+        &mut self,
+        handle: FleshHandle,
+        palette: impl ExactSizeIterator<Item = PaletteMatrix>,
+    ) -> Result<(), StepError> {
+        let instance = self.get_mut(handle)?;
+        let (given, expected) = (palette.len(), instance.skin.palette_len);
+        if given != expected {
+            return Err(StepError::PaletteLength { given, expected });
+        }
+        instance.state.palette.clear();
+        instance.state.palette.extend(palette);
+        Ok(())
+    }
+
+    /// An instance's skin after the last step. Empty before its first one, unless [`Physics::deform_skin`] was called;
+    /// until the next one what it was before a [`Physics::teleport`] or [`Physics::reset`].
+    ///
+    /// # Errors
+    /// [`StepError::NoSuchFlesh`].
+    pub fn vertices(&self, handle: FleshHandle) -> Result<&SkinnedVertices, StepError> {
+        Ok(&self.get(handle)?.vertices)
+    }
+
+    /// Deforms an instance's skin, on the host, as bones, palette and [`Physics::state`] stand now, so that
+    /// [`Physics::vertices`] has something to show before the first step. Steps do this by themselves.
+    ///
+    /// # Errors
+    /// [`StepError::NoSuchFlesh`].
+    pub fn deform_skin(&mut self, handle: FleshHandle) -> Result<(), StepError> {
+        let step = self.state_step();
+        let instance = self.get_mut(handle)?;
+        instance.deform_skin();
+        instance.vertices.step = step;
+        Ok(())
+    }
+}
