@@ -21,7 +21,7 @@ fn figures_have_their_size_and_curves() {
     let told = String::from_utf8(run.stdout).unwrap();
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     let lines: Vec<&str> = told.lines().collect();
-    assert!(lines.len() >= 6, "{told}");
+    assert_eq!(lines.len(), 7, "{told}");
     for line in lines {
         let (path, caption) = line.split_once(": ").unwrap();
         let (width, height, rgba) = pixels(Path::new(path));

@@ -2,6 +2,7 @@
 //! (77) is minimised from there, by this crate's solve or by the paper's update (28), on the same rows in f32.
 
 #![allow(dead_code, reason = "each user takes a part")]
+#![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
 use fearless_simd::{Level, Simd, dispatch};
 use glam::DVec3;

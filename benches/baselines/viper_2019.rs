@@ -122,8 +122,15 @@ impl<T: Copy + Default> Viper2019<T> {
         }
         if part.has(Part::Scale) {
             let row = Row { scale: [half, half], ..Row::zero(lanes) };
-            let rise =
-                update(lanes, beta, &row, s - one, lanes.at(rest_row, rest::LATERAL), &weights, &mut multipliers[3]);
+            let rise = update(
+                lanes,
+                beta,
+                &row,
+                s - lanes.at(rest_row, rest::SCALE),
+                lanes.at(rest_row, rest::LATERAL),
+                &weights,
+                &mut multipliers[3],
+            );
             displace(lanes, &row, rise, &weights, to_a, to_b);
         }
         if part.has(Part::Difference) {
@@ -153,7 +160,7 @@ impl<T: Copy + Default> Viper2019<T> {
         if part.has(Part::Volume) {
             let mut row = strain_row(lanes, &strain, inv_length, 2).scaled(s * s);
             row.scale = [s * gw, s * gw];
-            let residual = s * s * gw - lanes.at(rest_row, rest::STRAIN + 2);
+            let residual = s * s * gw - lanes.at(rest_row, rest::STRETCH);
             let rise =
                 update(lanes, beta, &row, residual, lanes.at(rest_row, rest::VOLUME), &weights, &mut multipliers[8]);
             displace(lanes, &row, rise, &weights, to_a, to_b);

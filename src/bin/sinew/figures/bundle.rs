@@ -1,11 +1,13 @@
-//! Figure 9: a cross-section's discs, matched with and without a scale.
+//! Figures 9 and 10: cross-sections whose discs move together, with and without a scale.
 
 use glam::{DQuat, DVec3};
 use plotters::prelude::SeriesLabelPosition;
-use sinew::Pose;
-use sinew::flesh::{RestDisc, RestSection, Similarity};
+use sinew::flesh::{Contraction, Holds, NodeState, RestDisc, RestSection, RodSpec, Similarity};
+use sinew::step::Integrator;
+use sinew::{Material, Pose};
 
 use super::plot::{Curve, Figure, Panel, Stroke};
+use super::rod::{Rod, bones, silhouette, weightless};
 use crate::Error;
 
 const RADIUS: f64 = 0.005;
@@ -73,6 +75,7 @@ pub fn figure_9() -> Result<Figure, Error> {
         x_label: "x (mm)".into(),
         y_label: "y (mm)".into(),
         equal: true,
+        room: 0.2,
         legend: Some(SeriesLabelPosition::UpperLeft),
         curves: discs(moved.iter().copied(), "moved", 5, Stroke::Dashed)
             .chain(discs(section.carried(found), "matched", 1, Stroke::Solid))
@@ -111,6 +114,86 @@ pub fn figure_9() -> Result<Figure, Error> {
                     Curve::new("(35)", 1, [(matched.scale, off(matched))]).stroke(Stroke::Dots),
                     Curve::new("scale held at 1", 5, [(1.0, off(rigid))]).stroke(Stroke::Dots),
                 ],
+                ..Panel::default()
+            },
+        ],
+    })
+}
+
+/// The muscle's radius (m).
+const BELLY: f64 = 0.12;
+
+/// Fibres that lie in the plane of the picture, and the outline.
+fn muscle(nodes: &[NodeState], colour: usize) -> Vec<Curve> {
+    let mut curves = silhouette(nodes, "", colour);
+    for offset in [-0.6, -0.3, 0.0, 0.3, 0.6] {
+        let at = |node: &NodeState| (node.place.x, node.place.y + offset * f64::from(node.radius));
+        curves.push(Curve::new("", 5, nodes.iter().map(at)).stroke(Stroke::Dashed));
+    }
+    curves
+}
+
+/// An isometric contraction of the middle half, with the scale held and free.
+pub fn figure_10() -> Result<Figure, Error> {
+    const SEGMENTS: usize = 16;
+    let material = Material { youngs_modulus: 1.0e5, poissons_ratio: 0.49, peak_stress: 3.0e4, ..Material::default() };
+    let contract = |rigid: bool, activation: f32| -> Result<Rod, Error> {
+        let contractile = (0..SEGMENTS).map(|j| if (4..12).contains(&j) { 1.0 } else { 0.0 }).collect();
+        let spec = RodSpec {
+            material,
+            rigid,
+            contraction: Contraction { contractile, ..Contraction::default() },
+            ..RodSpec::straight("muscle", DVec3::ZERO, DVec3::X, SEGMENTS, BELLY)
+        };
+        let spec = spec.attach(0, 0, Holds::CLAMP).attach(SEGMENTS, 1, Holds::CLAMP);
+        let mut rod = Rod::new(&spec, &bones(1.0), weightless(4, Integrator::ImplicitEuler))?;
+        rod.activate(activation)?;
+        rod.step(1.0 / 60.0, 300)?;
+        Ok(rod)
+    };
+    let (rest, rigid, free) = (contract(false, 0.0)?, contract(true, 1.0)?, contract(false, 1.0)?);
+    let shown = |title: &str, rod: &Rod, colour: usize| -> Result<Panel, Error> {
+        Ok(Panel {
+            title: title.into(),
+            x_label: "along the muscle (m)".into(),
+            y_label: "across (m)".into(),
+            equal: true,
+            curves: muscle(&rod.nodes()?, colour),
+            ..Panel::default()
+        })
+    };
+    let volumes = |rod: &Rod, label: &str, colour: usize| -> Result<(Curve, f64), Error> {
+        let off: Vec<f64> =
+            rod.stretches()?.iter().map(|(stretch, scale)| 100.0 * (stretch * scale * scale - 1.0)).collect();
+        let worst = off.iter().fold(0.0, |worst: f64, x| worst.max(x.abs()));
+        let points = off.into_iter().enumerate().map(|(j, x)| ((j as f64 + 0.5) / SEGMENTS as f64, x));
+        Ok((Curve::new(label, colour, points), worst))
+    };
+    let (rigid_volume, rigid_worst) = volumes(&rigid, "scale held at 1", 5)?;
+    let (free_volume, free_worst) = volumes(&free, "scale free", 1)?;
+    let belly = free.stretches()?[SEGMENTS / 2];
+    let end = free.stretches()?[1];
+    Ok(Figure {
+        number: 10,
+        title: "Isometric contraction of a muscle's middle half".into(),
+        caption: format!(
+            "Ends held, the middle half active with a stress of 0.3 E, ν = 0.49, {SEGMENTS} segments. With the scale free the \
+             belly is {:.3} times as long and {:.3} times as thick (an independent minimisation: 0.856 and 1.079), the ends \
+             {:.3} and {:.3} (1.148 and 0.935), and no section's volume is off by more than {free_worst:.2} %; with the scale held, \
+             {rigid_worst:.1} %.",
+            belly.0, belly.1, end.0, end.1
+        ),
+        panels: vec![
+            shown("at rest", &rest, 0)?,
+            shown("active, traditional: scale held at 1", &rigid, 5)?,
+            shown("active, scale-invariant", &free, 1)?,
+            Panel {
+                title: "volume along the muscle".into(),
+                x_label: "rest place along the muscle (m)".into(),
+                y_label: "over its rest value, less 1 (%)".into(),
+                room: 0.25,
+                legend: Some(SeriesLabelPosition::UpperRight),
+                curves: vec![rigid_volume.stroke(Stroke::Dashed), free_volume],
                 ..Panel::default()
             },
         ],

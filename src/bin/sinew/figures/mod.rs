@@ -45,6 +45,7 @@ const FIGURES: &[(u32, Draw)] = &[
     (5, volume::figure_5),
     (6, volume::figure_6),
     (9, |_| bundle::figure_9()),
+    (10, |_| bundle::figure_10()),
     (13, volume::figure_13),
     (14, convergence::figure_14),
     (15, volume::figure_15),

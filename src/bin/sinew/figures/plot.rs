@@ -67,6 +67,8 @@ pub struct Panel {
     pub y_label: String,
     /// Logarithmic axes.
     pub log: bool,
+    /// Room for the legend over what is shown: above, or below where negative.
+    pub room: f64,
     /// Both axes at the same scale, for shapes.
     pub equal: bool,
     /// Where the legend is; none draws none.
@@ -143,7 +145,8 @@ impl Panel {
             return (0.0, 1.0);
         }
         if self.log {
-            return (low / 1.5, high * 1.5);
+            // Whole decades, so that there are ticks.
+            return (10.0_f64.powf((low.log10() - 0.05).floor()), 10.0_f64.powf((high.log10() + 0.05).ceil()));
         }
         let room = if high > low { 0.06 * (high - low) } else { 0.5 };
         (low - room, high + room)
@@ -151,6 +154,8 @@ impl Panel {
 
     fn draw(&self, area: &Area<'_>) -> Result<(), Error> {
         let (mut x, mut y) = (self.range(|p| p.0), self.range(|p| p.1));
+        let extra = self.room.abs() * (y.1 - y.0);
+        y = if self.room < 0.0 { (y.0 - extra, y.1) } else { (y.0, y.1 + extra) };
         let fine = FINE as i32;
         let (left, below) = (70 * fine, 46 * fine);
         let mut builder = ChartBuilder::on(area);

@@ -42,6 +42,10 @@ impl Rod {
         Ok(self.physics.set_bones(self.handle, bones, Pose::IDENTITY)?)
     }
 
+    pub fn activate(&mut self, activation: f32) -> Result<(), Error> {
+        Ok(self.physics.set_activation(self.handle, 0, activation)?)
+    }
+
     pub fn set_node(&mut self, index: usize, to: &NodeState) -> Result<(), Error> {
         self.physics.state_mut(self.handle)?.set_node(&self.flesh, 0, index, to);
         Ok(())

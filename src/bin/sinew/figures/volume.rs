@@ -44,6 +44,7 @@ pub fn figure_5(effort: Effort) -> Result<Figure, Error> {
             x_label: "along the rod (m)".into(),
             y_label: "across (m)".into(),
             equal: true,
+            room: 0.4,
             legend: Some(SeriesLabelPosition::UpperMiddle),
             curves,
             ..Panel::default()
@@ -300,6 +301,7 @@ pub fn figure_15(effort: Effort) -> Result<Figure, Error> {
         title: title.into(),
         x_label: "time (s)".into(),
         y_label: "scale of the middle (1)".into(),
+        room: -0.3,
         legend: Some(SeriesLabelPosition::LowerRight),
         curves: vec![
             Curve::new("scale is an unknown", 1, own),
