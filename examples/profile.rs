@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let place = glam::dvec3(f64::from(index % side), 0.0, f64::from(index / side)) * SPACING;
         crowd.push(character.spawn(&mut world, &mut rigid, &mut physics, Pose::from_translation(place))?);
     }
-    let rods = character.body().limbs.len() * crowd.len();
+    let rods = character.body().flesh.chains().len() * crowd.len();
     println!("{count} characters, {rods} rods; connect puffin_viewer to 127.0.0.1:{}", puffin_http::DEFAULT_PORT);
 
     let start = Instant::now();

@@ -1,6 +1,6 @@
 //! Poses over time: sampling animations and carrying a pose through the skeleton to the matrix palette.
 
-use glam::{Affine3A, Quat, Vec3};
+use glam::{Affine3A, DVec3, Quat, Vec3};
 
 use super::{Animation, CharacterAsset, Interpolation, LocalTransform, Skeleton, Track, TrackValues};
 
@@ -38,6 +38,13 @@ impl CharacterAsset {
             let joint = model_matrices.get(entry.joint as usize).copied().unwrap_or(Affine3A::IDENTITY);
             joint * entry.inverse_bind
         }));
+    }
+
+    /// Where the joints are at rest (m), in model space.
+    pub fn joint_places(&self) -> Vec<DVec3> {
+        let mut joints = Vec::new();
+        self.skeleton.model_matrices(&self.skeleton.rest_pose(), &mut joints);
+        joints.iter().map(|joint| joint.translation.as_dvec3()).collect()
     }
 
     /// The first animation of that name.

@@ -26,4 +26,6 @@ pub use muscles::{
 };
 #[cfg(feature = "gltf")]
 pub use muscles::{Sidecar, SidecarError, SidecarSource, sidecar_path, write_sidecar};
+#[cfg(feature = "viperize")]
+pub use muscles::muscle_surface;
 pub use spawnable::{Character, CharacterError, Placement};

@@ -90,9 +90,9 @@ impl Panel {
         let asset = simulation.character().asset();
         ui.heading(&asset.name);
         let body = simulation.character().body();
-        let (limbs, joints, triangles) = (body.limbs.len(), asset.skeleton.joints.len(), body.triangles.len());
-        ui.weak(format!("{limbs} rods · {joints} joints · {triangles} triangles"));
-        if limbs == 0 {
+        let (muscles, joints, triangles) = (body.flesh.chains().len(), asset.skeleton.joints.len(), body.triangles.len());
+        ui.weak(format!("{muscles} muscles · {joints} joints · {triangles} triangles"));
+        if muscles == 0 {
             ui.label("No limb of this character takes flesh.");
         }
         self.warnings(ui, simulation);

@@ -7,6 +7,7 @@ mod picture;
 mod report;
 mod run;
 mod scene;
+mod viperize;
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -29,6 +30,8 @@ enum Command {
     Run(run::RunArgs),
     /// Steps a canonical scene.
     Scene(scene::SceneArgs),
+    /// Bakes the fibres of a muscle's mesh into a sidecar.
+    Viperize(viperize::ViperizeArgs),
     /// Draws the paper's figures from runs of our own.
     Figures(figures::FiguresArgs),
 }
@@ -92,6 +95,7 @@ fn main() -> ExitCode {
         Command::Inspect(args) => inspect::inspect(&args),
         Command::Run(args) => run::run(&args),
         Command::Scene(args) => scene::scene(&args),
+        Command::Viperize(args) => viperize::viperize_muscle(&args),
         Command::Figures(args) => figures::figures(&args),
     };
     match result {

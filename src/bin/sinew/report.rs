@@ -123,14 +123,15 @@ pub fn report(physics: &Physics, handle: FleshHandle, told: Told, clock: &Clock)
 
 fn counts(physics: &Physics, handle: FleshHandle, told: Counts) -> Result<Counts, Error> {
     let flesh = physics.flesh(handle)?;
-    let rods = flesh.chains().len();
+    let bundles = flesh.chains().len();
+    let rods = flesh.chains().iter().map(|chain| chain.fibres.len().max(1)).sum();
     let nodes = flesh.node_count();
-    let contacts = (0..rods)
+    let contacts = (0..bundles)
         .flat_map(|rod| (0..flesh.chains()[rod].node_count()).map(move |node| (rod, node)))
         .filter_map(|(rod, node)| physics.node(handle, rod, node).ok())
         .filter(|node| physics.planes.iter().any(|plane| plane.distance(node.place) < f64::from(node.radius) + 1.0e-4))
         .count();
-    Ok(Counts { bundles: rods, rods, nodes, segments: nodes - rods, dofs: 7 * nodes, contacts, ..told })
+    Ok(Counts { bundles, rods, nodes, segments: nodes - bundles, dofs: 7 * nodes, contacts, ..told })
 }
 
 pub fn write(path: &Path, report: &Report) -> Result<(), Error> {

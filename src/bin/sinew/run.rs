@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use hecs::{Entity, World};
-use sinew::character::{Animation, FleshOptions, ImportOptions};
+use sinew::character::{Animation, FleshOptions, ImportOptions, Sidecar, SidecarSource};
 use sinew::components::{Activations, CharacterInstance, CharacterPose};
 use sinew::rigid::RigidWorld;
 use sinew::step::StepConfig;
@@ -24,12 +24,21 @@ pub struct RunArgs {
     /// What one unit of the file is (m).
     #[arg(long, default_value_t = 1.0)]
     meters_per_unit: f32,
+    /// A sidecar with muscles, instead of the one beside FILE.
+    #[arg(long, value_name = "SIDECAR")]
+    muscles: Option<PathBuf>,
     #[command(flatten)]
     step: StepArgs,
 }
 
 pub fn run(args: &RunArgs) -> Result<(), Error> {
-    let import = ImportOptions { meters_per_unit: args.meters_per_unit, ..Default::default() };
+    let sidecar = match &args.muscles {
+        Some(path) => SidecarSource::Given(
+            Sidecar::read(path)?.ok_or_else(|| format!("{}: there is no such sidecar", path.display()))?,
+        ),
+        None => SidecarSource::Beside,
+    };
+    let import = ImportOptions { meters_per_unit: args.meters_per_unit, sidecar, ..Default::default() };
     let character = Character::load_with(&args.file, &import, &FleshOptions::default())?;
     let animation = chosen(&character, args)?;
     let mut world = World::new();

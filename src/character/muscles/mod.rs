@@ -18,6 +18,8 @@ mod validate;
 pub use error::MuscleError;
 pub use joint_names::JointNames;
 pub use rods::CourseError;
+#[cfg(feature = "viperize")]
+pub use rods::muscle_surface;
 pub(super) use rods::{MuscleCourse, free_surface, lay};
 #[cfg(feature = "gltf")]
 pub use sidecar::{Sidecar, SidecarError, SidecarSource, sidecar_path, write_sidecar};

@@ -9,6 +9,12 @@ use std::ops::Range;
 use glam::{Affine3A, DVec3, Vec3};
 
 use super::{MuscleMesh, MuscleShape, MuscleSpec, Thickness};
+#[cfg(feature = "viperize")]
+use super::{MeshEnds, PathPoint};
+#[cfg(feature = "viperize")]
+use crate::character::body::rest_at;
+#[cfg(feature = "viperize")]
+use crate::character::viperize::{Ends, TriangleMesh, ViperizeOptions, viperize};
 use crate::Material;
 use crate::character::{CharacterAsset, PaletteEntry};
 use crate::flesh::{Bundle, Contraction, Disc, Holds, RodSpec, frames_along};
@@ -132,17 +138,21 @@ fn between_ends(spec: &MuscleSpec, bundle: Bundle) -> MuscleCourse {
     MuscleCourse { spec: spec.clone(), bundle, holds, surface: None }
 }
 
+/// A muscle's mesh in model space at rest (m) and where it starts and ends; `None` where it has no mesh.
 #[cfg(feature = "viperize")]
-fn viperized(
+pub fn muscle_surface(spec: &MuscleSpec, asset: &CharacterAsset) -> Option<(TriangleMesh, Ends)> {
+    let (joints, rest) = rest_at(asset, Vec3::ONE);
+    spec.mesh.as_ref().map(|mesh| surface_and_ends(spec, mesh, &joints, asset, &rest.positions))
+}
+
+#[cfg(feature = "viperize")]
+fn surface_and_ends(
     spec: &MuscleSpec,
     mesh: &MuscleMesh,
     joints: &[Affine3A],
     asset: &CharacterAsset,
     positions: &[Vec3],
-) -> Result<Bundle, CourseError> {
-    use super::MeshEnds;
-    use crate::character::viperize::{Ends, TriangleMesh, ViperizeOptions, viperize};
-
+) -> (TriangleMesh, Ends) {
     let first = mesh.vertices.start;
     let surface = TriangleMesh {
         positions: positions[first as usize..mesh.vertices.end as usize].iter().map(|place| place.as_dvec3()).collect(),
@@ -156,13 +166,25 @@ fn viperized(
         MeshEnds::Nearest => Ends::Nearest([&spec.origin, &spec.insertion].map(|end| {
             let joint = &joints[end.joint as usize];
             end.place.map_or(joint.translation.as_dvec3(), |place| {
-                super::PathPoint { joint: end.joint, place, radius: None }.model_place(joint)
+                PathPoint { joint: end.joint, place, radius: None }.model_place(joint)
             })
         })),
         MeshEnds::Attribute(_) | MeshEnds::Vertices { .. } => {
             Ends::Vertices { sources: own(&mesh.sources), sinks: own(&mesh.sinks) }
         }
     };
+    (surface, ends)
+}
+
+#[cfg(feature = "viperize")]
+fn viperized(
+    spec: &MuscleSpec,
+    mesh: &MuscleMesh,
+    joints: &[Affine3A],
+    asset: &CharacterAsset,
+    positions: &[Vec3],
+) -> Result<Bundle, CourseError> {
+    let (surface, ends) = surface_and_ends(spec, mesh, joints, asset, positions);
     let options = ViperizeOptions {
         fibres: spec.fibre_count as usize,
         sections: spec.section_count as usize,
