@@ -30,6 +30,19 @@ pub fn solve_rods<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::
 where
     L::Scalar: Into<f64>,
 {
+    if contracts(group) {
+        solve::<L, true>(lanes, params, group);
+    } else {
+        solve::<L, false>(lanes, params, group);
+    }
+}
+
+/// As [`solve_rods`], apart for groups whose fibres pull and groups whose fibres do not, which then pay nothing for it.
+#[inline(always)]
+fn solve<L: Lanes, const CONTRACTING: bool>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>)
+where
+    L::Scalar: Into<f64>,
+{
     let zero = lanes.splat(0.0);
     let one = lanes.splat(1.0);
     let count = group.rest.node_count;
@@ -37,7 +50,6 @@ where
     let second_order = lanes.load(&group.chains[chain::HISTORY]) * lanes.splat(params.second_order);
     let inv_step = lanes.splat(params.inv_h) * (one + second_order * lanes.splat(0.5));
     let inv_step2 = inv_step * inv_step;
-    let contracting = contracts(group);
     let mut excitation = Excitation {
         activation: lanes.load(&group.inputs[input::ACTIVATION]),
         prev_stretch: zero,
@@ -60,8 +72,10 @@ where
         if index + 1 < count {
             let next = Section::load(lanes, group.row(index + 1));
             let slack = lanes.at(rest_row, rest::STRING_INERTIA) * inv_step2;
-            excitation.prev_stretch = lanes.load(&group.row(index)[node::PREV_FIBRE_STRETCH]);
-            let pulled = if contracting { Some(&excitation) } else { None };
+            if CONTRACTING {
+                excitation.prev_stretch = lanes.load(&group.row(index)[node::PREV_FIBRE_STRETCH]);
+            }
+            let pulled = if CONTRACTING { Some(&excitation) } else { None };
             let terms = segment_terms(lanes, here, next, rest_row, pulled, slack);
             let inv_length = lanes.at(rest_row, rest::INV_LENGTH);
             length = length + zero.where_less(inv_length, one / inv_length, zero);
