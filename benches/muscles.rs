@@ -123,7 +123,9 @@ fn main() {
             other => return eprintln!("{other}: only --frames N"),
         }
     }
-    println!("{MUSCLES} muscles of {FIBRES} fibres and {SECTIONS} sections, {VERTICES} vertices of 4 joints, one core;");
+    println!(
+        "{MUSCLES} muscles of {FIBRES} fibres and {SECTIONS} sections, {VERTICES} vertices of 4 joints, one core;"
+    );
     println!("ms a frame, least and median of {frames} frames");
     for (name, with_sections) in [("8 sections each", true), ("no sections", false)] {
         let times = measure(with_sections, frames);

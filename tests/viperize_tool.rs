@@ -48,15 +48,28 @@ fn a_mesh_becomes_a_sidecar_that_run_reads() {
     let [mesh, side, report] = [&mesh, &side, &report].map(|path| path.to_str().unwrap());
     let ends = ["--origin", "tentacle_0_0", "--insertion", "tentacle_0_1"];
     let made = sinew(
-        &[&["viperize", mesh, "--muscle", "spindle", "--character", OCTOPUS, "--out", side, "--fibres", "5"], &ends[..]]
-            .concat(),
+        &[
+            &["viperize", mesh, "--muscle", "spindle", "--character", OCTOPUS, "--out", side, "--fibres", "5"],
+            &ends[..],
+        ]
+        .concat(),
     );
     let said = String::from_utf8_lossy(&made.stdout).into_owned() + &String::from_utf8_lossy(&made.stderr);
     print!("{said}");
     assert!(made.status.success(), "{said}");
 
     let ran = sinew(&[
-        "run", OCTOPUS, "--muscles", side, "--frames", "5", "--backend", "cpu", "--report", report, "--activation",
+        "run",
+        OCTOPUS,
+        "--muscles",
+        side,
+        "--frames",
+        "5",
+        "--backend",
+        "cpu",
+        "--report",
+        report,
+        "--activation",
         "spindle=0.5",
     ]);
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));

@@ -19,6 +19,8 @@ pub use body::{Body, Pill, rigid_part};
 pub use first_flesh::{FleshOptions, Limb};
 #[cfg(feature = "gltf")]
 pub use import::{ImportError, ImportOptions};
+#[cfg(feature = "viperize")]
+pub use muscles::muscle_surface;
 pub use muscles::{
     CourseError, ENDS_ATTRIBUTE, JointNames, MAX_MUSCLE_JOINTS, MAX_PATH_POINTS, MUSCLE_LIMITS, MaterialPreset,
     MeshEnds, MuscleEnd, MuscleError, MuscleLimits, MuscleMaterial, MuscleMesh, MuscleShape, MuscleSpec, PathPoint,
@@ -26,6 +28,4 @@ pub use muscles::{
 };
 #[cfg(feature = "gltf")]
 pub use muscles::{Sidecar, SidecarError, SidecarSource, sidecar_path, write_sidecar};
-#[cfg(feature = "viperize")]
-pub use muscles::muscle_surface;
 pub use spawnable::{Character, CharacterError, Placement};

@@ -35,7 +35,7 @@ pub enum CharacterError {
         /// The character's name.
         name: String,
         /// What is wrong.
-        source: MuscleError,
+        source: Box<MuscleError>,
     },
     /// A muscle could not be laid.
     #[error("`{name}`: {source}")]
@@ -43,7 +43,7 @@ pub enum CharacterError {
         /// The character's name.
         name: String,
         /// What is wrong.
-        source: CourseError,
+        source: Box<CourseError>,
     },
     /// Its flesh could not be built.
     #[error("the flesh of `{name}` could not be built; check FleshOptions: {source}")]
@@ -100,12 +100,12 @@ impl Character {
     /// [`CharacterError::Muscle`], [`CharacterError::Course`] or [`CharacterError::Flesh`].
     pub fn from_asset(mut asset: CharacterAsset, options: &FleshOptions) -> Result<Self, CharacterError> {
         check_muscles(&asset.muscles, &asset.skeleton)
-            .map_err(|source| CharacterError::Muscle { name: asset.name.clone(), source })?;
+            .map_err(|source| CharacterError::Muscle { name: asset.name.clone(), source: Box::new(source) })?;
         let (joints, rest) = rest_at(&asset, Vec3::ONE);
         let mut courses = Vec::with_capacity(asset.muscles.len());
         for spec in asset.muscles.clone() {
             let mut course = lay(&spec, &joints, &asset, &rest.positions)
-                .map_err(|source| CharacterError::Course { name: asset.name.clone(), source })?;
+                .map_err(|source| CharacterError::Course { name: asset.name.clone(), source: Box::new(source) })?;
             course.surface = free_surface(&spec, &course.holds, &joints, &mut asset);
             courses.push(course);
         }

@@ -8,14 +8,14 @@ use std::ops::Range;
 
 use glam::{Affine3A, DVec3, Vec3};
 
-use super::{MuscleMesh, MuscleShape, MuscleSpec, Thickness};
 #[cfg(feature = "viperize")]
 use super::{MeshEnds, PathPoint};
+use super::{MuscleMesh, MuscleShape, MuscleSpec, Thickness};
+use crate::Material;
 #[cfg(feature = "viperize")]
 use crate::character::body::rest_at;
 #[cfg(feature = "viperize")]
 use crate::character::viperize::{Ends, TriangleMesh, ViperizeOptions, viperize};
-use crate::Material;
 use crate::character::{CharacterAsset, PaletteEntry};
 use crate::flesh::{Bundle, Contraction, Disc, Holds, RodSpec, frames_along};
 

@@ -14,7 +14,7 @@ use crate::Error;
 struct Way {
     name: &'static str,
     /// Iterations, time (µs) and where it stands.
-    stands: Vec<(usize, f64, Progress)>,
+    stands: Vec<Stand>,
     to_one_percent: usize,
     /// Time to 1 % (µs).
     time: f64,
@@ -45,6 +45,9 @@ fn way(start: &mut Figure14, name: &'static str, solver: Solver, to_one_percent:
     Way { name, stands, to_one_percent, time }
 }
 
+/// After how many iterations and how long (s) it stood how.
+type Stand = (usize, f64, Progress);
+
 pub fn figure_14(effort: Effort) -> Result<Figure, Error> {
     let mut start = Figure14::new(20, 0.499)?;
     let unreached = "the minimisation does not get to 1 % of the initial residual";
@@ -56,7 +59,7 @@ pub fn figure_14(effort: Effort) -> Result<Figure, Error> {
         ways.push(way(&mut start, name, solver, iterations, most));
     }
     let initial = ways[0].stands[0].2.residual;
-    let panel = |title: &str, x_label: &str, y_label: &str, point: &dyn Fn(&(usize, f64, Progress)) -> (f64, f64)| {
+    let panel = |title: &str, x_label: &str, y_label: &str, point: &dyn Fn(&Stand) -> (f64, f64)| {
         let curve = |(k, way): (usize, &Way)| {
             let points = way.stands.iter().map(point).filter(|p| p.0 > 0.0 && p.1 > 0.0);
             Curve::new(way.name, [1, 0, 2][k % 3], points).stroke(if k == 0 { Stroke::Solid } else { Stroke::Dashed })
