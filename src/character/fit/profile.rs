@@ -1,0 +1,231 @@
+//! How far the skin is from a course, all around, at every station.
+
+use std::f64::consts::TAU;
+
+use glam::{DVec2, DVec3};
+
+use super::course::{BEYOND, Course, Frames, Station};
+use super::trunk::limb_skin;
+use super::{Figure, FittedPart};
+
+/// Rays around a station; an even number, so that a profile's mirror image is one.
+pub(super) const RAYS: usize = 32;
+/// How far rays go in skin of the course's own and in other skin, over the usual distance of the skin.
+const OWN_CAP: f64 = 2.2;
+const OTHER_CAP: f64 = 1.3;
+/// Without skin in a direction, this share of the usual distance.
+const GUESS: f64 = 0.8;
+/// How far a profile's centre may be from the path, over the usual distance of the skin.
+const OFF_CENTRE: f64 = 0.4;
+
+/// The direction of a ray; none lies on an axis.
+pub(super) fn direction(ray: usize) -> DVec2 {
+    DVec2::from_angle((ray as f64 + 0.5) * TAU / RAYS as f64)
+}
+
+/// The skin's triangles.
+pub(super) struct Triangles {
+    corners: Vec<[DVec3; 3]>,
+    normals: Vec<DVec3>,
+    strongest: Vec<[u32; 3]>,
+}
+
+impl Triangles {
+    pub(super) fn new(figure: &Figure) -> Self {
+        let sound = |triangle: &&[u32; 3]| {
+            triangle.iter().all(|&corner| {
+                figure.positions.get(corner as usize).is_some_and(|place| place.is_finite())
+            })
+        };
+        let triangles: Vec<&[u32; 3]> = figure.triangles.iter().filter(sound).collect();
+        let corners: Vec<[DVec3; 3]> = triangles
+            .iter()
+            .map(|triangle| triangle.map(|corner| figure.positions[corner as usize].as_dvec3()))
+            .collect();
+        let normals = corners.iter().map(|[a, b, c]| (*b - *a).cross(*c - *a)).collect();
+        let strongest =
+            triangles.iter().map(|triangle| triangle.map(|corner| figure.strongest[corner as usize])).collect();
+        Self { corners, normals, strongest }
+    }
+
+    /// Which triangles are a course's own, by the joints that pull strongest on them.
+    fn own(&self, figure: &Figure, courses: &[Course], course: usize) -> Vec<bool> {
+        let mut of_course = vec![false; figure.parents.len()];
+        match courses[course].part {
+            FittedPart::Limb(_) => courses[course].joints.iter().for_each(|&joint| of_course[joint as usize] = true),
+            FittedPart::Trunk => {
+                let limb = |course: &&Course| course.part != FittedPart::Trunk;
+                let lines: Vec<super::Limb> = courses.iter().filter(limb).map(as_limb).collect();
+                of_course = limb_skin(figure, &lines).into_iter().map(|limb| !limb).collect();
+            }
+        }
+        self.strongest.iter().map(|corners| corners.iter().any(|&joint| of_course[joint as usize])).collect()
+    }
+
+    /// Where the plane of a station cuts the skin.
+    fn cut(&self, own: &[bool], station: &Station) -> Vec<Cut> {
+        let mut cuts = Vec::new();
+        for (index, corners) in self.corners.iter().enumerate() {
+            let heights = corners.map(|corner| (corner - station.place).dot(station.w));
+            let above = heights.map(|height| height >= 0.0);
+            if above[0] == above[1] && above[1] == above[2] {
+                continue;
+            }
+            let mut ends = [DVec2::ZERO; 2];
+            let mut found = 0;
+            for (a, b) in [(0, 1), (1, 2), (2, 0)] {
+                if above[a] != above[b] && found < 2 {
+                    // From the same side whichever triangle asks, so that neighbours agree to the bit.
+                    let (low, high) = if above[a] { (b, a) } else { (a, b) };
+                    let t = heights[low] / (heights[low] - heights[high]);
+                    ends[found] = station.flat(corners[low] + (corners[high] - corners[low]) * t);
+                    found += 1;
+                }
+            }
+            let normal = self.normals[index];
+            let out = DVec2::new(normal.dot(station.u), normal.dot(station.v));
+            cuts.push(Cut { ends, out, own: own[index] });
+        }
+        cuts
+    }
+}
+
+fn as_limb(course: &Course) -> super::Limb {
+    let [from, to] = [course.path[0], course.path[course.path.len() - 1]];
+    let joint = course.joints[0];
+    super::Limb { joint, end_joint: joint, line: [from, to], radii: course.radii.clone() }
+}
+
+/// A stretch of skin in the plane of a station.
+struct Cut {
+    ends: [DVec2; 2],
+    out: DVec2,
+    own: bool,
+}
+
+/// The space around a course: one polygon a station, star-shaped about its centre.
+#[derive(Clone, Debug)]
+pub(super) struct Profiles {
+    pub(super) centres: Vec<DVec2>,
+    pub(super) radii: Vec<[f64; RAYS]>,
+    /// Whether skin closes around the station, so that its profile is known.
+    pub(super) known: Vec<bool>,
+}
+
+/// The space that is there on all sides given: stations of courses that are to have the same profiles.
+pub(super) fn common(skin: &Triangles, figure: &Figure, courses: &[Course], sides: &[(usize, Frames)]) -> Profiles {
+    let cuts: Vec<Vec<Vec<Cut>>> = sides
+        .iter()
+        .map(|(course, frames)| {
+            let own = skin.own(figure, courses, *course);
+            frames.stations.iter().map(|station| skin.cut(&own, station)).collect()
+        })
+        .collect();
+    let stations = &sides[0].1.stations;
+    let count = stations.len();
+    let inner = |s: usize| (BEYOND..count - BEYOND).contains(&s);
+    let mut closed = vec![0; count];
+    let mut all = |centres: &[DVec2]| -> Vec<[f64; RAYS]> {
+        closed.fill(0);
+        (0..count)
+            .map(|s| {
+                let mut radii = [f64::INFINITY; RAYS];
+                for side in &cuts {
+                    for (ray, radius) in radii.iter_mut().enumerate() {
+                        let (distance, inside) = reach(&side[s], centres[s], direction(ray), stations[s].radius);
+                        closed[s] += usize::from(inside);
+                        let guess = if inner(s) { GUESS * stations[s].radius } else { 0.0 };
+                        let distance = distance.filter(|_| inside || inner(s)).unwrap_or(guess);
+                        *radius = radius.min(distance);
+                    }
+                }
+                radii
+            })
+            .collect()
+    };
+    let raw = all(&vec![DVec2::ZERO; count]);
+    let offsets: Vec<DVec2> = (0..count).map(|s| centroid(&raw[s]).clamp_length_max(OFF_CENTRE * stations[s].radius)).collect();
+    // Smoothly along, from the inner stations alone.
+    let smooth = |s: usize| {
+        let near = s.clamp(BEYOND, count - 1 - BEYOND);
+        let (low, high) = (near.saturating_sub(3).max(BEYOND), (near + 3).min(count - 1 - BEYOND));
+        (low..=high).map(|k| offsets[k]).sum::<DVec2>() / (high + 1 - low) as f64
+    };
+    let centres: Vec<DVec2> = (0..count).map(smooth).collect();
+    let radii = all(&centres);
+    let rays = sides.len() * RAYS;
+    let open = closed[BEYOND..count - BEYOND].iter().sum::<usize>() * 2 < rays * (count - 2 * BEYOND);
+    let known = (0..count).map(|s| inner(s) || !open).collect();
+    Profiles { centres, radii, known }
+}
+
+/// How far the solid reaches from a place, and whether the place is inside it at all: along the ray, every skin that
+/// is left takes one from the winding number, every one that is entered adds one.
+fn reach(cuts: &[Cut], from: DVec2, direction: DVec2, usual: f64) -> (Option<f64>, bool) {
+    let mut hits: Vec<(f64, i32, bool)> = Vec::new();
+    for cut in cuts {
+        let [a, b] = cut.ends.map(|end| end - from);
+        let (side_a, side_b) = (direction.perp_dot(a), direction.perp_dot(b));
+        if (side_a >= 0.0) == (side_b >= 0.0) {
+            continue;
+        }
+        let t = side_a / (side_a - side_b);
+        let distance = (a + (b - a) * t).dot(direction);
+        if distance > 0.0 {
+            hits.push((distance, if cut.out.dot(direction) > 0.0 { 1 } else { -1 }, cut.own));
+        }
+    }
+    hits.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut winding: i32 = hits.iter().map(|hit| hit.1).sum();
+    let capped = |(distance, _, own): (f64, i32, bool)| distance.min(if own { OWN_CAP } else { OTHER_CAP } * usual);
+    if winding >= 1 {
+        for hit in hits {
+            winding -= hit.1;
+            if winding <= 0 {
+                return (Some(capped(hit)), true);
+            }
+        }
+        return (None, true);
+    }
+    let near = |hit: &(f64, i32, bool)| hit.2 && hit.0 > 0.25 * usual;
+    (hits.into_iter().find(near).map(capped), false)
+}
+
+fn centroid(radii: &[f64; RAYS]) -> DVec2 {
+    let (mut area, mut moment) = (0.0, DVec2::ZERO);
+    for (ray, &radius) in radii.iter().enumerate() {
+        area += radius * radius;
+        moment += direction(ray) * (radius * radius * radius * 2.0 / 3.0);
+    }
+    if area > 0.0 { moment / area } else { DVec2::ZERO }
+}
+
+impl Profiles {
+    /// Corners of a station's polygon, drawn in to `fill`.
+    fn corner(&self, station: usize, ray: usize, fill: f64) -> DVec2 {
+        self.centres[station] + direction(ray) * (self.radii[station][ray] * fill)
+    }
+
+    /// Area of a station's polygon.
+    pub(super) fn area(&self, station: usize) -> f64 {
+        let wedge = 0.5 * (TAU / RAYS as f64).sin();
+        let radii = &self.radii[station];
+        (0..RAYS).map(|ray| wedge * radii[ray] * radii[(ray + 1) % RAYS]).sum()
+    }
+
+    /// How far a place is inside the polygon drawn in to `fill`; negative outside.
+    pub(super) fn depth(&self, station: usize, place: DVec2, fill: f64) -> f64 {
+        let mut least = f64::INFINITY;
+        let mut inside = false;
+        for ray in 0..RAYS {
+            let (a, b) = (self.corner(station, ray, fill), self.corner(station, (ray + 1) % RAYS, fill));
+            let along = b - a;
+            let t = ((place - a).dot(along) / along.length_squared().max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
+            least = least.min(place.distance(a + along * t));
+            if (a.y > place.y) != (b.y > place.y) && place.x < a.x + along.x * (place.y - a.y) / along.y {
+                inside = !inside;
+            }
+        }
+        if inside { least } else { -least }
+    }
+}
