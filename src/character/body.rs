@@ -5,10 +5,11 @@ use std::sync::Arc;
 use glam::{Affine3A, DMat3, DQuat, DVec3, Mat3A, Vec3};
 
 use super::first_flesh::{FleshOptions, Limb, RestSkin, find_limbs, influences, owners};
+use super::fit::{Figure, FittedMuscle, FittedPart, Layout, fit};
 use super::skin_weights::{Pull, PullLimit, SkinFairing, section_pills};
 use super::{CharacterAsset, LocalTransform, MAX_INFLUENCES};
 use crate::Pose;
-use crate::flesh::{BuildError, Flesh, Holds, RodNode, RodSpec, SCALE_RANGE};
+use crate::flesh::{BuildError, Flesh, RodSpec, SCALE_RANGE};
 use crate::skin::{Skin, SkinSection, SkinVertex};
 
 /// A pill: the hull of two spheres, carried by a bone.
@@ -29,8 +30,10 @@ pub struct Body {
     pub scale: Vec3,
     /// The joints that flesh and pills hang on; a bone is the rigid part of its joint's motion.
     pub bones: Vec<u32>,
-    /// The limbs that have flesh, one rod each, in the rods' order.
+    /// The limbs that have flesh, one rod each, in the rods' order; a trunk's rod comes after them.
     pub limbs: Vec<Limb>,
+    /// What was fitted, in the rods' order.
+    pub muscles: Vec<FittedMuscle>,
     /// The rods.
     pub flesh: Arc<Flesh>,
     /// The skin.
@@ -55,22 +58,29 @@ impl Body {
         let mut palette = Vec::new();
         asset.palette_matrices(&joints, &mut palette);
         let rest = rest_skin(asset, &palette);
-        let limbs = find_limbs(asset, &joints, &rest, options);
+        let mut limbs = find_limbs(asset, &joints, &rest, options);
+        let mirrored = scale.x * scale.y * scale.z < 0.0;
+        let triangles: Vec<[u32; 3]> =
+            asset.mesh.triangles.iter().map(|&[a, b, c]| if mirrored { [a, c, b] } else { [a, b, c] }).collect();
+        let muscles = fitted(asset, &joints, (&rest, &triangles), &mut limbs, options);
 
-        let bones: Vec<u32> = limbs.iter().map(|limb| limb.joint).collect();
+        let mut bones: Vec<u32> = limbs.iter().map(|limb| limb.joint).collect();
+        for &(_, joint, _) in muscles.iter().flat_map(|muscle| &muscle.holds) {
+            if !bones.contains(&joint) {
+                bones.push(joint);
+            }
+        }
         let bone_poses: Vec<Pose> = bones.iter().map(|&joint| rigid_part(&joints[joint as usize])).collect();
         let rods: Vec<RodSpec> =
-            limbs.iter().enumerate().map(|(bone, limb)| rod_along(asset, limb, bone, options)).collect();
+            muscles.iter().map(|muscle| rod(asset, muscle, &limbs, &bones, options)).collect::<Result<_, _>>()?;
         let flesh = Flesh::build(&rods, &bone_poses)?;
-        let skin = bind_skin(asset, &rest, &limbs, &flesh, options);
-        let pills = limbs.iter().enumerate().map(|(bone, limb)| pill(limb, bone, &bone_poses[bone])).collect();
-        let mirrored = scale.x * scale.y * scale.z < 0.0;
-        let triangles =
-            asset.mesh.triangles.iter().map(|&[a, b, c]| if mirrored { [a, c, b] } else { [a, b, c] }).collect();
+        let skin = bind_skin(asset, &rest, &muscles, &flesh, options);
+        let pills = muscles.iter().flat_map(|muscle| pills(muscle, &bones, &bone_poses)).collect();
         Ok(Self {
             scale,
             bones,
             limbs,
+            muscles,
             flesh: Arc::new(flesh),
             skin: Arc::new(skin),
             pills,
@@ -181,29 +191,79 @@ fn model_normal(matrix: &Mat3A, normal: Vec3) -> Vec3 {
     (cofactors * normal * side).normalize_or(normal)
 }
 
-fn rod_along(asset: &CharacterAsset, limb: &Limb, bone: usize, options: &FleshOptions) -> RodSpec {
-    let [from, to] = limb.line;
-    let name = |joint: u32| asset.skeleton.joints[joint as usize].name.as_str();
-    let nodes = (0..=options.segments)
-        .map(|j| {
-            let along = j as f64 / options.segments as f64;
-            RodNode::disc(from.lerp(to, along), options.fill * limb.radius_at(along))
+/// Fits bundles to the limbs and the trunk.
+fn fitted(
+    asset: &CharacterAsset,
+    joints: &[Affine3A],
+    (rest, triangles): (&RestSkin, &[[u32; 3]]),
+    limbs: &mut Vec<Limb>,
+    options: &FleshOptions,
+) -> Vec<FittedMuscle> {
+    let owners = owners(asset);
+    let strongest: Vec<u32> = (0..asset.mesh.positions.len())
+        .map(|vertex| {
+            let by_weight = |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0));
+            let entry = influences(asset, vertex).max_by(by_weight).map_or(0, |(entry, _)| entry);
+            asset.palette.get(entry).map_or(0, |entry| owners[entry.joint as usize])
         })
         .collect();
-    RodSpec {
-        name: format!("{} to {}", name(limb.joint), name(limb.end_joint)),
-        nodes,
-        material: options.material_for(limb),
-        ..Default::default()
-    }
-    .attach(0, bone, Holds::CLAMP)
-    .attach(options.segments, bone, Holds::CLAMP)
+    let figure = Figure {
+        positions: &rest.positions,
+        triangles,
+        strongest: &strongest,
+        joints: &joints.iter().map(|joint| joint.translation.as_dvec3()).collect::<Vec<_>>(),
+        parents: &asset.skeleton.joints.iter().map(|joint| joint.parent).collect::<Vec<_>>(),
+    };
+    let layout = Layout { fibres: options.fibres, segments: options.segments, fill: options.fill };
+    fit(&figure, limbs, options.trunk, &layout)
 }
 
-fn pill(limb: &Limb, bone: usize, bone_pose: &Pose) -> Pill {
-    let to_bone = bone_pose.inverse();
-    let radius = |along: f64| limb.radius_at(along) as f32;
-    Pill { bone, ends: limb.line.map(|end| to_bone.transform_point(end).as_vec3()), radii: [radius(0.0), radius(1.0)] }
+/// The rod of a fitted muscle.
+fn rod(
+    asset: &CharacterAsset,
+    muscle: &FittedMuscle,
+    limbs: &[Limb],
+    bones: &[u32],
+    options: &FleshOptions,
+) -> Result<RodSpec, BuildError> {
+    let name = |joint: u32| asset.skeleton.joints[joint as usize].name.as_str();
+    let title = match muscle.part {
+        FittedPart::Limb(limb) => format!("{} to {}", name(limbs[limb].joint), name(limbs[limb].end_joint)),
+        FittedPart::Trunk => "trunk".to_string(),
+    };
+    let mut rod = RodSpec::from_bundle(title, &muscle.bundle)?;
+    let span = |pair: &[(usize, u32, crate::flesh::Holds)]| {
+        rod.nodes[pair[0].0..=pair[1].0].windows(2).map(|nodes| nodes[0].place.distance(nodes[1].place)).sum::<f64>()
+    };
+    let longest = muscle.holds.windows(2).map(span).fold(0.0, f64::max);
+    let sections: Vec<crate::Section> = rod.nodes.iter().map(|node| node.section).collect();
+    rod.material = options.stiffened(longest, &sections);
+    if options.balance {
+        rod.rest_gravity = DVec3::new(0.0, -9.81, 0.0);
+    }
+    for &(node, joint, holds) in &muscle.holds {
+        let bone = bones.iter().position(|&bone| bone == joint).unwrap_or(0);
+        rod = rod.attach(node, bone, holds);
+    }
+    Ok(rod)
+}
+
+/// A pill for each stretch of a muscle's path.
+fn pills(muscle: &FittedMuscle, bones: &[u32], bone_poses: &[Pose]) -> Vec<Pill> {
+    let length: f64 = muscle.path.windows(2).map(|pair| pair[0].distance(pair[1])).sum();
+    let mut before = 0.0;
+    let mut pills = Vec::new();
+    for (pair, joint) in muscle.path.windows(2).zip(&muscle.joints) {
+        let after = before + pair[0].distance(pair[1]);
+        if let Some(bone) = bones.iter().position(|bone| bone == joint) {
+            let to_bone = bone_poses[bone].inverse();
+            let ends = [pair[0], pair[1]].map(|end| to_bone.transform_point(end).as_vec3());
+            let radii = [before, after].map(|along| muscle.radius_at(along / length) as f32);
+            pills.push(Pill { bone, ends, radii });
+        }
+        before = after;
+    }
+    pills
 }
 
 /// 1 up to `from`, 0 beyond `to`, smooth between.
@@ -212,36 +272,39 @@ fn fade(value: f64, [from, to]: [f64; 2]) -> f64 {
     1.0 - t * t * (3.0 - 2.0 * t)
 }
 
-/// How much of a vertex each limb's flesh may have: as much as the limb's joint pulls on it, fading with its distance,
+/// How much of a vertex each muscle may have: as much as the muscle's joints pull on it, fading with its distance,
 /// so that skin near another bone, and skin far from the flesh, follows bones.
 fn pull_limit(
     asset: &CharacterAsset,
     (rest, owners): (&RestSkin, &[u32]),
     vertex: usize,
-    limbs: &[Limb],
+    muscles: &[FittedMuscle],
     options: &FleshOptions,
 ) -> PullLimit {
-    let chains = limbs.iter().enumerate().filter_map(|(chain, limb)| {
+    let chains = muscles.iter().enumerate().filter_map(|(chain, muscle)| {
         let pull: f64 = influences(asset, vertex)
-            .filter(|&(entry, _)| owners[asset.palette[entry].joint as usize] == limb.joint)
+            .filter(|&(entry, _)| muscle.joints.contains(&owners[asset.palette[entry].joint as usize]))
             .map(|(_, weight)| weight)
             .sum();
-        let axis = (limb.line[1] - limb.line[0]) / limb.length();
-        let offset = rest.positions[vertex].as_dvec3() - limb.line[0];
-        let along = offset.dot(axis) / limb.length();
-        let distance = (offset - axis * offset.dot(axis)).length();
+        let (along, distance) = muscle.along(rest.positions[vertex].as_dvec3());
         let beyond = (along - 1.0).max(-along).max(0.0);
-        let most = pull * fade(distance / limb.radius_at(along), options.fade) * fade(beyond, [0.0, 0.2]);
+        let most = pull * fade(distance / muscle.radius_at(along), options.fade) * fade(beyond, [0.0, 0.2]);
         (most >= 1.0e-3).then_some((chain as u32, most))
     });
     PullLimit { total: 1.0, chains: chains.collect() }
 }
 
-fn bind_skin(asset: &CharacterAsset, rest: &RestSkin, limbs: &[Limb], flesh: &Flesh, options: &FleshOptions) -> Skin {
+fn bind_skin(
+    asset: &CharacterAsset,
+    rest: &RestSkin,
+    muscles: &[FittedMuscle],
+    flesh: &Flesh,
+    options: &FleshOptions,
+) -> Skin {
     let mesh = &asset.mesh;
     let owners = owners(asset);
     let limits: Vec<PullLimit> = (0..mesh.positions.len())
-        .map(|vertex| pull_limit(asset, (rest, &owners), vertex, limbs, options))
+        .map(|vertex| pull_limit(asset, (rest, &owners), vertex, muscles, options))
         .collect();
     let fairing = SkinFairing {
         places: &rest.positions,

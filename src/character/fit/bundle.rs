@@ -14,13 +14,13 @@ const RINGS: usize = 8;
 /// Rounds of Lloyd's iteration a section.
 const ROUNDS: usize = 12;
 /// Share of a profile that equal discs side by side can take.
-const PACKING: f64 = 0.8;
+const PACKING: f64 = 0.85;
 /// How much larger than its share a disc may be, where there is space.
-const LARGEST: f64 = 1.15;
+const LARGEST: f64 = 1.25;
 /// How thin a disc may get, over its share.
-const THINNEST: f64 = 0.12;
+const THINNEST: f64 = 0.3;
 /// How far pills may stand out of the profile drawn in, over the skin's usual distance.
-const SLACK: f64 = 0.01;
+const SLACK: f64 = 0.02;
 
 /// Sites (m) in the plane of each section and their radii (m), `[section][fibre]`.
 pub(super) struct Laid {
@@ -146,7 +146,7 @@ fn radii(frames: &Frames, profiles: &Profiles, sites: &[Vec<DVec2>], layout: &La
             (0..own.len())
                 .map(|fibre| {
                     let centre = place(section, fibre);
-                    let mut radius = (LARGEST * share[section]).min(0.55 * gap(fibre));
+                    let mut radius = (LARGEST * share[section]).min(0.6 * gap(fibre));
                     for station in 0..stations.len() {
                         let off = (centre - stations[station].place).dot(stations[station].w);
                         if off.abs() < radius && profiles.known[station] && near(station, at) {
@@ -193,6 +193,7 @@ pub(super) fn place(course: &Course, frames: &Frames, profiles: &Profiles, laid:
     };
     let fibre = |fibre: usize| (0..sections).map(|section| disc(section, fibre)).collect();
     let bundle = Bundle { fibres: (0..laid.sites[0].len()).map(fibre).collect() };
+    let bundle = if runs_on(&bundle, frames) { bundle } else { round(frames, laid.sites[0].len()) };
     let holds = frames
         .joint_sections
         .iter()
@@ -226,4 +227,25 @@ fn round_radii(frames: &Frames, profiles: &Profiles) -> Vec<f64> {
     let last = frames.section_count() - 1;
     let at = |k: usize| Frames::of_section((k * last + (STATIONS - 1) / 2) / (STATIONS - 1));
     (0..STATIONS).map(|k| (profiles.area(at(k)) / PI).sqrt()).collect()
+}
+
+/// Whether a bundle's sections follow one another as its course does.
+fn runs_on(bundle: &Bundle, frames: &Frames) -> bool {
+    let (nodes, _) = bundle.sections();
+    nodes.windows(2).enumerate().all(|(section, pair)| {
+        let [a, b] = [section, section + 1].map(|section| frames.stations[Frames::of_section(section)].place);
+        let step = pair[1].place - pair[0].place;
+        step.is_finite() && step.dot(b - a) > 0.25 * a.distance_squared(b)
+    })
+}
+
+/// Fibres around the path, as if the skin were round.
+fn round(frames: &Frames, fibres: usize) -> Bundle {
+    let thickness = (0.7 / fibres as f64).sqrt();
+    let disc = |shape: DVec2, section: usize| {
+        let station = &frames.stations[Frames::of_section(section)];
+        Disc { place: station.space(shape * (0.9 * station.radius)), radius: 0.9 * thickness * station.radius }
+    };
+    let fibre = |shape: DVec2| (0..frames.section_count()).map(|section| disc(shape, section)).collect();
+    Bundle { fibres: start(fibres).into_iter().map(fibre).collect() }
 }

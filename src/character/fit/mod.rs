@@ -117,7 +117,7 @@ impl FittedMuscle {
 pub fn fit(figure: &Figure, limbs: &mut Vec<Limb>, trunk: bool, layout: &Layout) -> Vec<FittedMuscle> {
     let spine = if trunk { trunk::find(figure, limbs) } else { None };
     if let Some(spine) = &spine {
-        limbs.retain(|limb| !spine.joints.contains(&limb.joint));
+        limbs.retain(|limb| !spine.covered().contains(&limb.joint));
     }
     let mut courses: Vec<Course> = limbs.iter().enumerate().map(|(index, limb)| Course::of_limb(index, limb)).collect();
     courses.extend(spine.map(|spine| trunk::course(figure, limbs, spine)));

@@ -25,7 +25,8 @@ pub(super) fn direction(ray: usize) -> DVec2 {
 
 /// The skin's triangles.
 pub(super) struct Triangles {
-    corners: Vec<[DVec3; 3]>,
+    places: Vec<DVec3>,
+    corners: Vec<[u32; 3]>,
     normals: Vec<DVec3>,
     strongest: Vec<[u32; 3]>,
 }
@@ -37,15 +38,16 @@ impl Triangles {
                 figure.positions.get(corner as usize).is_some_and(|place| place.is_finite())
             })
         };
-        let triangles: Vec<&[u32; 3]> = figure.triangles.iter().filter(sound).collect();
-        let corners: Vec<[DVec3; 3]> = triangles
-            .iter()
-            .map(|triangle| triangle.map(|corner| figure.positions[corner as usize].as_dvec3()))
-            .collect();
-        let normals = corners.iter().map(|[a, b, c]| (*b - *a).cross(*c - *a)).collect();
+        let corners: Vec<[u32; 3]> = figure.triangles.iter().filter(sound).copied().collect();
+        let places: Vec<DVec3> = figure.positions.iter().map(|place| place.as_dvec3()).collect();
+        let normal = |corners: &[u32; 3]| {
+            let [a, b, c] = corners.map(|corner| places[corner as usize]);
+            (b - a).cross(c - a)
+        };
+        let normals = corners.iter().map(normal).collect();
         let strongest =
-            triangles.iter().map(|triangle| triangle.map(|corner| figure.strongest[corner as usize])).collect();
-        Self { corners, normals, strongest }
+            corners.iter().map(|triangle| triangle.map(|corner| figure.strongest[corner as usize])).collect();
+        Self { places, corners, normals, strongest }
     }
 
     /// Which triangles are a course's own, by the joints that pull strongest on them.
@@ -65,12 +67,14 @@ impl Triangles {
     /// Where the plane of a station cuts the skin.
     fn cut(&self, own: &[bool], station: &Station) -> Vec<Cut> {
         let mut cuts = Vec::new();
+        let heights: Vec<f64> = self.places.iter().map(|&place| (place - station.place).dot(station.w)).collect();
         for (index, corners) in self.corners.iter().enumerate() {
-            let heights = corners.map(|corner| (corner - station.place).dot(station.w));
-            let above = heights.map(|height| height >= 0.0);
+            let above = corners.map(|corner| heights[corner as usize] >= 0.0);
             if above[0] == above[1] && above[1] == above[2] {
                 continue;
             }
+            let heights = corners.map(|corner| heights[corner as usize]);
+            let places = corners.map(|corner| self.places[corner as usize]);
             let mut ends = [DVec2::ZERO; 2];
             let mut found = 0;
             for (a, b) in [(0, 1), (1, 2), (2, 0)] {
@@ -78,7 +82,7 @@ impl Triangles {
                     // From the same side whichever triangle asks, so that neighbours agree to the bit.
                     let (low, high) = if above[a] { (b, a) } else { (a, b) };
                     let t = heights[low] / (heights[low] - heights[high]);
-                    ends[found] = station.flat(corners[low] + (corners[high] - corners[low]) * t);
+                    ends[found] = station.flat(places[low] + (places[high] - places[low]) * t);
                     found += 1;
                 }
             }

@@ -20,6 +20,13 @@ pub(super) struct Spine {
     pub(super) end: Option<DVec3>,
 }
 
+impl Spine {
+    /// The joints whose flesh the trunk is.
+    pub(super) fn covered(&self) -> &[u32] {
+        &self.joints[..self.joints.len() - usize::from(self.end.is_none())]
+    }
+}
+
 /// The last stretch of the skeleton between two joints where limbs branch off, on the way from the common ancestor of
 /// all limbs into the part with clearly the most limbs; drawn on to the neck where a joint lies straight ahead.
 pub(super) fn find(figure: &Figure, limbs: &[Limb]) -> Option<Spine> {
@@ -97,7 +104,7 @@ fn spine(figure: &Figure, mut joints: Vec<u32>) -> Option<Spine> {
     let ahead = (place(chest) - place(joints[joints.len() - 2])).normalize_or_zero();
     let straight = |end: &DVec3| {
         let step = *end - place(chest);
-        step.length() > LEAST_SPAN * whole && step.length() < whole && step.normalize().dot(ahead) > 0.8
+        step.length() > LEAST_SPAN * whole && step.length() < 1.5 * whole && step.normalize().dot(ahead) > 0.8
     };
     let ends = (0..figure.parents.len()).filter(|&child| figure.parents[child] == Some(chest));
     let ends = ends.map(|child| figure.joints[child]).filter(straight);
