@@ -276,22 +276,26 @@ fn both_sides_are_mirror_images() {
         let joint = |index: u32| matrices[index as usize].translation.as_dvec3();
         let lines: Vec<[DVec3; 2]> =
             body.limbs.iter().map(|limb| [joint(limb.joint), joint(limb.end_joint)]).collect();
-        let image = |place: DVec3, middle: f64| DVec3::new(2.0 * middle - place.x, place.y, place.z);
-        let pairs = |middle: f64| -> Vec<(usize, usize)> {
+        // The mirror between two limbs that most pairs share, as its normal and its offset.
+        let image = |place: DVec3, (normal, offset): (DVec3, f64)| place - 2.0 * (normal.dot(place) - offset) * normal;
+        let all: Vec<(usize, usize)> =
+            (0..lines.len()).flat_map(|a| (a + 1..lines.len()).map(move |b| (a, b))).collect();
+        let pairs = |mirror: (DVec3, f64)| -> Vec<(usize, usize)> {
             let alike = |a: &[DVec3; 2], b: &[DVec3; 2]| {
                 let near = NEAR * a[0].distance(a[1]);
-                (0..2).all(|k| image(a[k], middle).distance(b[k]) <= near)
+                (0..2).all(|k| image(a[k], mirror).distance(b[k]) <= near)
             };
-            let all = (0..lines.len()).flat_map(|a| (a + 1..lines.len()).map(move |b| (a, b)));
-            all.filter(|&(a, b)| alike(&lines[a], &lines[b])).collect()
+            all.iter().copied().filter(|&(a, b)| alike(&lines[a], &lines[b])).collect()
         };
-        // The mirror across x that most pairs share.
-        let middles = (0..lines.len())
-            .flat_map(|a| (a + 1..lines.len()).map(move |b| (a, b)))
-            .map(|(a, b)| 0.25 * (lines[a][0].x + lines[a][1].x + lines[b][0].x + lines[b][1].x));
-        let middle = middles.max_by_key(|&middle| pairs(middle).len()).unwrap_or(0.0);
-        let (mut off, mut thicker) = (0.0_f64, 0.0_f64);
+        let mirrors = all.iter().map(|&(a, b)| {
+            let [from, to] = [a, b].map(|limb| 0.5 * (lines[limb][0] + lines[limb][1]));
+            let normal = (to - from).normalize_or(DVec3::X);
+            (normal, normal.dot(0.5 * (from + to)))
+        });
+        // Of equals the first.
+        let middle = mirrors.rev().max_by_key(|&mirror| pairs(mirror).len()).unwrap_or((DVec3::X, 0.0));
         let pairs = pairs(middle);
+        let (mut off, mut thicker) = (0.0_f64, 0.0_f64);
         for &(a, b) in &pairs {
             let [left, right] = [a, b].map(|rod| &body.flesh.chains()[rod]);
             let place = |chain: &sinew::flesh::Chain, k: usize, j: usize| {

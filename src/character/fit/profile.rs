@@ -10,9 +10,14 @@ use super::{Figure, FittedPart};
 
 /// Rays around a station; an even number, so that a profile's mirror image is one.
 pub(super) const RAYS: usize = 32;
-/// How far rays go in skin of the course's own and in other skin, over the usual distance of the skin.
+/// How far rays go that meet the course's own skin, over the usual distance of the skin.
 const OWN_CAP: f64 = 2.2;
-const OTHER_CAP: f64 = 1.3;
+/// How far rays go that run on into other parts, over the median of those that meet the course's own skin.
+const OTHER_CAP: f64 = 1.15;
+/// So many rays that meet own skin have a median.
+const LEAST_OWN: usize = 5;
+/// Own skin nearer than this, over the usual distance, is something within.
+const WITHIN: f64 = 0.1;
 /// Without skin in a direction, this share of the usual distance.
 const GUESS: f64 = 0.8;
 /// How far a profile's centre may be from the path, over the usual distance of the skin.
@@ -134,13 +139,20 @@ pub(super) fn common(skin: &Triangles, figure: &Figure, courses: &[Course], side
         (0..count)
             .map(|s| {
                 let mut radii = [f64::INFINITY; RAYS];
+                let usual = stations[s].radius;
                 for side in &cuts {
-                    for (ray, radius) in radii.iter_mut().enumerate() {
-                        let (distance, inside) = reach(&side[s], centres[s], direction(ray), stations[s].radius);
-                        closed[s] += usize::from(inside);
-                        let guess = if inner(s) { GUESS * stations[s].radius } else { 0.0 };
-                        let distance = distance.filter(|_| inside || inner(s)).unwrap_or(guess);
-                        *radius = radius.min(distance);
+                    let reaches: [Reach; RAYS] =
+                        std::array::from_fn(|ray| reach(&side[s], centres[s], direction(ray), usual));
+                    let mut own: Vec<f64> =
+                        reaches.iter().filter(|reach| reach.own).filter_map(|reach| reach.distance).collect();
+                    own.sort_by(f64::total_cmp);
+                    let median = if own.len() < LEAST_OWN { usual } else { own[own.len() / 2] };
+                    for (radius, reach) in radii.iter_mut().zip(reaches) {
+                        closed[s] += usize::from(reach.inside);
+                        let cap = if reach.own { OWN_CAP * usual } else { OTHER_CAP * median };
+                        let guess = if inner(s) { GUESS * median } else { 0.0 };
+                        let distance = reach.distance.filter(|_| reach.inside || inner(s));
+                        *radius = radius.min(distance.map_or(guess, |distance| distance.min(cap)));
                     }
                 }
                 radii
@@ -163,9 +175,20 @@ pub(super) fn common(skin: &Triangles, figure: &Figure, courses: &[Course], side
     Profiles { centres, radii, known }
 }
 
-/// How far the solid reaches from a place, and whether the place is inside it at all: along the ray, every skin that
-/// is left takes one from the winding number, every one that is entered adds one.
-fn reach(cuts: &[Cut], from: DVec2, direction: DVec2, usual: f64) -> (Option<f64>, bool) {
+/// What a ray meets.
+struct Reach {
+    /// How far the solid reaches (m).
+    distance: Option<f64>,
+    /// Whether the ray starts inside the solid.
+    inside: bool,
+    /// Whether it ends at the course's own skin.
+    own: bool,
+}
+
+/// How far the solid reaches from a place. Along the ray, every skin that is left takes one from the winding number,
+/// every one that is entered adds one; own skin that is left is the end in any case, so that open sheets of skin
+/// beyond it do not count as more of the solid.
+fn reach(cuts: &[Cut], from: DVec2, direction: DVec2, usual: f64) -> Reach {
     let mut hits: Vec<(f64, i32, bool)> = Vec::new();
     for cut in cuts {
         let [a, b] = cut.ends.map(|end| end - from);
@@ -181,18 +204,15 @@ fn reach(cuts: &[Cut], from: DVec2, direction: DVec2, usual: f64) -> (Option<f64
     }
     hits.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut winding: i32 = hits.iter().map(|hit| hit.1).sum();
-    let capped = |(distance, _, own): (f64, i32, bool)| distance.min(if own { OWN_CAP } else { OTHER_CAP } * usual);
-    if winding >= 1 {
-        for hit in hits {
-            winding -= hit.1;
-            if winding <= 0 {
-                return (Some(capped(hit)), true);
-            }
+    let inside = winding >= 1;
+    for (distance, sign, own) in hits {
+        winding -= sign;
+        let leaves_own = own && distance > WITHIN * usual && (sign > 0 || !inside);
+        if leaves_own || (inside && winding <= 0) {
+            return Reach { distance: Some(distance), inside, own };
         }
-        return (None, true);
     }
-    let near = |hit: &(f64, i32, bool)| hit.2 && hit.0 > 0.25 * usual;
-    (hits.into_iter().find(near).map(capped), false)
+    Reach { distance: None, inside, own: false }
 }
 
 fn centroid(radii: &[f64; RAYS]) -> DVec2 {
