@@ -173,6 +173,7 @@ fn length(muscle: &FittedMuscle) -> f64 {
 #[test]
 fn pills_stay_inside_the_skin() {
     const SAMPLES: usize = 4000;
+    let mut failed = false;
     for subject in subjects() {
         let skin = Skin::new(&subject.character);
         let muscles = &subject.character.body().muscles;
@@ -205,8 +206,9 @@ fn pills_stay_inside_the_skin() {
             100.0 * worst.0,
             worst.1
         );
-        assert!(share >= 0.98, "{}", subject.name);
+        failed |= share < 0.98;
     }
+    assert!(!failed, "pills stand out of the skin");
 }
 
 /// The skin's volume around a muscle: places inside the skin, between the ends of its path, to which a vertex is
@@ -238,6 +240,7 @@ fn filled(subject: &Subject, skin: &Skin, rod: usize, tries: usize) -> (f64, usi
 
 #[test]
 fn flesh_fills_the_limbs() {
+    let mut failed = false;
     for subject in subjects() {
         let skin = Skin::new(&subject.character);
         let body = subject.character.body();
@@ -259,14 +262,16 @@ fn flesh_fills_the_limbs() {
             100.0 * fills[0],
             100.0 * fills[fills.len() / 2]
         );
-        assert!(fills[0] >= 0.4, "{}", subject.name);
+        failed |= fills[0] < 0.4;
         assert!(!subject.stock || body.muscles.iter().any(|muscle| muscle.part == FittedPart::Trunk), "{}", subject.name);
     }
+    assert!(!failed, "a limb's flesh fills less than 40 %");
 }
 
 #[test]
 fn both_sides_are_mirror_images() {
     const NEAR: f64 = 0.02;
+    let mut failed = false;
     for subject in subjects() {
         let body = subject.character.body();
         let asset = subject.character.asset();
@@ -292,7 +297,8 @@ fn both_sides_are_mirror_images() {
             let normal = (to - from).normalize_or(DVec3::X);
             (normal, normal.dot(0.5 * (from + to)))
         });
-        // Of equals the first.
+        // Stock characters face along z. Of equals the first.
+        let mirrors = mirrors.filter(|(normal, _)| !subject.stock || normal.x.abs() > 0.99);
         let middle = mirrors.rev().max_by_key(|&mirror| pairs(mirror).len()).unwrap_or((DVec3::X, 0.0));
         let pairs = pairs(middle);
         let (mut off, mut thicker) = (0.0_f64, 0.0_f64);
@@ -301,6 +307,7 @@ fn both_sides_are_mirror_images() {
             let place = |chain: &sinew::flesh::Chain, k: usize, j: usize| {
                 chain.rest[j].transform_point(chain.fibres[k][j].offset)
             };
+            if subject.name.starts_with('R') { println!("   {} {}", title(&subject, &body.muscles[a]), title(&subject, &body.muscles[b])); }
             for k in 0..left.fibres.len() {
                 for j in 0..left.node_count() {
                     let apart = image(place(left, k, j), middle).distance(place(right, k, j));
@@ -317,8 +324,9 @@ fn both_sides_are_mirror_images() {
             100.0 * off,
             100.0 * thicker
         );
-        assert!(pairs.len() >= subject.pairs && off <= 0.01 && thicker <= 0.01, "{}", subject.name);
+        failed |= pairs.len() < subject.pairs || off > 0.01 || thicker > 0.01;
     }
+    assert!(!failed, "sides differ");
 }
 
 #[test]

@@ -16,11 +16,13 @@ const ROUNDS: usize = 12;
 /// Share of a profile that equal discs side by side can take.
 const PACKING: f64 = 0.85;
 /// How much larger than its share a disc may be, where there is space.
-const LARGEST: f64 = 1.25;
+const LARGEST: f64 = 1.5;
+/// How thick discs side by side may be over the distance between them; they may overlap a little.
+const CROWDED: f64 = 0.56;
 /// How thin a disc may get, over its share.
 const THINNEST: f64 = 0.3;
 /// How far pills may stand out of the profile drawn in, over the skin's usual distance.
-const SLACK: f64 = 0.02;
+const SLACK: f64 = 0.035;
 
 /// Sites (m) in the plane of each section and their radii (m), `[section][fibre]`.
 pub(super) struct Laid {
@@ -146,7 +148,7 @@ fn radii(frames: &Frames, profiles: &Profiles, sites: &[Vec<DVec2>], layout: &La
             (0..own.len())
                 .map(|fibre| {
                     let centre = place(section, fibre);
-                    let mut radius = (LARGEST * share[section]).min(0.6 * gap(fibre));
+                    let mut radius = (LARGEST * share[section]).min(CROWDED * gap(fibre));
                     for station in 0..stations.len() {
                         let off = (centre - stations[station].place).dot(stations[station].w);
                         if off.abs() < radius && profiles.known[station] && near(station, at) {

@@ -14,6 +14,7 @@
 mod bundle;
 mod course;
 mod mirror;
+mod parts;
 mod profile;
 mod trunk;
 

@@ -6,14 +6,14 @@ use glam::{DVec2, DVec3};
 
 use super::course::{BEYOND, Course, Frames, Station};
 use super::trunk::limb_skin;
-use super::{Figure, FittedPart};
+use super::{Figure, FittedPart, parts};
 
 /// Rays around a station; an even number, so that a profile's mirror image is one.
 pub(super) const RAYS: usize = 32;
 /// How far rays go that meet the course's own skin, over the usual distance of the skin.
 const OWN_CAP: f64 = 2.2;
 /// How far rays go that run on into other parts, over the median of those that meet the course's own skin.
-const OTHER_CAP: f64 = 1.15;
+const OTHER_CAP: f64 = 1.25;
 /// So many rays that meet own skin have a median.
 const LEAST_OWN: usize = 5;
 /// Own skin nearer than this, over the usual distance, is something within.
@@ -34,6 +34,10 @@ pub(super) struct Triangles {
     corners: Vec<[u32; 3]>,
     normals: Vec<DVec3>,
     strongest: Vec<[u32; 3]>,
+    /// The connected part of the mesh that each triangle belongs to.
+    parts: Vec<u32>,
+    /// Which parts are closed.
+    closed: Vec<bool>,
 }
 
 impl Triangles {
@@ -52,7 +56,8 @@ impl Triangles {
         let normals = corners.iter().map(normal).collect();
         let strongest =
             corners.iter().map(|triangle| triangle.map(|corner| figure.strongest[corner as usize])).collect();
-        Self { places, corners, normals, strongest }
+        let (parts, closed) = parts::find(figure.positions, &corners);
+        Self { places, corners, normals, strongest, parts, closed }
     }
 
     /// Which triangles are a course's own, by the joints that pull strongest on them.
@@ -93,7 +98,8 @@ impl Triangles {
             }
             let normal = self.normals[index];
             let out = DVec2::new(normal.dot(station.u), normal.dot(station.v));
-            cuts.push(Cut { ends, out, own: own[index] });
+            let part = self.parts[index];
+            cuts.push(Cut { ends, out, own: own[index], part, closed: self.closed[part as usize] });
         }
         cuts
     }
@@ -110,6 +116,8 @@ struct Cut {
     ends: [DVec2; 2],
     out: DVec2,
     own: bool,
+    part: u32,
+    closed: bool,
 }
 
 /// The space around a course: one polygon a station, star-shaped about its centre.
@@ -185,11 +193,11 @@ struct Reach {
     own: bool,
 }
 
-/// How far the solid reaches from a place. Along the ray, every skin that is left takes one from the winding number,
-/// every one that is entered adds one; own skin that is left is the end in any case, so that open sheets of skin
-/// beyond it do not count as more of the solid.
+/// How far the solid reaches from a place. Along the ray, every closed part of the skin that is left takes one from the
+/// winding number, every one that is entered adds one. An open part counts where it is the course's own, until it is
+/// left for the first time; others, capes say, would never end.
 fn reach(cuts: &[Cut], from: DVec2, direction: DVec2, usual: f64) -> Reach {
-    let mut hits: Vec<(f64, i32, bool)> = Vec::new();
+    let mut hits: Vec<(f64, i32, &Cut)> = Vec::new();
     for cut in cuts {
         let [a, b] = cut.ends.map(|end| end - from);
         let (side_a, side_b) = (direction.perp_dot(a), direction.perp_dot(b));
@@ -199,17 +207,24 @@ fn reach(cuts: &[Cut], from: DVec2, direction: DVec2, usual: f64) -> Reach {
         let t = side_a / (side_a - side_b);
         let distance = (a + (b - a) * t).dot(direction);
         if distance > 0.0 {
-            hits.push((distance, if cut.out.dot(direction) > 0.0 { 1 } else { -1 }, cut.own));
+            hits.push((distance, if cut.out.dot(direction) > 0.0 { 1 } else { -1 }, cut));
         }
     }
     hits.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut winding: i32 = hits.iter().map(|hit| hit.1).sum();
-    let inside = winding >= 1;
-    for (distance, sign, own) in hits {
-        winding -= sign;
-        let leaves_own = own && distance > WITHIN * usual && (sign > 0 || !inside);
-        if leaves_own || (inside && winding <= 0) {
-            return Reach { distance: Some(distance), inside, own };
+    let mut winding: i32 = hits.iter().filter(|hit| hit.2.closed).map(|hit| hit.1).sum();
+    let open_end = hits.iter().position(|&(distance, sign, cut)| {
+        let around = |part: u32| hits.iter().filter(|hit| hit.2.part == part).map(|hit| hit.1).sum::<i32>() > 0;
+        !cut.closed && cut.own && sign > 0 && distance > WITHIN * usual && around(cut.part)
+    });
+    let inside = winding >= 1 || open_end.is_some();
+    for (index, &(distance, sign, cut)) in hits.iter().enumerate() {
+        if cut.closed {
+            winding -= sign;
+        }
+        let last = open_end.is_none_or(|end| index >= end);
+        let guess = !inside && cut.own && distance > WITHIN * usual;
+        if guess || (inside && last && winding <= 0) {
+            return Reach { distance: Some(distance), inside, own: cut.own };
         }
     }
     Reach { distance: None, inside, own: false }
