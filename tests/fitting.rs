@@ -18,7 +18,7 @@ use sinew::{Character, Physics, Pose, palette_matrix};
 const STOCK: [(&str, &str, f32, usize); 5] = [
     ("gltf_khronos/CesiumMan/glTF-Binary", "CesiumMan.glb", 1.0, 5),
     ("gltf_khronos/Fox/glTF-Binary", "Fox.glb", 0.01, 5),
-    ("gltf_humanoid/RobotExpressive", "RobotExpressive.glb", 1.0, 1),
+    ("gltf_humanoid/RobotExpressive", "RobotExpressive.glb", 1.0, 2),
     ("gltf_humanoid/kaykit", "Knight.glb", 1.0, 5),
     ("gltf_humanoid", "godot_platformer_player.glb", 1.0, 3),
 ];
@@ -244,7 +244,7 @@ fn flesh_fills_the_limbs() {
     for subject in subjects() {
         let skin = Skin::new(&subject.character);
         let body = subject.character.body();
-        let tries = (14_000_000 / (skin.triangles.len() * body.muscles.len())).clamp(60, 400);
+        let tries = (20_000_000 / (skin.triangles.len() * body.muscles.len())).clamp(60, 400);
         let mut fills = Vec::new();
         for (rod, muscle) in body.muscles.iter().enumerate() {
             let (fill, count) = filled(&subject, &skin, rod, tries);
@@ -307,7 +307,6 @@ fn both_sides_are_mirror_images() {
             let place = |chain: &sinew::flesh::Chain, k: usize, j: usize| {
                 chain.rest[j].transform_point(chain.fibres[k][j].offset)
             };
-            if subject.name.starts_with('R') { println!("   {} {}", title(&subject, &body.muscles[a]), title(&subject, &body.muscles[b])); }
             for k in 0..left.fibres.len() {
                 for j in 0..left.node_count() {
                     let apart = image(place(left, k, j), middle).distance(place(right, k, j));

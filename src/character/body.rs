@@ -62,7 +62,7 @@ impl Body {
         let mirrored = scale.x * scale.y * scale.z < 0.0;
         let triangles: Vec<[u32; 3]> =
             asset.mesh.triangles.iter().map(|&[a, b, c]| if mirrored { [a, c, b] } else { [a, b, c] }).collect();
-        let muscles = fitted(asset, &joints, (&rest, &triangles), &mut limbs, options);
+        let muscles = fitted(asset, &joints, (&rest, scale.signum()), &mut limbs, options);
 
         let mut bones: Vec<u32> = limbs.iter().map(|limb| limb.joint).collect();
         for &(_, joint, _) in muscles.iter().flat_map(|muscle| &muscle.holds) {
@@ -191,11 +191,12 @@ fn model_normal(matrix: &Mat3A, normal: Vec3) -> Vec3 {
     (cofactors * normal * side).normalize_or(normal)
 }
 
-/// Fits bundles to the limbs and the trunk.
+/// Fits bundles to the limbs and the trunk: to the character as its file has it, whatever scale mirrors, so that a
+/// mirrored character's flesh is a mirror image.
 fn fitted(
     asset: &CharacterAsset,
     joints: &[Affine3A],
-    (rest, triangles): (&RestSkin, &[[u32; 3]]),
+    (rest, sides): (&RestSkin, Vec3),
     limbs: &mut Vec<Limb>,
     options: &FleshOptions,
 ) -> Vec<FittedMuscle> {
@@ -208,14 +209,22 @@ fn fitted(
         })
         .collect();
     let figure = Figure {
-        positions: &rest.positions,
-        triangles,
+        positions: &rest.positions.iter().map(|&place| place * sides).collect::<Vec<_>>(),
+        triangles: &asset.mesh.triangles,
         strongest: &strongest,
-        joints: &joints.iter().map(|joint| joint.translation.as_dvec3()).collect::<Vec<_>>(),
+        joints: &joints.iter().map(|joint| joint.translation.as_dvec3() * sides.as_dvec3()).collect::<Vec<_>>(),
         parents: &asset.skeleton.joints.iter().map(|joint| joint.parent).collect::<Vec<_>>(),
     };
     let layout = Layout { fibres: options.fibres, segments: options.segments, fill: options.fill };
-    fit(&figure, limbs, options.trunk, &layout)
+    let turn = |place: &mut DVec3| *place *= sides.as_dvec3();
+    limbs.iter_mut().flat_map(|limb| &mut limb.line).for_each(turn);
+    let mut muscles = fit(&figure, limbs, options.trunk, &layout);
+    limbs.iter_mut().flat_map(|limb| &mut limb.line).for_each(turn);
+    for muscle in &mut muscles {
+        muscle.path.iter_mut().for_each(turn);
+        muscle.bundle.fibres.iter_mut().flatten().for_each(|disc| turn(&mut disc.place));
+    }
+    muscles
 }
 
 /// The rod of a fitted muscle.

@@ -16,13 +16,13 @@ const ROUNDS: usize = 12;
 /// Share of a profile that equal discs side by side can take.
 const PACKING: f64 = 0.85;
 /// How much larger than its share a disc may be, where there is space.
-const LARGEST: f64 = 1.5;
+const LARGEST: f64 = 1.7;
 /// How thick discs side by side may be over the distance between them; they may overlap a little.
 const CROWDED: f64 = 0.56;
 /// How thin a disc may get, over its share.
-const THINNEST: f64 = 0.3;
+const THINNEST: f64 = 0.35;
 /// How far pills may stand out of the profile drawn in, over the skin's usual distance.
-const SLACK: f64 = 0.035;
+const SLACK: f64 = 0.05;
 
 /// Sites (m) in the plane of each section and their radii (m), `[section][fibre]`.
 pub(super) struct Laid {

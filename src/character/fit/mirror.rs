@@ -24,40 +24,57 @@ impl Plane {
     }
 }
 
-/// The character's mirror, and for each course the one that is its image, itself for one that lies in the mirror.
-pub(super) struct Images {
-    pub(super) plane: Option<Plane>,
-    pub(super) of: Vec<Option<usize>>,
-}
+/// For each course the one that is its image, itself for one that lies in the mirror, and the mirror.
+pub(super) type Images = Vec<Option<(usize, Plane)>>;
 
-/// The mirror that most courses agree on, among those between any two of them.
+/// Mirrors face the same way where their normals agree to this cosine.
+const SAME_WAY: f64 = 0.99;
+
+/// Images in the mirror that most courses agree on, among those between any two of them; then, of the rest, in the next
+/// best mirrors that face the same way.
 pub(super) fn find(courses: &[Course]) -> Images {
-    let mut best = Images { plane: None, of: vec![None; courses.len()] };
-    let mut most = 0;
-    for (i, a) in courses.iter().enumerate() {
-        for b in &courses[i + 1..] {
-            let (from, to) = (middle(a), middle(b));
-            let across = to - from;
-            if a.path.len() != b.path.len() || across.length() < TOLERANCE * a.length() {
-                continue;
-            }
-            let normal = upright(across.normalize());
-            let plane = Plane { normal, offset: normal.dot(0.5 * (from + to)) };
-            if !mirrors(&plane, a, b) {
-                continue;
-            }
-            let of: Vec<Option<usize>> =
-                courses.iter().map(|course| courses.iter().position(|other| mirrors(&plane, course, other))).collect();
-            let mutual = |(k, image): (usize, &Option<usize>)| image.filter(|&other| of[other] == Some(k));
-            let of: Vec<Option<usize>> = of.iter().enumerate().map(mutual).collect();
-            let count = of.iter().flatten().count();
-            if count > most {
-                most = count;
-                best = Images { plane: Some(plane), of };
+    let mut images: Images = vec![None; courses.len()];
+    let mut facing: Option<DVec3> = None;
+    loop {
+        let mut best: Vec<(usize, usize, Plane)> = Vec::new();
+        for (i, a) in courses.iter().enumerate() {
+            for (k, b) in courses.iter().enumerate().skip(i + 1) {
+                let across = middle(b) - middle(a);
+                let apart = a.path.len() == b.path.len() && across.length() >= TOLERANCE * a.length();
+                if !apart || images[i].is_some() || images[k].is_some() {
+                    continue;
+                }
+                for normal in [upright(across.normalize()), across.normalize()] {
+                    let plane = Plane { normal, offset: normal.dot(0.5 * (middle(a) + middle(b))) };
+                    let same_way = facing.is_none_or(|facing| facing.dot(normal).abs() > SAME_WAY);
+                    if same_way && mirrors(&plane, a, b) {
+                        let found = in_mirror(courses, &images, &plane);
+                        if found.len() > best.len() {
+                            best = found;
+                        }
+                    }
+                }
             }
         }
+        let Some((_, _, plane)) = best.first() else { return images };
+        facing = facing.or(Some(plane.normal));
+        for (i, k, plane) in best {
+            images[i] = Some((k, plane));
+        }
     }
-    best
+}
+
+/// Courses without an image yet that have one in a plane, with the image.
+fn in_mirror(courses: &[Course], images: &Images, plane: &Plane) -> Vec<(usize, usize, Plane)> {
+    let image = |course: usize| {
+        (0..courses.len()).find(|&k| images[k].is_none() && mirrors(plane, &courses[course], &courses[k]))
+    };
+    let of: Vec<Option<usize>> =
+        (0..courses.len()).map(|course| if images[course].is_none() { image(course) } else { None }).collect();
+    let mutual = |(course, image): (usize, &Option<usize>)| {
+        image.filter(|&other| of[other] == Some(course)).map(|other| (course, other, *plane))
+    };
+    of.iter().enumerate().filter_map(mutual).collect()
 }
 
 /// Exactly an axis of the model where it is nearly that.
@@ -80,9 +97,8 @@ fn mirrors(plane: &Plane, a: &Course, b: &Course) -> bool {
 
 /// Makes images exact: each side the mean of itself and the other's image.
 pub(super) fn straighten(courses: &mut [Course], images: &Images) {
-    let Some(plane) = images.plane else { return };
-    for (index, image) in images.of.iter().enumerate() {
-        let Some(other) = image.filter(|&other| other >= index) else { continue };
+    for (index, image) in images.iter().enumerate() {
+        let Some((other, plane)) = image.filter(|(other, _)| *other >= index) else { continue };
         let mean = |a: &DVec3, b: &DVec3| 0.5 * (*a + plane.image(*b));
         let path: Vec<DVec3> = courses[index].path.iter().zip(&courses[other].path).map(|(a, b)| mean(a, b)).collect();
         let radii: Vec<f64> =

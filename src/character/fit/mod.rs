@@ -130,18 +130,18 @@ pub fn fit(figure: &Figure, limbs: &mut Vec<Limb>, trunk: bool, layout: &Layout)
         if muscles[index].is_some() {
             continue;
         }
-        let image = images.of[index].filter(|_| images.plane.is_some());
-        let sides = match (image, &images.plane) {
-            (Some(other), Some(plane)) => {
+        let image = images[index].map(|(other, _)| other);
+        let sides = match &images[index] {
+            Some((other, plane)) => {
                 let frames = courses[index].frames(plane.normal, layout);
                 let mirrored = frames.mirrored(plane);
-                if other == index {
+                if *other == index {
                     vec![(index, frames.clone()), (index, mirrored)]
                 } else {
-                    vec![(index, frames), (other, mirrored)]
+                    vec![(index, frames), (*other, mirrored)]
                 }
             }
-            _ => vec![(index, courses[index].frames(DVec3::X, layout))],
+            None => vec![(index, courses[index].frames(DVec3::X, layout))],
         };
         let profiles = profile::common(&skin, figure, &courses, &sides);
         let laid = bundle::lay(&sides[0].1, &profiles, layout);

@@ -144,28 +144,26 @@ pub(super) fn common(skin: &Triangles, figure: &Figure, courses: &[Course], side
     let mut closed = vec![0; count];
     let mut all = |centres: &[DVec2]| -> Vec<[f64; RAYS]> {
         closed.fill(0);
-        (0..count)
-            .map(|s| {
-                let mut radii = [f64::INFINITY; RAYS];
+        let mut profiles = vec![[f64::INFINITY; RAYS]; count];
+        for side in &cuts {
+            let reaches: Vec<[Reach; RAYS]> = (0..count)
+                .map(|s| std::array::from_fn(|ray| reach(&side[s], centres[s], direction(ray), stations[s].radius)))
+                .collect();
+            let whole = median(reaches[BEYOND..count - BEYOND].iter().flatten());
+            for (s, (radii, reaches)) in profiles.iter_mut().zip(&reaches).enumerate() {
                 let usual = stations[s].radius;
-                for side in &cuts {
-                    let reaches: [Reach; RAYS] =
-                        std::array::from_fn(|ray| reach(&side[s], centres[s], direction(ray), usual));
-                    let mut own: Vec<f64> =
-                        reaches.iter().filter(|reach| reach.own).filter_map(|reach| reach.distance).collect();
-                    own.sort_by(f64::total_cmp);
-                    let median = if own.len() < LEAST_OWN { usual } else { own[own.len() / 2] };
-                    for (radius, reach) in radii.iter_mut().zip(reaches) {
-                        closed[s] += usize::from(reach.inside);
-                        let cap = if reach.own { OWN_CAP * usual } else { OTHER_CAP * median };
-                        let guess = if inner(s) { GUESS * median } else { 0.0 };
-                        let distance = reach.distance.filter(|_| reach.inside || inner(s));
-                        *radius = radius.min(distance.map_or(guess, |distance| distance.min(cap)));
-                    }
+                let all = whole.unwrap_or(usual);
+                let median = median(reaches.iter()).map_or(all, |median| median.min(all));
+                for (radius, reach) in radii.iter_mut().zip(reaches) {
+                    closed[s] += usize::from(reach.inside);
+                    let cap = if reach.own { OWN_CAP * usual } else { OTHER_CAP * median };
+                    let guess = if inner(s) { GUESS * median } else { 0.0 };
+                    let distance = reach.distance.filter(|_| reach.inside || inner(s));
+                    *radius = radius.min(distance.map_or(guess, |distance| distance.min(cap)));
                 }
-                radii
-            })
-            .collect()
+            }
+        }
+        profiles
     };
     let raw = all(&vec![DVec2::ZERO; count]);
     let offsets: Vec<DVec2> = (0..count).map(|s| centroid(&raw[s]).clamp_length_max(OFF_CENTRE * stations[s].radius)).collect();
@@ -181,6 +179,13 @@ pub(super) fn common(skin: &Triangles, figure: &Figure, courses: &[Course], side
     let open = closed[BEYOND..count - BEYOND].iter().sum::<usize>() * 2 < rays * (count - 2 * BEYOND);
     let known = (0..count).map(|s| inner(s) || !open).collect();
     Profiles { centres, radii, known }
+}
+
+/// The median reach of the rays that end at the course's own skin, if they are enough.
+fn median<'a>(reaches: impl Iterator<Item = &'a Reach>) -> Option<f64> {
+    let mut own: Vec<f64> = reaches.filter(|reach| reach.own).filter_map(|reach| reach.distance).collect();
+    own.sort_by(f64::total_cmp);
+    if own.len() < LEAST_OWN { None } else { Some(own[own.len() / 2]) }
 }
 
 /// What a ray meets.
