@@ -58,11 +58,10 @@ impl Body {
         let mut palette = Vec::new();
         asset.palette_matrices(&joints, &mut palette);
         let rest = rest_skin(asset, &palette);
-        let mut limbs = find_limbs(asset, &joints, &rest, options);
+        let (limbs, muscles) = fitted(asset, scale, options);
         let mirrored = scale.x * scale.y * scale.z < 0.0;
         let triangles: Vec<[u32; 3]> =
             asset.mesh.triangles.iter().map(|&[a, b, c]| if mirrored { [a, c, b] } else { [a, b, c] }).collect();
-        let muscles = fitted(asset, &joints, (&rest, scale.signum()), &mut limbs, options);
 
         let mut bones: Vec<u32> = limbs.iter().map(|limb| limb.joint).collect();
         for &(_, joint, _) in muscles.iter().flat_map(|muscle| &muscle.holds) {
@@ -191,15 +190,17 @@ fn model_normal(matrix: &Mat3A, normal: Vec3) -> Vec3 {
     (cofactors * normal * side).normalize_or(normal)
 }
 
-/// Fits bundles to the limbs and the trunk: to the character as its file has it, whatever scale mirrors, so that a
-/// mirrored character's flesh is a mirror image.
-fn fitted(
-    asset: &CharacterAsset,
-    joints: &[Affine3A],
-    (rest, sides): (&RestSkin, Vec3),
-    limbs: &mut Vec<Limb>,
-    options: &FleshOptions,
-) -> Vec<FittedMuscle> {
+/// Finds limbs and fits bundles to them and the trunk. Where the scale is the same along all axes, in size, it is
+/// applied to what was fitted without it, so that larger, smaller and mirrored characters have the same flesh.
+fn fitted(asset: &CharacterAsset, scale: Vec3, options: &FleshOptions) -> (Vec<Limb>, Vec<FittedMuscle>) {
+    let size = scale.abs();
+    let same = size.max_element() - size.min_element() <= 1.0e-6 * size.max_element();
+    let fit_scale = if same { Vec3::ONE } else { size };
+    let joints = scaled_joints(asset, fit_scale, &asset.skeleton.rest_pose());
+    let mut palette = Vec::new();
+    asset.palette_matrices(&joints, &mut palette);
+    let rest = rest_skin(asset, &palette);
+    let mut limbs = find_limbs(asset, &joints, &rest, options);
     let owners = owners(asset);
     let strongest: Vec<u32> = (0..asset.mesh.positions.len())
         .map(|vertex| {
@@ -209,22 +210,30 @@ fn fitted(
         })
         .collect();
     let figure = Figure {
-        positions: &rest.positions.iter().map(|&place| place * sides).collect::<Vec<_>>(),
+        positions: &rest.positions,
         triangles: &asset.mesh.triangles,
         strongest: &strongest,
-        joints: &joints.iter().map(|joint| joint.translation.as_dvec3() * sides.as_dvec3()).collect::<Vec<_>>(),
+        joints: &joints.iter().map(|joint| joint.translation.as_dvec3()).collect::<Vec<_>>(),
         parents: &asset.skeleton.joints.iter().map(|joint| joint.parent).collect::<Vec<_>>(),
     };
     let layout = Layout { fibres: options.fibres, segments: options.segments, fill: options.fill };
-    let turn = |place: &mut DVec3| *place *= sides.as_dvec3();
-    limbs.iter_mut().flat_map(|limb| &mut limb.line).for_each(turn);
-    let mut muscles = fit(&figure, limbs, options.trunk, &layout);
-    limbs.iter_mut().flat_map(|limb| &mut limb.line).for_each(turn);
-    for muscle in &mut muscles {
-        muscle.path.iter_mut().for_each(turn);
-        muscle.bundle.fibres.iter_mut().flatten().for_each(|disc| turn(&mut disc.place));
+    let mut muscles = fit(&figure, &mut limbs, options.trunk, &layout);
+    let by = (scale / fit_scale).as_dvec3();
+    let larger = (by.x * by.y * by.z).abs().cbrt();
+    for limb in &mut limbs {
+        limb.line.iter_mut().for_each(|place| *place *= by);
+        limb.radii.iter_mut().for_each(|radius| *radius *= larger);
     }
-    muscles
+    for muscle in &mut muscles {
+        muscle.path.iter_mut().for_each(|place| *place *= by);
+        muscle.radii.iter_mut().for_each(|radius| *radius *= larger);
+        muscle.skin_volume *= larger.powi(3);
+        for disc in muscle.bundle.fibres.iter_mut().flatten() {
+            disc.place *= by;
+            disc.radius *= larger;
+        }
+    }
+    (limbs, muscles)
 }
 
 /// The rod of a fitted muscle.
@@ -241,12 +250,8 @@ fn rod(
         FittedPart::Trunk => "trunk".to_string(),
     };
     let mut rod = RodSpec::from_bundle(title, &muscle.bundle)?;
-    let span = |pair: &[(usize, u32, crate::flesh::Holds)]| {
-        rod.nodes[pair[0].0..=pair[1].0].windows(2).map(|nodes| nodes[0].place.distance(nodes[1].place)).sum::<f64>()
-    };
-    let longest = muscle.holds.windows(2).map(span).fold(0.0, f64::max);
     let sections: Vec<crate::Section> = rod.nodes.iter().map(|node| node.section).collect();
-    rod.material = options.stiffened(longest, &sections);
+    rod.material = options.stiffened(muscle.span(), &sections);
     if options.balance {
         rod.rest_gravity = DVec3::new(0.0, -9.81, 0.0);
     }
@@ -312,9 +317,8 @@ fn bind_skin(
 ) -> Skin {
     let mesh = &asset.mesh;
     let owners = owners(asset);
-    let limits: Vec<PullLimit> = (0..mesh.positions.len())
-        .map(|vertex| pull_limit(asset, (rest, &owners), vertex, muscles, options))
-        .collect();
+    let limits: Vec<PullLimit> =
+        (0..mesh.positions.len()).map(|vertex| pull_limit(asset, (rest, &owners), vertex, muscles, options)).collect();
     let fairing = SkinFairing {
         places: &rest.positions,
         triangles: &mesh.triangles,

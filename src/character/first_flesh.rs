@@ -57,7 +57,7 @@ impl Default for FleshOptions {
             fill: 1.0,
             least_weight: 0.3,
             fade: [1.6, 3.0],
-            sag: 0.015,
+            sag: 0.04,
             reach: 0.5,
             material: crate::Material::default(),
         }
@@ -94,19 +94,15 @@ impl Limb {
 
 impl FleshOptions {
     /// The material of flesh with these sections over a span (m) between clamps: stiff enough that a clamped beam sags
-    /// by no more than [`FleshOptions::sag`] under 9.81 m/s², ρgL²(L²A/384I + 1/8κμA·A) with bending and shear both
-    /// ∝ 1/E. Compliances are means of 1/I and 1/A, and the weaker axis counts.
+    /// by no more than [`FleshOptions::sag`] under 9.81 m/s², ρgAL²(L²/384EI + 1/8κμA) with bending and shear both
+    /// ∝ 1/E. Of sections that differ the thin ones count most (I and A of harmonic mean radii), of axes the weaker.
     pub fn stiffened(&self, span: f64, sections: &[crate::Section]) -> crate::Material {
         let mut material = self.material;
         let count = sections.len().max(1) as f64;
         let mean = |of: &dyn Fn(&crate::Section) -> f64| sections.iter().map(of).sum::<f64>() / count;
-        let weakest = |s: &crate::Section| {
-            let half = 0.5 * (s.second_moment_u - s.second_moment_v);
-            0.5 * (s.second_moment_u + s.second_moment_v) - half.hypot(s.product_moment)
-        };
         let area = mean(&|s| s.area);
-        let by_moment = mean(&|s| 1.0 / weakest(s));
-        let by_area = mean(&|s| 1.0 / s.area);
+        let by_moment = mean(&|s| s.weaker_moment().powf(-0.25)).powi(4);
+        let by_area = mean(&|s| s.area.powf(-0.5)).powi(2);
         let radius = mean(&|s| s.radius());
         let weight = material.density * 9.81 * span * span * area;
         let bending = span * span * by_moment / 384.0;

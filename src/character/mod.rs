@@ -21,9 +21,9 @@ pub use fit::{FittedMuscle, FittedPart};
 #[cfg(feature = "gltf")]
 pub use import::{ImportError, ImportOptions};
 pub use muscles::{
-    CourseError, ENDS_ATTRIBUTE, JointNames, MAX_MUSCLE_JOINTS, MAX_PATH_POINTS, MUSCLE_LIMITS, MaterialPreset, MeshEnds, MuscleEnd,
-    MuscleError, MuscleLimits, MuscleMaterial, MuscleMesh, MuscleShape, MuscleSpec, PathPoint, SCHEMA_VERSION,
-    Thickness, check_muscles,
+    CourseError, ENDS_ATTRIBUTE, JointNames, MAX_MUSCLE_JOINTS, MAX_PATH_POINTS, MUSCLE_LIMITS, MaterialPreset,
+    MeshEnds, MuscleEnd, MuscleError, MuscleLimits, MuscleMaterial, MuscleMesh, MuscleShape, MuscleSpec, PathPoint,
+    SCHEMA_VERSION, Thickness, check_muscles,
 };
 #[cfg(feature = "gltf")]
 pub use muscles::{Sidecar, SidecarError, SidecarSource, sidecar_path, write_sidecar};

@@ -219,6 +219,7 @@ pub(super) fn place(course: &Course, frames: &Frames, profiles: &Profiles, laid:
         bundle,
         holds,
         skin_volume: skin_volume.sum::<f64>() * frames.length / spanned,
+        own_skin: profiles.own,
         mirror: None,
     }
 }

@@ -76,6 +76,8 @@ pub struct FittedMuscle {
     pub holds: Vec<(usize, u32, Holds)>,
     /// Volume of the skin around it (m³), by its profiles.
     pub skin_volume: f64,
+    /// Share of the directions around it in which its own skin is the nearest, and not another part.
+    pub own_skin: f64,
     /// The muscle on the other side that is its mirror image, itself where it is its own.
     pub mirror: Option<usize>,
 }
@@ -87,6 +89,15 @@ impl FittedMuscle {
         let at = along.clamp(0.0, 1.0) * last as f64;
         let (low, high) = (at.floor() as usize, (at.ceil() as usize).min(last));
         self.radii[low] + (self.radii[high] - self.radii[low]) * (at - low as f64)
+    }
+
+    /// The longest stretch (m) between two nodes that are held.
+    pub fn span(&self) -> f64 {
+        let (nodes, _) = self.bundle.sections();
+        let stretch = |pair: &[(usize, u32, Holds)]| {
+            nodes[pair[0].0..=pair[1].0].windows(2).map(|ends| ends[0].place.distance(ends[1].place)).sum::<f64>()
+        };
+        self.holds.windows(2).map(stretch).fold(0.0, f64::max)
     }
 
     /// How far along the path a place is, as a fraction of its length, beyond 0 and 1 before and after it; and its

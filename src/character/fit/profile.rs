@@ -43,9 +43,7 @@ pub(super) struct Triangles {
 impl Triangles {
     pub(super) fn new(figure: &Figure) -> Self {
         let sound = |triangle: &&[u32; 3]| {
-            triangle.iter().all(|&corner| {
-                figure.positions.get(corner as usize).is_some_and(|place| place.is_finite())
-            })
+            triangle.iter().all(|&corner| figure.positions.get(corner as usize).is_some_and(|place| place.is_finite()))
         };
         let corners: Vec<[u32; 3]> = figure.triangles.iter().filter(sound).copied().collect();
         let places: Vec<DVec3> = figure.positions.iter().map(|place| place.as_dvec3()).collect();
@@ -127,6 +125,8 @@ pub(super) struct Profiles {
     pub(super) radii: Vec<[f64; RAYS]>,
     /// Whether skin closes around the station, so that its profile is known.
     pub(super) known: Vec<bool>,
+    /// Share of the inner rays that end at the course's own skin.
+    pub(super) own: f64,
 }
 
 /// The space that is there on all sides given: stations of courses that are to have the same profiles.
@@ -142,8 +142,10 @@ pub(super) fn common(skin: &Triangles, figure: &Figure, courses: &[Course], side
     let count = stations.len();
     let inner = |s: usize| (BEYOND..count - BEYOND).contains(&s);
     let mut closed = vec![0; count];
+    let mut own = 0;
     let mut all = |centres: &[DVec2]| -> Vec<[f64; RAYS]> {
         closed.fill(0);
+        own = 0;
         let mut profiles = vec![[f64::INFINITY; RAYS]; count];
         for side in &cuts {
             let reaches: Vec<[Reach; RAYS]> = (0..count)
@@ -156,6 +158,7 @@ pub(super) fn common(skin: &Triangles, figure: &Figure, courses: &[Course], side
                 let median = median(reaches.iter()).map_or(all, |median| median.min(all));
                 for (radius, reach) in radii.iter_mut().zip(reaches) {
                     closed[s] += usize::from(reach.inside);
+                    own += usize::from(reach.own && inner(s));
                     let cap = if reach.own { OWN_CAP * usual } else { OTHER_CAP * median };
                     let guess = if inner(s) { GUESS * median } else { 0.0 };
                     let distance = reach.distance.filter(|_| reach.inside || inner(s));
@@ -166,7 +169,8 @@ pub(super) fn common(skin: &Triangles, figure: &Figure, courses: &[Course], side
         profiles
     };
     let raw = all(&vec![DVec2::ZERO; count]);
-    let offsets: Vec<DVec2> = (0..count).map(|s| centroid(&raw[s]).clamp_length_max(OFF_CENTRE * stations[s].radius)).collect();
+    let offsets: Vec<DVec2> =
+        (0..count).map(|s| centroid(&raw[s]).clamp_length_max(OFF_CENTRE * stations[s].radius)).collect();
     // Smoothly along, from the inner stations alone.
     let smooth = |s: usize| {
         let near = s.clamp(BEYOND, count - 1 - BEYOND);
@@ -178,7 +182,8 @@ pub(super) fn common(skin: &Triangles, figure: &Figure, courses: &[Course], side
     let rays = sides.len() * RAYS;
     let open = closed[BEYOND..count - BEYOND].iter().sum::<usize>() * 2 < rays * (count - 2 * BEYOND);
     let known = (0..count).map(|s| inner(s) || !open).collect();
-    Profiles { centres, radii, known }
+    let own = own as f64 / (rays * (count - 2 * BEYOND)) as f64;
+    Profiles { centres, radii, known, own }
 }
 
 /// The median reach of the rays that end at the course's own skin, if they are enough.

@@ -55,9 +55,7 @@ pub(super) fn find(figure: &Figure, limbs: &[Limb]) -> Option<Spine> {
         let clear = match branches[..] {
             [] => false,
             [_] => true,
-            [first, second, ..] => {
-                below[first as usize] as f64 >= CLEARLY_MORE * below[second as usize] as f64
-            }
+            [first, second, ..] => below[first as usize] as f64 >= CLEARLY_MORE * below[second as usize] as f64,
         };
         if !clear {
             break;
@@ -135,6 +133,7 @@ pub(super) fn course(figure: &Figure, limbs: &[Limb], spine: Spine) -> Course {
         bundle: crate::flesh::Bundle::default(),
         holds: Vec::new(),
         skin_volume: 0.0,
+        own_skin: 0.0,
         mirror: None,
     };
     let around: Vec<(f64, f64)> = (0..figure.positions.len())
