@@ -32,6 +32,59 @@ impl Default for Material {
 }
 
 impl Material {
+    /// Skeletal muscle at rest.
+    ///
+    /// E 60 kPa: passive, at small strain, by shear-wave elastography and tension tests 10–60 kPa across the fibres and
+    /// up to some 100 along them (Gennisson et al. 2010; Morrow et al. 2010; Van Loocke et al. 2006). Density 1060
+    /// kg/m³ (Mendez and Keys 1960: 1.060 g/cm³). Nearly incompressible. Peak stress 0.3 MPa: specific tension of
+    /// 0.25–0.35 MPa (Zajac 1989; Maganaris et al. 2001).
+    pub fn muscle() -> Self {
+        Self {
+            youngs_modulus: 6.0e4,
+            poissons_ratio: 0.49,
+            density: 1060.0,
+            damping: 8.0,
+            peak_stress: 3.0e5,
+            overrides: ModuliOverrides::default(),
+        }
+    }
+
+    /// Fat, which does not contract.
+    ///
+    /// E 3 kPa: adipose tissue at small strain has 1–5 kPa (Samani et al. 2007: 3.25 kPa; Comley and Fleck 2012: about
+    /// 1 kPa). Density 920 kg/m³ (Fidanza et al. 1953: 0.90–0.92 g/cm³). Damping is chosen for looks: fat shakes for
+    /// longer than muscle.
+    pub fn fat() -> Self {
+        Self { youngs_modulus: 3.0e3, density: 920.0, damping: 4.0, peak_stress: 0.0, ..Self::muscle() }
+    }
+
+    /// Tendon, which does not contract.
+    ///
+    /// E 1.2 GPa: 0.5–1.8 GPa (Maganaris and Paul 1999: 1.2 GPa of human tendon in vivo; Bennett et al. 1986: 1.5 GPa
+    /// of mammals). Density 1120 kg/m³ (Ker 1981, as used for whole tendons; some works
+    /// use 1220). Poisson's ratio 0.4 keeps
+    /// its volume without stiffening the solve.
+    pub fn tendon() -> Self {
+        Self {
+            youngs_modulus: 1.2e9,
+            poissons_ratio: 0.4,
+            density: 1120.0,
+            damping: 8.0,
+            peak_stress: 0.0,
+            ..Self::muscle()
+        }
+    }
+
+    /// A material by the name of its preset: `muscle`, `fat` or `tendon`.
+    pub fn preset(name: &str) -> Option<Self> {
+        match name {
+            "muscle" => Some(Self::muscle()),
+            "fat" => Some(Self::fat()),
+            "tendon" => Some(Self::tendon()),
+            _ => None,
+        }
+    }
+
     /// The moduli of the energies (VIPER (11)–(20) with errata 2).
     pub fn moduli(&self) -> Moduli {
         let (e, nu) = (self.youngs_modulus, self.poissons_ratio);
@@ -124,6 +177,12 @@ impl Section {
             product_moment: 0.0,
             torsion_constant: 2.0 * second_moment,
         }
+    }
+
+    /// Second moment (m⁴) about the axis about which it bends most easily.
+    pub fn weaker_moment(&self) -> f64 {
+        let half = 0.5 * (self.second_moment_u - self.second_moment_v);
+        0.5 * (self.second_moment_u + self.second_moment_v) - half.hypot(self.product_moment)
     }
 
     /// Radius of the disc with the same area (m).

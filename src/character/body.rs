@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use glam::{Affine3A, DMat3, DQuat, DVec3, Mat3A, Vec3};
 
-use super::first_flesh::{FleshOptions, Limb, RestSkin, find_limbs, influences};
+use super::first_flesh::{FleshOptions, Limb, RestSkin, find_limbs, influences, owners};
+use super::fit::{Figure, FittedMuscle, FittedPart, Layout, fit};
 use super::muscles::MuscleCourse;
 use super::skin_binding::bind_skin;
 use super::{CharacterAsset, LocalTransform};
 use crate::Pose;
-use crate::flesh::{BuildError, Flesh, Holds, RodNode, RodSpec, SCALE_RANGE};
+use crate::flesh::{BuildError, Flesh, RodSpec, SCALE_RANGE};
 use crate::skin::Skin;
 
 /// A pill: the hull of two spheres, carried by a bone.
@@ -30,9 +31,11 @@ pub struct Body {
     pub scale: Vec3,
     /// The joints that flesh and pills hang on; a bone is the rigid part of its joint's motion.
     pub bones: Vec<u32>,
-    /// The limbs that have fitted flesh, in the order of the first chains of [`Body::flesh`].
+    /// The limbs that were found.
     pub limbs: Vec<Limb>,
-    /// The muscles: fitted ones, one for each of [`Body::limbs`], then authored ones in the asset's order.
+    /// What was fitted, in the order of the first chains of [`Body::flesh`].
+    pub muscles: Vec<FittedMuscle>,
+    /// The muscles: fitted ones, then authored ones in the asset's order.
     pub flesh: Arc<Flesh>,
     /// The skin.
     pub skin: Arc<Skin>,
@@ -58,18 +61,25 @@ impl Body {
             return Err(BuildError::Scale { scale });
         }
         let (joints, rest) = rest_at(asset, scale);
-        let found = find_limbs(asset, &joints, &rest, options);
-        let mut bones: Vec<u32> = found.iter().map(|limb| limb.joint).collect();
-        let pose = |joint: u32| rigid_part(&joints[joint as usize]);
-        let pills = found.iter().enumerate().map(|(bone, limb)| pill(limb, bone, &pose(limb.joint))).collect();
+        let (limbs, mut muscles) = fitted(asset, scale, options);
+        let mirrored = scale.x * scale.y * scale.z < 0.0;
+        let triangles: Vec<[u32; 3]> =
+            asset.mesh.triangles.iter().map(|&[a, b, c]| if mirrored { [a, c, b] } else { [a, b, c] }).collect();
 
-        let authored = |limb: &Limb| courses.iter().any(|course| course.is_on(limb.joint));
-        let mut limbs = Vec::new();
-        let mut rods = Vec::new();
-        for (bone, limb) in found.into_iter().enumerate().filter(|(_, limb)| !authored(limb)) {
-            rods.push(rod_along(asset, &limb, bone, options));
-            limbs.push(limb);
+        let mut bones: Vec<u32> = limbs.iter().map(|limb| limb.joint).collect();
+        for &(_, joint, _) in muscles.iter().flat_map(|muscle| &muscle.holds) {
+            if !bones.contains(&joint) {
+                bones.push(joint);
+            }
         }
+        let pose = |joint: u32| rigid_part(&joints[joint as usize]);
+        let bone_poses: Vec<Pose> = bones.iter().copied().map(pose).collect();
+        let pills = muscles.iter().flat_map(|muscle| pills(muscle, &bones, &bone_poses)).collect();
+        // Authored muscles take the place of fitted ones on their joints.
+        let authored = |joint: u32| courses.iter().any(|course| course.is_on(joint));
+        muscles.retain(|muscle| !muscle.holds.iter().any(|&(_, joint, _)| authored(joint)));
+        let mut rods: Vec<RodSpec> =
+            muscles.iter().map(|muscle| rod(asset, muscle, &limbs, &bones, options)).collect::<Result<_, _>>()?;
         for course in courses {
             rods.push(course.rod(scale, |joint| {
                 bones.iter().position(|&bone| bone == joint).unwrap_or_else(|| {
@@ -78,16 +88,14 @@ impl Body {
                 })
             }));
         }
-        let bone_poses: Vec<Pose> = bones.iter().map(|&joint| pose(joint)).collect();
+        let bone_poses: Vec<Pose> = bones.iter().copied().map(pose).collect();
         let flesh = Flesh::build(&rods, &bone_poses)?;
         let skin = bind_skin(asset, &rest, (&flesh, &bones), courses, options);
-        let mirrored = scale.x * scale.y * scale.z < 0.0;
-        let triangles =
-            asset.mesh.triangles.iter().map(|&[a, b, c]| if mirrored { [a, c, b] } else { [a, b, c] }).collect();
         Ok(Self {
             scale,
             bones,
             limbs,
+            muscles,
             flesh: Arc::new(flesh),
             skin: Arc::new(skin),
             pills,
@@ -207,27 +215,89 @@ fn model_normal(matrix: &Mat3A, normal: Vec3) -> Vec3 {
     (cofactors * normal * side).normalize_or(normal)
 }
 
-fn rod_along(asset: &CharacterAsset, limb: &Limb, bone: usize, options: &FleshOptions) -> RodSpec {
-    let [from, to] = limb.line;
-    let name = |joint: u32| asset.skeleton.joints[joint as usize].name.as_str();
-    let nodes = (0..=options.segments)
-        .map(|j| {
-            let along = j as f64 / options.segments as f64;
-            RodNode::disc(from.lerp(to, along), options.fill * limb.radius_at(along))
+/// Finds limbs and fits bundles to them and the trunk. Where the scale is the same along all axes, in size, it is
+/// applied to what was fitted without it, so that larger, smaller and mirrored characters have the same flesh.
+fn fitted(asset: &CharacterAsset, scale: Vec3, options: &FleshOptions) -> (Vec<Limb>, Vec<FittedMuscle>) {
+    let size = scale.abs();
+    let same = size.max_element() - size.min_element() <= 1.0e-6 * size.max_element();
+    let fit_scale = if same { Vec3::ONE } else { size };
+    let (joints, rest) = rest_at(asset, fit_scale);
+    let mut limbs = find_limbs(asset, &joints, &rest, options);
+    let owners = owners(asset);
+    let strongest: Vec<u32> = (0..asset.mesh.positions.len())
+        .map(|vertex| {
+            let by_weight = |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0));
+            let entry = influences(asset, vertex).max_by(by_weight).map_or(0, |(entry, _)| entry);
+            asset.palette.get(entry).map_or(0, |entry| owners[entry.joint as usize])
         })
         .collect();
-    RodSpec {
-        name: format!("{} to {}", name(limb.joint), name(limb.end_joint)),
-        nodes,
-        material: options.material_for(limb),
-        ..Default::default()
+    let figure = Figure {
+        positions: &rest.positions,
+        triangles: &asset.mesh.triangles,
+        strongest: &strongest,
+        joints: &joints.iter().map(|joint| joint.translation.as_dvec3()).collect::<Vec<_>>(),
+        parents: &asset.skeleton.joints.iter().map(|joint| joint.parent).collect::<Vec<_>>(),
+    };
+    let layout = Layout { fibres: options.fibres, segments: options.segments, fill: options.fill };
+    let mut muscles = fit(&figure, &mut limbs, options.trunk, &layout);
+    let by = (scale / fit_scale).as_dvec3();
+    let larger = (by.x * by.y * by.z).abs().cbrt();
+    for limb in &mut limbs {
+        limb.line.iter_mut().for_each(|place| *place *= by);
+        limb.radii.iter_mut().for_each(|radius| *radius *= larger);
     }
-    .attach(0, bone, Holds::CLAMP)
-    .attach(options.segments, bone, Holds::CLAMP)
+    for muscle in &mut muscles {
+        muscle.path.iter_mut().for_each(|place| *place *= by);
+        muscle.radii.iter_mut().for_each(|radius| *radius *= larger);
+        muscle.skin_volume *= larger.powi(3);
+        for disc in muscle.bundle.fibres.iter_mut().flatten() {
+            disc.place *= by;
+            disc.radius *= larger;
+        }
+    }
+    (limbs, muscles)
 }
 
-fn pill(limb: &Limb, bone: usize, bone_pose: &Pose) -> Pill {
-    let to_bone = bone_pose.inverse();
-    let radius = |along: f64| limb.radius_at(along) as f32;
-    Pill { bone, ends: limb.line.map(|end| to_bone.transform_point(end).as_vec3()), radii: [radius(0.0), radius(1.0)] }
+/// The rod of a fitted muscle.
+fn rod(
+    asset: &CharacterAsset,
+    muscle: &FittedMuscle,
+    limbs: &[Limb],
+    bones: &[u32],
+    options: &FleshOptions,
+) -> Result<RodSpec, BuildError> {
+    let name = |joint: u32| asset.skeleton.joints[joint as usize].name.as_str();
+    let title = match muscle.part {
+        FittedPart::Limb(limb) => format!("{} to {}", name(limbs[limb].joint), name(limbs[limb].end_joint)),
+        FittedPart::Trunk => "trunk".to_string(),
+    };
+    let mut rod = RodSpec::from_bundle(title, &muscle.bundle)?;
+    let sections: Vec<crate::Section> = rod.nodes.iter().map(|node| node.section).collect();
+    rod.material = options.stiffened(muscle.span(), &sections);
+    if options.balance {
+        rod.rest_gravity = DVec3::new(0.0, -9.81, 0.0);
+    }
+    for &(node, joint, holds) in &muscle.holds {
+        let bone = bones.iter().position(|&bone| bone == joint).unwrap_or(0);
+        rod = rod.attach(node, bone, holds);
+    }
+    Ok(rod)
+}
+
+/// A pill for each stretch of a muscle's path.
+fn pills(muscle: &FittedMuscle, bones: &[u32], bone_poses: &[Pose]) -> Vec<Pill> {
+    let length: f64 = muscle.path.windows(2).map(|pair| pair[0].distance(pair[1])).sum();
+    let mut before = 0.0;
+    let mut pills = Vec::new();
+    for (pair, joint) in muscle.path.windows(2).zip(&muscle.joints) {
+        let after = before + pair[0].distance(pair[1]);
+        if let Some(bone) = bones.iter().position(|bone| bone == joint) {
+            let to_bone = bone_poses[bone].inverse();
+            let ends = [pair[0], pair[1]].map(|end| to_bone.transform_point(end).as_vec3());
+            let radii = [before, after].map(|along| muscle.radius_at(along / length) as f32);
+            pills.push(Pill { bone, ends, radii });
+        }
+        before = after;
+    }
+    pills
 }

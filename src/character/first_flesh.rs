@@ -1,33 +1,42 @@
-//! First flesh for stock characters: a rod along each limb, found from the skeleton and the skin's weights.
+//! Limbs of stock characters, found from the skeleton and the skin's weights, and how flesh is fitted to them.
 //!
 //! A joint J with a child joint C is a limb segment where enough of the skin that J pulls lies around the line from
-//! J to C, on all sides of it, at a distance that is sensible for its length. Its rod runs along that line, as thick
-//! as the skin around it, clamped at both ends to J; vertices follow it as far as J pulls on them, fading with their
-//! distance.
+//! J to C, on all sides of it, at a distance that is sensible for its length. Its flesh, a bundle of fibres
+//! ([`super::fit`]), runs along that line and fills the skin around it, clamped at both ends to J; vertices follow it
+//! as far as J pulls on them, fading with their distance.
 
 use glam::{Affine3A, DVec3, Vec3};
 
 use super::{CharacterAsset, MAX_INFLUENCES};
 
-/// What counts as a limb, and how its rod is laid out.
+/// What counts as a limb, and how flesh is fitted to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FleshOptions {
-    /// Segments of a limb's rod.
+    /// Fibres of a limb's bundle, 1 to 64; 7 pack a round limb best.
+    pub fibres: usize,
+    /// Segments of a limb's bundle, one less than its cross-sections. The trunk has about as many.
     pub segments: usize,
+    /// Whether a bundle fills the trunk, from the hips over the spine to the neck, where the skeleton has one. It
+    /// takes the place of flesh on the spine's joints.
+    pub trunk: bool,
+    /// Whether rest strains are chosen so that the rest pose is in balance under 9.81 m/s² along −Y of model space:
+    /// nothing sags when the character is spawned upright. Without gravity such flesh rises a little, by less than
+    /// [`FleshOptions::sag`].
+    pub balance: bool,
     /// Least vertices around a limb.
     pub least_vertices: usize,
     /// Least length of a limb over the character's height.
     pub least_length: f64,
     /// Least and most length of a limb over its mean radius.
     pub slenderness: [f64; 2],
-    /// Rod radius over the skin's distance from the bone.
+    /// How far the flesh goes towards the skin: its distance from the bone over the skin's.
     pub fill: f64,
     /// Least share of a vertex's weight with which it belongs to a joint.
     pub least_weight: f64,
     /// Distances from the bone over the local radius at which the rod's pull starts to fade and is gone.
     pub fade: [f64; 2],
-    /// Most that gravity may sag a limb's flesh at its middle, over its radius; a limb whose flesh would sag more
-    /// gets a stiffer material.
+    /// Most that a change of gravity by 9.81 m/s² may sag a limb's flesh at its middle, over its radius; a limb whose
+    /// flesh would sag more gets a stiffer material.
     pub sag: f64,
     /// How far skin follows a section of flesh away from its bone, at most, over the section's radius.
     pub reach: f64,
@@ -38,14 +47,17 @@ pub struct FleshOptions {
 impl Default for FleshOptions {
     fn default() -> Self {
         Self {
+            fibres: 7,
             segments: 8,
+            trunk: true,
+            balance: true,
             least_vertices: 8,
             least_length: 0.03,
             slenderness: [1.1, 14.0],
-            fill: 0.9,
+            fill: 1.0,
             least_weight: 0.3,
             fade: [1.6, 3.0],
-            sag: 0.02,
+            sag: 0.04,
             reach: 0.3,
             material: crate::Material::default(),
         }
@@ -81,17 +93,24 @@ impl Limb {
 }
 
 impl FleshOptions {
-    /// The material of a limb's rod: stiff enough that a clamped beam of its mean section sags by no more than
-    /// [`FleshOptions::sag`] under 9.81 m/s², ρgL²(L²A/384I + 1/8κμA) with bending and shear both ∝ 1/E.
-    pub fn material_for(&self, limb: &Limb) -> crate::Material {
+    /// The material of flesh with these sections over a span (m) between clamps: stiff enough that a clamped beam sags
+    /// by no more than [`FleshOptions::sag`] under 9.81 m/s², ρgAL²(L²/384EI + 1/8κμA) with bending and shear both
+    /// ∝ 1/E. Of sections that differ the thin ones count most (I and A of harmonic mean radii), of axes the weaker.
+    pub fn stiffened(&self, span: f64, sections: &[crate::Section]) -> crate::Material {
         let mut material = self.material;
-        let radius = self.fill * limb.radius_at(0.5);
-        let length2 = limb.length() * limb.length();
-        let weight = material.density * 9.81 * length2;
-        let moduli = material.moduli();
-        let bending = length2 / (96.0 * radius * radius);
-        let shear = material.youngs_modulus / (8.0 * moduli.shear_modulus);
-        material.youngs_modulus = material.youngs_modulus.max(weight * (bending + shear) / (self.sag * radius));
+        let count = sections.len().max(1) as f64;
+        let mean = |of: &dyn Fn(&crate::Section) -> f64| sections.iter().map(of).sum::<f64>() / count;
+        let area = mean(&|s| s.area);
+        let by_moment = mean(&|s| s.weaker_moment().powf(-0.25)).powi(4);
+        let by_area = mean(&|s| s.area.powf(-0.5)).powi(2);
+        let radius = mean(&|s| s.radius());
+        let weight = material.density * 9.81 * span * span * area;
+        let bending = span * span * by_moment / 384.0;
+        let shear = material.youngs_modulus / (8.0 * material.moduli().shear_modulus) * by_area;
+        let least = weight * (bending + shear) / (self.sag * radius);
+        if least.is_finite() {
+            material.youngs_modulus = material.youngs_modulus.max(least);
+        }
         material
     }
 }

@@ -4,6 +4,7 @@ mod animation;
 mod asset;
 mod body;
 mod first_flesh;
+mod fit;
 #[cfg(feature = "gltf")]
 mod import;
 mod muscles;
@@ -17,6 +18,7 @@ mod welding;
 pub use asset::*;
 pub use body::{Body, Pill, rigid_part};
 pub use first_flesh::{FleshOptions, Limb};
+pub use fit::{FittedMuscle, FittedPart};
 #[cfg(feature = "gltf")]
 pub use import::{ImportError, ImportOptions};
 #[cfg(feature = "viperize")]

@@ -56,12 +56,19 @@ struct MuscleLine {
 #[derive(Serialize)]
 struct RodLine {
     name: String,
-    joint: String,
-    end_joint: String,
     length: f64,
     radius: f64,
+    bones: Vec<String>,
+    fibres: usize,
     nodes: usize,
+    /// m³
     volume: f64,
+    /// kg
+    mass: f64,
+    /// N·m², about the weaker axis at the middle
+    bending_stiffness: f64,
+    /// Of the skin's volume around it
+    fill: f64,
     vertices: usize,
 }
 
@@ -76,19 +83,26 @@ fn describe(file: &str, character: &Character) -> Inspection {
     let (asset, body) = (character.asset(), character.body());
     let name = |joint: u32| asset.skeleton.joints[joint as usize].name.clone();
     let rods = body
-        .limbs
+        .muscles
         .iter()
         .zip(body.flesh.chains())
         .enumerate()
-        .map(|(index, (limb, chain))| RodLine {
-            name: chain.name.clone(),
-            joint: name(limb.joint),
-            end_joint: name(limb.end_joint),
-            length: limb.length(),
-            radius: limb.radius_at(0.5),
-            nodes: chain.node_count(),
-            volume: chain.rest_volume,
-            vertices: body.skin.vertices_on(index),
+        .map(|(index, (muscle, chain))| {
+            let material = character.flesh_options().stiffened(muscle.span(), &chain.sections);
+            RodLine {
+                name: chain.name.clone(),
+                bones: muscle.joints.iter().map(|&joint| name(joint)).collect(),
+                length: muscle.path.windows(2).map(|pair| pair[0].distance(pair[1])).sum(),
+                radius: muscle.radius_at(0.5),
+                fibres: chain.fibres.len().max(1),
+                nodes: chain.node_count(),
+                volume: chain.rest_volume,
+                mass: material.density * chain.rest_volume,
+                bending_stiffness: material.moduli().bending_modulus
+                    * chain.sections[chain.node_count() / 2].weaker_moment(),
+                fill: chain.rest_volume / muscle.skin_volume,
+                vertices: body.skin.vertices_on(index),
+            }
         })
         .collect();
     let muscles = asset
@@ -166,12 +180,18 @@ fn text(inspection: &Inspection) -> Result<String, std::fmt::Error> {
     for rod in rods {
         writeln!(
             text,
-            "  {}: {:.3} m long, radius {:.3} m, {:.2} l, {} nodes, pulls on {} vertices",
+            "  {} on {}: {} fibres x {} sections, {:.3} m long, radius {:.3} m, {:.1} ml, {:.3} kg, EI {:.3} N m2, \
+             fills {:.0} % of its skin, pulls on {} vertices",
             rod.name,
+            rod.bones.join(", "),
+            rod.fibres,
+            rod.nodes,
             rod.length,
             rod.radius,
-            rod.volume * 1000.0,
-            rod.nodes,
+            rod.volume * 1.0e6,
+            rod.mass,
+            rod.bending_stiffness,
+            rod.fill * 100.0,
             rod.vertices
         )?;
     }

@@ -19,18 +19,26 @@ const GIF_DELAY: f64 = 1.0 / 30.0;
 const ROD_COLOUR: [f32; 4] = [0.75, 0.09, 0.06, 0.55];
 const PILL_COLOUR: [f32; 4] = [0.15, 0.55, 1.0, 0.16];
 
-/// What a frame shows of the rods: places and radii of each one's nodes (m).
+/// What a frame shows of the rods: places and radii of each one's nodes, or of each of its fibres (m).
 type Rods = Vec<(Vec<Vec3>, Vec<f32>)>;
 
 fn rods(physics: &Physics, handle: FleshHandle) -> Result<Rods, Error> {
-    let flesh = physics.flesh(handle)?;
-    (0..flesh.chains().len())
-        .map(|rod| {
-            let nodes = (0..flesh.chains()[rod].node_count()).map(|node| physics.node(handle, rod, node));
-            let nodes = nodes.collect::<Result<Vec<_>, _>>()?;
-            Ok(nodes.iter().map(|node| (node.place.as_vec3(), node.radius)).unzip())
-        })
-        .collect()
+    let mut rods = Rods::new();
+    for (rod, chain) in physics.flesh(handle)?.chains().iter().enumerate() {
+        let nodes = (0..chain.node_count()).map(|node| physics.node(handle, rod, node));
+        let nodes = nodes.collect::<Result<Vec<_>, _>>()?;
+        if chain.fibres.is_empty() {
+            rods.push(nodes.iter().map(|node| (node.place.as_vec3(), node.radius)).unzip());
+        }
+        for fibre in &chain.fibres {
+            let disc = |(node, disc): (&sinew::flesh::NodeState, &sinew::flesh::Fibre)| {
+                let offset = node.frame * (disc.offset.as_vec3() * node.scale);
+                (node.place.as_vec3() + offset, disc.radius as f32 * node.scale)
+            };
+            rods.push(nodes.iter().zip(fibre).map(disc).unzip());
+        }
+    }
+    Ok(rods)
 }
 
 fn overlays(rods: &Rods) -> Vec<OverlayRod<'_>> {

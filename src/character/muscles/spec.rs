@@ -184,9 +184,9 @@ impl MaterialPreset {
     /// Its material.
     pub fn material(self) -> Material {
         match self {
-            Self::Muscle => Material::default(),
-            Self::Fat => Material { peak_stress: 0.0, ..Material::default() },
-            Self::Tendon => Material { peak_stress: 0.0, ..Material::default() },
+            Self::Muscle => Material::muscle(),
+            Self::Fat => Material::fat(),
+            Self::Tendon => Material::tendon(),
         }
     }
 
