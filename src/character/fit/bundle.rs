@@ -202,8 +202,9 @@ pub(super) fn place(course: &Course, frames: &Frames, profiles: &Profiles, laid:
         .enumerate()
         .map(|(point, &section)| {
             let joint = course.joints.get(point).copied().unwrap_or(course.end_joint);
+            // A guide's node may slide out of reach when its bones jerk.
             let clamped = section == 0 || section + 1 == sections;
-            (section, joint, if clamped { Holds::CLAMP } else { Holds::GUIDE })
+            (section, joint, if clamped { Holds::CLAMP } else { Holds::PIN })
         })
         .collect();
     let inner = BEYOND..frames.stations.len() - BEYOND;
