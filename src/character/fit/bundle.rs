@@ -122,6 +122,7 @@ fn relaxed(profiles: &Profiles, station: usize, mut shapes: Vec<DVec2>) -> Vec<D
 }
 
 /// As thick as their share of the area, as long as no pill stands out of the profiles around.
+#[allow(clippy::needless_range_loop, reason = "a fibre's radius at both ends of a segment")]
 fn radii(frames: &Frames, profiles: &Profiles, sites: &[Vec<DVec2>], layout: &Layout) -> Vec<Vec<f64>> {
     let stations = &frames.stations;
     let share: Vec<f64> = (0..sites.len())
@@ -149,8 +150,8 @@ fn radii(frames: &Frames, profiles: &Profiles, sites: &[Vec<DVec2>], layout: &La
                 .map(|fibre| {
                     let centre = place(section, fibre);
                     let mut radius = (LARGEST * share[section]).min(CROWDED * gap(fibre));
-                    for station in 0..stations.len() {
-                        let off = (centre - stations[station].place).dot(stations[station].w);
+                    for (station, frame) in stations.iter().enumerate() {
+                        let off = (centre - frame.place).dot(frame.w);
                         if off.abs() < radius && profiles.known[station] && near(station, at) {
                             let depth = depth(station, centre).max(0.0);
                             radius = radius.min(depth.hypot(off));
