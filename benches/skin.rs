@@ -64,8 +64,9 @@ fn measure(with_sections: bool, frames: usize) -> Vec<[f64; 2]> {
     let skin = Arc::new(skin(&flesh, with_sections));
     let mut physics = Physics::with_config(StepConfig { threads: 1, ..StepConfig::default() });
     physics.measure_stages = true;
-    let handle =
-        physics.insert_with_skin(flesh, skin, &[Pose::IDENTITY], Pose::IDENTITY).expect("the skin names what is there");
+    let handle = physics
+        .insert_with_skin(flesh, skin, &[Pose::IDENTITY], Pose::IDENTITY)
+        .expect("the skin names what is there");
     let times = (0..frames)
         .map(|_| {
             physics.step_flesh(1.0 / 60.0).expect("steps");

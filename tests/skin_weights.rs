@@ -49,7 +49,8 @@ fn sum(weights: &[SectionWeight]) -> f32 {
 
 /// A muscle's own surface: wholly the flesh's, its joints the bones that carry its sections.
 fn own_surface(flesh: &Flesh, places: &[Vec3], weights: &[Vec<SectionWeight>]) -> Skin {
-    let mut skin = Skin { sections: SkinSection::all(flesh), palette_len: flesh.bones().len() + 1, ..Skin::default() };
+    let mut skin =
+        Skin { sections: SkinSection::all(flesh), palette_len: flesh.bones().len() + 1, ..Skin::default() };
     for (place, weights) in places.iter().zip(weights) {
         let mut vertex = SkinVertex {
             position: place.to_array(),
@@ -183,11 +184,9 @@ fn a_tube_moves_as_the_similarity_of_its_rod() {
 fn a_muscles_own_surface_follows_it_wherever_its_bones_are() {
     let mut random = Random(3);
     let bones = [Pose::IDENTITY, Pose::from_translation(DVec3::X)];
-    let rod = RodSpec::straight("muscle", DVec3::ZERO, DVec3::X, SEGMENTS, RADIUS).attach(0, 0, Holds::CLAMP).attach(
-        SEGMENTS,
-        1,
-        Holds::CLAMP,
-    );
+    let rod = RodSpec::straight("muscle", DVec3::ZERO, DVec3::X, SEGMENTS, RADIUS)
+        .attach(0, 0, Holds::CLAMP)
+        .attach(SEGMENTS, 1, Holds::CLAMP);
     let flesh = Flesh::build(&[rod], &bones).expect("sound");
     let (places, triangles) = tube(1.0, 1.1 * RADIUS, 21, 16);
     let weights = whole(&places, &triangles, &section_pills(&flesh));
@@ -250,8 +249,9 @@ fn skin_at_rest_on_moved_bones_is_where_they_take_it() {
 
 /// A sheet that two rods touch from below, of squares of 1 cm.
 fn sheet() -> (Vec<Vec3>, Vec<[u32; 3]>, Vec<SkinPill>) {
-    let rods =
-        [0.0, 0.25].map(|z| RodSpec::straight("rod", DVec3::new(0.0, 0.0, z), DVec3::new(0.4, 0.0, z), 4, RADIUS));
+    let rods = [0.0, 0.25].map(|z| {
+        RodSpec::straight("rod", DVec3::new(0.0, 0.0, z), DVec3::new(0.4, 0.0, z), 4, RADIUS)
+    });
     let flesh = Flesh::build(&rods, &[]).expect("sound");
     let at = |k: u32| Vec3::new(0.01 * (k % 41) as f32, 1.001 * RADIUS as f32, 0.01 * (k / 41) as f32 - 0.05);
     let quad = |k: u32| [[k, k + 1, k + 41], [k + 1, k + 42, k + 41]];
@@ -290,7 +290,8 @@ fn weights_sum_to_exactly_one_over_at_most_eight() {
         (0..12).map(disc).collect()
     };
     let bundle = Bundle { fibres: (0..8).map(fibre).collect() };
-    let pills: Vec<SkinPill> = (0..3).flat_map(|chain| bundle_pills(&bundle, chain, 12 * chain, 8 * chain)).collect();
+    let pills: Vec<SkinPill> =
+        (0..3).flat_map(|chain| bundle_pills(&bundle, chain, 12 * chain, 8 * chain)).collect();
     assert_eq!(pills.len(), 3 * 8 * 11);
     let places: Vec<Vec3> = (0..3000).map(|_| random.vector(-0.3, 0.9).as_vec3()).collect();
     let triangles: Vec<[u32; 3]> = (0..2998).map(|k| [k, k + 1, k + 2]).collect();
@@ -313,8 +314,7 @@ fn weights_sum_to_exactly_one_over_at_most_eight() {
         SkinFairing { places: &places, triangles: &triangles, pills: &pills, pull: Pull::Limited(&limits), fair: true };
     let mut worst = 0.0_f64;
     for (weights, limit) in fairing.weights().iter().zip(&limits) {
-        let of =
-            |chain: u32| weights.iter().filter(|pair| pair.section / 12 == chain).map(|p| f64::from(p.weight)).sum();
+        let of = |chain: u32| weights.iter().filter(|pair| pair.section / 12 == chain).map(|p| f64::from(p.weight)).sum();
         let pulls = [0, 1, 2].map(|chain: u32| -> f64 { of(chain) });
         for (chain, most) in &limit.chains {
             assert!(pulls[*chain as usize] <= most.max(0.0) + 1.0e-6, "{pulls:?} of {limit:?}");

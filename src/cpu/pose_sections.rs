@@ -32,7 +32,8 @@ fn section_matrix(section: &SkinSection, inputs: &SkinInputs, state: &FleshState
     let stays = 1.0 - scale;
     let (bone_a, bone_b) = (rotation(first).axes(lanes), rotation(second).axes(lanes));
     let carried: [V3<f32>; 3] = std::array::from_fn(|i| bone_a[i] * (1.0 - along) + bone_b[i] * along);
-    let linear: [V3<f32>; 3] = std::array::from_fn(|i| (turn[i] * scale + w * (stays * tangent[i])) - carried[i]);
+    let linear: [V3<f32>; 3] =
+        std::array::from_fn(|i| (turn[i] * scale + w * (stays * tangent[i])) - carried[i]);
 
     let place = rotation(chain).rotate(lanes, node_place) + V3(chain.translation);
     let by_bones = (carried[0] * section.place[0] + carried[1] * section.place[1] + carried[2] * section.place[2])

@@ -57,12 +57,7 @@ pub enum CourseError {
 ///
 /// # Errors
 /// [`CourseError`] where its mesh cannot become fibres.
-pub fn lay(
-    spec: &MuscleSpec,
-    joints: &[Affine3A],
-    asset: &CharacterAsset,
-    positions: &[Vec3],
-) -> Result<MuscleCourse, CourseError> {
+pub fn lay(spec: &MuscleSpec, joints: &[Affine3A], asset: &CharacterAsset, positions: &[Vec3]) -> Result<MuscleCourse, CourseError> {
     match &spec.shape {
         MuscleShape::Path(_) => Ok(along_path(spec, joints)),
         MuscleShape::Bundle(bundle) => Ok(between_ends(spec, bundle.clone())),
@@ -234,8 +229,7 @@ fn spread(places: &[DVec3], radii: &[f64], count: usize) -> Bundle {
     let golden = PI * (3.0 - 5.0_f64.sqrt());
     let share = (1.0 / count as f64).sqrt();
     let site = |k: usize| {
-        let out =
-            if count == 1 { 0.0 } else { (1.0 - share) * ((k as f64 + 0.5) / (count as f64 - 0.5)).sqrt().min(1.0) };
+        let out = if count == 1 { 0.0 } else { (1.0 - share) * ((k as f64 + 0.5) / (count as f64 - 0.5)).sqrt().min(1.0) };
         let around = golden * k as f64;
         DVec3::new(out * around.cos(), out * around.sin(), 0.0)
     };
