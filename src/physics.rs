@@ -334,12 +334,7 @@ impl Physics {
     pub fn quality(&self) -> Quality {
         let mut quality = Quality::default();
         for instance in self.slots.iter().filter_map(|slot| slot.instance.as_ref()) {
-            quality.add(
-                &instance.flesh,
-                &instance.state.nodes,
-                &self.planes,
-                [self.last_substep, self.last_solve_step],
-            );
+            quality.add(&instance.flesh, &instance.state.nodes, &self.planes, [self.last_substep, self.last_solve_step]);
         }
         quality
     }

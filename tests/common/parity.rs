@@ -400,11 +400,7 @@ pub fn compare(scene: &Scene, cpu: &Physics, gpu: &Physics, handles: &[FleshHand
     for entry in 0..gpu[0].sections.len().min(24) {
         let was = gpu[0].sections[entry];
         gpu[0].sections[entry] = cpu[0].sections[entry] + 3.0e-5 * scales.size;
-        assert!(
-            difference(&cpu, &gpu, scales).0 > 1.0,
-            "{}: a perturbed section entry {entry} is not seen",
-            scene.name
-        );
+        assert!(difference(&cpu, &gpu, scales).0 > 1.0, "{}: a perturbed section entry {entry} is not seen", scene.name);
         gpu[0].sections[entry] = was;
     }
     if let (Some(vertex), Some(rest)) = (gpu[0].vertices.first_mut(), cpu[0].vertices.first()) {
