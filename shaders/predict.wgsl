@@ -73,7 +73,7 @@ fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
         }
         var scaled = predicted_scale;
         if rest_at(rest_row, REST_SLIDES) > 0.5 {
-            let guide = axes_of(frame)[2];
+            let guide = axes_of(node4(row, NODE_TARGET_FRAME))[2];
             let off = place - node3(row, NODE_TARGET_PLACE) + moved;
             moved = moved - (off - guide * dot(guide, off));
         }

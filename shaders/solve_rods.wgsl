@@ -283,9 +283,10 @@ fn along_guide(v: vec3<f32>, w: vec3<f32>) -> vec3<f32> {
     return v - across(v, w);
 }
 
-// The guide of a node that slides: its own tangent, so that a muscle pulls alike on both sides of a via point.
+// The guide of a node that slides: the path's tangent at rest, as the bone carries it. The node's own tangent would
+// let a node that has slid off go wherever it turns to.
 fn guide_axis(row: u32) -> vec3<f32> {
-    return axes_of(node4(row, NODE_FRAME))[2];
+    return axes_of(node4(row, NODE_TARGET_FRAME))[2];
 }
 
 // Takes the place across its guide out of the system of a node that slides: P·block·P + (1 − P), with P = wwᵀ on the

@@ -171,31 +171,31 @@ pub mod rest {
     pub const STRING_INERTIA: usize = 39;
     /// Rest value of Γ_w (1) for (18).
     pub const STRETCH: usize = 40;
-    /// 1 where the place is held across the node's own tangent only, so that the node slides along it.
+    /// 1 where the place is held across the path's tangent at rest only, as the bone carries that: the node slides.
     pub const SLIDES: usize = 41;
     /// Peak tension times length of the segment's fibres (J): what full activation adds to the energy per unit of
     /// fibre stretch.
     pub const ACTIVE: usize = 42;
-    /// Fibre stretch by Γ (1), 3 entries.
+    /// Fibre stretch by |Γ| (1).
     pub const FIBRE_STRAIN: usize = 43;
     /// Fibre stretch by sΩ (m), 3 entries.
-    pub const FIBRE_DARBOUX: usize = 46;
+    pub const FIBRE_DARBOUX: usize = 44;
     /// Fibre stretch by the scale (1).
-    pub const FIBRE_SCALE: usize = 49;
+    pub const FIBRE_SCALE: usize = 47;
     /// Fibre stretch by the scale's difference (1).
-    pub const FIBRE_DIFFERENCE: usize = 50;
+    pub const FIBRE_DIFFERENCE: usize = 48;
     /// One over the fibre stretch at which fibres are strongest; 0 where they are equally strong at any.
-    pub const INV_OPTIMAL: usize = 51;
+    pub const INV_OPTIMAL: usize = 49;
     /// Passive tension over peak tension.
-    pub const PASSIVE: usize = 52;
+    pub const PASSIVE: usize = 50;
     /// One over the fastest shortening (s, per rest length); 0 where tension does not depend on it.
-    pub const INV_MAX_VELOCITY: usize = 53;
+    pub const INV_MAX_VELOCITY: usize = 51;
     /// What full activation takes off the rest value of Γ_w for (11).
-    pub const SHORTENING: usize = 54;
+    pub const SHORTENING: usize = 52;
     /// Rest value of the scale (1) for (12): 1 but for what balances the rest pose.
-    pub const SCALE: usize = 55;
+    pub const SCALE: usize = 53;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 56;
+    pub const ENTRIES: usize = 54;
 }
 
 /// Entries of a node row.

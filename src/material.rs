@@ -61,8 +61,7 @@ impl Material {
     /// Tendon, which does not contract.
     ///
     /// E 1.2 GPa: 0.5–1.8 GPa (Maganaris and Paul 1999: 1.2 GPa of human tendon in vivo; Bennett et al. 1986: 1.5 GPa
-    /// of mammals). Density 1120 kg/m³ (Ker 1981, as used for whole tendons; some works
-    /// use 1220). Poisson's ratio 0.4 keeps
+    /// of mammals). Density 1120 kg/m³ (Ker 1981). Poisson's ratio 0.4 keeps
     /// its volume without stiffening the solve.
     pub fn tendon() -> Self {
         Self {

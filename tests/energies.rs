@@ -117,10 +117,8 @@ fn string_block(a: Section<f64>, b: Section<f64>, row: &[Entry<f64>], [activatio
     let terms = residuals(LANES, &strain, row);
     let (axial, volume, likeness) = (terms[0], terms[8], terms[11]);
     let fibres = contract(LANES, fibre_stretch(LANES, &strain, row), row, &steady(activation));
-    let tension = (axial.0 + fibres.shortening) * axial.1
-        + strain.scale.powi(2) * volume.0 * volume.1
-        + likeness.0 * likeness.1
-        + fibres.pull * row[rest::FIBRE_STRAIN + 2][0];
+    let tension =
+        (axial.0 + fibres.shortening) * axial.1 + strain.scale.powi(2) * volume.0 * volume.1 + likeness.0 * likeness.1;
     let quarter = 0.25 * (tension.max(0.0) * strain.strain.0[2].max(0.0) - slack).max(0.0);
     let w = strain.axes[2].0;
     std::array::from_fn(|i| std::array::from_fn(|j| quarter * (if i == j { 1.0 - w[i] * w[j] } else { -w[i] * w[j] })))
@@ -148,12 +146,24 @@ fn segment_blocks_match_dense_jacobians() {
         let (activation, slack) = (random.uniform(0.0, 1.0), random.uniform(0.0, 1.0));
         let strain = measure(LANES, a, b, row[rest::INV_LENGTH][0]);
         let fibres = contract(LANES, fibre_stretch(LANES, &strain, &row), &row, &steady(activation));
-        let by_w = row[rest::FIBRE_STRAIN + 2][0];
+        // Along the path and, as a string's, across it, on the places' difference over l.
+        let slope = DVec3::from_array(strain.slope.0);
+        let (by_slope, along) = (row[rest::FIBRE_STRAIN][0], slope.normalize().to_array());
+        let across = fibres.pull * by_slope / slope.length();
+        let on_places = |i: usize, j: usize| {
+            let [i, j] = [i, j].map(|k| if k < UNKNOWNS { k } else { k - UNKNOWNS });
+            if i > 2 || j > 2 {
+                return 0.0;
+            }
+            let unit = if i == j { across } else { 0.0 };
+            let stiff = fibres.stiffness * by_slope * by_slope - across;
+            (unit + stiff * along[i] * along[j]) * row[rest::INV_LENGTH][0].powi(2)
+        };
         let dense = |i: usize, j: usize| {
             let diagonal: f64 = (0..12).map(|k| here[k].1 * jacobian[k][i] * jacobian[k][j]).sum();
             let coupling = jacobian[5][i] * jacobian[6][j] + jacobian[6][i] * jacobian[5][j];
-            let axial = fibres.stiffness * by_w * by_w * jacobian[0][i] * jacobian[0][j];
-            diagonal + row[rest::BEND_UV][0] * coupling + axial
+            let side = if (i < UNKNOWNS) == (j < UNKNOWNS) { 1.0 } else { -1.0 };
+            diagonal + row[rest::BEND_UV][0] * coupling + side * on_places(i, j)
         };
         let string = string_block(a, b, &row, [activation, slack]);
         let string = |i: usize, j: usize| if i > 3 && j > 3 { string[i - 4][j - 4] } else { 0.0 };

@@ -44,15 +44,15 @@ const REST_STRETCH: u32 = 40u;
 const REST_SLIDES: u32 = 41u;
 const REST_ACTIVE: u32 = 42u;
 const REST_FIBRE_STRAIN: u32 = 43u;
-const REST_FIBRE_DARBOUX: u32 = 46u;
-const REST_FIBRE_SCALE: u32 = 49u;
-const REST_FIBRE_DIFFERENCE: u32 = 50u;
-const REST_INV_OPTIMAL: u32 = 51u;
-const REST_PASSIVE: u32 = 52u;
-const REST_INV_MAX_VELOCITY: u32 = 53u;
-const REST_SHORTENING: u32 = 54u;
-const REST_SCALE: u32 = 55u;
-const REST_ENTRIES: u32 = 56u;
+const REST_FIBRE_DARBOUX: u32 = 44u;
+const REST_FIBRE_SCALE: u32 = 47u;
+const REST_FIBRE_DIFFERENCE: u32 = 48u;
+const REST_INV_OPTIMAL: u32 = 49u;
+const REST_PASSIVE: u32 = 50u;
+const REST_INV_MAX_VELOCITY: u32 = 51u;
+const REST_SHORTENING: u32 = 52u;
+const REST_SCALE: u32 = 53u;
+const REST_ENTRIES: u32 = 54u;
 
 // Entries of a node row, one a node, of the state.
 const NODE_PLACE: u32 = 0u;

@@ -66,13 +66,11 @@ struct Contraction {
     shortening: f32,
 }
 
-// Mean stretch of the segment's fibres, weighted by tension: 1 at rest, linear in the strains about it.
+// Mean stretch of the segment's fibres, weighted by tension: 1 at rest.
 fn fibre_stretch(strain: SegmentStrain, row: ptr<function, RestRow>) -> f32 {
-    let by_strain =
-        vec3<f32>((*row)[REST_FIBRE_STRAIN], (*row)[REST_FIBRE_STRAIN + 1u], (*row)[REST_FIBRE_STRAIN + 2u]);
     let by_darboux =
         vec3<f32>((*row)[REST_FIBRE_DARBOUX], (*row)[REST_FIBRE_DARBOUX + 1u], (*row)[REST_FIBRE_DARBOUX + 2u]);
-    return dot(by_strain, strain.strain)
+    return (*row)[REST_FIBRE_STRAIN] * sqrt(dot(strain.slope, strain.slope))
         + dot(by_darboux, strain.darboux) * strain.scale
         + (*row)[REST_FIBRE_SCALE] * strain.scale
         + (*row)[REST_FIBRE_DIFFERENCE] * strain.scale_difference;
@@ -139,18 +137,16 @@ fn segment_terms(
     let volume = larger((*row)[REST_VOLUME], 0.0);
     let likeness = larger(-(*row)[REST_VOLUME], 0.0);
     let rest_stretch = (*row)[REST_STRETCH];
-    let by_w = (*row)[REST_FIBRE_STRAIN + 2u];
     let volume_force = volume * (s2 * gw - rest_stretch);
     let likeness_force = likeness * (gw - s * rest_stretch);
     let likeness_by_scale = likeness * rest_stretch;
-    let axial_stiffness = (*row)[REST_AXIAL] + volume * s4 + likeness + fibres.stiffness * by_w * by_w;
+    let axial_stiffness = (*row)[REST_AXIAL] + volume * s4 + likeness;
     let tension = (*row)[REST_AXIAL] * (gw - (*row)[REST_STRAIN + 2u])
         + s2 * volume_force
         + likeness_force
-        + (*row)[REST_AXIAL] * fibres.shortening
-        + fibres.pull * by_w;
-    let across_u = shear * (gu - (*row)[REST_STRAIN]) + fibres.pull * (*row)[REST_FIBRE_STRAIN];
-    let across_v = shear * (gv - (*row)[REST_STRAIN + 1u]) + fibres.pull * (*row)[REST_FIBRE_STRAIN + 1u];
+        + (*row)[REST_AXIAL] * fibres.shortening;
+    let across_u = shear * (gu - (*row)[REST_STRAIN]);
+    let across_v = shear * (gv - (*row)[REST_STRAIN + 1u]);
     let segment_force = axes * vec3<f32>(across_u, across_v, tension);
     let volume_by_scale = 2.0 * s * gw;
     let force_by_scale = w * (volume * s2 * volume_by_scale - likeness_by_scale);
@@ -213,7 +209,15 @@ fn segment_terms(
     let couple = cross(segment_force, slope) * 0.5;
     let twisted = cross(t, couple);
     let moment_world = (axes * scaled_moment) * turn_rate;
-    let force = segment_force * inv_length;
+    // Fibres pull along the path, with no couple on the sections.
+    let by_slope = (*row)[REST_FIBRE_STRAIN];
+    let inv_slope = 1.0 / larger(sqrt(dot(slope, slope)), 1.0e-6);
+    let along_path = slope * inv_slope;
+    let pull = fibres.pull * by_slope;
+    let across_path = pull * inv_slope;
+    let fibre_string = sym_transverse(across_path, fibres.stiffness * by_slope * by_slope - across_path, along_path);
+    let place_stiffness = stiffness + fibre_string;
+    let force = (segment_force + along_path * pull) * inv_length;
     let torque_a = couple - twisted - moment_world;
     let torque_b = couple + twisted + moment_world;
     let half_scale_force = 0.5 * scale_force;
@@ -256,7 +260,7 @@ fn segment_terms(
     let inv_length2 = inv_length * inv_length;
     for (var i = 0u; i < 3u; i++) {
         for (var j = 0u; j < 3u; j++) {
-            let place = stiffness[j][i] * inv_length2;
+            let place = place_stiffness[j][i] * inv_length2;
             let pull_a = n_a[i][j] * inv_length;
             let pull_b = n_b[i][j] * inv_length;
             (*terms).block_ab[i][j] = -place;

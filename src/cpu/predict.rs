@@ -87,7 +87,7 @@ where
         let mut turned = if moving { predicted_frame.turned(lanes, jump_turn) } else { predicted_frame };
         let mut scaled = predicted_scale;
         if group.rest.slides[index] {
-            let guide = frame.axes(lanes)[2];
+            let guide = Quaternion::load(lanes, row, node::TARGET_FRAME).axes(lanes)[2];
             let off = place - V3::load(lanes, row, node::TARGET_PLACE) + moved;
             let slides = lanes.load(&rest_row[rest::SLIDES]);
             moved = moved - (off - guide * guide.dot(off)) * slides;

@@ -24,9 +24,11 @@
 //! first order λ(ε + 2η)² = 3λε² + 6λη² − 2λ(ε − η)², so `build` then takes 3|λ| from the axial and 6|λ| from the
 //! lateral modulus and VOLUME is −2|λ|, read as a penalty on what is not the same stretch along and across.
 //!
-//! The segment's fibres have a mean stretch λ, weighted by their tension and linear in Γ, sΩ, s and Δ about rest
+//! The segment's fibres have a mean stretch λ, weighted by their tension, by |Γ| and linear in sΩ, s and Δ about rest
 //! ([`fibre_stretch`]); with it they pull by ACTIVE·(activation·f_a(λ)·f_v(dλ/dt) + PASSIVE·f_p(λ)) on it
-//! ([`contract`]), and activation shortens Γ̄_w of (11) by SHORTENING.
+//! ([`contract`]), and activation shortens Γ̄_w of (11) by SHORTENING. By |Γ|, not Γ_w: fibres pull along the path, and
+//! leave the tilt of the sections against it to shear. Their stiffness along the path and, as a string's, across it is
+//! exact on the places; that of the other strains is left out.
 //!
 //! The blocks are JᵀKJ and one term more: a segment under tension N resists turning as a string does, by NΓ_w across
 //! w on the mean turn ½(α + β). In series with the shear stiffness that is the string's N/Γ_w on the places. Without
@@ -177,13 +179,14 @@ pub struct Contraction<V> {
     pub shortening: V,
 }
 
-/// Mean stretch λ of the segment's fibres, weighted by tension: 1 at rest, linear in the strains about it.
+/// Mean stretch λ of the segment's fibres, weighted by tension: 1 at rest.
 ///
 /// Fibre i is at p_i in the sections' frames, so its slope in the axes of q_m is Γ + Δ/l p̄_i + s(p_i′ + Ω × p̄_i), with
-/// p̄_i the mean of its two offsets and p_i′ their difference over l.
+/// p̄_i the mean of its two offsets and p_i′ their difference over l. Its length is taken linear in what it has besides
+/// Γ, and Γ by its length, so that it does not depend on how sections are tilted against the path.
 #[inline(always)]
 pub fn fibre_stretch<L: Lanes>(lanes: L, strain: &SegmentStrain<L::V>, row: &[Entry<L::Scalar>]) -> L::V {
-    V3::load(lanes, row, rest::FIBRE_STRAIN).dot(strain.strain)
+    lanes.at(row, rest::FIBRE_STRAIN) * strain.slope.dot(strain.slope).sqrt()
         + V3::load(lanes, row, rest::FIBRE_DARBOUX).dot(strain.darboux) * strain.scale
         + lanes.at(row, rest::FIBRE_SCALE) * strain.scale
         + lanes.at(row, rest::FIBRE_DIFFERENCE) * strain.scale_difference
@@ -299,17 +302,13 @@ pub fn segment_terms<L: Lanes>(
     let volume_force = volume * (s2 * gw - rest_stretch);
     let likeness_force = likeness * (gw - s * rest_stretch);
     let likeness_by_scale = likeness * rest_stretch;
-    let mut axial_stiffness = lanes.at(row, rest::AXIAL) + volume * s4 + likeness;
+    let axial_stiffness = lanes.at(row, rest::AXIAL) + volume * s4 + likeness;
     let mut tension =
         lanes.at(row, rest::AXIAL) * (gw - lanes.at(row, rest::STRAIN + 2)) + s2 * volume_force + likeness_force;
-    let mut across_u = shear * (gu - lanes.at(row, rest::STRAIN));
-    let mut across_v = shear * (gv - lanes.at(row, rest::STRAIN + 1));
+    let across_u = shear * (gu - lanes.at(row, rest::STRAIN));
+    let across_v = shear * (gv - lanes.at(row, rest::STRAIN + 1));
     if excitation.is_some() {
-        let by_w = lanes.at(row, rest::FIBRE_STRAIN + 2);
-        axial_stiffness = axial_stiffness + fibres.stiffness * by_w * by_w;
-        tension = tension + lanes.at(row, rest::AXIAL) * fibres.shortening + fibres.pull * by_w;
-        across_u = across_u + fibres.pull * lanes.at(row, rest::FIBRE_STRAIN);
-        across_v = across_v + fibres.pull * lanes.at(row, rest::FIBRE_STRAIN + 1);
+        tension = tension + lanes.at(row, rest::AXIAL) * fibres.shortening;
     }
     let force = to_world(&axes, V3([across_u, across_v, tension]));
     let volume_by_scale = two * s * gw;
@@ -369,7 +368,22 @@ pub fn segment_terms<L: Lanes>(
     let couple = force.cross(slope) * half;
     let twisted = t.cross(couple);
     let moment_world = to_world(&axes, scaled_moment) * turn_rate;
-    let force = force * inv_length;
+    // Fibres pull along the path, with no couple on the sections.
+    let mut place_force = force;
+    let mut place_stiffness = stiffness;
+    if excitation.is_some() {
+        let by_slope = lanes.at(row, rest::FIBRE_STRAIN);
+        let inv_slope = lanes.splat(1.0) / slope.dot(slope).sqrt().max(lanes.splat(1.0e-6));
+        let along = slope * inv_slope;
+        let pull = fibres.pull * by_slope;
+        place_force = place_force + along * pull;
+        let across = pull * inv_slope;
+        let string = Sym3::transverse(across, fibres.stiffness * by_slope * by_slope - across, along);
+        for k in 0..6 {
+            place_stiffness.0[k] = place_stiffness.0[k] + string.0[k];
+        }
+    }
+    let force = place_force * inv_length;
     let (torque_a, torque_b) = (couple - twisted - moment_world, couple + twisted + moment_world);
     if excitation.is_some() {
         scale_force = scale_force + fibres.pull * lanes.at(row, rest::FIBRE_SCALE);
@@ -404,7 +418,7 @@ pub fn segment_terms<L: Lanes>(
     }
     unrolled!(for i in 0..3 {
         unrolled!(for j in 0..3 {
-            let place = stiffness.get(i, j) * inv_length2;
+            let place = place_stiffness.get(i, j) * inv_length2;
             let (pull_a, pull_b) = (n_a[i][j] * inv_length, n_b[i][j] * inv_length);
             block_ab[i][j] = -place;
             block_ab[i][4 + j] = -pull_b;

@@ -327,10 +327,11 @@ fn along_guide<V: Lane>(v: [V; 3], w: V3<V>, slides: V) -> [V; 3] {
     (v - across(v, w) * slides).0
 }
 
-/// The guide of a node that slides: its own tangent, so that a muscle pulls alike on both sides of a via point.
+/// The guide of a node that slides: the path's tangent at rest, as the bone carries it. The node's own tangent would
+/// let a node that has slid off go wherever it turns to.
 #[inline(always)]
 fn guide_axis<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>]) -> V3<L::V> {
-    Quaternion::load(lanes, row, node::FRAME).axes(lanes)[2]
+    Quaternion::load(lanes, row, node::TARGET_FRAME).axes(lanes)[2]
 }
 
 /// Takes the place across its guide out of the system of a node that slides: P·block·P + (1 − P), with P = wwᵀ on the

@@ -86,7 +86,7 @@ fn resting(node_count: usize, lane: usize, poses: &[Pose], pull: DVec3) -> Vec<E
         for at in [node::SCALE, node::PREV_SCALE, node::PREDICTED_SCALE] {
             write(at, &[1.0]);
         }
-        for at in [node::FRAME, node::PREV_FRAME, node::PREDICTED_FRAME] {
+        for at in [node::FRAME, node::PREV_FRAME, node::PREDICTED_FRAME, node::TARGET_FRAME] {
             write(at, &pose.rotation.to_array());
         }
         for at in [node::PLACE, node::PREV_PLACE] {

@@ -293,7 +293,7 @@ fn rest_strain([a, b]: [&Pose; 2]) -> (DVec3, DVec3) {
 }
 
 /// What the fibres of a segment do, see [`crate::cpu::rod_energies::fibre_stretch`]: each by its area as a share.
-fn fibre_entries(rod: &RodSpec, segment: usize, ends: [&Pose; 2]) -> [(usize, f64); 13] {
+fn fibre_entries(rod: &RodSpec, segment: usize, ends: [&Pose; 2]) -> [(usize, f64); 11] {
     let length = ends[0].translation.distance(ends[1].translation);
     let (strain, darboux) = rest_strain(ends);
     let axis = [0, 1].map(|k| Fibre { offset: DVec3::ZERO, radius: rod.nodes[segment + k].section.radius() });
@@ -320,9 +320,7 @@ fn fibre_entries(rod: &RodSpec, segment: usize, ends: [&Pose; 2]) -> [(usize, f6
     let share = 1.0 / sum;
     [
         (rest::ACTIVE, contraction.peak_force.unwrap_or(rod.material.peak_stress * sum) * contractile * length),
-        (rest::FIBRE_STRAIN, by_strain.x * share),
-        (rest::FIBRE_STRAIN + 1, by_strain.y * share),
-        (rest::FIBRE_STRAIN + 2, by_strain.z * share),
+        (rest::FIBRE_STRAIN, by_strain.dot(strain.normalize_or(DVec3::Z)) * share),
         (rest::FIBRE_DARBOUX, by_darboux.x * share),
         (rest::FIBRE_DARBOUX + 1, by_darboux.y * share),
         (rest::FIBRE_DARBOUX + 2, by_darboux.z * share),

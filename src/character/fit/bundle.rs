@@ -122,6 +122,7 @@ fn relaxed(profiles: &Profiles, station: usize, mut shapes: Vec<DVec2>) -> Vec<D
 }
 
 /// As thick as their share of the area, as long as no pill stands out of the profiles around.
+#[allow(clippy::needless_range_loop, reason = "a fibre's radius at both ends of a segment")]
 fn radii(frames: &Frames, profiles: &Profiles, sites: &[Vec<DVec2>], layout: &Layout) -> Vec<Vec<f64>> {
     let stations = &frames.stations;
     let share: Vec<f64> = (0..sites.len())
@@ -149,8 +150,8 @@ fn radii(frames: &Frames, profiles: &Profiles, sites: &[Vec<DVec2>], layout: &La
                 .map(|fibre| {
                     let centre = place(section, fibre);
                     let mut radius = (LARGEST * share[section]).min(CROWDED * gap(fibre));
-                    for station in 0..stations.len() {
-                        let off = (centre - stations[station].place).dot(stations[station].w);
+                    for (station, frame) in stations.iter().enumerate() {
+                        let off = (centre - frame.place).dot(frame.w);
                         if off.abs() < radius && profiles.known[station] && near(station, at) {
                             let depth = depth(station, centre).max(0.0);
                             radius = radius.min(depth.hypot(off));
@@ -202,8 +203,9 @@ pub(super) fn place(course: &Course, frames: &Frames, profiles: &Profiles, laid:
         .enumerate()
         .map(|(point, &section)| {
             let joint = course.joints.get(point).copied().unwrap_or(course.end_joint);
+            // A guide's node may slide out of reach when its bones jerk.
             let clamped = section == 0 || section + 1 == sections;
-            (section, joint, if clamped { Holds::CLAMP } else { Holds::GUIDE })
+            (section, joint, if clamped { Holds::CLAMP } else { Holds::PIN })
         })
         .collect();
     let inner = BEYOND..frames.stations.len() - BEYOND;
