@@ -18,6 +18,7 @@ pub struct FleshOptions {
     pub segments: usize,
     /// Whether a bundle fills the trunk, from the hips over the spine to the neck, where the skeleton has one. It
     /// takes the place of flesh on the spine's joints.
+    /// Off by default: skin over a spine that twists hard may tear beyond a quarter of its area.
     pub trunk: bool,
     /// Whether rest strains are chosen so that the rest pose is in balance under 9.81 m/s² along −Y of model space:
     /// nothing sags when the character is spawned upright. Without gravity such flesh rises a little, by less than
@@ -49,7 +50,7 @@ impl Default for FleshOptions {
         Self {
             fibres: 7,
             segments: 8,
-            trunk: true,
+            trunk: false,
             balance: true,
             least_vertices: 8,
             least_length: 0.03,
@@ -58,7 +59,7 @@ impl Default for FleshOptions {
             least_weight: 0.3,
             fade: [1.6, 3.0],
             sag: 0.04,
-            reach: 0.3,
+            reach: 0.2,
             material: crate::Material::default(),
         }
     }

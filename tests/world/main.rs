@@ -10,6 +10,7 @@ mod steps;
 
 use glam::{DVec3, Vec3};
 use hecs::{Entity, World};
+use sinew::character::FleshOptions;
 use sinew::components::{CharacterInstance, CharacterPose, RootTransform};
 use sinew::flesh::NodeState;
 use sinew::rigid::RigidWorld;
@@ -21,7 +22,9 @@ const FRAME: f64 = 1.0 / 60.0;
 
 fn character(name: &str) -> Character {
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(name);
-    Character::load(file).expect("the project's own asset loads")
+    let character = Character::load(file).expect("the project's own asset loads");
+    // Many scenes here are weightless, where strains that balance gravity would lift the flesh.
+    character.with_flesh(&FleshOptions { balance: false, ..*character.flesh_options() }).expect("fits")
 }
 
 fn at(x: f64, y: f64, z: f64) -> Pose {

@@ -11,16 +11,18 @@ use glam::{Affine3A, DVec3, Vec3};
 #[cfg(feature = "viperize")]
 use super::{MeshEnds, PathPoint};
 use super::{MuscleMesh, MuscleShape, MuscleSpec, Thickness};
-use crate::Material;
 #[cfg(feature = "viperize")]
 use crate::character::body::rest_at;
 #[cfg(feature = "viperize")]
 use crate::character::viperize::{Ends, TriangleMesh, ViperizeOptions, viperize};
 use crate::character::{CharacterAsset, PaletteEntry};
 use crate::flesh::{Bundle, Contraction, Disc, Holds, RodSpec, frames_along};
+use crate::{Material, ModuliOverrides};
 
 /// Stretch of tendon at peak force (Zajac 1989).
 const TENDON_STRETCH: f64 = 0.04;
+/// Bending modulus of tendon over its Young's modulus.
+const LOOSE_FIBRES: f64 = 0.01;
 
 /// Where a muscle's fibres run, in model space at rest (m), and what holds them.
 #[derive(Clone, Debug, PartialEq)]
@@ -334,6 +336,20 @@ pub fn material(spec: &MuscleSpec) -> Material {
     material
 }
 
+/// Tendon of a muscle, which bears a stress (Pa) at peak force. It is stiff along its fibres, and against shear, without
+/// which sections would tilt and let the path out; it bends, twists and swells as loose fibres do.
+fn tendon(belly: Material, stress: f64) -> Material {
+    let own = belly.moduli();
+    let youngs_modulus = belly.youngs_modulus.max(stress / TENDON_STRETCH);
+    let overrides = ModuliOverrides {
+        axial_modulus: Some(own.axial_modulus + (youngs_modulus - belly.youngs_modulus)),
+        shear_modulus: Some(own.shear_modulus * youngs_modulus / belly.youngs_modulus),
+        bending_modulus: Some(own.bending_modulus.max(LOOSE_FIBRES * youngs_modulus)),
+        ..belly.overrides
+    };
+    Material { overrides, ..belly }
+}
+
 fn peak_stress(spec: &MuscleSpec) -> f64 {
     material(spec).peak_stress
 }
@@ -367,17 +383,16 @@ impl MuscleCourse {
         let mut contractile = Vec::with_capacity(lengths.len());
         for length in &lengths {
             let to = from + length;
-            contractile.push(((to.min(high) - from.max(low)) / length).clamp(0.0, 1.0));
+            // Whole segments: tendon in half of one would be pulled out by the belly's tension in series with it.
+            let share = (to.min(high) - from.max(low)) / length;
+            contractile.push(if share >= 0.5 { 1.0 } else { 0.0 });
             from = to;
         }
         let segment_materials = if spec.tendon == [0.0; 2] {
             Vec::new()
         } else {
             let of = |(j, &share): (usize, &f64)| {
-                let stiff = material.youngs_modulus.max(force / (TENDON_STRETCH * 0.5 * (area(j) + area(j + 1))));
-                // In series.
-                let youngs_modulus = 1.0 / (share / material.youngs_modulus + (1.0 - share) / stiff);
-                Material { youngs_modulus, ..material }
+                if share > 0.0 { material } else { tendon(material, force / (0.5 * (area(j) + area(j + 1)))) }
             };
             contractile.iter().enumerate().map(of).collect()
         };
