@@ -90,7 +90,8 @@ impl Panel {
         let asset = simulation.character().asset();
         ui.heading(&asset.name);
         let body = simulation.character().body();
-        let (muscles, joints, triangles) = (body.flesh.chains().len(), asset.skeleton.joints.len(), body.triangles.len());
+        let (muscles, joints, triangles) =
+            (body.flesh.chains().len(), asset.skeleton.joints.len(), body.triangles.len());
         ui.weak(format!("{muscles} muscles · {joints} joints · {triangles} triangles"));
         if muscles == 0 {
             ui.label("No limb of this character takes flesh.");
