@@ -74,8 +74,8 @@ impl Character {
     /// Loads a character from a glTF file and fits its flesh, all by default.
     ///
     /// # Errors
-    /// [`CharacterError::Import`] where the file cannot be read, [`CharacterError::Flesh`] where no flesh can be
-    /// built from it.
+    /// [`CharacterError::Import`] where the file cannot be read, [`CharacterError::Muscle`] or [`CharacterError::Course`]
+    /// where a muscle cannot be laid, [`CharacterError::Flesh`] where no flesh can be built from it.
     #[cfg(feature = "gltf")]
     pub fn load(path: impl AsRef<std::path::Path>) -> Result<Self, CharacterError> {
         Self::load_with(path, &super::ImportOptions::default(), &FleshOptions::default())

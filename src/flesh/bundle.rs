@@ -49,6 +49,10 @@ impl Bundle {
     }
 
     /// Nodes at the sections' centroids, and the fibres in the frames that a rod through these nodes has.
+    ///
+    /// # Panics
+    /// Where fibres pass different numbers of sections; [`RodSpec::from_bundle`](super::RodSpec::from_bundle) has an
+    /// error for that.
     pub fn sections(&self) -> (Vec<RodNode>, Vec<Vec<Fibre>>) {
         let area = |disc: &Disc| disc.radius * disc.radius;
         let places: Vec<DVec3> = (0..self.section_count())

@@ -37,7 +37,7 @@ pub struct ViperizeArgs {
     /// Cross-sections.
     #[arg(long)]
     sections: Option<u32>,
-    /// Metres per unit of a mesh alone.
+    /// Metres per unit of FILE; sidecars are in metres.
     #[arg(long, value_name = "M", default_value_t = 1.0)]
     meters_per_unit: f64,
 }
@@ -49,7 +49,9 @@ pub fn viperize_muscle(args: &ViperizeArgs) -> Result<(), Error> {
         (Some(_), Some(character)) => character,
         (Some(_), None) => return Err("a mesh alone needs --character FILE, whose joints hold the muscle".into()),
     };
-    let asset = CharacterAsset::load(character, &ImportOptions::default())?;
+    // A mesh alone has the unit; the character is then in metres.
+    let meters_per_unit = if alone.is_some() { 1.0 } else { args.meters_per_unit as f32 };
+    let asset = CharacterAsset::load(character, &ImportOptions { meters_per_unit, ..ImportOptions::default() })?;
     let joints = JointNames::new(&asset.skeleton);
     let (spec, (mesh, ends)) = match alone {
         Some(mesh) => {
@@ -121,5 +123,5 @@ fn with_progress(mesh: &TriangleMesh, ends: &Ends, options: &ViperizeOptions) ->
         bar.set_position((part * STEPS as f32) as u64);
     });
     bar.finish_and_clear();
-    Ok(made?)
+    Ok(made.map_err(|error| format!("the muscle's mesh: {error}"))?)
 }
