@@ -10,6 +10,8 @@
 //!
 //! COUNT is a number of rods of 20 segments (default 50 200 1000: 1, 4 and 20 thousand segments).
 
+mod arguments;
+
 use rapier3d::prelude::{PhysicsWorld, SoftBodyBuilder, SoftBodyHandle, Vector};
 use sinew::cpu::LaneWidth;
 use sinew::scenes::Cantilevers;
@@ -229,21 +231,15 @@ fn compare(scene: Scene, rounds: usize) -> String {
 }
 
 fn main() {
+    let (rounds, others) = arguments::count_and_others("--rounds", 15);
     let mut counts = Vec::new();
-    let mut rounds = 15;
-    let mut arguments = std::env::args().skip(1);
-    while let Some(argument) = arguments.next() {
-        match argument.as_str() {
-            // Said by `cargo bench`.
-            "--bench" => (),
-            "--rounds" => match arguments.next().and_then(|n| n.parse().ok()) {
-                Some(n) if n > 0 => rounds = n,
-                _ => return eprintln!("--rounds needs a number above 0"),
-            },
-            other => match other.parse() {
-                Ok(count) if count > 0 => counts.push(count),
-                _ => return eprintln!("{other}: a number of rods above 0, or --rounds N"),
-            },
+    for other in others {
+        match other.parse() {
+            Ok(count) if count > 0 => counts.push(count),
+            _ => {
+                eprintln!("{other}: a number of rods above 0, or --rounds N");
+                std::process::exit(2);
+            }
         }
     }
     if counts.is_empty() {

@@ -8,6 +8,8 @@
 //! cargo bench --no-default-features --bench convergence -- [--rounds N]
 //! ```
 
+mod arguments;
+
 #[path = "baselines/figure_14.rs"]
 mod figure_14;
 #[path = "baselines/viper_2019.rs"]
@@ -91,26 +93,15 @@ fn compare(segments: usize, poissons_ratio: f64, rounds: usize) -> Result<(), St
 }
 
 fn main() {
-    let mut rounds = 15;
-    let mut arguments = std::env::args().skip(1);
-    while let Some(argument) = arguments.next() {
-        match argument.as_str() {
-            // Said by `cargo bench`.
-            "--bench" => (),
-            "--rounds" => match arguments.next().and_then(|n| n.parse().ok()) {
-                Some(n) if n > 0 => rounds = n,
-                _ => return eprintln!("--rounds needs a number above 0"),
-            },
-            other => return eprintln!("{other}: only --rounds N is known"),
-        }
-    }
+    let rounds = arguments::count("--rounds", 15);
     println!("eight bands, ends at once twice as far apart, to 1 % of the initial residual; {rounds} rounds");
     println!(
         "segments |     ν | solver                        | iterations |   min µs | median µs | ns/(seg·it.) | × solve"
     );
     for (segments, poissons_ratio) in [(10, 0.499), (20, 0.45), (20, 0.499), (40, 0.499)] {
         if let Err(error) = compare(segments, poissons_ratio, rounds) {
-            return eprintln!("{segments} segments, ν = {poissons_ratio}: {error}");
+            eprintln!("{segments} segments, ν = {poissons_ratio}: {error}");
+            std::process::exit(1);
         }
     }
 }

@@ -7,6 +7,8 @@
 //! cargo bench --no-default-features --bench muscles -- [--frames N]
 //! ```
 
+mod arguments;
+
 use std::f64::consts::{PI, TAU};
 use std::sync::Arc;
 use std::time::Instant;
@@ -110,19 +112,7 @@ fn measure(with_sections: bool, frames: usize) -> Vec<[f64; 3]> {
 }
 
 fn main() {
-    let mut frames = 400;
-    let mut arguments = std::env::args().skip(1);
-    while let Some(argument) = arguments.next() {
-        match argument.as_str() {
-            // Said by `cargo bench`.
-            "--bench" => (),
-            "--frames" => match arguments.next().and_then(|n| n.parse().ok()) {
-                Some(n) if n > 0 => frames = n,
-                _ => return eprintln!("--frames needs a number above 0"),
-            },
-            other => return eprintln!("{other}: only --frames N"),
-        }
-    }
+    let frames = arguments::count("--frames", 400);
     println!(
         "{MUSCLES} muscles of {FIBRES} fibres and {SECTIONS} sections, {VERTICES} vertices of 4 joints, one core;"
     );

@@ -14,8 +14,8 @@ pub struct RootTransform(pub Pose);
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CharacterPose(pub Vec<LocalTransform>);
 
-/// Excitation of each muscle, in the order of the chains of [`Body::flesh`]: 0 at rest, 1 at peak tension. Activation
-/// goes there with the muscle's time constants.
+/// Excitation of each muscle, in the order of the chains of [`Body::flesh`]: 0 at rest, 1 at peak tension, at
+/// most 10. Activation goes there with the muscle's time constants.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Activations(pub Vec<f32>);
 

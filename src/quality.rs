@@ -71,7 +71,7 @@ impl Quality {
     fn add_residual(&mut self, flesh: &Flesh, state: &FleshState, chain: usize, [substep, step]: [f64; 2]) {
         let info = &flesh.chains()[chain];
         let (rest, lanes) = (&flesh.groups[info.group], OneF64(info.lane));
-        let (nodes, _) = state.groups[info.group].view();
+        let nodes = &state.groups[info.group].nodes;
         let wide = |rows: &[[f32; LANES]]| -> Vec<[f64; LANES]> { rows.iter().map(|e| e.map(f64::from)).collect() };
         let count = info.node_count();
         let mut elastic = vec![[0.0; 3]; count];

@@ -206,6 +206,7 @@ impl Physics {
         for (bound, root) in world.query_mut::<(&BoundJoints, &RootTransform)>() {
             held_joints(rigid, Some(bound), &root.0)?;
         }
+        excite(self, world)?;
         for (instance, pose, root, bodies, bound) in
             world.query_mut::<(&CharacterInstance, &CharacterPose, &RootTransform, &BoneBodies, Option<&BoundJoints>)>()
         {
@@ -218,15 +219,11 @@ impl Physics {
             }
         }
         rigid.step(dt as f32)?;
-        for (instance, pose, root, activations, bound) in world.query_mut::<(
-            &CharacterInstance,
-            &CharacterPose,
-            &RootTransform,
-            Option<&Activations>,
-            Option<&BoundJoints>,
-        )>() {
+        for (instance, pose, root, bound) in
+            world.query_mut::<(&CharacterInstance, &CharacterPose, &RootTransform, Option<&BoundJoints>)>()
+        {
             let held = held_joints(rigid, bound, &root.0)?;
-            gather(self, instance, pose, root, activations, &held)?;
+            gather(self, instance, pose, root, &held)?;
         }
         self.planes = rigid.half_spaces();
         self.step_flesh(dt)?;
@@ -238,32 +235,36 @@ impl Physics {
     /// # Errors
     /// [`WorldError`]; see [`Physics::step_flesh`].
     pub fn step_world(&mut self, world: &mut World, dt: f64) -> Result<(), WorldError> {
-        for (instance, pose, root, activations) in
-            world.query_mut::<(&CharacterInstance, &CharacterPose, &RootTransform, Option<&Activations>)>()
-        {
-            gather(self, instance, pose, root, activations, &[])?;
+        excite(self, world)?;
+        for (instance, pose, root) in world.query_mut::<(&CharacterInstance, &CharacterPose, &RootTransform)>() {
+            gather(self, instance, pose, root, &[])?;
         }
         self.step_flesh(dt)?;
         scatter_outputs(world, self)
     }
 }
 
-/// One character's components become bones, palette and activations; `held` are joints that follow rigid poses in
-/// model space.
+/// Excites all characters' muscles.
+fn excite(physics: &mut Physics, world: &mut World) -> Result<(), WorldError> {
+    for (instance, activations) in world.query_mut::<(&CharacterInstance, &Activations)>() {
+        for (chain, &activation) in activations.0.iter().enumerate() {
+            physics.set_activation(instance.flesh, chain, activation)?;
+        }
+    }
+    Ok(())
+}
+
+/// One character's components become bones and palette; `held` are joints that follow rigid poses in model space.
 fn gather(
     physics: &mut Physics,
     instance: &CharacterInstance,
     pose: &CharacterPose,
     root: &RootTransform,
-    activations: Option<&Activations>,
     held: &[(u32, Pose)],
 ) -> Result<(), WorldError> {
     let (bones, palette) = instance.body.posed(instance.character.asset(), &pose.0, &root.0, held);
     physics.set_bones(instance.flesh, &bones, root.0)?;
     physics.set_palette(instance.flesh, palette.iter().map(palette_matrix))?;
-    for (chain, &activation) in activations.into_iter().flat_map(|a| &a.0).enumerate() {
-        physics.set_activation(instance.flesh, chain, activation)?;
-    }
     Ok(())
 }
 

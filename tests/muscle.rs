@@ -111,6 +111,13 @@ fn an_isometric_contraction_bulges_and_keeps_its_volume() {
             }
             free = (volume_error, stretch(16));
             let (belly, end) = isometric(&StretchModuli::of(&reference_material(&m)), m.peak_stress);
+            if nu == 0.49 {
+                // What a minimisation of another make found.
+                let known = [0.856, 1.079, 1.148, 0.935];
+                for (found, known) in [belly[0], belly[1], end[0], end[1]].into_iter().zip(known) {
+                    assert!((found / known - 1.0_f64).abs() <= 0.5e-2);
+                }
+            }
             let found = [stretch(16), scale(16), stretch(3), scale(3)];
             let expected = [belly[0], belly[1], end[0], end[1]];
             println!(
@@ -211,21 +218,21 @@ fn tension_follows_hills_law_at_a_steady_speed() {
 #[test]
 fn activation_follows_excitation_with_its_time_constants() {
     let mut spec = between_bones(1.0, 8, material(1.0e5, 0.45, 1000.0, 20.0));
-    spec.contraction = Contraction { activation_time: 0.05, deactivation_time: 0.2, ..Default::default() };
+    spec.contraction = Contraction { activation_time: 0.015, deactivation_time: 0.05, ..Default::default() };
     let mut rod = OneRod::new(&spec, &ends(1.0), weightless(1));
-    let dt = 1.0 / 960.0;
+    let dt = FRAME;
     let mut worst = 0.0_f64;
     let mut check = |excitation: f32, tau: f64, from: f64| {
         rod.physics.set_activation(rod.handle, 0, excitation).unwrap();
-        for frame in 1..=192 {
+        for frame in 1..=12 {
             rod.run(dt, 1);
             let exact = f64::from(excitation) + (from - f64::from(excitation)) * (-dt * f64::from(frame) / tau).exp();
             worst = worst.max((rod.physics.muscle(rod.handle, 0).unwrap().activation - exact).abs());
         }
         rod.physics.muscle(rod.handle, 0).unwrap().activation
     };
-    let risen = check(1.0, 0.05, 0.0);
-    check(0.0, 0.2, risen);
+    let risen = check(1.0, 0.015, 0.0);
+    check(0.0, 0.05, risen);
     println!("activation off its exponential by {worst:.4} (bar 0.01)");
     assert!(worst <= 0.01 && risen > 0.95);
 }

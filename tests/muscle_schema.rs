@@ -149,6 +149,7 @@ fn a_path_has_its_places_and_defaults() {
             { "joint": "Lower/Hand", "place": [0, 0.1, 0.01] },
         ],
         "peak_force": 600,
+        "peak_stress": 3e5,
         "material": { "preset": "tendon", "density": 1120 },
         "rigid": 1,
     }))

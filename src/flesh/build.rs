@@ -114,6 +114,7 @@ impl Flesh {
         let carried = |row: &[Entry<f32>]| {
             std::array::from_fn(|lane| {
                 [rest::FREE_PLACE, rest::FREE_FRAME, rest::FREE_SCALE].iter().any(|&entry| row[entry][lane] == 0.0)
+                    || row[rest::SLIDES][lane] != 0.0
                     || row[rest::CARRIED][lane] != 0.0
             })
         };
@@ -165,7 +166,9 @@ fn inert_group(node_count: usize) -> GroupRest<f32> {
 
 fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpec, bones: &[Pose]) -> Chain {
     let places: Vec<DVec3> = rod.nodes.iter().map(|node| node.place).collect();
-    let poses = frames_along(&places, rod.u_axis);
+    // Fibres' offsets are in the frames without a wanted axis.
+    let u_axis = if rod.fibres.is_empty() { rod.u_axis } else { None };
+    let poses = frames_along(&places, u_axis);
     let material = |segment: usize| rod.segment_materials.get(segment).unwrap_or(&rod.material);
     let count = rod.nodes.len();
     let lengths: Vec<f64> = poses.windows(2).map(|p| p[0].translation.distance(p[1].translation)).collect();

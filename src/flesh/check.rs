@@ -23,13 +23,6 @@ pub(super) fn check(rod: &RodSpec, bone_count: usize) -> Result<(), BuildError> 
     if count > MAX_NODES {
         return Err(BuildError::TooManyNodes { rod: name(), count, most: MAX_NODES });
     }
-    let range = |field: &str, value: f64, low: f64, high: f64, expected: &'static str| {
-        if value.is_finite() && value >= low && value <= high {
-            Ok(())
-        } else {
-            Err(BuildError::OutOfRange { rod: name(), field: field.into(), value, expected })
-        }
-    };
     check_material(rod, "material", &rod.material)?;
     for (field, count) in [
         ("segment_materials", rod.segment_materials.len()),
@@ -44,11 +37,11 @@ pub(super) fn check(rod: &RodSpec, bone_count: usize) -> Result<(), BuildError> 
     }
     for (j, node) in rod.nodes.iter().enumerate() {
         for value in node.place.to_array() {
-            range(&format!("nodes[{j}].place"), value, -1.0e9, 1.0e9, "finite, within 10⁹ m")?;
+            range(rod, &format!("nodes[{j}].place"), value, -1.0e9, 1.0e9, "finite, within 10⁹ m")?;
         }
         let s = &node.section;
         let radius = s.radius();
-        range(&format!("nodes[{j}].section.area"), s.area, 1.0e-12, 1.0e6, "between 10⁻¹² and 10⁶ m²")?;
+        range(rod, &format!("nodes[{j}].section.area"), s.area, 1.0e-12, 1.0e6, "between 10⁻¹² and 10⁶ m²")?;
         for (field, value) in [
             ("second_moment_u", s.second_moment_u),
             ("second_moment_v", s.second_moment_v),
@@ -56,10 +49,11 @@ pub(super) fn check(rod: &RodSpec, bone_count: usize) -> Result<(), BuildError> 
         ] {
             // A section slimmer than this has no say in f32 beside its own area.
             let (low, high) = (1.0e-6 * s.area * radius * radius, 1.0e6 * s.area * radius * radius);
-            range(&format!("nodes[{j}].section.{field}"), value, low, high, "within 10⁻⁶ to 10⁶ of area²/π")?;
+            range(rod, &format!("nodes[{j}].section.{field}"), value, low, high, "within 10⁻⁶ to 10⁶ of area²/π")?;
         }
         let most = (s.second_moment_u * s.second_moment_v).sqrt() * 0.999;
         range(
+            rod,
             &format!("nodes[{j}].section.product_moment"),
             s.product_moment,
             -most,
@@ -94,19 +88,28 @@ pub(super) fn check(rod: &RodSpec, bone_count: usize) -> Result<(), BuildError> 
     check_fibres(rod)
 }
 
+/// Whether a number is in a range, ends included; `expected` says the range.
+fn range(
+    rod: &RodSpec,
+    field: &str,
+    value: f64,
+    low: f64,
+    high: f64,
+    expected: &'static str,
+) -> Result<(), BuildError> {
+    if value.is_finite() && value >= low && value <= high {
+        Ok(())
+    } else {
+        Err(BuildError::OutOfRange { rod: rod.name.clone(), field: field.into(), value, expected })
+    }
+}
+
 fn check_material(rod: &RodSpec, field: &str, m: &Material) -> Result<(), BuildError> {
-    let range = |field: &str, value: f64, low: f64, high: f64, expected: &'static str| {
-        if value.is_finite() && value >= low && value <= high {
-            Ok(())
-        } else {
-            Err(BuildError::OutOfRange { rod: rod.name.clone(), field: field.into(), value, expected })
-        }
-    };
-    range(&format!("{field}.youngs_modulus"), m.youngs_modulus, 1.0, 1.0e13, "between 1 and 10¹³ Pa")?;
-    range(&format!("{field}.poissons_ratio"), m.poissons_ratio, -0.5, 0.4999, "between -0.5 and 0.4999")?;
-    range(&format!("{field}.density"), m.density, 1.0e-2, 1.0e6, "between 10⁻² and 10⁶ kg/m³")?;
-    range(&format!("{field}.damping"), m.damping, 0.0, 1.0e6, "between 0 and 10⁶ 1/s")?;
-    range(&format!("{field}.peak_stress"), m.peak_stress, 0.0, 1.0e13, "between 0 and 10¹³ Pa")?;
+    range(rod, &format!("{field}.youngs_modulus"), m.youngs_modulus, 1.0, 1.0e13, "between 1 and 10¹³ Pa")?;
+    range(rod, &format!("{field}.poissons_ratio"), m.poissons_ratio, -0.5, 0.4999, "between -0.5 and 0.4999")?;
+    range(rod, &format!("{field}.density"), m.density, 1.0e-2, 1.0e6, "between 10⁻² and 10⁶ kg/m³")?;
+    range(rod, &format!("{field}.damping"), m.damping, 0.0, 1.0e6, "between 0 and 10⁶ 1/s")?;
+    range(rod, &format!("{field}.peak_stress"), m.peak_stress, 0.0, 1.0e13, "between 0 and 10¹³ Pa")?;
     let moduli = m.moduli();
     for (modulus, value) in [
         ("axial_modulus", moduli.axial_modulus),
@@ -118,9 +121,10 @@ fn check_material(rod: &RodSpec, field: &str, m: &Material) -> Result<(), BuildE
         ("surface_bending", moduli.surface_bending),
         ("smoothing", moduli.smoothing),
     ] {
-        range(&format!("{field}.overrides.{modulus}"), value, 0.0, 1.0e17, "between 0 and 10¹⁷")?;
+        range(rod, &format!("{field}.overrides.{modulus}"), value, 0.0, 1.0e17, "between 0 and 10¹⁷")?;
     }
     range(
+        rod,
         &format!("{field}.overrides.volume_modulus"),
         moduli.volume_modulus,
         -(moduli.axial_modulus / 3.0).min(moduli.lateral_modulus / 6.0),
@@ -130,36 +134,29 @@ fn check_material(rod: &RodSpec, field: &str, m: &Material) -> Result<(), BuildE
 }
 
 fn check_fibres(rod: &RodSpec) -> Result<(), BuildError> {
-    let (name, expected) = (|| rod.name.clone(), rod.nodes.len());
-    let range = |field: String, value: f64, low: f64, high: f64, wanted: &'static str| {
-        if value.is_finite() && value >= low && value <= high {
-            Ok(())
-        } else {
-            Err(BuildError::OutOfRange { rod: name(), field, value, expected: wanted })
-        }
-    };
+    let expected = rod.nodes.len();
     for (k, fibre) in rod.fibres.iter().enumerate() {
         if fibre.len() != expected {
-            return Err(BuildError::Ragged { rod: name(), fibre: k, count: fibre.len(), expected });
+            return Err(BuildError::Ragged { rod: rod.name.clone(), fibre: k, count: fibre.len(), expected });
         }
         for (j, disc) in fibre.iter().enumerate() {
-            range(format!("fibres[{k}][{j}].radius"), disc.radius, 1.0e-7, 1.0e3, "between 10⁻⁷ and 10³ m")?;
+            range(rod, &format!("fibres[{k}][{j}].radius"), disc.radius, 1.0e-7, 1.0e3, "between 10⁻⁷ and 10³ m")?;
             let away = disc.offset.length();
-            range(format!("fibres[{k}][{j}].offset"), away, 0.0, 1.0e3, "finite, within 10³ m of its node")?;
+            range(rod, &format!("fibres[{k}][{j}].offset"), away, 0.0, 1.0e3, "finite, within 10³ m of its node")?;
         }
     }
     let c = &rod.contraction;
     for (j, &share) in c.contractile.iter().enumerate() {
-        range(format!("contraction.contractile[{j}]"), share, 0.0, 1.0, "between 0 and 1")?;
+        range(rod, &format!("contraction.contractile[{j}]"), share, 0.0, 1.0, "between 0 and 1")?;
     }
-    range("contraction.peak_force".into(), c.peak_force.unwrap_or(0.0), 0.0, 1.0e12, "between 0 and 10¹² N")?;
+    range(rod, "contraction.peak_force", c.peak_force.unwrap_or(0.0), 0.0, 1.0e12, "between 0 and 10¹² N")?;
     let optimal = c.optimal_stretch.unwrap_or(1.0);
-    range("contraction.optimal_stretch".into(), optimal, 0.1, 10.0, "between 0.1 and 10")?;
-    range("contraction.passive".into(), c.passive, 0.0, 100.0, "between 0 and 100")?;
+    range(rod, "contraction.optimal_stretch", optimal, 0.1, 10.0, "between 0.1 and 10")?;
+    range(rod, "contraction.passive", c.passive, 0.0, 100.0, "between 0 and 100")?;
     let velocity = c.max_velocity.unwrap_or(1.0);
-    range("contraction.max_velocity".into(), velocity, 1.0e-3, 1.0e3, "between 10⁻³ and 10³ rest lengths/s")?;
-    range("contraction.shortening".into(), c.shortening, 0.0, 0.9, "between 0 and 0.9")?;
-    range("contraction.activation_time".into(), c.activation_time, 0.0, 100.0, "between 0 and 100 s")?;
-    range("contraction.deactivation_time".into(), c.deactivation_time, 0.0, 100.0, "between 0 and 100 s")?;
-    range("rest_gravity".into(), rod.rest_gravity.length(), 0.0, 1.0e4, "finite, below 10⁴ m/s²")
+    range(rod, "contraction.max_velocity", velocity, 1.0e-3, 1.0e3, "between 10⁻³ and 10³ rest lengths/s")?;
+    range(rod, "contraction.shortening", c.shortening, 0.0, 0.9, "between 0 and 0.9")?;
+    range(rod, "contraction.activation_time", c.activation_time, 0.0, 100.0, "between 0 and 100 s")?;
+    range(rod, "contraction.deactivation_time", c.deactivation_time, 0.0, 100.0, "between 0 and 100 s")?;
+    range(rod, "rest_gravity", rod.rest_gravity.length(), 0.0, 1.0e4, "finite, below 10⁴ m/s²")
 }

@@ -70,7 +70,7 @@ pub struct RodSpec {
     pub segment_materials: Vec<Material>,
     /// Nodes held by bones; none leaves the rod free. From the first node on, the bone may change three times.
     pub attachments: Vec<Attachment>,
-    /// A direction near which the sections' u axes lie, or `None` for any.
+    /// A direction near which the sections' u axes lie, or `None` for any; without a say where there are fibres.
     pub u_axis: Option<DVec3>,
     /// `fibres[k][j]` is fibre k where it passes node j; none for a rod that is one fibre along its axis.
     pub fibres: Vec<Vec<Fibre>>,

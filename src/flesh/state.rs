@@ -15,13 +15,6 @@ pub struct GroupState {
     pub(crate) chains: Vec<Entry<f32>>,
 }
 
-impl GroupState {
-    /// Node and input rows.
-    pub(crate) fn view(&self) -> (&[Entry<f32>], &[Entry<f32>]) {
-        (&self.nodes, &self.inputs)
-    }
-}
-
 /// What a node is doing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NodeState {

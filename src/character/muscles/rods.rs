@@ -79,6 +79,10 @@ pub fn free_surface(
         if entries.iter().all(|(of, _)| *of != joint) {
             let at = u16::try_from(asset.palette.len()).ok()?;
             let inverse_bind = joints[joint as usize].inverse() * to_model;
+            // A joint of no size has no inverse.
+            if !inverse_bind.is_finite() {
+                return None;
+            }
             asset.palette.push(PaletteEntry { joint, inverse_bind });
             entries.push((joint, at));
         }

@@ -162,9 +162,9 @@ impl Check<'_> {
         self.limit("activation_time", spec.activation_time)?;
         self.limit("deactivation_time", spec.deactivation_time)?;
         self.limit("shortening", spec.shortening)?;
-        let weak = spec.peak_stress == Some(0.0);
+        let weak = spec.peak_stress.unwrap_or(spec.material.preset.material().peak_stress) == 0.0;
         if weak && matches!((&spec.shape, spec.thickness), (MuscleShape::Path(_), Some(Thickness::PeakForce(_)))) {
-            let fix = "a force over no stress has no cross-section: raise peak_stress, or say radius instead";
+            let fix = "a force over no stress has no cross-section: raise peak_stress (fat and tendon have none), or say radius instead";
             let (key, other) = ("peak_force".into(), "peak_stress".into());
             return Err(MuscleError::Conflict { muscle: self.name(), key, other, fix });
         }

@@ -118,21 +118,21 @@ fn from_marks(
 ) -> Result<Vec<Role>, ViperizeError> {
     let mut roles = vec![Role::Free; grid.cells.len()];
     for (mark, role, end) in [(-1, Role::Source, "sources"), (1, Role::Sink, "sinks")] {
-        let mut places: Vec<DVec3> = Vec::new();
-        places.extend(mesh.positions.iter().zip(marks).filter(|(_, other)| **other == mark).map(|(place, _)| *place));
-        for corners in &mesh.triangles {
-            if corners.iter().all(|&vertex| marks[vertex as usize] == mark) {
-                sample(corners.map(|vertex| mesh.positions[vertex as usize]), 0.5 * grid.size, &mut places);
-            }
-        }
-        let mut any = false;
-        for place in places {
-            let Some(cell) = nearest_cell(grid, place) else { continue };
-            if roles[cell] != Role::Free && roles[cell] != role {
-                return Err(ViperizeError::EndsMeet);
-            }
+        let (mut any, mut meet) = (false, false);
+        let mut set = |place: DVec3| {
+            let Some(cell) = nearest_cell(grid, place) else { return };
+            meet |= roles[cell] != Role::Free && roles[cell] != role;
             roles[cell] = role;
             any = true;
+        };
+        mesh.positions.iter().zip(marks).filter(|(_, other)| **other == mark).for_each(|(place, _)| set(*place));
+        for corners in &mesh.triangles {
+            if corners.iter().all(|&vertex| marks[vertex as usize] == mark) {
+                sample(corners.map(|vertex| mesh.positions[vertex as usize]), 0.5 * grid.size, &mut set);
+            }
+        }
+        if meet {
+            return Err(ViperizeError::EndsMeet);
         }
         if !any {
             return Err(ViperizeError::EmptyEnd { end });
@@ -142,13 +142,13 @@ fn from_marks(
 }
 
 /// Places on a triangle, at most `step` apart.
-fn sample([a, b, c]: [DVec3; 3], step: f64, places: &mut Vec<DVec3>) {
+fn sample([a, b, c]: [DVec3; 3], step: f64, each: &mut impl FnMut(DVec3)) {
     let longest = a.distance(b).max(b.distance(c)).max(c.distance(a));
     let steps = (longest / step).ceil().clamp(1.0, 2048.0) as usize;
     for u in 0..=steps {
         for v in 0..=steps - u {
             let (u, v) = (u as f64 / steps as f64, v as f64 / steps as f64);
-            places.push(a + u * (b - a) + v * (c - a));
+            each(a + u * (b - a) + v * (c - a));
         }
     }
 }

@@ -1,0 +1,32 @@
+//! What the benches take on their command lines.
+
+use std::process::exit;
+
+/// The number above 0 after `flag`, or the default, and all other arguments; ends the bench where they are wrong.
+pub fn count_and_others(flag: &str, default: usize) -> (usize, Vec<String>) {
+    let (mut count, mut others) = (default, Vec::new());
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        if argument == flag {
+            count = arguments.next().and_then(|n| n.parse().ok()).filter(|&n| n > 0).unwrap_or_else(|| {
+                eprintln!("{flag} needs a number above 0");
+                exit(2)
+            });
+        } else if argument != "--bench" {
+            // `--bench` is said by cargo.
+            others.push(argument);
+        }
+    }
+    (count, others)
+}
+
+/// As [`count_and_others`], where there are no others.
+#[allow(dead_code, reason = "one bench has others")]
+pub fn count(flag: &str, default: usize) -> usize {
+    let (count, others) = count_and_others(flag, default);
+    if let Some(other) = others.first() {
+        eprintln!("{other}: only {flag} N is known");
+        exit(2);
+    }
+    count
+}
