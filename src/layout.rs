@@ -194,8 +194,12 @@ pub mod rest {
     pub const SHORTENING: usize = 52;
     /// Rest value of the scale (1) for (12): 1 but for what balances the rest pose.
     pub const SCALE: usize = 53;
+    /// Elastic stiffness of the segment's fibres by their stretch (J), beside what makes them contract.
+    pub const FIBRE_STIFFNESS: usize = 54;
+    /// Peak tension times length (J) of what contracts in series with the segment and not in it.
+    pub const SERIES: usize = 55;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 54;
+    pub const ENTRIES: usize = 56;
 }
 
 /// Entries of a node row.

@@ -11,6 +11,9 @@ pub struct Material {
     pub density: f64,
     /// Damping (1/s) of motion relative to the bones, or to a free rod's own rigid motion.
     pub damping: f64,
+    /// Young's modulus (Pa) along the fibres that it has besides the isotropic rest, 0 to 10¹²: they resist by the path
+    /// through the sections, whatever their tilt.
+    pub fibre_modulus: f64,
     /// Active stress at full activation (Pa); skeletal muscle has about 3·10⁵.
     pub peak_stress: f64,
     /// Single moduli that replace the derived ones.
@@ -25,6 +28,7 @@ impl Default for Material {
             poissons_ratio: 0.45,
             density: 1060.0,
             damping: 8.0,
+            fibre_modulus: 0.0,
             peak_stress: 3.0e5,
             overrides: ModuliOverrides::default(),
         }
@@ -44,6 +48,7 @@ impl Material {
             poissons_ratio: 0.49,
             density: 1060.0,
             damping: 8.0,
+            fibre_modulus: 0.0,
             peak_stress: 3.0e5,
             overrides: ModuliOverrides::default(),
         }
@@ -69,6 +74,7 @@ impl Material {
             poissons_ratio: 0.4,
             density: 1120.0,
             damping: 8.0,
+            fibre_modulus: 0.0,
             peak_stress: 0.0,
             ..Self::muscle()
         }

@@ -1,11 +1,11 @@
 //! How well the rods keep their volume and length, and how far the solve is from balance.
 
-use crate::HalfSpace;
 use crate::cpu::lanes::{LANES, Lanes, OneF64};
 use crate::cpu::rod_energies::UNKNOWNS;
 use crate::cpu::solve_rods::add_contact;
-use crate::flesh::{Flesh, FleshState};
+use crate::flesh::{Flesh, FleshState, NodeState, spacing};
 use crate::layout::{node, rest};
+use crate::{HalfSpace, Pose};
 
 /// Errors over all segments and nodes of one or more instances.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -38,11 +38,12 @@ impl Quality {
     pub fn add(&mut self, flesh: &Flesh, state: &FleshState, planes: &[HalfSpace], [substep, step]: [f64; 2]) {
         for (index, chain) in flesh.chains().iter().enumerate() {
             let nodes: Vec<_> = (0..chain.node_count()).map(|j| state.node(flesh, index, j)).collect();
-            for (j, pair) in nodes.windows(2).enumerate() {
-                let rest = chain.rest[j].translation.distance(chain.rest[j + 1].translation);
-                let stretch = pair[0].place.distance(pair[1].place) / rest;
-                let scale = 0.5 * f64::from(pair[0].scale + pair[1].scale);
-                self.add_segment((stretch * scale * scale - 1.0).abs(), (stretch - 1.0).abs());
+            let poses: Vec<Pose> = nodes.iter().map(NodeState::pose).collect();
+            for (j, (pair, rest)) in poses.windows(2).zip(chain.rest.windows(2)).enumerate() {
+                let over_rest = |of: fn([&Pose; 2]) -> f64| of([&pair[0], &pair[1]]) / of([&rest[0], &rest[1]]);
+                let stretch = over_rest(|[a, b]| a.translation.distance(b.translation));
+                let scale = 0.5 * f64::from(nodes[j].scale + nodes[j + 1].scale);
+                self.add_segment((over_rest(spacing) * scale * scale - 1.0).abs(), (stretch - 1.0).abs());
             }
             for node in &nodes {
                 let depth =

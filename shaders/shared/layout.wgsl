@@ -52,7 +52,9 @@ const REST_PASSIVE: u32 = 50u;
 const REST_INV_MAX_VELOCITY: u32 = 51u;
 const REST_SHORTENING: u32 = 52u;
 const REST_SCALE: u32 = 53u;
-const REST_ENTRIES: u32 = 54u;
+const REST_FIBRE_STIFFNESS: u32 = 54u;
+const REST_SERIES: u32 = 55u;
+const REST_ENTRIES: u32 = 56u;
 
 // Entries of a node row, one a node, of the state.
 const NODE_PLACE: u32 = 0u;

@@ -1,6 +1,8 @@
 // Energies of one segment: gradients and Gauss–Newton blocks; the twin of src/cpu/rod_energies.rs, which has the
 // table of residuals and the derivatives.
 
+const LEAST_STRAIN: f32 = 0.1;
+
 // A rest row, as the stage has read it.
 alias RestRow = array<f32, REST_ENTRIES>;
 
@@ -52,61 +54,8 @@ fn measure(a: Section, b: Section, inv_length: f32) -> SegmentStrain {
     return SegmentStrain(axes, slope, strain, darboux, half_turn, (a.scale + b.scale) * 0.5, b.scale - a.scale);
 }
 
-// What makes a segment's fibres contract in this substep.
-struct Excitation {
-    activation: f32,
-    prev_stretch: f32,
-    inv_step: f32,
-}
-
-// How a segment's fibres pull: by their stretch, and how that grows with it (J), and what activation takes off Γ̄_w.
-struct Contraction {
-    pull: f32,
-    stiffness: f32,
-    shortening: f32,
-}
-
-// Mean stretch of the segment's fibres, weighted by tension: 1 at rest.
-fn fibre_stretch(strain: SegmentStrain, row: ptr<function, RestRow>) -> f32 {
-    let by_darboux =
-        vec3<f32>((*row)[REST_FIBRE_DARBOUX], (*row)[REST_FIBRE_DARBOUX + 1u], (*row)[REST_FIBRE_DARBOUX + 2u]);
-    return (*row)[REST_FIBRE_STRAIN] * sqrt(dot(strain.slope, strain.slope))
-        + dot(by_darboux, strain.darboux) * strain.scale
-        + (*row)[REST_FIBRE_SCALE] * strain.scale
-        + (*row)[REST_FIBRE_DIFFERENCE] * strain.scale_difference;
-}
-
-// Tension of fibres by their stretch and its rate: f_a, f_v and f_p.
-fn contract(stretch: f32, row: ptr<function, RestRow>, excitation: Excitation) -> Contraction {
-    let inv_optimal = (*row)[REST_INV_OPTIMAL];
-    let x = between(stretch * inv_optimal, 0.0, 2.0);
-    let by_length = where_less(0.0, inv_optimal, x * (2.0 - x), 1.0);
-    let by_length_slope = (1.0 - x) * 2.0 * inv_optimal;
-
-    let inv_rate = (*row)[REST_INV_MAX_VELOCITY] * excitation.inv_step;
-    let v = larger((stretch - excitation.prev_stretch) * inv_rate, -1.0);
-    let side = where_less(v, 0.0, 1.0 / (1.0 - v * 4.0), 1.0 / (1.0 + v * 10.0));
-    let by_rate = where_less(v, 0.0, (1.0 + v) * side, 1.0 + v * 5.0 * side);
-    let by_rate_slope = 5.0 * side * side * inv_rate;
-
-    let y = larger(stretch - 1.0, 0.0);
-    let exponential = 1.0 + y * (0.5 + y * (1.0 / 6.0 + y * (1.0 / 24.0 + y * (1.0 / 120.0))));
-    let passive_tension = (*row)[REST_PASSIVE] * (y * exponential);
-    let passive_slope = (*row)[REST_PASSIVE]
-        * where_less(0.0, y, 1.0 + y * (1.0 + y * (0.5 + y * (1.0 / 6.0 + y * (1.0 / 24.0)))), 0.0);
-
-    let tension = (*row)[REST_ACTIVE];
-    let activation = excitation.activation;
-    let slope = activation * (by_length_slope * by_rate + by_length * by_rate_slope) + passive_slope;
-    return Contraction(
-        tension * (activation * by_length * by_rate + passive_tension),
-        tension * larger(slope, 0.0),
-        activation * (*row)[REST_SHORTENING],
-    );
-}
-
-// Gradient and Gauss–Newton blocks of the segment's elastic energy and of its fibres; `slack` is the tension times length (J) that needs
-// no string term.
+// Gradient and Gauss–Newton blocks of the segment's elastic energy and of its fibres; `slack` is the tension times
+// length (J) that needs no string term.
 fn segment_terms(
     a: Section,
     b: Section,
@@ -115,9 +64,21 @@ fn segment_terms(
     slack: f32,
     terms: ptr<function, SegmentTerms>,
 ) {
+    let strain = measure(a, b, (*row)[REST_INV_LENGTH]);
+    let fibres = contract(fibre_stretch(strain, row), row, excitation);
+    elastic_terms(strain, row, fibres.shortening, slack, terms);
+    add_fibres(strain, row, fibres, terms);
+}
+
+// As segment_terms, of the elastic energy alone, with Γ̄_w of (11) shorter by `shortening`.
+fn elastic_terms(
+    measured: SegmentStrain,
+    row: ptr<function, RestRow>,
+    shortening: f32,
+    slack: f32,
+    terms: ptr<function, SegmentTerms>,
+) {
     let inv_length = (*row)[REST_INV_LENGTH];
-    let measured = measure(a, b, inv_length);
-    let fibres = contract(fibre_stretch(measured, row), row, excitation);
     let axes = measured.axes;
     let slope = measured.slope;
     let darboux = measured.darboux;
@@ -141,16 +102,15 @@ fn segment_terms(
     let likeness_force = likeness * (gw - s * rest_stretch);
     let likeness_by_scale = likeness * rest_stretch;
     let axial_stiffness = (*row)[REST_AXIAL] + volume * s4 + likeness;
-    let tension = (*row)[REST_AXIAL] * (gw - (*row)[REST_STRAIN + 2u])
-        + s2 * volume_force
-        + likeness_force
-        + (*row)[REST_AXIAL] * fibres.shortening;
+    let rest_axial = (*row)[REST_STRAIN + 2u] - shortening;
+    let tension = (*row)[REST_AXIAL] * (gw - rest_axial) + s2 * volume_force + likeness_force;
     let across_u = shear * (gu - (*row)[REST_STRAIN]);
     let across_v = shear * (gv - (*row)[REST_STRAIN + 1u]);
-    let segment_force = axes * vec3<f32>(across_u, across_v, tension);
+    let pull = axes * vec3<f32>(across_u, across_v, tension);
     let volume_by_scale = 2.0 * s * gw;
     let force_by_scale = w * (volume * s2 * volume_by_scale - likeness_by_scale);
-    var stiffness = sym_transverse(shear, axial_stiffness - shear, w);
+    let propped = shear + larger(-tension, 0.0) / larger(gw, LEAST_STRAIN);
+    var stiffness = sym_transverse(propped, axial_stiffness - propped, w);
 
     // (14), (19), (20): moment and stiffness by Ω, both by Ω and s.
     let bend_u = (*row)[REST_BEND_U];
@@ -162,9 +122,9 @@ fn segment_terms(
     let rest_darboux = vec3<f32>((*row)[REST_DARBOUX], (*row)[REST_DARBOUX + 1u], (*row)[REST_DARBOUX + 2u]);
     let kappa = darboux * s - rest_darboux;
     let moment = vec3<f32>(
-        bend_u * kappa.x + bend_uv * kappa.y + fibres.pull * (*row)[REST_FIBRE_DARBOUX],
-        bend_uv * kappa.x + bend_v * kappa.y + fibres.pull * (*row)[REST_FIBRE_DARBOUX + 1u],
-        torsion * kappa.z + fibres.pull * (*row)[REST_FIBRE_DARBOUX + 2u],
+        bend_u * kappa.x + bend_uv * kappa.y,
+        bend_uv * kappa.x + bend_v * kappa.y,
+        torsion * kappa.z,
     );
     let s3 = s2 * s;
     let volume_moment_u = volume_bend_u * (s3 * ou - rest_darboux.x);
@@ -195,8 +155,7 @@ fn segment_terms(
         + volume_by_scale * volume_force
         - rest_stretch * likeness_force
         + dot(darboux, moment)
-        + three_s2 * (ou * volume_moment_u + ov * volume_moment_v)
-        + fibres.pull * (*row)[REST_FIBRE_SCALE];
+        + three_s2 * (ou * volume_moment_u + ov * volume_moment_v);
     let scale_stiffness = lateral
         + volume * volume_by_scale * volume_by_scale
         + likeness_by_scale * rest_stretch
@@ -206,22 +165,14 @@ fn segment_terms(
     // From strains to the two nodes' unknowns.
     let t = axes * half_turn;
     let turn_rate = (1.0 + dot(half_turn, half_turn)) * inv_length;
-    let couple = cross(segment_force, slope) * 0.5;
+    let couple = cross(pull, slope) * 0.5;
     let twisted = cross(t, couple);
     let moment_world = (axes * scaled_moment) * turn_rate;
-    // Fibres pull along the path, with no couple on the sections.
-    let by_slope = (*row)[REST_FIBRE_STRAIN];
-    let inv_slope = 1.0 / larger(sqrt(dot(slope, slope)), 1.0e-6);
-    let along_path = slope * inv_slope;
-    let pull = fibres.pull * by_slope;
-    let across_path = pull * inv_slope;
-    let fibre_string = sym_transverse(across_path, fibres.stiffness * by_slope * by_slope - across_path, along_path);
-    let place_stiffness = stiffness + fibre_string;
-    let force = (segment_force + along_path * pull) * inv_length;
+    let force = pull * inv_length;
     let torque_a = couple - twisted - moment_world;
     let torque_b = couple + twisted + moment_world;
     let half_scale_force = 0.5 * scale_force;
-    let difference_force = difference * measured.scale_difference + fibres.pull * (*row)[REST_FIBRE_DIFFERENCE];
+    let difference_force = difference * measured.scale_difference;
     let scale_a = half_scale_force - difference_force;
     let scale_b = half_scale_force + difference_force;
     (*terms).gradient_a = Vec7(-force.x, -force.y, -force.z, scale_a, torque_a.x, torque_a.y, torque_a.z);
@@ -260,7 +211,7 @@ fn segment_terms(
     let inv_length2 = inv_length * inv_length;
     for (var i = 0u; i < 3u; i++) {
         for (var j = 0u; j < 3u; j++) {
-            let place = place_stiffness[j][i] * inv_length2;
+            let place = stiffness[j][i] * inv_length2;
             let pull_a = n_a[i][j] * inv_length;
             let pull_b = n_b[i][j] * inv_length;
             (*terms).block_ab[i][j] = -place;

@@ -2,6 +2,7 @@
 
 pub mod block_tridiagonal;
 pub mod deform_skin;
+pub mod fibres;
 pub mod group;
 pub mod lanes;
 pub mod math;

@@ -11,11 +11,12 @@
 
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
+use super::fibres::fibre_stretch;
 use super::group::{Group, bones_move};
 use super::lanes::{Entry, Lane, Lanes, unrolled};
 use super::math::{Mat3, Quaternion, V3};
 use super::move_bones::bone_of_slot;
-use super::rod_energies::{Section, fibre_stretch, measure};
+use super::rod_energies::{Section, measure};
 use crate::layout::{chain, input, node, rest};
 use crate::step::StepParams;
 

@@ -24,14 +24,16 @@
 //! first order λ(ε + 2η)² = 3λε² + 6λη² − 2λ(ε − η)², so `build` then takes 3|λ| from the axial and 6|λ| from the
 //! lateral modulus and VOLUME is −2|λ|, read as a penalty on what is not the same stretch along and across.
 //!
-//! The segment's fibres have a mean stretch λ, weighted by their tension, by |Γ| and linear in sΩ, s and Δ about rest
-//! ([`fibre_stretch`]); with it they pull by ACTIVE·(activation·f_a(λ)·f_v(dλ/dt) + PASSIVE·f_p(λ)) on it
-//! ([`contract`]), and activation shortens Γ̄_w of (11) by SHORTENING. By |Γ|, not Γ_w: fibres pull along the path, and
-//! leave the tilt of the sections against it to shear. Their stiffness along the path and, as a string's, across it is
-//! exact on the places; that of the other strains is left out.
+//! What its fibres add is in [`fibres`](super::fibres).
 //!
-//! The blocks are JᵀKJ and one term more: a segment under tension N resists turning as a string does, by NΓ_w across
-//! w on the mean turn ½(α + β). In series with the shear stiffness that is the string's N/Γ_w on the places. Without
+//! The blocks are JᵀKJ and one term more for the force N along w, whose own second derivative is
+//! (K − N/Γ_w)|y − Γ_wμ|² + N/Γ_w|y|² together with the shear stiffness K, y what the slope does across w.
+//!
+//! A segment under pressure, N < 0, is stiffer against shear by |N|/Γ_w: its sections cannot tilt without shortening it
+//! further. Less of it, and one solve turns them by more than the way to balance and back. The negative rest, which lets
+//! a rod buckle, is left out of the blocks and stays in the forces.
+//!
+//! A segment under tension resists turning as a string does, by NΓ_w across w on the mean turn ½(α + β). In series with the shear stiffness that is the string's N/Γ_w on the places. Without
 //! it a single solve takes the string's force where inertia alone would bring the nodes, which is stable only up to
 //! h̃²ω² = 4/3, with ω² = 4N/ml for the shortest waves. So only the tension beyond a margin within that is counted,
 //! NlΓ_w − ml²/4h̃², and slack rods converge as JᵀKJ does.
@@ -44,12 +46,16 @@
 //! - R_m δΓ = δ∇c + ∇c × μ, so ∂Γ/∂α = `M_a = ½[∇c]×(1 + [t]×)`, ∂Γ/∂β = `M_b = ½[∇c]×(1 − [t]×)`,
 //! - R_m δΩ = (1 + |t|²)/l·(β − α).
 
+use super::fibres::{Excitation, add_fibres, contract, fibre_energy, fibre_stretch};
 use super::lanes::{Entry, Lane, Lanes, unrolled};
 use super::math::{Mat3, Quaternion, Sym3, V3};
 use crate::layout::{node, rest};
 
 /// Unknowns of a node, in this order: place (3), scale, rotation (3).
 pub const UNKNOWNS: usize = 7;
+
+/// The least Γ_w with which a pressed segment's stiffness against shear is taken.
+pub const LEAST_STRAIN: f32 = 0.1;
 
 /// A 7-vector over a node's unknowns.
 pub type Vec7<V> = [V; UNKNOWNS];
@@ -158,85 +164,6 @@ pub fn residuals<L: Lanes>(lanes: L, strain: &SegmentStrain<L::V>, row: &[Entry<
     ]
 }
 
-/// What makes a segment's fibres contract in this substep.
-#[derive(Clone, Copy)]
-pub struct Excitation<V> {
-    /// Activation: 0 at rest, 1 at peak tension.
-    pub activation: V,
-    /// Fibre stretch at the substep's start, where tension depends on its rate.
-    pub prev_stretch: V,
-    /// One over the substep (1/s).
-    pub inv_step: V,
-}
-
-/// How a segment's fibres pull: by λ, and how that grows with λ (J).
-pub struct Contraction<V> {
-    /// ACTIVE·(a·f_a·f_v + PASSIVE·f_p).
-    pub pull: V,
-    /// Its derivative by λ, where positive.
-    pub stiffness: V,
-    /// What activation takes off Γ̄_w.
-    pub shortening: V,
-}
-
-/// Mean stretch λ of the segment's fibres, weighted by tension: 1 at rest.
-///
-/// Fibre i is at p_i in the sections' frames, so its slope in the axes of q_m is Γ + Δ/l p̄_i + s(p_i′ + Ω × p̄_i), with
-/// p̄_i the mean of its two offsets and p_i′ their difference over l. Its length is taken linear in what it has besides
-/// Γ, and Γ by its length, so that it does not depend on how sections are tilted against the path.
-#[inline(always)]
-pub fn fibre_stretch<L: Lanes>(lanes: L, strain: &SegmentStrain<L::V>, row: &[Entry<L::Scalar>]) -> L::V {
-    lanes.at(row, rest::FIBRE_STRAIN) * strain.slope.dot(strain.slope).sqrt()
-        + V3::load(lanes, row, rest::FIBRE_DARBOUX).dot(strain.darboux) * strain.scale
-        + lanes.at(row, rest::FIBRE_SCALE) * strain.scale
-        + lanes.at(row, rest::FIBRE_DIFFERENCE) * strain.scale_difference
-}
-
-/// Tension of fibres of stretch λ: f_a = x(2 − x) with x = λ over the optimal stretch, and f_p = e^{λ−1} − 1 above
-/// λ = 1 (thesis 6.4.2; the exponential to fifth order, 10⁻³ at λ = 2); by the rate v of λ over the fastest shortening
-/// Hill's f_v = (1 + v)/(1 − 4v) while they shorten, 1 + 5v/(1 + 10v) while they lengthen.
-#[inline(always)]
-pub fn contract<L: Lanes>(
-    lanes: L,
-    stretch: L::V,
-    row: &[Entry<L::Scalar>],
-    excitation: &Excitation<L::V>,
-) -> Contraction<L::V> {
-    let (zero, one, two) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(2.0));
-    let inv_optimal = lanes.at(row, rest::INV_OPTIMAL);
-    let x = (stretch * inv_optimal).clamp(zero, two);
-    let by_length = zero.where_less(inv_optimal, x * (two - x), one);
-    let by_length_slope = (one - x) * two * inv_optimal;
-
-    let inv_rate = lanes.at(row, rest::INV_MAX_VELOCITY) * excitation.inv_step;
-    let v = ((stretch - excitation.prev_stretch) * inv_rate).max(-one);
-    let four_v = v * lanes.splat(4.0);
-    let ten_v = v * lanes.splat(10.0);
-    let side = v.where_less(zero, one / (one - four_v), one / (one + ten_v));
-    let by_rate = v.where_less(zero, (one + v) * side, one + v * lanes.splat(5.0) * side);
-    let by_rate_slope = lanes.splat(5.0) * side * side * inv_rate;
-
-    let y = (stretch - one).max(zero);
-    let exponential = one
-        + y * (lanes.splat(0.5)
-            + y * (lanes.splat(1.0 / 6.0) + y * (lanes.splat(1.0 / 24.0) + y * lanes.splat(1.0 / 120.0))));
-    let passive = lanes.at(row, rest::PASSIVE) * (y * exponential);
-    let passive_slope = lanes.at(row, rest::PASSIVE)
-        * zero.where_less(
-            y,
-            one + y * (one + y * (lanes.splat(0.5) + y * (lanes.splat(1.0 / 6.0) + y * lanes.splat(1.0 / 24.0)))),
-            zero,
-        );
-
-    let (active, activation) = (lanes.at(row, rest::ACTIVE), excitation.activation);
-    let slope = activation * (by_length_slope * by_rate + by_length * by_rate_slope) + passive_slope;
-    Contraction {
-        pull: active * (activation * by_length * by_rate + passive),
-        stiffness: active * slope.max(zero),
-        shortening: activation * lanes.at(row, rest::SHORTENING),
-    }
-}
-
 /// The segment's elastic energy (J), with that of fibres at a steady length.
 #[inline(always)]
 pub fn energy<L: Lanes>(
@@ -257,20 +184,7 @@ pub fn energy<L: Lanes>(
     sum
 }
 
-/// The integral of [`contract`]'s pull over λ at a steady length (J).
-#[inline(always)]
-fn fibre_energy<L: Lanes>(lanes: L, stretch: L::V, row: &[Entry<L::Scalar>], activation: L::V) -> L::V {
-    let (zero, one, third) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(1.0 / 3.0));
-    let inv_optimal = lanes.at(row, rest::INV_OPTIMAL);
-    let x = (stretch * inv_optimal).clamp(zero, lanes.splat(2.0));
-    let by_length = zero.where_less(inv_optimal, x * x * (one - x * third) / inv_optimal, stretch);
-    let y = (stretch - one).max(zero);
-    let fifth = lanes.splat(1.0 / 24.0) * lanes.splat(0.2) + y * lanes.splat(1.0 / 720.0);
-    let exponential = lanes.splat(0.5) + y * (lanes.splat(1.0 / 6.0) + y * (lanes.splat(1.0 / 24.0) + y * fifth));
-    lanes.at(row, rest::ACTIVE) * (activation * by_length + lanes.at(row, rest::PASSIVE) * y * y * exponential)
-}
-
-/// Gradient and Gauss–Newton blocks of the segment's elastic energy and of its fibres, if anything makes them contract;
+/// Gradient and Gauss–Newton blocks of the segment's elastic energy and of its fibres, if anything makes them pull;
 /// `slack` is the tension times length (J) that needs no string term.
 #[inline(always)]
 pub fn segment_terms<L: Lanes>(
@@ -281,15 +195,28 @@ pub fn segment_terms<L: Lanes>(
     excitation: Option<&Excitation<L::V>>,
     slack: L::V,
 ) -> SegmentTerms<L::V> {
-    let (half, two, three) = (lanes.splat(0.5), lanes.splat(2.0), lanes.splat(3.0));
+    let strain = measure(lanes, a, b, lanes.at(row, rest::INV_LENGTH));
+    let Some(excitation) = excitation else {
+        return elastic_terms(lanes, &strain, row, lanes.splat(0.0), slack);
+    };
+    let fibres = contract(lanes, fibre_stretch(lanes, &strain, row), row, excitation);
+    let mut terms = elastic_terms(lanes, &strain, row, fibres.shortening, slack);
+    add_fibres(lanes, &strain, row, &fibres, &mut terms);
+    terms
+}
+
+/// As [`segment_terms`], of the elastic energy alone, with Γ̄_w of (11) shorter by `shortening`.
+#[inline(always)]
+fn elastic_terms<L: Lanes>(
+    lanes: L,
+    measured: &SegmentStrain<L::V>,
+    row: &[Entry<L::Scalar>],
+    shortening: L::V,
+    slack: L::V,
+) -> SegmentTerms<L::V> {
+    let (zero, half, two, three) = (lanes.splat(0.0), lanes.splat(0.5), lanes.splat(2.0), lanes.splat(3.0));
     let inv_length = lanes.at(row, rest::INV_LENGTH);
-    let measured = measure(lanes, a, b, inv_length);
-    let zero = lanes.splat(0.0);
-    let mut fibres = Contraction { pull: zero, stiffness: zero, shortening: zero };
-    if let Some(excitation) = excitation {
-        fibres = contract(lanes, fibre_stretch(lanes, &measured, row), row, excitation);
-    }
-    let SegmentStrain { axes, slope, strain, darboux, half_turn, scale: s, scale_difference } = measured;
+    let SegmentStrain { axes, slope, strain, darboux, half_turn, scale: s, scale_difference } = *measured;
     let [_, _, w] = axes;
     let [gu, gv, gw] = strain.0;
     let (ou, ov) = (darboux.0[0], darboux.0[1]);
@@ -303,17 +230,15 @@ pub fn segment_terms<L: Lanes>(
     let likeness_force = likeness * (gw - s * rest_stretch);
     let likeness_by_scale = likeness * rest_stretch;
     let axial_stiffness = lanes.at(row, rest::AXIAL) + volume * s4 + likeness;
-    let mut tension =
-        lanes.at(row, rest::AXIAL) * (gw - lanes.at(row, rest::STRAIN + 2)) + s2 * volume_force + likeness_force;
+    let rest_axial = lanes.at(row, rest::STRAIN + 2) - shortening;
+    let tension = lanes.at(row, rest::AXIAL) * (gw - rest_axial) + s2 * volume_force + likeness_force;
     let across_u = shear * (gu - lanes.at(row, rest::STRAIN));
     let across_v = shear * (gv - lanes.at(row, rest::STRAIN + 1));
-    if excitation.is_some() {
-        tension = tension + lanes.at(row, rest::AXIAL) * fibres.shortening;
-    }
-    let force = to_world(&axes, V3([across_u, across_v, tension]));
+    let pull = to_world(&axes, V3([across_u, across_v, tension]));
     let volume_by_scale = two * s * gw;
     let force_by_scale = w * (volume * s2 * volume_by_scale - likeness_by_scale);
-    let stiffness = Sym3::transverse(shear, axial_stiffness - shear, w);
+    let propped = shear + (-tension).max(zero) / gw.max(lanes.splat(LEAST_STRAIN));
+    let stiffness = Sym3::transverse(propped, axial_stiffness - propped, w);
     let taut = (tension.max(zero) * gw.max(zero) - slack).max(zero) * lanes.splat(0.25);
     let string = Sym3::transverse(taut, -taut, w);
 
@@ -324,10 +249,7 @@ pub fn segment_terms<L: Lanes>(
     let (volume_bend_u, volume_bend_v) = (lanes.at(row, rest::VOLUME_BEND_U), lanes.at(row, rest::VOLUME_BEND_V));
     let kappa = darboux * s - V3::load(lanes, row, rest::DARBOUX);
     let [ku, kv, kw] = kappa.0;
-    let mut moment = V3([bend_u * ku + bend_uv * kv, bend_uv * ku + bend_v * kv, torsion * kw]);
-    if excitation.is_some() {
-        moment = moment + V3::load(lanes, row, rest::FIBRE_DARBOUX) * fibres.pull;
-    }
+    let moment = V3([bend_u * ku + bend_uv * kv, bend_uv * ku + bend_v * kv, torsion * kw]);
     let s3 = s2 * s;
     let volume_moment_u = volume_bend_u * (s3 * ou - lanes.at(row, rest::DARBOUX));
     let volume_moment_v = volume_bend_v * (s3 * ov - lanes.at(row, rest::DARBOUX + 1));
@@ -352,7 +274,7 @@ pub fn segment_terms<L: Lanes>(
     // By s: (12), (14), (18), (19), (20); by Δ: (12), (13).
     let (lateral, difference) = (lanes.at(row, rest::LATERAL), lanes.at(row, rest::SCALE_DIFFERENCE));
     let three_s2 = three * s2;
-    let mut scale_force = lateral * (s - lanes.at(row, rest::SCALE)) + volume_by_scale * volume_force
+    let scale_force = lateral * (s - lanes.at(row, rest::SCALE)) + volume_by_scale * volume_force
         - rest_stretch * likeness_force
         + darboux.dot(moment)
         + three_s2 * (ou * volume_moment_u + ov * volume_moment_v);
@@ -365,34 +287,13 @@ pub fn segment_terms<L: Lanes>(
     // From strains to the two nodes' unknowns.
     let t = to_world(&axes, half_turn);
     let turn_rate = (lanes.splat(1.0) + half_turn.dot(half_turn)) * inv_length;
-    let couple = force.cross(slope) * half;
+    let couple = pull.cross(slope) * half;
     let twisted = t.cross(couple);
     let moment_world = to_world(&axes, scaled_moment) * turn_rate;
-    // Fibres pull along the path, with no couple on the sections.
-    let mut place_force = force;
-    let mut place_stiffness = stiffness;
-    if excitation.is_some() {
-        let by_slope = lanes.at(row, rest::FIBRE_STRAIN);
-        let inv_slope = lanes.splat(1.0) / slope.dot(slope).sqrt().max(lanes.splat(1.0e-6));
-        let along = slope * inv_slope;
-        let pull = fibres.pull * by_slope;
-        place_force = place_force + along * pull;
-        let across = pull * inv_slope;
-        let string = Sym3::transverse(across, fibres.stiffness * by_slope * by_slope - across, along);
-        for k in 0..6 {
-            place_stiffness.0[k] = place_stiffness.0[k] + string.0[k];
-        }
-    }
-    let force = place_force * inv_length;
+    let force = pull * inv_length;
     let (torque_a, torque_b) = (couple - twisted - moment_world, couple + twisted + moment_world);
-    if excitation.is_some() {
-        scale_force = scale_force + fibres.pull * lanes.at(row, rest::FIBRE_SCALE);
-    }
     let half_scale_force = half * scale_force;
-    let mut difference_force = difference * scale_difference;
-    if excitation.is_some() {
-        difference_force = difference_force + fibres.pull * lanes.at(row, rest::FIBRE_DIFFERENCE);
-    }
+    let difference_force = difference * scale_difference;
 
     let (m_a, m_b) = strain_by_rotation(lanes, slope, t);
     let (n_a, n_b) = (sym_times(stiffness, &m_a), sym_times(stiffness, &m_b));
@@ -418,7 +319,7 @@ pub fn segment_terms<L: Lanes>(
     }
     unrolled!(for i in 0..3 {
         unrolled!(for j in 0..3 {
-            let place = place_stiffness.get(i, j) * inv_length2;
+            let place = stiffness.get(i, j) * inv_length2;
             let (pull_a, pull_b) = (n_a[i][j] * inv_length, n_b[i][j] * inv_length);
             block_ab[i][j] = -place;
             block_ab[i][4 + j] = -pull_b;
@@ -455,8 +356,9 @@ pub fn segment_terms<L: Lanes>(
     }
 }
 
+/// A vector of the middle's axes in the world.
 #[inline(always)]
-fn to_world<V: Lane>(axes: &[V3<V>; 3], v: V3<V>) -> V3<V> {
+pub(super) fn to_world<V: Lane>(axes: &[V3<V>; 3], v: V3<V>) -> V3<V> {
     axes[0] * v.0[0] + axes[1] * v.0[1] + axes[2] * v.0[2]
 }
 

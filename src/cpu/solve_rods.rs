@@ -4,11 +4,12 @@
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
 use super::block_tridiagonal::{back_substitute, eliminate, factor, solve_lower, solve_lower_columns, store_factor};
+use super::fibres::Excitation;
 use super::group::{Group, contracts, has_planes};
 use super::lanes::{Entry, Lane, Lanes, unrolled};
 use super::math::{Quaternion, Sym3, V3};
 use super::predict::SCALE_LIMIT;
-use super::rod_energies::{Excitation, Mat7, Section, UNKNOWNS, Vec7, segment_terms};
+use super::rod_energies::{Mat7, Section, UNKNOWNS, Vec7, segment_terms};
 use super::solve_contacts::contact_gap;
 use crate::layout::{chain, input, node, rest};
 use crate::step::StepParams;

@@ -206,7 +206,8 @@ fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpe
             set(j, entry, value);
         }
     }
-    group.has_passive_tension |= rod.contraction.passive > 0.0;
+    let stiff_fibres = (0..count - 1).any(|j| material(j).fibre_modulus > 0.0);
+    group.has_passive_tension |= rod.contraction.passive > 0.0 || stiff_fibres;
     group.has_force_velocity |= rod.contraction.max_velocity.is_some();
     let slots = attach(group, lane, rod, &poses, bones);
     if rod.rigid {
@@ -219,8 +220,12 @@ fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpe
     if clamped && rod.rest_gravity != DVec3::ZERO {
         balance(group, lane, &poses, rod.rest_gravity);
     }
-    let rest_volume =
-        (0..count - 1).map(|j| 0.5 * (rod.nodes[j].section.area + rod.nodes[j + 1].section.area) * lengths[j]).sum();
+    let rest_volume = (0..count - 1)
+        .map(|j| {
+            let area = 0.5 * (rod.nodes[j].section.area + rod.nodes[j + 1].section.area);
+            area * spacing([&poses[j], &poses[j + 1]])
+        })
+        .sum();
     Chain {
         name: rod.name.clone(),
         group: index,
@@ -285,6 +290,13 @@ fn segment_entries(moduli: &Moduli, s: &Section, length: f64, a: &Pose, b: &Pose
     ]
 }
 
+/// How far apart two sections are along their mean tangent (m): times their mean area, the volume between them, however
+/// they are sheared against each other.
+pub(crate) fn spacing([a, b]: [&Pose; 2]) -> f64 {
+    let near = if a.rotation.dot(b.rotation) < 0.0 { -b.rotation } else { b.rotation };
+    ((a.rotation + near).normalize() * DVec3::Z).dot(b.translation - a.translation)
+}
+
 /// Γ (1) and Ω (1/m) of a segment between two poses that are its rest length apart.
 fn rest_strain([a, b]: [&Pose; 2]) -> (DVec3, DVec3) {
     let length = a.translation.distance(b.translation);
@@ -295,8 +307,8 @@ fn rest_strain([a, b]: [&Pose; 2]) -> (DVec3, DVec3) {
     (strain, relative.xyz() * (4.0 / (1.0 + relative.w) / length))
 }
 
-/// What the fibres of a segment do, see [`crate::cpu::rod_energies::fibre_stretch`]: each by its area as a share.
-fn fibre_entries(rod: &RodSpec, segment: usize, ends: [&Pose; 2]) -> [(usize, f64); 11] {
+/// What the fibres of a segment do, see [`crate::cpu::fibres::fibre_stretch`]: each by its area as a share.
+fn fibre_entries(rod: &RodSpec, segment: usize, ends: [&Pose; 2]) -> [(usize, f64); 13] {
     let length = ends[0].translation.distance(ends[1].translation);
     let (strain, darboux) = rest_strain(ends);
     let axis = [0, 1].map(|k| Fibre { offset: DVec3::ZERO, radius: rod.nodes[segment + k].section.radius() });
@@ -319,6 +331,7 @@ fn fibre_entries(rod: &RodSpec, segment: usize, ends: [&Pose; 2]) -> [(usize, f6
         by_difference += area * tangent.dot(middle) / length;
     }
     let contraction = &rod.contraction;
+    let material = rod.segment_materials.get(segment).unwrap_or(&rod.material);
     let contractile = contraction.contractile.get(segment).copied().unwrap_or(1.0);
     let share = 1.0 / sum;
     [
@@ -333,6 +346,8 @@ fn fibre_entries(rod: &RodSpec, segment: usize, ends: [&Pose; 2]) -> [(usize, f6
         (rest::PASSIVE, contraction.passive),
         (rest::INV_MAX_VELOCITY, contraction.max_velocity.map_or(0.0, |velocity| 1.0 / velocity)),
         (rest::SHORTENING, contraction.shortening * contractile * strain.z),
+        (rest::FIBRE_STIFFNESS, material.fibre_modulus * sum * length),
+        (rest::SERIES, contraction.peak_force.unwrap_or(rod.material.peak_stress * sum) * (1.0 - contractile) * length),
     ]
 }
 

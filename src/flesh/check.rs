@@ -110,6 +110,7 @@ fn check_material(rod: &RodSpec, field: &str, m: &Material) -> Result<(), BuildE
     range(rod, &format!("{field}.density"), m.density, 1.0e-2, 1.0e6, "between 10⁻² and 10⁶ kg/m³")?;
     range(rod, &format!("{field}.damping"), m.damping, 0.0, 1.0e6, "between 0 and 10⁶ 1/s")?;
     range(rod, &format!("{field}.peak_stress"), m.peak_stress, 0.0, 1.0e13, "between 0 and 10¹³ Pa")?;
+    range(rod, &format!("{field}.fibre_modulus"), m.fibre_modulus, 0.0, 1.0e13, "between 0 and 10¹³ Pa")?;
     let moduli = m.moduli();
     for (modulus, value) in [
         ("axial_modulus", moduli.axial_modulus),

@@ -9,6 +9,7 @@ mod shape_matching;
 mod spec;
 mod state;
 
+pub(crate) use build::spacing;
 pub use build::{Chain, Flesh};
 pub(crate) use bundle::frames_along;
 pub use bundle::{Bundle, Disc, Fibre};

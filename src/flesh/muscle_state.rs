@@ -3,8 +3,9 @@
 use glam::DVec3;
 
 use super::{Flesh, FleshState};
+use crate::cpu::fibres::Excitation;
 use crate::cpu::lanes::{LANES, Lanes, OneF64};
-use crate::cpu::rod_energies::{Excitation, Section, SegmentTerms, measure, segment_terms};
+use crate::cpu::rod_energies::{Section, SegmentTerms, measure, segment_terms};
 use crate::layout::{input, node, rest};
 
 /// What a muscle does.
@@ -70,7 +71,7 @@ impl FleshState {
             let length = slope.length() / inv_length;
             state.length += length;
             rest_length += 1.0 / inv_length;
-            state.volume += area * strain.scale * strain.scale * length;
+            state.volume += area * strain.scale * strain.scale * strain.strain.0[2] / inv_length;
             let terms = self.segment_terms(flesh, chain, segment, substep);
             let pull = |gradient: [f64; 7]| DVec3::new(gradient[0], gradient[1], gradient[2]);
             let force = pull(terms.gradient_b);

@@ -32,6 +32,13 @@ pub struct NodeState {
     pub radius: f32,
 }
 
+impl NodeState {
+    /// Its place and frame.
+    pub fn pose(&self) -> Pose {
+        Pose { translation: self.place, rotation: self.frame.as_dquat() }
+    }
+}
+
 /// Node state of one instance, relative to an origin for each chain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FleshState {

@@ -11,18 +11,16 @@ use glam::{Affine3A, DVec3, Vec3};
 #[cfg(feature = "viperize")]
 use super::{MeshEnds, PathPoint};
 use super::{MuscleMesh, MuscleShape, MuscleSpec, Thickness};
+use crate::Material;
 #[cfg(feature = "viperize")]
 use crate::character::body::rest_at;
 #[cfg(feature = "viperize")]
 use crate::character::viperize::{Ends, TriangleMesh, ViperizeOptions, viperize};
 use crate::character::{CharacterAsset, PaletteEntry};
 use crate::flesh::{Bundle, Contraction, Disc, Holds, RodSpec, frames_along};
-use crate::{Material, ModuliOverrides};
 
 /// Stretch of tendon at peak force (Zajac 1989).
 const TENDON_STRETCH: f64 = 0.04;
-/// Bending modulus of tendon over its Young's modulus.
-const LOOSE_FIBRES: f64 = 0.01;
 
 /// Where a muscle's fibres run, in model space at rest (m), and what holds them.
 #[derive(Clone, Debug, PartialEq)]
@@ -340,18 +338,10 @@ pub fn material(spec: &MuscleSpec) -> Material {
     material
 }
 
-/// Tendon of a muscle, which bears a stress (Pa) at peak force. It is stiff along its fibres, and against shear, without
-/// which sections would tilt and let the path out; it bends, twists and swells as loose fibres do.
+/// Tendon of a muscle, which bears a stress (Pa) at peak force: fibres that are stiff along their path, in what the belly
+/// is made of. It bends, twists, shears and swells as loose fibres do.
 fn tendon(belly: Material, stress: f64) -> Material {
-    let own = belly.moduli();
-    let youngs_modulus = belly.youngs_modulus.max(stress / TENDON_STRETCH);
-    let overrides = ModuliOverrides {
-        axial_modulus: Some(own.axial_modulus + (youngs_modulus - belly.youngs_modulus)),
-        shear_modulus: Some(own.shear_modulus * youngs_modulus / belly.youngs_modulus),
-        bending_modulus: Some(own.bending_modulus.max(LOOSE_FIBRES * youngs_modulus)),
-        ..belly.overrides
-    };
-    Material { overrides, ..belly }
+    Material { fibre_modulus: stress / TENDON_STRETCH, ..belly }
 }
 
 fn peak_stress(spec: &MuscleSpec) -> f64 {

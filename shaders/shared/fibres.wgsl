@@ -1,0 +1,109 @@
+// Fibres of one segment: how far they are stretched, how they pull, and what that adds to the segment's terms; the twin
+// of src/cpu/fibres.rs.
+
+// What makes a segment's fibres contract in this substep.
+struct Excitation {
+    activation: f32,
+    // Fibre stretch at the substep's start, where tension depends on its rate.
+    prev_stretch: f32,
+    inv_step: f32,
+}
+
+// How a segment's fibres pull.
+struct Contraction {
+    // Tension times rest length, the energy's derivative by λ (J).
+    pull: f32,
+    // Its derivative by λ, where positive (J).
+    stiffness: f32,
+    // What activation takes off Γ̄_w.
+    shortening: f32,
+    // Tension times rest length that activation brings in series (J), at least 0.
+    in_series: f32,
+}
+
+// Mean stretch λ of the segment's fibres, weighted by tension: 1 at rest.
+fn fibre_stretch(strain: SegmentStrain, row: ptr<function, RestRow>) -> f32 {
+    let by_darboux =
+        vec3<f32>((*row)[REST_FIBRE_DARBOUX], (*row)[REST_FIBRE_DARBOUX + 1u], (*row)[REST_FIBRE_DARBOUX + 2u]);
+    return (*row)[REST_FIBRE_STRAIN] * sqrt(dot(strain.slope, strain.slope))
+        + dot(by_darboux, strain.darboux) * strain.scale
+        + (*row)[REST_FIBRE_SCALE] * strain.scale
+        + (*row)[REST_FIBRE_DIFFERENCE] * strain.scale_difference;
+}
+
+// How fibres of stretch λ pull: f_a, f_v and f_p.
+fn contract(stretch: f32, row: ptr<function, RestRow>, excitation: Excitation) -> Contraction {
+    let inv_optimal = (*row)[REST_INV_OPTIMAL];
+    let x = between(stretch * inv_optimal, 0.0, 2.0);
+    let by_length = where_less(0.0, inv_optimal, x * (2.0 - x), 1.0);
+    let by_length_slope = (1.0 - x) * 2.0 * inv_optimal;
+
+    let inv_rate = (*row)[REST_INV_MAX_VELOCITY] * excitation.inv_step;
+    let v = larger((stretch - excitation.prev_stretch) * inv_rate, -1.0);
+    let side = where_less(v, 0.0, 1.0 / (1.0 - v * 4.0), 1.0 / (1.0 + v * 10.0));
+    let by_rate = where_less(v, 0.0, (1.0 + v) * side, 1.0 + v * 5.0 * side);
+    let by_rate_slope = 5.0 * side * side * inv_rate;
+
+    let y = larger(stretch - 1.0, 0.0);
+    let exponential = 1.0 + y * (0.5 + y * (1.0 / 6.0 + y * (1.0 / 24.0 + y * (1.0 / 120.0))));
+    let passive_tension = (*row)[REST_PASSIVE] * (y * exponential);
+    let passive_slope = (*row)[REST_PASSIVE]
+        * where_less(0.0, y, 1.0 + y * (1.0 + y * (0.5 + y * (1.0 / 6.0 + y * (1.0 / 24.0)))), 0.0);
+
+    let peak = (*row)[REST_ACTIVE];
+    let activation = excitation.activation;
+    let elastic = (*row)[REST_FIBRE_STIFFNESS];
+    let slope = activation * (by_length_slope * by_rate + by_length * by_rate_slope) + passive_slope;
+    return Contraction(
+        peak * (activation * by_length * by_rate + passive_tension) + elastic * (stretch - 1.0),
+        peak * larger(slope, 0.0) + elastic,
+        activation * (*row)[REST_SHORTENING],
+        larger(activation * (*row)[REST_SERIES], 0.0),
+    );
+}
+
+// Adds the fibres' gradient, and their block on the places.
+fn add_fibres(
+    strain: SegmentStrain,
+    row: ptr<function, RestRow>,
+    fibres: Contraction,
+    terms: ptr<function, SegmentTerms>,
+) {
+    let inv_length = (*row)[REST_INV_LENGTH];
+    let pull = fibres.pull;
+
+    // By |Γ|: along the path, with no couple on the sections.
+    let by_slope = (*row)[REST_FIBRE_STRAIN];
+    let inv_slope = 1.0 / larger(sqrt(dot(strain.slope, strain.slope)), 1.0e-6);
+    let path = strain.slope * inv_slope;
+    var force = path * (pull * by_slope * inv_length);
+    let string = larger(pull * by_slope, fibres.in_series) * inv_slope;
+    let along = fibres.stiffness * by_slope * by_slope;
+    let stiffness = sym_transverse(string, along - string, path);
+    let inv_length2 = inv_length * inv_length;
+
+    // By sΩ, s and Δ.
+    let by_darboux =
+        vec3<f32>((*row)[REST_FIBRE_DARBOUX], (*row)[REST_FIBRE_DARBOUX + 1u], (*row)[REST_FIBRE_DARBOUX + 2u]);
+    let turn_rate = (1.0 + dot(strain.half_turn, strain.half_turn)) * inv_length;
+    var moment = (strain.axes * by_darboux) * (strain.scale * pull * turn_rate);
+    let swelling = ((*row)[REST_FIBRE_SCALE] + dot(by_darboux, strain.darboux)) * pull * 0.5;
+    let tapering = (*row)[REST_FIBRE_DIFFERENCE] * pull;
+
+    for (var i = 0u; i < 3u; i++) {
+        (*terms).gradient_a[i] = (*terms).gradient_a[i] - force[i];
+        (*terms).gradient_b[i] = (*terms).gradient_b[i] + force[i];
+        (*terms).gradient_a[4u + i] = (*terms).gradient_a[4u + i] - moment[i];
+        (*terms).gradient_b[4u + i] = (*terms).gradient_b[4u + i] + moment[i];
+        for (var j = 0u; j < 3u; j++) {
+            let place = stiffness[j][i] * inv_length2;
+            (*terms).block_ab[i][j] = (*terms).block_ab[i][j] - place;
+            if j <= i {
+                (*terms).block_aa[i][j] = (*terms).block_aa[i][j] + place;
+                (*terms).block_bb[i][j] = (*terms).block_bb[i][j] + place;
+            }
+        }
+    }
+    (*terms).gradient_a[3] = (*terms).gradient_a[3] + swelling - tapering;
+    (*terms).gradient_b[3] = (*terms).gradient_b[3] + swelling + tapering;
+}

@@ -1,0 +1,199 @@
+//! A chain with every energy on, its residuals written anew, and the dense system that they give.
+
+use glam::{DQuat, DVec3};
+use sinew::cpu::group::GroupRest;
+use sinew::cpu::lanes::Entry;
+use sinew::cpu::math::{Quaternion, V3};
+use sinew::cpu::rod_energies::{Section, UNKNOWNS, measure, residuals};
+use sinew::flesh::{Flesh, Holds, RodSpec};
+use sinew::layout::{chain, input, node, rest};
+use sinew::{Material, ModuliOverrides, Pose};
+
+use super::common::{Random, entry};
+use super::{LANES, STEP, moved};
+
+/// A deformed chain in the middle of a substep, in f64: held at one end, in contact, with every energy on.
+pub struct Chain {
+    pub rest: GroupRest<f64>,
+    pub nodes: Vec<Entry<f64>>,
+    pub inputs: Vec<Entry<f64>>,
+    pub chains: Vec<Entry<f64>>,
+    pub inv_h: f64,
+}
+
+pub const NODES: usize = 6;
+/// One over the substep (1/s).
+pub const INV_H: f64 = 256.0;
+
+impl Chain {
+    pub fn new(random: &mut Random) -> Self {
+        let overrides =
+            ModuliOverrides { volume_bending_modulus: Some(300.0), surface_bending: Some(0.02), ..Default::default() };
+        let mut rod = RodSpec::straight("chain", DVec3::ZERO, DVec3::X, NODES - 1, 0.1);
+        for node in &mut rod.nodes {
+            node.place += random.vector(-0.05, 0.05);
+            node.section.second_moment_u *= random.uniform(0.7, 1.3);
+            node.section.product_moment = random.uniform(-0.3, 0.3) * node.section.second_moment_v;
+        }
+        rod.material = Material {
+            youngs_modulus: 1000.0,
+            poissons_ratio: [0.4, -0.3][(random.bits() % 2) as usize],
+            density: 500.0,
+            damping: 0.0,
+            overrides,
+            ..Material::default()
+        };
+        let rod = rod.attach(0, 0, Holds::CLAMP);
+        let flesh = Flesh::build(&[rod], &[Pose::IDENTITY]).unwrap();
+        let rest = flesh.groups()[0].to_f64();
+        let chains = vec![entry(0.0); chain::ENTRIES];
+        let mut inputs = vec![entry(0.0); input::ENTRIES];
+        inputs[input::PLANES + 1] = entry(1.0);
+        let mut nodes = vec![entry(0.0); NODES * node::ENTRIES];
+        for j in 0..NODES {
+            let pose = flesh.chains()[0].rest[j];
+            let row = &mut nodes[j * node::ENTRIES..][..node::ENTRIES];
+            let turned = |random: &mut Random, by: f64| {
+                let turn = DQuat::from_scaled_axis(random.vector(-by, by));
+                (turn * pose.rotation).to_array()
+            };
+            let put = |row: &mut [Entry<f64>], at: usize, values: &[f64]| {
+                for (k, &value) in values.iter().enumerate() {
+                    row[at + k] = entry(value);
+                }
+            };
+            let previous = pose.translation + random.vector(-0.02, 0.02);
+            let move_now = random.vector(-0.01, 0.01);
+            put(row, node::PREV_PLACE, &previous.to_array());
+            put(row, node::MOVED, &move_now.to_array());
+            put(row, node::PLACE, &(previous + move_now).to_array());
+            put(row, node::PREDICTED_MOVE, &(move_now + random.vector(-0.01, 0.01)).to_array());
+            put(row, node::FRAME, &turned(random, 0.15));
+            put(row, node::PREDICTED_FRAME, &turned(random, 0.15));
+            let scale = random.uniform(0.95, 1.05);
+            put(row, node::SCALE, &[scale]);
+            put(row, node::PREV_SCALE, &[scale + random.uniform(-0.02, 0.02)]);
+            put(row, node::PREDICTED_SCALE, &[scale + random.uniform(-0.02, 0.02)]);
+            put(row, node::CONTACT_NORMAL, &random.vector(-1.0, 1.0).normalize().to_array());
+            put(row, node::CONTACT_OFFSET, &[if j % 2 == 0 { 0.8 } else { -5.0 }]);
+            put(row, node::CONTACT_STIFFNESS, &[random.uniform(50.0, 300.0)]);
+            put(row, node::FRICTION_LIMIT, &[if j % 2 == 0 { random.uniform(10.0, 90.0) } else { 0.0 }]);
+        }
+        Self { rest, nodes, inputs, chains, inv_h: INV_H }
+    }
+
+    pub fn read<const N: usize>(&self, j: usize, at: usize) -> [f64; N] {
+        std::array::from_fn(|k| self.nodes[j * node::ENTRIES + at + k][0])
+    }
+
+    pub fn sections(&self) -> Vec<Section<f64>> {
+        (0..NODES)
+            .map(|j| Section {
+                place: V3(self.read(j, node::PLACE)),
+                scale: self.read::<1>(j, node::SCALE)[0],
+                frame: Quaternion(self.read(j, node::FRAME)),
+            })
+            .collect()
+    }
+
+    /// Residuals r and their weights k: the potential that a substep lessens is Σ½k r². Written anew from the
+    /// papers' equations where the solver adds terms of its own; the segments' come from `rod_energies`, which the
+    /// tests above check.
+    pub fn residuals(&self, at: &[Section<f64>]) -> Vec<(f64, f64)> {
+        let mut all = Vec::new();
+        let inv_h2 = self.inv_h * self.inv_h;
+        for (j, s) in at.iter().enumerate() {
+            let rest_at = |entry: usize| self.rest.row(j)[entry][0];
+            // (73): translation, scale, rotation.
+            let previous: [f64; 3] = self.read(j, node::PREV_PLACE);
+            let predicted: [f64; 3] = self.read(j, node::PREDICTED_MOVE);
+            for k in 0..3 {
+                all.push((s.place.0[k] - previous[k] - predicted[k], rest_at(rest::MASS) * inv_h2));
+            }
+            let [scale] = self.read(j, node::PREDICTED_SCALE);
+            all.push((s.scale - scale, rest_at(rest::INERTIA_W) * inv_h2));
+            let target = DQuat::from_array(self.read(j, node::PREDICTED_FRAME));
+            let local = target.conjugate() * (DQuat::from_array(s.frame.0) * target.conjugate()).xyz() * 2.0;
+            let [prev_scale] = self.read(j, node::PREV_SCALE);
+            let turning = prev_scale * prev_scale * inv_h2;
+            let (iu, iv, iuv) = (rest_at(rest::INERTIA_U), rest_at(rest::INERTIA_V), rest_at(rest::INERTIA_UV));
+            // ½(Iu·x² + 2Iuv·x·y + Iv·y²) as a sum of squares.
+            all.push((local.x + local.y * iuv / iu, iu * turning));
+            all.push((local.y, (iv - iuv * iuv / iu) * turning));
+            all.push((local.z, rest_at(rest::INERTIA_W) * turning));
+            // Contact and friction; the last substep moved nothing.
+            let normal = DVec3::from_array(self.read(j, node::CONTACT_NORMAL));
+            let place = DVec3::from_array(s.place.0);
+            let gap = normal.dot(place) - self.read::<1>(j, node::CONTACT_OFFSET)[0] - s.scale * rest_at(rest::RADIUS);
+            all.push((gap.min(0.0), self.read::<1>(j, node::CONTACT_STIFFNESS)[0]));
+            let slid = place - DVec3::from_array(previous);
+            let slid = slid - normal * normal.dot(slid);
+            let predicted = DVec3::from_array(self.read(j, node::PREDICTED_MOVE));
+            let predicted = (predicted - normal * normal.dot(predicted)).length();
+            let [limit] = self.read(j, node::FRICTION_LIMIT);
+            let slide = (predicted - limit / (rest_at(rest::MASS) * inv_h2)).max(1.0e-12);
+            let friction = (limit / slide).min(self.read::<1>(j, node::CONTACT_STIFFNESS)[0]);
+            all.extend(slid.to_array().map(|x| (x, friction)));
+        }
+        for (j, pair) in at.windows(2).enumerate() {
+            let row = self.rest.row(j);
+            let strain = measure(LANES, pair[0], pair[1], row[rest::INV_LENGTH][0]);
+            let terms = residuals(LANES, &strain, row);
+            let (u, v, uv) = (terms[5].1, terms[6].1, row[rest::BEND_UV][0]);
+            for (k, (residual, coefficient)) in terms.into_iter().enumerate() {
+                all.push(match k {
+                    5 => (residual + terms[6].0 * uv / u, coefficient),
+                    6 => (residual, v - uv * uv / u),
+                    _ => (residual, coefficient),
+                });
+            }
+        }
+        all
+    }
+
+    /// (15) at the inner nodes: ½C(s′₊ − s′₋)².
+    pub fn surface_residuals(&self, at: &[Section<f64>]) -> Vec<(f64, f64)> {
+        (1..NODES - 1)
+            .map(|j| {
+                let slope = |a: usize| (at[a + 1].scale - at[a].scale) * self.rest.row(a)[rest::INV_LENGTH][0];
+                (slope(j) - slope(j - 1), self.rest.row(j)[rest::SURFACE_BENDING][0])
+            })
+            .collect()
+    }
+
+    /// Γ_u and Γ_v of every segment, each with the segment's weight.
+    pub fn shears(&self, at: &[Section<f64>], weights: &[f64]) -> Vec<(f64, f64)> {
+        at.windows(2)
+            .zip(weights)
+            .enumerate()
+            .flat_map(|(j, (pair, &weight))| {
+                let strain = measure(LANES, pair[0], pair[1], self.rest.row(j)[rest::INV_LENGTH][0]).strain;
+                [(strain.0[0], weight), (strain.0[1], weight)]
+            })
+            .collect()
+    }
+
+    /// Gradient of the potential, and JᵀKJ, by central differences of the residuals.
+    pub fn dense(&self, of: impl Fn(&[Section<f64>]) -> Vec<(f64, f64)>) -> (Vec<f64>, Vec<Vec<f64>>) {
+        let at = self.sections();
+        let here = of(&at);
+        let size = NODES * UNKNOWNS;
+        let columns: Vec<Vec<f64>> = (0..size)
+            .map(|unknown| {
+                let residual = |by: f64| {
+                    let mut to = at.clone();
+                    to[unknown / UNKNOWNS] = moved(to[unknown / UNKNOWNS], unknown % UNKNOWNS, by);
+                    of(&to)
+                };
+                let pairs = residual(STEP).into_iter().zip(residual(-STEP));
+                pairs.map(|(ahead, behind)| (ahead.0 - behind.0) / (2.0 * STEP)).collect()
+            })
+            .collect();
+        let gradient = columns.iter().map(|c| c.iter().zip(&here).map(|(j, (r, k))| j * r * k).sum()).collect();
+        let product = |i: usize, j: usize| -> f64 {
+            columns[i].iter().zip(&columns[j]).zip(&here).map(|((a, b), (_, k))| a * b * k).sum()
+        };
+        let matrix = (0..size).map(|i| (0..size).map(|j| product(i, j)).collect()).collect();
+        (gradient, matrix)
+    }
+}
