@@ -406,11 +406,11 @@ impl MuscleCourse {
                 contractile,
                 peak_force: Some(force),
                 optimal_stretch: Some(spec.optimal_stretch),
+                passive: spec.passive,
                 max_velocity: spec.max_velocity.map(|velocity| velocity * spec.optimal_stretch),
                 shortening: spec.shortening,
                 activation_time: spec.activation_time,
                 deactivation_time: spec.deactivation_time,
-                ..Contraction::default()
             },
             rigid: spec.rigid,
             ..RodSpec::default()
