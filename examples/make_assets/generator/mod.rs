@@ -6,6 +6,7 @@ mod arm;
 mod field;
 mod glb;
 mod motion;
+mod muscles;
 mod nets;
 mod octopus;
 
@@ -14,6 +15,7 @@ pub use octopus::octopus;
 
 use field::Part;
 use glam::{Quat, Vec3};
+use sinew::character::MuscleSpec;
 
 /// A joint of the bind pose; all joints' axes are the world's there.
 pub struct Joint {
@@ -51,8 +53,12 @@ pub enum Track {
 
 pub struct Model {
     pub name: &'static str,
+    /// Whose work is in it.
+    pub copyright: Option<&'static str>,
     pub animation: &'static str,
     pub joints: Vec<Joint>,
+    /// Muscles along paths over the joints.
+    pub muscles: Vec<MuscleSpec>,
     pub materials: Vec<Material>,
     pub surfaces: Vec<Surface>,
     /// Key times (s).
