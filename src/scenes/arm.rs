@@ -244,7 +244,7 @@ const COURSE: [(f64, f64, f32); 8] = [
 pub(super) fn parameters() -> SceneParameters {
     SceneParameters {
         rods: MUSCLES.len(),
-        segments: 24,
+        segments: 10,
         length: ELBOW.length(),
         radius: (MUSCLES[0].peak_force / (std::f64::consts::PI * SPECIFIC_TENSION)).sqrt(),
         stretch: 1.0,
