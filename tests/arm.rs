@@ -150,23 +150,39 @@ fn held(flexion: f64, substeps: u32) -> (Scene, Physics, FleshHandle) {
     (scene, physics, handle)
 }
 
-/// Stretch and cross-section (m²) of each segment of a chain's belly.
-fn belly(scene: &Scene, physics: &Physics, handle: FleshHandle, chain: usize) -> Vec<(f64, f64)> {
-    let info = &scene.flesh.chains()[chain];
-    let node = |j: usize| physics.node(handle, chain, j).unwrap().place;
-    (0..info.node_count() - 1)
-        .filter(|&j| scene.flesh.groups()[info.group].row(j)[rest::ACTIVE][info.lane] > 0.0)
-        .map(|j| {
-            let rest_length = info.rest[j].translation.distance(info.rest[j + 1].translation);
-            let area = 0.5 * (info.sections[j].area + info.sections[j + 1].area);
-            (node(j).distance(node(j + 1)) / rest_length, area)
-        })
-        .collect()
+/// A segment of a belly.
+struct BellySegment {
+    stretch: f64,
+    /// Cross-section at rest (m²).
+    area: f64,
+    /// What of the fibres' tension goes along the muscle: in a belly that swells they run askew.
+    along: f64,
 }
 
-/// Tension (N) of a fully active muscle whose belly's segments have these stretches: f_a and f_p of peak force, and what
-/// the material bears, on average.
-fn expected_tension(muscle: &Muscle, belly: &[(f64, f64)]) -> f64 {
+fn belly(scene: &Scene, physics: &Physics, handle: FleshHandle, chain: usize) -> Vec<BellySegment> {
+    let info = &scene.flesh.chains()[chain];
+    let place = |j: usize| physics.node(handle, chain, j).unwrap().place;
+    let segment = |j: usize| {
+        let rest_length = info.rest[j].translation.distance(info.rest[j + 1].translation);
+        let (mut tension, mut along) = (0.0, 0.0);
+        for fibre in &info.fibres {
+            let area = 0.5 * (fibre[j].area() + fibre[j + 1].area());
+            let path = DVec3::Z + (fibre[j + 1].offset - fibre[j].offset) / rest_length;
+            tension += area * path.length();
+            along += area * path.normalize().z;
+        }
+        BellySegment {
+            stretch: place(j).distance(place(j + 1)) / rest_length,
+            area: 0.5 * (info.sections[j].area + info.sections[j + 1].area),
+            along: along / tension,
+        }
+    };
+    let row = |j: usize| &scene.flesh.groups()[info.group].row(j)[rest::ACTIVE];
+    (0..info.node_count() - 1).filter(|&j| row(j)[info.lane] > 0.0).map(segment).collect()
+}
+
+/// Tension (N) of a fully active muscle with this belly: f_a and f_p of peak force, and what the material bears.
+fn expected_tension(muscle: &Muscle, belly: &[BellySegment]) -> f64 {
     let optimal = muscle.optimal_fibre_length / (path_length(muscle, REST_FLEXION) - muscle.tendon_slack_length);
     let passive = 1.0 / ((1.6 * optimal - 1.0).exp() - 1.0);
     let material = SceneParameters::of("arm").unwrap().material;
@@ -175,11 +191,11 @@ fn expected_tension(muscle: &Muscle, belly: &[(f64, f64)]) -> f64 {
         poissons_ratio: material.poissons_ratio,
         density: material.density,
     });
-    let of = |&(stretch, area): &(f64, f64)| {
+    let of = |&BellySegment { stretch, area, along }: &BellySegment| {
         let x = stretch / optimal;
         let active = x * (2.0 - x);
         let stretched = passive * ((stretch - 1.0).max(0.0).exp() - 1.0);
-        muscle.peak_force * (active + stretched) + area * moduli.stress_at(stretch).unwrap_or(0.0)
+        muscle.peak_force * along * (active + stretched) + area * moduli.stress_at(stretch).unwrap_or(0.0)
     };
     belly.iter().map(of).sum::<f64>() / belly.len() as f64
 }
@@ -194,12 +210,12 @@ fn isometric_tension_on_the_insertion_follows_force_and_length() {
             let resets = physics.health(handle).unwrap().resets;
             for (chain, muscle) in MUSCLES.iter().enumerate() {
                 let belly = belly(&scene, &physics, handle, chain);
-                let stretch = belly.iter().map(|(stretch, _)| stretch).sum::<f64>() / belly.len() as f64;
+                let stretch = belly.iter().map(|segment| segment.stretch).sum::<f64>() / belly.len() as f64;
                 let state = physics.muscle(handle, chain).unwrap();
                 let (found, expected) = (state.insertion_force.length(), expected_tension(muscle, &belly));
                 let error = found / expected - 1.0;
                 println!(
-                    "{substeps} substeps, {degrees}°, {}: belly {stretch:.3} of rest, {found:.1} N of {expected:.1} N, \
+                    "{substeps} substeps, {degrees}°, {}: belly {stretch:.3} of rest, {found:.4e} N of {expected:.4e} N, \
                      {:+.2} % (bar {:.0} %); path {:+.2} %; {resets} resets",
                     muscle.name,
                     100.0 * error,

@@ -1,6 +1,9 @@
 //! Characters from distance fields: blended tapered capsules and ellipsoids, meshed, skinned, animated.
 //!
-//! Only the four operations and the square root are used, so the bytes do not depend on the machine.
+//! Only the four operations and the square root are used, so the bytes do not depend on the machine; what passes
+//! through an exponential is rounded.
+//!
+//! The arm's muscles are those of OpenSim's arm26, CC BY 3.0: see [`sinew::scenes::arm`].
 
 mod arm;
 mod field;
