@@ -231,7 +231,7 @@ fn isometric_tension_on_the_insertion_follows_force_and_length() {
     assert!(failed.is_empty(), "{failed:#?}");
 }
 
-/// Steps the whole scene; `each` sees every frame's end.
+/// Steps the whole scene, and how often it was reset: what is not finite is. `each` sees every frame's end.
 fn whole_scene(mut physics: Physics, substeps: u32, mut each: impl FnMut(&Scene, &Physics, FleshHandle, u32)) -> u32 {
     let scene = scene(substeps);
     physics.config = scene.config;
@@ -261,7 +261,7 @@ fn every_muscle_keeps_its_volume_through_the_whole_scene() {
         let resets = whole_scene(Physics::default(), substeps, |_, physics, handle, frame| {
             for (chain, worst) in worst.iter_mut().enumerate() {
                 let error = (physics.muscle(handle, chain).unwrap().volume_ratio - 1.0).abs();
-                if error.is_nan() || error > worst.0 {
+                if error > worst.0 {
                     *worst = (error, frame);
                 }
             }
@@ -273,7 +273,7 @@ fn every_muscle_keeps_its_volume_through_the_whole_scene() {
                 muscle.name,
                 100.0 * error
             );
-            failed |= !(error <= 0.01);
+            failed |= error > 0.01;
         }
         println!("{substeps} substeps: {resets} resets");
         failed |= resets > 0;
@@ -285,7 +285,7 @@ fn every_muscle_keeps_its_volume_through_the_whole_scene() {
 #[test]
 fn cpu_and_gpu_have_the_whole_scene_alike() {
     let mut failed = false;
-    for substeps in [4] {
+    for substeps in [4, 32] {
         let Some(gpu) = common::gpu_physics() else { return };
         let mut on_cpu = Vec::new();
         whole_scene(Physics::default(), substeps, |scene, physics, handle, _| {
@@ -295,7 +295,7 @@ fn cpu_and_gpu_have_the_whole_scene_alike() {
         let resets = whole_scene(gpu, substeps, |scene, physics, handle, frame| {
             let places = places(scene, physics, handle);
             let off = places.iter().zip(&on_cpu[frame as usize - 1]).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
-            if off.is_nan() || off > worst {
+            if off > worst {
                 (worst, at) = (off, frame);
             }
         });
@@ -303,7 +303,7 @@ fn cpu_and_gpu_have_the_whole_scene_alike() {
         println!(
             "{substeps} substeps: CPU and GPU differ by {worst:.1e} m at most (bar 1e-3), at {time:.2} s; {resets} resets"
         );
-        failed |= !(worst <= 1.0e-3 && resets == 0);
+        failed |= worst > 1.0e-3 || resets > 0;
     }
     assert!(!failed, "the backends differ");
 }
