@@ -245,6 +245,7 @@ fn whole_scene(mut physics: Physics, substeps: u32, mut each: impl FnMut(&Scene,
     physics.health(handle).unwrap().resets
 }
 
+#[cfg(feature = "gpu")]
 fn places(scene: &Scene, physics: &Physics, handle: FleshHandle) -> Vec<DVec3> {
     let chains = scene.flesh.chains().iter().enumerate();
     chains
