@@ -34,9 +34,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             root.0.translation.x = 0.1 * (4.0 * time).sin();
             physics.step(&mut world, &mut rigid, steps.dt)?;
 
-            // How far the upper arm's flesh is from where its bones alone carry it.
+            // How far the forearm's flesh is from where its bones alone carry it.
             let instance = world.get::<&CharacterInstance>(entity)?;
-            let chain = instance.body.flesh.chain_named("upper_arm to forearm").ok_or("no flesh on the upper arm")?;
+            let chain = instance.body.flesh.chain_named("forearm to hand").ok_or("no flesh on the forearm")?;
             let middle = instance.body.flesh.chains()[chain].node_count() / 2;
             swing = swing.max(physics.swing(instance.flesh, chain, middle)?.length());
             radius = physics.node(instance.flesh, chain, middle)?.radius;

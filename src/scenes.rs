@@ -1,12 +1,15 @@
 //! The canonical scenes: tests, benches, examples and the tool all use these.
 
+pub mod arm;
+
 use std::sync::Arc;
 
 use glam::DVec3;
 
+use crate::character::CharacterError;
 use crate::flesh::{BuildError, Flesh, Holds, RodSpec};
 use crate::step::{Integrator, StepConfig};
-use crate::{Material, Pose};
+use crate::{FleshHandle, Material, Physics, Pose, StepError};
 
 /// Parameters of the scene of cantilevers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,17 +66,76 @@ impl Cantilevers {
     }
 }
 
-/// A scene as the tool runs it: flesh on bones that go from one set of poses to another in the first frame.
+/// A scene as the tool runs it: flesh on bones that go from key to key.
 #[derive(Clone, Debug)]
 pub struct Scene {
     /// The flesh.
     pub flesh: Arc<Flesh>,
     /// Where the bones start.
     pub start: Vec<Pose>,
-    /// Where the bones are from the first frame's end on.
-    pub bones: Vec<Pose>,
+    /// What happens from the first frame on, in order of time.
+    pub keys: Vec<Key>,
     /// How it is stepped.
     pub config: StepConfig,
+}
+
+/// Where bones are and how excited chains are at a time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Key {
+    /// When (s).
+    pub time: f64,
+    /// A pose for each bone.
+    pub bones: Vec<Pose>,
+    /// An excitation for each chain; none leaves them as they are.
+    pub activations: Vec<f32>,
+}
+
+impl Key {
+    /// The key at a time between this one and the next: bones start and stop without a jump of velocity, s²(3 − 2s).
+    fn eased(&self, next: &Self, time: f64) -> Self {
+        let share = ((time - self.time) / (next.time - self.time)).clamp(0.0, 1.0);
+        let share = share * share * (3.0 - 2.0 * share);
+        let pose = |(a, b): (&Pose, &Pose)| {
+            Pose::new(a.translation.lerp(b.translation, share), a.rotation.slerp(b.rotation, share))
+        };
+        let excitation = |(a, b): (&f32, &f32)| a + (b - a) * share as f32;
+        Self {
+            time,
+            bones: self.bones.iter().zip(&next.bones).map(pose).collect(),
+            activations: self.activations.iter().zip(&next.activations).map(excitation).collect(),
+        }
+    }
+}
+
+impl Scene {
+    /// Adds the flesh to a simulation, at rest on its bones where they start.
+    ///
+    /// # Errors
+    /// As for [`Physics::insert`].
+    pub fn insert(&self, physics: &mut Physics) -> Result<FleshHandle, StepError> {
+        physics.insert(self.flesh.clone(), &self.start, Pose::IDENTITY)
+    }
+
+    /// What happens at a time (s): the first key's before it, the last one's after it.
+    pub fn at(&self, time: f64) -> Key {
+        let next = self.keys.partition_point(|key| key.time <= time);
+        match (next.checked_sub(1).and_then(|last| self.keys.get(last)), self.keys.get(next)) {
+            (Some(last), Some(next)) => last.eased(next, time),
+            (key, next) => key.or(next).cloned().unwrap_or_default(),
+        }
+    }
+
+    /// Says where bones are and how excited chains are at the end of the next step, which ends at `time` (s).
+    ///
+    /// # Errors
+    /// As for [`Physics::set_bones`] and [`Physics::set_activation`].
+    pub fn drive(&self, physics: &mut Physics, handle: FleshHandle, time: f64) -> Result<(), StepError> {
+        let key = self.at(time);
+        for (chain, &activation) in key.activations.iter().enumerate() {
+            physics.set_activation(handle, chain, activation)?;
+        }
+        physics.set_bones(handle, &key.bones, Pose::IDENTITY)
+    }
 }
 
 /// Parameters that any scene may take, by the names of the config and material fields.
@@ -96,7 +158,7 @@ pub struct SceneParameters {
 }
 
 /// Why a scene could not be set up.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum SceneError {
     /// No scene of that name.
     #[error("there is no scene `{name}`; there are: {}", SCENES.join(", "))]
@@ -123,10 +185,13 @@ pub enum SceneError {
     /// The rods cannot be built.
     #[error(transparent)]
     Build(#[from] BuildError),
+    /// The muscles cannot be built.
+    #[error(transparent)]
+    Character(#[from] CharacterError),
 }
 
 /// The scenes' names.
-pub const SCENES: &[&str] = &["cantilevers", "band"];
+pub const SCENES: &[&str] = &["cantilevers", "band", "arm"];
 
 /// The parameters' names.
 pub const PARAMETERS: &[&str] = &[
@@ -171,6 +236,7 @@ impl SceneParameters {
                 config: StepConfig { gravity: DVec3::ZERO, ..config },
                 ..cantilevers
             }),
+            "arm" => Ok(arm::parameters()),
             _ => Err(SceneError::NoSuchScene { name: name.into() }),
         }
     }
@@ -214,13 +280,14 @@ impl SceneParameters {
     /// Sets up a scene with these parameters.
     ///
     /// # Errors
-    /// [`SceneError::NoSuchScene`] or [`SceneError::Build`].
+    /// [`SceneError::NoSuchScene`], [`SceneError::Build`] or [`SceneError::Character`].
     pub fn build(&self, name: &str) -> Result<Scene, SceneError> {
         let Self { rods, segments, length, radius, stretch, material, config } = *self;
         match name {
             "cantilevers" => {
                 let flesh = Cantilevers { rods, segments, length, radius, material }.build()?;
-                Ok(Scene { flesh, start: vec![Pose::IDENTITY], bones: vec![Pose::IDENTITY], config })
+                let still = vec![Pose::IDENTITY];
+                Ok(Scene { flesh, start: still.clone(), keys: vec![Key { bones: still, ..Key::default() }], config })
             }
             "band" => {
                 let far = |x: f64| Pose::from_translation(DVec3::X * x);
@@ -235,8 +302,10 @@ impl SceneParameters {
                     })
                     .collect();
                 let flesh = Arc::new(Flesh::build(&bands, &start)?);
-                Ok(Scene { flesh, start, bones: vec![Pose::IDENTITY, far(stretch * length)], config })
+                let bones = vec![Pose::IDENTITY, far(stretch * length)];
+                Ok(Scene { flesh, start, keys: vec![Key { bones, ..Key::default() }], config })
             }
+            "arm" => arm::scene(self),
             _ => Err(SceneError::NoSuchScene { name: name.into() }),
         }
     }

@@ -182,14 +182,17 @@ fn pills_stay_inside_the_skin() {
     let mut failed = false;
     for subject in subjects() {
         let skin = Skin::new(&subject.character);
-        let muscles = &subject.character.body().muscles;
+        // Authored muscles too: the project's own are to stay inside.
+        let body = subject.character.body();
+        let chains = body.flesh.chains();
         let mut random = Random(7);
         let (mut inside, mut all) = (0, 0);
         let mut worst = (1.0_f64, String::new());
-        for (rod, muscle) in muscles.iter().enumerate() {
+        for (rod, chain) in chains.iter().enumerate() {
             let pills = pills(&subject.character, rod);
-            let each = (SAMPLES / muscles.len()).max(60);
-            let margin = 0.05 * muscle.radius_at(0.5);
+            let each = (SAMPLES / chains.len()).max(60);
+            let margin =
+                0.05 * body.muscles.get(rod).map_or(chain.sections[0].radius(), |muscle| muscle.radius_at(0.5));
             let mut own = 0;
             for k in 0..each {
                 let place = pills[k * pills.len() / each].surface(&mut random);
@@ -198,10 +201,10 @@ fn pills_stay_inside_the_skin() {
             (inside, all) = (inside + own, all + each);
             let share = own as f64 / each as f64;
             if share < 0.98 {
-                println!("   {}: {:.1} %", title(&subject, muscle), 100.0 * share);
+                println!("   {}: {:.1} %", chain.name, 100.0 * share);
             }
             if share < worst.0 {
-                worst = (share, title(&subject, muscle));
+                worst = (share, chain.name.clone());
             }
         }
         let share = inside as f64 / all as f64;
@@ -363,7 +366,7 @@ fn nothing_sags_at_spawn() {
         let mut most = 0.0_f64;
         for _ in 0..60 {
             physics.step_flesh(1.0 / 60.0).expect("steps");
-            for (rod, chain) in body.flesh.chains().iter().enumerate() {
+            for (rod, chain) in body.flesh.chains()[..body.muscles.len()].iter().enumerate() {
                 for j in 0..chain.node_count() {
                     let place = physics.node(flesh, rod, j).expect("is there").place;
                     most = most.max(place.distance(chain.rest[j].translation) / chain.sections[j].radius());
@@ -384,4 +387,43 @@ fn fitting_takes_less_than_half_a_second() {
         println!("{}: flesh of {} muscles and its skin in {seconds:.3} s", subject.name, fitted.body().muscles.len());
         assert!(!subject.stock || seconds < 0.5, "{}", subject.name);
     }
+}
+
+/// Lines beside and through the arm's fitted bundles.
+#[test]
+fn a_bundle_gives_way_where_authored_muscles_run_inside_it() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/arm.glb");
+    let character = Character::load(file).expect("the project's own asset loads");
+    let (asset, body) = (character.asset(), character.body());
+    let forearm = body.flesh.chain_named("forearm to hand").expect("the biceps' insertion covers little of it");
+    let muscle = &body.muscles[forearm];
+    let [from, to] = [muscle.path[0], muscle.path[1]];
+    let across = (to - from).any_orthonormal_vector();
+    let line = |start: f64, end: f64, out: f64| {
+        let away = across * (out * muscle.radius_at(0.5));
+        vec![from.lerp(to, start) + away, from.lerp(to, end) + away]
+    };
+    for (lines, expected) in [
+        (vec![line(0.0, 1.0, 0.3)], 1.0),
+        (vec![line(-1.0, 0.3, 0.0)], 0.3),
+        (vec![line(0.0, 0.3, 0.0), line(0.1, 0.4, 0.5), line(0.8, 2.0, 0.0)], 0.6),
+        (vec![line(0.0, 1.0, 4.0)], 0.0),
+        (vec![], 0.0),
+    ] {
+        let share = muscle.share_run_by(&lines);
+        println!("lines inside along {:.1} % of it, {:.1} % expected (bar 2 %)", 100.0 * share, 100.0 * expected);
+        assert!((share - expected).abs() <= 0.02);
+    }
+    // All of the upper arm's flesh is its six muscles; without them it is fitted.
+    let upper = "upper_arm to forearm";
+    assert_eq!((body.flesh.chain_named(upper), asset.muscles.len()), (None, 6));
+    let mut bare = asset.clone();
+    bare.muscles.clear();
+    let bare = Character::from_asset(bare, character.flesh_options()).expect("fits");
+    let fitted = &bare.body().muscles[bare.body().flesh.chain_named(upper).expect("is fitted")];
+    let line = |chain: &sinew::flesh::Chain| chain.rest.iter().map(|pose| pose.translation).collect();
+    let lines: Vec<Vec<DVec3>> = body.flesh.chains()[body.muscles.len()..].iter().map(line).collect();
+    let share = fitted.share_run_by(&lines);
+    println!("arm.glb's muscles run inside {:.0} % of what would be fitted to the upper arm", 100.0 * share);
+    assert!(share >= 0.5 && bare.body().muscles.len() == body.muscles.len() + 1);
 }

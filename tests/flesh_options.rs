@@ -14,7 +14,12 @@ fn other_flesh_shares_the_asset() {
     assert!(std::ptr::eq(soft.asset(), firm.asset()), "the file's contents were copied");
     let (old, new) = (&soft.body().flesh, &firm.body().flesh);
     assert_eq!(old.chains().len(), new.chains().len());
-    assert!(new.chains().iter().all(|chain| chain.node_count() == 6));
+    let (fitted, authored) = new.chains().split_at(firm.body().muscles.len());
+    assert!(fitted.iter().all(|chain| chain.node_count() == 6));
+    assert_eq!(authored.len(), firm.asset().muscles.len());
+    for (new, old) in authored.iter().zip(&old.chains()[fitted.len()..]) {
+        assert!(new.rest == old.rest && new.name == old.name, "{} is not fitted, yet it changed", new.name);
+    }
     assert_eq!(firm.flesh_options(), &options);
 
     options.material.density = -1.0;

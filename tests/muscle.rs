@@ -136,8 +136,8 @@ fn an_isometric_contraction_bulges_and_keeps_its_volume() {
 fn a_band_of_twice_its_length_keeps_its_volume() {
     let scene = SceneParameters::of("band").unwrap().build("band").unwrap();
     let mut physics = sinew::Physics::with_config(scene.config);
-    let handle = physics.insert(scene.flesh.clone(), &scene.start, Pose::IDENTITY).unwrap();
-    physics.set_bones(handle, &scene.bones, Pose::IDENTITY).unwrap();
+    let handle = scene.insert(&mut physics).unwrap();
+    scene.drive(&mut physics, handle, FRAME).unwrap();
     for _ in 0..300 {
         physics.step_flesh(FRAME).unwrap();
     }

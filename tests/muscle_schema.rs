@@ -352,6 +352,7 @@ fn varied(asset: &CharacterAsset) -> Vec<MuscleSpec> {
         peak_stress: Some(2.5e5),
         tendon: [0.1, third],
         optimal_stretch: 1.1,
+        passive: third,
         max_velocity: Some(10.0 * third),
         activation_time: 0.01,
         deactivation_time: 0.04,
@@ -441,6 +442,7 @@ fn muscles_filled_by_hand_are_checked() {
         (MuscleSpec { mesh: None, ..mesh.clone() }, "mesh"),
         (MuscleSpec { origin: sinew::character::MuscleEnd { joint: 99, place: None }, ..bundle.clone() }, "origin"),
         (MuscleSpec { shape: MuscleShape::Bundle(Bundle::default()), ..bundle.clone() }, "bundle.fibres"),
+        (MuscleSpec { passive: f64::NAN, ..path.clone() }, "passive"),
         (MuscleSpec { shortening: f64::INFINITY, ..mesh.clone() }, "shortening"),
     ];
     for (spec, key) in wrong {

@@ -13,6 +13,9 @@ use crate::Pose;
 use crate::flesh::{BuildError, Flesh, RodSpec, SCALE_RANGE};
 use crate::skin::Skin;
 
+/// Share of a fitted bundle's length along which authored muscles run inside it where it gives way to them.
+const GIVES_WAY: f64 = 0.5;
+
 /// A pill: the hull of two spheres, carried by a bone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pill {
@@ -35,7 +38,8 @@ pub struct Body {
     pub limbs: Vec<Limb>,
     /// What was fitted, in the order of the first chains of [`Body::flesh`].
     pub muscles: Vec<FittedMuscle>,
-    /// The muscles: fitted ones, then authored ones in the asset's order.
+    /// The muscles: fitted ones, then authored ones in the asset's order. A fitted bundle gives way where authored
+    /// muscles run inside it along at least half of its length.
     pub flesh: Arc<Flesh>,
     /// The skin.
     pub skin: Arc<Skin>,
@@ -47,7 +51,7 @@ pub struct Body {
 }
 
 impl Body {
-    /// Fits flesh to a character scaled along the model's axes, where `courses` lay no muscles on its limbs.
+    /// Fits flesh to a character scaled along the model's axes; bundles that `courses` fill give way to them.
     ///
     /// # Errors
     /// A [`BuildError`] where the material, a muscle or the scale are out of range.
@@ -75,9 +79,11 @@ impl Body {
         let pose = |joint: u32| rigid_part(&joints[joint as usize]);
         let bone_poses: Vec<Pose> = bones.iter().copied().map(pose).collect();
         let pills = muscles.iter().flat_map(|muscle| pills(muscle, &bones, &bone_poses)).collect();
-        // Authored muscles take the place of fitted ones on their joints.
-        let authored = |joint: u32| courses.iter().any(|course| course.is_on(joint));
-        muscles.retain(|muscle| !muscle.holds.iter().any(|&(_, joint, _)| authored(joint)));
+        let line = |course: &MuscleCourse| -> Vec<DVec3> {
+            course.bundle.sections().0.iter().map(|node| node.place * scale.as_dvec3()).collect()
+        };
+        let authored: Vec<Vec<DVec3>> = courses.iter().map(line).collect();
+        muscles.retain(|muscle| muscle.share_run_by(&authored) < GIVES_WAY);
         let mut rods: Vec<RodSpec> =
             muscles.iter().map(|muscle| rod(asset, muscle, &limbs, &bones, options)).collect::<Result<_, _>>()?;
         for course in courses {

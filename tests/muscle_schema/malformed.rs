@@ -94,6 +94,8 @@ fn malformed_muscles_are_errors_that_name_muscle_key_and_fix() {
         (but("tendon", json!([0.5, 0.6])), "Range", "tendon", "together"),
         (but("tendon", json!([0.5, -0.1])), "Range", "tendon[1]", "0.9"),
         (but("optimal_stretch", json!(0)), "Range", "optimal_stretch", "0.5"),
+        (but("passive", json!(-1)), "Range", "passive", "from 0 to 100"),
+        (but("passive", json!("stiff")), "Type", "passive", "a number from"),
         (but("max_velocity", json!(0)), "Range", "max_velocity", "optimal lengths/s"),
         (but("activation_time", json!(-1)), "Range", "activation_time", "(s)"),
         (but("deactivation_time", json!(true)), "Type", "deactivation_time", "(s)"),

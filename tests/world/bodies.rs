@@ -25,10 +25,10 @@ fn a_bound_joint_follows_its_body_and_flesh_goes_along() {
         let mut scene = Scene::default();
         let entity = scene.spawn(&character("arm.glb"), home);
         let flesh = scene.flesh(entity);
-        let forearm = scene.physics.flesh(flesh).unwrap().chain_named("forearm to hand").unwrap();
+        let (chain, hand) = scene.chain_and_bone(entity, "hand to fingers");
         let (joint, start) = {
             let instance = scene.world.get::<&CharacterInstance>(entity).unwrap();
-            (instance.body.bones[forearm], scene.physics.bones(flesh).unwrap()[forearm])
+            (instance.body.bones[hand], scene.physics.bones(flesh).unwrap()[hand])
         };
         let body = dynamic_body(&mut scene, &start);
         scene.rigid.bodies[body].set_angvel(Vec3::new(0.5, 1.0, -0.7), true);
@@ -38,16 +38,16 @@ fn a_bound_joint_follows_its_body_and_flesh_goes_along() {
         for _ in 0..45 {
             scene.step();
             let pose = scene.rigid.body_pose(body).unwrap();
-            let bone = scene.physics.bones(flesh).unwrap()[forearm];
+            let bone = scene.physics.bones(flesh).unwrap()[hand];
             off = off.max(bone.translation.distance(pose.translation));
             turned = turned.max(turned_by(bone.rotation, pose.rotation));
-            swing = swing.max(scene.swing(entity));
+            swing = swing.max(scene.chain_swing(entity, chain));
         }
-        let end = scene.physics.bones(flesh).unwrap()[forearm];
+        let end = scene.physics.bones(flesh).unwrap()[hand];
         let fallen = start.translation.y - end.translation.y;
-        let node = scene.physics.node(flesh, forearm, 4).unwrap();
+        let node = scene.physics.node(flesh, chain, 4).unwrap();
         println!(
-            "the forearm's body falls {fallen:.3} m: bone within {off:.1e} m and {turned:.1e} rad of it, flesh within \
+            "the hand's body falls {fallen:.3} m: bone within {off:.1e} m and {turned:.1e} rad of it, flesh within \
              {swing:.1e} m of its bone at {:.2} m/s",
             node.velocity.y
         );
@@ -55,11 +55,11 @@ fn a_bound_joint_follows_its_body_and_flesh_goes_along() {
         assert!(off <= 1.0e-5 && turned <= 1.0e-5);
         assert!(swing < 0.05 && node.velocity.y < -5.0, "the flesh stays behind");
         assert_eq!(scene.health(entity).resets, 0);
-        // The upper arm stays where the pose has it.
-        let upper = scene.physics.flesh(flesh).unwrap().chain_named("upper_arm to forearm").unwrap();
+        // The forearm stays where the pose has it.
+        let (_, forearm) = scene.chain_and_bone(entity, "forearm to hand");
         let instance = scene.world.get::<&CharacterInstance>(entity).unwrap();
-        let rest = instance.body.flesh.bones()[upper];
-        assert!(scene.physics.bones(flesh).unwrap()[upper].translation.distance((home * rest).translation) < 1.0e-5);
+        let rest = instance.body.flesh.bones()[forearm];
+        assert!(scene.physics.bones(flesh).unwrap()[forearm].translation.distance((home * rest).translation) < 1.0e-5);
     }
 }
 
@@ -69,7 +69,7 @@ fn a_bound_joints_own_bone_body_is_out_of_the_way() {
     let mut scene = Scene::weightless();
     let entity = scene.spawn(&character("arm.glb"), Pose::IDENTITY);
     let flesh = scene.flesh(entity);
-    let forearm = scene.physics.flesh(flesh).unwrap().chain_named("forearm to hand").unwrap();
+    let (_, forearm) = scene.chain_and_bone(entity, "forearm to hand");
     let joint = scene.world.get::<&CharacterInstance>(entity).unwrap().body.bones[forearm];
     let start = scene.physics.bones(flesh).unwrap()[forearm];
     let body = dynamic_body(&mut scene, &start);
@@ -93,8 +93,8 @@ fn bones_follow_the_pose_and_push_a_ball() {
     let home = Pose::IDENTITY;
     let entity = scene.spawn(&character("arm.glb"), home);
     let flesh = scene.flesh(entity);
-    let forearm = scene.physics.flesh(flesh).unwrap().chain_named("forearm to hand").unwrap();
-    let middle = scene.physics.node(flesh, forearm, 4).unwrap();
+    let (chain, _) = scene.chain_and_bone(entity, "forearm to hand");
+    let middle = scene.physics.node(flesh, chain, 4).unwrap();
     let place = middle.place + DVec3::X * (f64::from(middle.radius) + 0.25);
     let position = scene.rigid.to_rapier(&Pose::from_translation(place)).unwrap();
     let ball = scene.rigid.bodies.insert(RigidBodyBuilder::dynamic().pose(position));

@@ -100,14 +100,15 @@ fn teleported_flesh_is_at_rest() {
                 scene.sway(entity, Pose::IDENTITY, time);
                 scene.step();
             }
-            let before = (scene.swing(entity), scene.speed(entity));
+            let before = scene.fitted_motion(entity);
             let root = Pose::new(away, DQuat::from_rotation_y(1.0));
             teleport(&mut scene.world, &mut scene.physics, &mut scene.rigid, entity, root).unwrap();
-            let there = (scene.swing(entity), scene.speed(entity));
+            let there = scene.fitted_motion(entity);
             let mut after = (0.0_f64, 0.0_f32);
             for _ in 0..60 {
                 scene.step();
-                after = (after.0.max(scene.swing(entity)), after.1.max(scene.speed(entity)));
+                let now = scene.fitted_motion(entity);
+                after = (after.0.max(now.0), after.1.max(now.1));
             }
             let bodies = scene.world.get::<&BoneBodies>(entity).unwrap();
             let bones = scene.physics.bones(scene.flesh(entity)).unwrap();

@@ -92,12 +92,37 @@ impl Scene {
         all.map(|(chain, node)| state.node(flesh, chain, node)).collect()
     }
 
-    /// The largest distance of a node from where its bones carry it (m).
-    fn swing(&self, entity: Entity) -> f64 {
+    /// A chain by its name, and the first bone that it hangs on.
+    fn chain_and_bone(&self, entity: Entity, name: &str) -> (usize, usize) {
+        let flesh = self.physics.flesh(self.flesh(entity)).expect("is there");
+        let chain = flesh.chain_named(name).unwrap_or_else(|| panic!("there is no chain {name}"));
+        (chain, flesh.chains()[chain].bones[0])
+    }
+
+    /// The largest distance of a chain's node from where its bones carry it (m).
+    fn chain_swing(&self, entity: Entity, chain: usize) -> f64 {
         let handle = self.flesh(entity);
-        let chains = self.physics.flesh(handle).expect("is there").chains();
+        let count = self.physics.flesh(handle).expect("is there").chains()[chain].node_count();
+        let swing = |node| self.physics.swing(handle, chain, node).expect("is there").length();
+        (0..count).map(swing).fold(0.0, f64::max)
+    }
+
+    /// The largest distance of any node from where its bones carry it (m).
+    fn swing(&self, entity: Entity) -> f64 {
+        let chains = self.physics.flesh(self.flesh(entity)).expect("is there").chains().len();
+        (0..chains).map(|chain| self.chain_swing(entity, chain)).fold(0.0, f64::max)
+    }
+
+    /// The largest swing (m) and speed (m/s) of fitted flesh, which rests where its bones carry it in any pose;
+    /// authored muscles over a bent joint do not.
+    fn fitted_motion(&self, entity: Entity) -> (f64, f32) {
+        let handle = self.flesh(entity);
+        let count = self.world.get::<&CharacterInstance>(entity).expect("is there").body.muscles.len();
+        let chains = &self.physics.flesh(handle).expect("is there").chains()[..count];
+        let speed = |chain, node| self.physics.node(handle, chain, node).expect("is there").velocity.length();
         let all = chains.iter().enumerate().flat_map(|(c, chain)| (0..chain.node_count()).map(move |j| (c, j)));
-        all.map(|(chain, node)| self.physics.swing(handle, chain, node).expect("is there").length()).fold(0.0, f64::max)
+        let fastest = all.map(|(chain, node)| speed(chain, node)).fold(0.0, f32::max);
+        ((0..count).map(|chain| self.chain_swing(entity, chain)).fold(0.0, f64::max), fastest)
     }
 
     /// The fastest node (m/s).

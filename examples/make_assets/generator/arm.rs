@@ -1,17 +1,27 @@
-//! A bust on a stand with one whole arm.
+//! A bust on a stand with one whole arm, which has the muscles of arm26 over its elbow.
 
 use super::field::{self, Part, capsule, chain, cut, ellipsoid, union};
-use super::motion::{after, ease, turn, wave};
+use super::motion::{after, through, turn, wave};
+use super::muscles::LeftArm;
 use super::{Bone, Joint, Material, Model, Surface, Track};
 use glam::{Quat, Vec3};
+use sinew::scenes::arm::ELBOW;
+
+/// What arm26's licence asks for.
+const COPYRIGHT: &str = "Muscle paths, forces and lengths: OpenSim's arm26 by the OpenSim Development Team (Reinbolt, J; \
+    Seth, A; Habib, A; Hamner, S), adapted from a model by Kate Holzbaur (Holzbaur, Murray, Delp 2005, Annals of \
+    Biomedical Engineering 33:829-840), CC BY 3.0; mirrored and fitted to this character";
 
 const fn v(x: f32, y: f32, z: f32) -> Vec3 {
     Vec3::new(x, y, z)
 }
 
-/// Length of the upper arm and of the forearm (m).
-const UPPER_ARM: f32 = 0.30;
+/// Length of the forearm (m), of which arm26 says nothing: that of a person 1.78 m tall (0.146 of it, Winter 2009).
 const FOREARM: f32 = 0.26;
+/// The elbow's flexion in the bind pose, where it is held, and at most (degrees).
+const BIND_FLEXION: f32 = 20.0;
+const HELD_FLEXION: f32 = 90.0;
+const MOST_FLEXION: f32 = 130.0;
 const SHOULDER: Vec3 = v(0.175, 0.545, 0.0);
 /// How far creases between parts of the body are filled (m).
 const BLEND: f32 = 0.035;
@@ -29,6 +39,8 @@ const THUMB: usize = 9;
 
 /// Places and directions of the bind pose.
 struct Pose {
+    /// Length of the upper arm (m): arm26's.
+    length: f32,
     upper: Vec3,
     elbow: Vec3,
     fore: Vec3,
@@ -42,18 +54,43 @@ struct Pose {
 
 impl Pose {
     fn new() -> Self {
+        let length = ELBOW.length() as f32;
         let upper = v(0.86, -0.51, 0.02).normalize();
-        let fore = v(0.84, -0.42, 0.34).normalize();
-        let elbow = SHOULDER + upper * UPPER_ARM;
-        let across = v(0.0, 0.35, 1.0).reject_from(fore).normalize();
         let hinge = upper.cross(v(0.1, 0.92, 0.38)).normalize();
-        Self { upper, elbow, fore, wrist: elbow + fore * FOREARM, across, back: across.cross(fore), hinge }
+        let [cosine, sine] = bind_flexion();
+        let fore = (upper * cosine + hinge.cross(upper) * sine).normalize();
+        let elbow = SHOULDER + upper * length;
+        let across = v(0.0, 0.35, 1.0).reject_from(fore).normalize();
+        let (wrist, back) = (elbow + fore * FOREARM, across.cross(fore));
+        Self { length, upper, elbow, fore, wrist, across, back, hinge }
+    }
+
+    /// A place on the upper arm: a fraction of its length from the shoulder.
+    fn on_upper_arm(&self, t: f32) -> Vec3 {
+        SHOULDER + self.upper * (t * self.length)
+    }
+
+    fn left_arm(&self) -> LeftArm {
+        LeftArm {
+            shoulder: SHOULDER,
+            elbow: self.elbow,
+            upper: self.upper,
+            hinge: self.hinge,
+            flexion: bind_flexion(),
+            joints: [CLAVICLE, UPPER, FORE],
+        }
     }
 
     /// A place of the hand: along the forearm from the wrist, towards the thumb, out of the back (m).
     fn hand(&self, along: f32, across: f32, back: f32) -> Vec3 {
         self.wrist + self.fore * along + self.across * across + self.back * back
     }
+}
+
+/// Cosine and sine of the elbow's flexion in the bind pose.
+fn bind_flexion() -> [f32; 2] {
+    let turns = BIND_FLEXION / 360.0;
+    [wave(turns + 0.25), wave(turns)]
 }
 
 /// Chest, shoulders and neck, flattened from front to back.
@@ -76,7 +113,7 @@ fn skin(pose: &Pose) -> Vec<Part> {
     parts.extend(chain(&[(v(-0.165, 0.545, 0.0), 0.060), (v(-0.215, 0.490, 0.0), 0.055)]));
 
     let front = pose.hinge.cross(pose.upper);
-    let upper = |t: f32, lift: f32, r: f32| (SHOULDER + pose.upper * (t * UPPER_ARM) + front * lift, r);
+    let upper = |t: f32, lift: f32, r: f32| (pose.on_upper_arm(t) + front * lift, r);
     parts.extend(chain(&[
         upper(-0.04, 0.0, 0.058),
         upper(0.22, 0.0, 0.055),
@@ -121,14 +158,13 @@ fn hand(pose: &Pose) -> Vec<Part> {
 
 fn bones(pose: &Pose) -> Vec<Bone> {
     let bone = |joint, a, b, ra, rb| Bone { joint, part: capsule(a, b, ra, rb) };
-    let along = |t: f32| SHOULDER + pose.upper * (t * UPPER_ARM);
     vec![
         Bone { joint: TORSO, part: ellipsoid(v(0.0, 0.36, 0.0), v(0.135, 0.24, 0.11)) },
         bone(TORSO, v(-0.20, 0.52, 0.0), v(0.0, 0.55, -0.01), 0.06, 0.06),
         Bone { joint: HEAD, part: ellipsoid(v(0.0, 0.775, 0.01), v(0.08, 0.11, 0.09)) },
         bone(HEAD, v(0.0, 0.65, 0.0), v(0.0, 0.70, 0.0), 0.05, 0.05),
         bone(CLAVICLE, v(0.05, 0.55, -0.005), v(0.145, 0.550, 0.0), 0.050, 0.050),
-        bone(UPPER, along(0.10), pose.elbow, 0.055, 0.037),
+        bone(UPPER, pose.on_upper_arm(0.10), pose.elbow, 0.055, 0.037),
         bone(FORE, pose.elbow, pose.wrist, 0.038, 0.025),
         bone(HAND, pose.wrist, pose.hand(0.078, 0.0, 0.0), 0.026, 0.030),
         bone(FINGERS, pose.hand(0.086, 0.0, 0.0), pose.hand(0.128, 0.0, -0.004), 0.028, 0.026),
@@ -153,17 +189,21 @@ fn joints(pose: &Pose) -> Vec<Joint> {
     all.into_iter().map(|(name, parent, place)| Joint { name: name.into(), parent, place }).collect()
 }
 
-/// Elbow, shoulder and fingers at time `t` (degrees): two quick curls of unequal size with stops between them.
+/// Elbow, shoulder and fingers at time `t` (degrees from the bind pose): the elbow goes through its range and is held.
 fn curl(t: f32) -> [f32; 3] {
-    let between = |a, b, c, d| ease(t, a, b) - ease(t, c, d);
-    let ring = |start: f32, size: f32| {
-        let s = t - start;
-        if s > 0.0 && s < 0.5 { size * wave(s * 4.0) * (1.0 - s * 2.0) * (1.0 - s * 2.0) } else { 0.0 }
-    };
-    let elbow = 112.0 * between(0.15, 0.48, 0.95, 1.25) + 66.0 * between(1.65, 1.88, 2.1, 2.36) + ring(0.48, 4.0);
-    let shoulder = 16.0 * between(0.10, 0.55, 0.95, 1.30) - 13.0 * between(1.30, 1.60, 1.95, 2.45) + ring(1.3, 3.0);
-    let fingers = 52.0 * between(0.20, 0.45, 1.0, 1.3) + 20.0 * between(1.6, 1.9, 2.1, 2.5);
-    [elbow, shoulder, fingers]
+    let flexions = [
+        (0.2, BIND_FLEXION),
+        (0.7, 0.0),
+        (0.9, 0.0),
+        (2.2, MOST_FLEXION),
+        (2.5, MOST_FLEXION),
+        (3.0, HELD_FLEXION),
+        (4.3, HELD_FLEXION),
+        (4.9, BIND_FLEXION),
+    ];
+    let shoulder = through(t, &[(0.3, 0.0), (0.8, -8.0), (1.0, -8.0), (2.3, 14.0), (3.4, 6.0), (4.2, 6.0), (4.9, 0.0)]);
+    let fingers = through(t, &[(0.9, 0.0), (1.7, 52.0), (4.3, 52.0), (4.9, 0.0)]);
+    [through(t, &flexions) - BIND_FLEXION, shoulder, fingers]
 }
 
 pub fn arm() -> Model {
@@ -196,7 +236,7 @@ pub fn arm() -> Model {
         Surface::of(&stand, [v(-0.21, -0.02, -0.21), v(0.21, 0.2, 0.21)], 0.015, &fixed, 2),
     ];
 
-    const FRAMES: u16 = 75;
+    const FRAMES: u16 = 150;
     let times: Vec<f32> = (0..=FRAMES).map(|i| f32::from(i) / 30.0).collect();
     let keys = |of: &dyn Fn([f32; 3]) -> Quat| times.iter().map(|&t| of(curl(t))).collect::<Vec<_>>();
     let raise = pose.upper.cross(Vec3::Y).normalize();
@@ -214,10 +254,13 @@ pub fn arm() -> Model {
         Track::Rotation(THUMB, keys(&|[.., fingers]| turn(pose.fore, fingers * -0.4))),
     ];
     let material = |name, base_colour, roughness| Material { name, base_colour, roughness };
+    let joints = joints(&pose);
     Model {
         name: "arm",
+        copyright: Some(COPYRIGHT),
         animation: "curl",
-        joints: joints(&pose),
+        muscles: pose.left_arm().muscles(&joints),
+        joints,
         materials: vec![
             material("skin", [0.78, 0.47, 0.33, 1.0], 0.6),
             material("shirt", [0.10, 0.22, 0.30, 1.0], 0.9),

@@ -1,5 +1,6 @@
 //! A model as a binary glTF 2.0 file.
 
+use super::muscles::muscle_extras;
 use super::{Model, Surface, Track};
 use gltf_json as json;
 use json::accessor::{ComponentType, GenericComponentType, Type};
@@ -53,6 +54,7 @@ impl Model {
 impl Writer {
     fn write(&mut self, model: &Model) {
         self.root.asset.generator = Some("sinew make_assets".into());
+        self.root.asset.copyright = model.copyright.map(Into::into);
         for material in &model.materials {
             self.root.materials.push(json::Material {
                 name: Some(material.name.into()),
@@ -112,19 +114,34 @@ impl Writer {
         });
     }
 
-    /// One node per joint, in the joints' order.
+    /// One node per joint, in the joints' order, then one per muscle on the joint of its origin.
     fn nodes(&mut self, model: &Model) {
+        let first_muscle = model.joints.len() as u32;
         for (index, joint) in model.joints.iter().enumerate() {
             let parent = joint.parent.map_or(glam::Vec3::ZERO, |p| model.joints[p].place);
             let children: Vec<Index<Node>> = (0u32..)
                 .zip(&model.joints)
                 .filter(|(_, child)| child.parent == Some(index))
                 .map(|(i, _)| Index::new(i))
+                .chain(
+                    (first_muscle..)
+                        .zip(&model.muscles)
+                        .filter(|(_, muscle)| muscle.origin.joint as usize == index)
+                        .map(|(i, _)| Index::new(i)),
+                )
                 .collect();
             self.root.nodes.push(Node {
                 name: Some(joint.name.clone()),
                 translation: Some((joint.place - parent).to_array()),
                 children: (!children.is_empty()).then_some(children),
+                ..Default::default()
+            });
+        }
+        for muscle in &model.muscles {
+            self.root.nodes.push(Node {
+                name: Some(muscle.name.clone()),
+                translation: muscle.origin.place.map(|place| place.as_vec3().to_array()),
+                extras: Some(muscle_extras(muscle, &model.joints)),
                 ..Default::default()
             });
         }

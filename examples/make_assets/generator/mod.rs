@@ -1,11 +1,15 @@
 //! Characters from distance fields: blended tapered capsules and ellipsoids, meshed, skinned, animated.
 //!
-//! Only the four operations and the square root are used, so the bytes do not depend on the machine.
+//! Only the four operations and the square root are used, so the bytes do not depend on the machine; what passes
+//! through an exponential is rounded.
+//!
+//! The arm's muscles are those of OpenSim's arm26, CC BY 3.0: see [`sinew::scenes::arm`].
 
 mod arm;
 mod field;
 mod glb;
 mod motion;
+mod muscles;
 mod nets;
 mod octopus;
 
@@ -14,6 +18,7 @@ pub use octopus::octopus;
 
 use field::Part;
 use glam::{Quat, Vec3};
+use sinew::character::MuscleSpec;
 
 /// A joint of the bind pose; all joints' axes are the world's there.
 pub struct Joint {
@@ -51,8 +56,12 @@ pub enum Track {
 
 pub struct Model {
     pub name: &'static str,
+    /// Whose work is in it.
+    pub copyright: Option<&'static str>,
     pub animation: &'static str,
     pub joints: Vec<Joint>,
+    /// Muscles along paths over the joints.
+    pub muscles: Vec<MuscleSpec>,
     pub materials: Vec<Material>,
     pub surfaces: Vec<Surface>,
     /// Key times (s).

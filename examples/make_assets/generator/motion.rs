@@ -22,6 +22,12 @@ pub fn ease(t: f32, start: f32, end: f32) -> f32 {
     x * x * (3.0 - 2.0 * x)
 }
 
+/// From value to value at the times (s) of `keys`, without a jump of velocity.
+pub fn through(t: f32, keys: &[(f32, f32)]) -> f32 {
+    let steps = keys.windows(2).map(|pair| (pair[1].1 - pair[0].1) * ease(t, pair[0].0, pair[1].0));
+    keys[0].1 + steps.sum::<f32>()
+}
+
 /// The turn by `degrees` about a unit `axis`.
 pub fn turn(axis: Vec3, degrees: f32) -> Quat {
     let half = degrees / 720.0;

@@ -152,8 +152,10 @@ pub fn octopus() -> Model {
     let material = |name, base_colour, roughness| Material { name, base_colour, roughness };
     Model {
         name: "octopus",
+        copyright: None,
         animation: "swim",
         joints: joints(),
+        muscles: Vec::new(),
         materials: vec![
             material("skin", [0.74, 0.23, 0.13, 1.0], 0.55),
             material("eyes", [0.88, 0.84, 0.70, 1.0], 0.3),

@@ -1,6 +1,5 @@
 //! `sinew scene`.
 
-use sinew::Pose;
 use sinew::scenes::SceneParameters;
 
 use crate::frames::{step_frames, timed};
@@ -11,7 +10,7 @@ use crate::{Error, StepArgs};
 
 #[derive(clap::Args)]
 pub struct SceneArgs {
-    /// cantilevers or band.
+    /// cantilevers, band or arm.
     name: String,
     /// Sets a parameter of the scene.
     #[arg(long = "set", value_name = "KEY=VALUE")]
@@ -28,16 +27,20 @@ pub fn scene(args: &SceneArgs) -> Result<(), Error> {
     }
     let scene = parameters.build(&args.name)?;
     let mut physics = physics(&args.step, scene.config)?;
-    let handle = physics.insert(scene.flesh.clone(), &scene.start, Pose::IDENTITY)?;
+    let handle = scene.insert(&mut physics)?;
+    let mut activations = Vec::new();
     for text in &args.step.activations {
         let (name, value) = assignment(text)?;
-        let chain = scene.flesh.chains().iter().position(|chain| chain.name == name);
-        physics.set_activation(handle, chain.ok_or_else(|| format!("there is no rod `{name}`"))?, value)?;
+        let chain = scene.flesh.chain_named(name).ok_or_else(|| format!("there is no rod `{name}`"))?;
+        activations.push((chain, value));
     }
-    physics.set_bones(handle, &scene.bones, Pose::IDENTITY)?;
 
     let film = || RodFilm::new(&scene, args.step.dt);
-    let clock = step_frames(&args.step, &mut physics, handle, film, |physics, _| {
+    let clock = step_frames(&args.step, &mut physics, handle, film, |physics, frame| {
+        scene.drive(physics, handle, f64::from(frame) * args.step.dt)?;
+        for &(chain, value) in &activations {
+            physics.set_activation(handle, chain, value)?;
+        }
         Ok(timed(|| physics.step_flesh(args.step.dt))?)
     })?;
     let told = Told {

@@ -91,6 +91,24 @@ impl FittedMuscle {
         self.radii[low] + (self.radii[high] - self.radii[low]) * (at - low as f64)
     }
 
+    /// The share of its length along which any of some lines (m) runs inside it: nearer to the path than the skin.
+    pub fn share_run_by(&self, lines: &[Vec<DVec3>]) -> f64 {
+        const STATIONS: usize = 64;
+        let length: f64 = self.path.windows(2).map(|pair| pair[0].distance(pair[1])).sum();
+        let mut passed = [false; STATIONS];
+        for ends in lines.iter().flat_map(|line| line.windows(2)) {
+            // Half a station at a time, so that none is skipped.
+            let count = (2.0 * STATIONS as f64 * ends[0].distance(ends[1]) / length).ceil().clamp(1.0, 1.0e4);
+            for step in 0..=count as usize {
+                let (along, distance) = self.along(ends[0].lerp(ends[1], step as f64 / count));
+                if (0.0..1.0).contains(&along) && distance <= self.radius_at(along) {
+                    passed[(along * STATIONS as f64) as usize] = true;
+                }
+            }
+        }
+        passed.into_iter().filter(|&passed| passed).count() as f64 / STATIONS as f64
+    }
+
     /// The longest stretch (m) between two nodes that are held.
     pub fn span(&self) -> f64 {
         let (nodes, _) = self.bundle.sections();

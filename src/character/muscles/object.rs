@@ -78,6 +78,10 @@ pub(in crate::character) struct MuscleObject {
     /// Length at which active tension is greatest, over the rest length. Default: 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub optimal_stretch: Option<f64>,
+    /// Passive tension over peak tension, of e^(stretch - 1) - 1 beyond the rest length, beside the material's own
+    /// elasticity. Default: 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub passive: Option<f64>,
     /// Shortening velocity at which active tension vanishes (optimal lengths/s). Default: tension does not depend on
     /// velocity.
     #[serde(skip_serializing_if = "Option::is_none")]

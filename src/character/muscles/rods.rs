@@ -349,11 +349,6 @@ fn peak_stress(spec: &MuscleSpec) -> f64 {
 }
 
 impl MuscleCourse {
-    /// Whether it hangs on a joint.
-    pub fn is_on(&self, joint: u32) -> bool {
-        self.holds.iter().any(|(_, held, _)| *held == joint)
-    }
-
     /// The rod at a scale along the model's axes; `bone_of` gives a joint's bone.
     pub fn rod(&self, scale: Vec3, mut bone_of: impl FnMut(u32) -> usize) -> RodSpec {
         let spec = &self.spec;
@@ -400,11 +395,11 @@ impl MuscleCourse {
                 contractile,
                 peak_force: Some(force),
                 optimal_stretch: Some(spec.optimal_stretch),
+                passive: spec.passive,
                 max_velocity: spec.max_velocity.map(|velocity| velocity * spec.optimal_stretch),
                 shortening: spec.shortening,
                 activation_time: spec.activation_time,
                 deactivation_time: spec.deactivation_time,
-                ..Contraction::default()
             },
             rigid: spec.rigid,
             ..RodSpec::default()

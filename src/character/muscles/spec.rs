@@ -47,6 +47,9 @@ pub struct MuscleSpec {
     pub tendon: [f64; 2],
     /// Length at which active tension is greatest, over the rest length: 0.5 to 2.
     pub optimal_stretch: f64,
+    /// Passive tension over peak tension, of f_p = e^(stretch − 1) − 1 beyond the rest length, beside the material's own
+    /// elasticity: 0 to 100.
+    pub passive: f64,
     /// Shortening velocity at which active tension vanishes (optimal lengths/s), 0.1 to 1000; `None`: tension does not
     /// depend on velocity.
     pub max_velocity: Option<f64>,
@@ -77,6 +80,7 @@ impl Default for MuscleSpec {
             peak_stress: None,
             tendon: [0.0; 2],
             optimal_stretch: 1.0,
+            passive: 0.0,
             max_velocity: None,
             activation_time: 0.015,
             deactivation_time: 0.050,

@@ -23,7 +23,7 @@ pub struct MuscleLimits {
 }
 
 /// The range of every number in a muscle's description.
-pub const MUSCLE_LIMITS: [MuscleLimits; 19] = {
+pub const MUSCLE_LIMITS: [MuscleLimits; 20] = {
     const fn limits(key: &'static str, low: f64, high: f64, unit: &'static str) -> MuscleLimits {
         MuscleLimits { key, low, high, unit }
     }
@@ -42,6 +42,7 @@ pub const MUSCLE_LIMITS: [MuscleLimits; 19] = {
         limits("peak_stress", 0.0, 1.0e9, "Pa"),
         limits("tendon", 0.0, 0.9, ""),
         limits("optimal_stretch", 0.5, 2.0, ""),
+        limits("passive", 0.0, 100.0, ""),
         limits("max_velocity", 0.1, 1.0e3, "optimal lengths/s"),
         limits("activation_time", 0.0, 10.0, "s"),
         limits("deactivation_time", 0.0, 10.0, "s"),
@@ -159,6 +160,7 @@ impl Check<'_> {
             return Err(MuscleError::Range { muscle: self.name(), key: "tendon".into(), value: both, expected });
         }
         self.limit("optimal_stretch", spec.optimal_stretch)?;
+        self.limit("passive", spec.passive)?;
         self.limit("activation_time", spec.activation_time)?;
         self.limit("deactivation_time", spec.deactivation_time)?;
         self.limit("shortening", spec.shortening)?;
