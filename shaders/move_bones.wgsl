@@ -41,10 +41,31 @@ fn set_target(chain: Chain, index: u32) {
     let bone_place = chain3(chain.chain, bone);
     let bone_frame = chain4(chain.chain, bone + 3u);
     let place = bone_place + rotate(bone_frame, rest3(rest_row, REST_HOLD_PLACE));
-    let frame = normalised(product(bone_frame, rest4(rest_row, REST_HOLD_FRAME)));
+    var frame = normalised(product(bone_frame, rest4(rest_row, REST_HOLD_FRAME)));
+    if rest_at(rest_row, REST_SLIDES) > 0.5 && index > 0u && index + 1u < chain.node_count {
+        frame = along_path(chain, index, frame);
+    }
     let row = node_row_of(chain, index);
     set_node3(row, NODE_TARGET_PLACE, place);
     set_node4(row, NODE_TARGET_FRAME, frame);
+}
+
+// The frame of a node that slides, turned the shortest way so that its w halves the angle between the path's two
+// segments: across that, tension is the same on both sides of a via point.
+fn along_path(chain: Chain, index: u32, frame: Quaternion) -> Quaternion {
+    let here = node3(node_row_of(chain, index), NODE_PLACE);
+    let before = here - node3(node_row_of(chain, index - 1u), NODE_PLACE);
+    let after = node3(node_row_of(chain, index + 1u), NODE_PLACE) - here;
+    let path = direction(before) + direction(after);
+    let w = axes_of(frame)[2];
+    // Against w there is no shortest way.
+    let cosine = larger(sqrt(dot(path, path)) + dot(w, path), 1.0e-3);
+    return normalised(product(Quaternion(cross(w, path), cosine), frame));
+}
+
+// Its direction, of length 1; of a vector of no length, nothing.
+fn direction(v: vec3<f32>) -> vec3<f32> {
+    return v * (1.0 / larger(sqrt(dot(v, v)), 1.0e-12));
 }
 
 // Carries every place over to the chain's new origin.

@@ -283,8 +283,7 @@ fn along_guide(v: vec3<f32>, w: vec3<f32>) -> vec3<f32> {
     return v - across(v, w);
 }
 
-// The guide of a node that slides: the path's tangent at rest, as the bone carries it. The node's own tangent would
-// let a node that has slid off go wherever it turns to.
+// The guide of a node that slides: the path's direction through it, through the place that the bone gives it.
 fn guide_axis(row: u32) -> vec3<f32> {
     return axes_of(node4(row, NODE_TARGET_FRAME))[2];
 }

@@ -171,7 +171,7 @@ pub mod rest {
     pub const STRING_INERTIA: usize = 39;
     /// Rest value of Γ_w (1) for (18).
     pub const STRETCH: usize = 40;
-    /// 1 where the place is held across the path's tangent at rest only, as the bone carries that: the node slides.
+    /// 1 where the place is held across the path only: the node slides.
     pub const SLIDES: usize = 41;
     /// Peak tension times length of the segment's fibres (J): what full activation adds to the energy per unit of
     /// fibre stretch.
@@ -244,7 +244,7 @@ pub mod node {
     pub const OLDER_SPIN: usize = 45;
     /// Where the bone holds or would carry the node (m), 3 entries.
     pub const TARGET_PLACE: usize = 48;
-    /// The frame in which the bone holds or would carry the node, 4 entries.
+    /// The frame in which the bone holds or would carry the node, 4 entries; of a node that slides, turned to the path.
     pub const TARGET_FRAME: usize = 51;
     /// Unit normal of the contact plane, 3 entries.
     pub const CONTACT_NORMAL: usize = 55;

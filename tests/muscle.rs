@@ -331,23 +331,33 @@ fn over_a_hinge(angle: f64, guide: Holds) -> OneRod {
 #[test]
 fn a_via_point_guides_and_lets_slide() {
     let rod = over_a_hinge(-0.6, Holds::GUIDE);
-    let node = rod.node(4);
-    let away = node.place - DVec3::new(1.0 / 3.0, 0.06, 0.0);
-    let (slid, off) = (away.x, away.y.hypot(away.z));
-    println!("via point: {off:.1e} m off its guide (bar 1e-6), slid by {:.1} mm", 1e3 * slid);
-    assert!(off <= 1.0e-6);
-    // A guide without friction: what pulls along it from both sides is the same; a pin takes up a difference.
+    let ring = DVec3::new(1.0 / 3.0, 0.06, 0.0);
+    let nodes = rod.nodes();
+    let directions = [3, 4].map(|j: usize| (nodes[j + 1].place - nodes[j].place).normalize());
+    let halfway = (directions[0] + directions[1]).normalize();
+    let away = nodes[4].place - ring;
+    let (slid, off) = (away.dot(halfway), (away - halfway * away.dot(halfway)).length());
+    // It has slid along one of the two segments that meet there.
+    let path = directions[usize::from(slid < 0.0)];
+    let passes = (away - path * away.dot(path)).length();
+    println!(
+        "via point: {off:.1e} m off its guide (bar 1e-6), slid by {:.1} mm; the path passes it {:.2} mm away (bar 1)",
+        1e3 * slid,
+        1e3 * passes
+    );
+    assert!(off <= 1.0e-6 && passes <= 1.0e-3);
+    // A guide without friction: tension is the same on both sides; a pin takes up a difference.
     let active = 1.0e4 * 7.0 * reference::disc_area(0.008);
     let spread = |rod: &OneRod| {
         let nodes = rod.nodes();
-        let along = |j: usize| {
+        let tension = |j: usize| {
             let path = (nodes[j + 1].place - nodes[j].place).normalize();
-            (rod.segment_pulls()[j].0 + path * active).x
+            (rod.segment_pulls()[j].0 + path * active).length()
         };
-        (along(3) / along(4) - 1.0).abs()
+        (tension(3) / tension(4) - 1.0).abs()
     };
     let (sliding, pinned) = (spread(&rod), spread(&over_a_hinge(-0.6, Holds::PIN)));
-    println!("forces along the guide beside it differ by {:.3} %, {:.1} % pinned", 100.0 * sliding, 100.0 * pinned);
+    println!("tensions beside it differ by {:.3} %, {:.1} % pinned", 100.0 * sliding, 100.0 * pinned);
     assert!(sliding < 0.01 && pinned > 4.0 * sliding);
 }
 

@@ -1,6 +1,9 @@
 // Fibres of one segment: how far they are stretched, how they pull, and what that adds to the segment's terms; the twin
 // of src/cpu/fibres.rs.
 
+const TOE: f32 = 0.05;
+const RESTING: f32 = 0.1;
+
 // What makes a segment's fibres contract in this substep.
 struct Excitation {
     activation: f32,
@@ -17,7 +20,7 @@ struct Contraction {
     stiffness: f32,
     // What activation takes off Γ̄_w.
     shortening: f32,
-    // Tension times rest length that activation brings in series (J), at least 0.
+    // Tension times rest length to expect from what is in series (J), at least 0.
     in_series: f32,
 }
 
@@ -45,24 +48,32 @@ fn contract(stretch: f32, row: ptr<function, RestRow>, excitation: Excitation) -
     let by_rate_slope = 5.0 * side * side * inv_rate;
 
     let y = larger(stretch - 1.0, 0.0);
-    let exponential = 1.0 + y * (0.5 + y * (1.0 / 6.0 + y * (1.0 / 24.0 + y * (1.0 / 120.0))));
-    let passive_tension = (*row)[REST_PASSIVE] * (y * exponential);
-    let passive_slope = (*row)[REST_PASSIVE]
-        * where_less(0.0, y, 1.0 + y * (1.0 + y * (0.5 + y * (1.0 / 6.0 + y * (1.0 / 24.0)))), 0.0);
+    let near = smaller(y, 1.0);
+    let passive = exponential(near);
+    let passive_tension = passive.x + passive.y * (y - near);
+    let passive_slope = where_less(1.0 - TOE, stretch, passive.y, 0.0);
 
     let peak = (*row)[REST_ACTIVE];
     let activation = excitation.activation;
     let elastic = (*row)[REST_FIBRE_STIFFNESS];
-    let slope = activation * (by_length_slope * by_rate + by_length * by_rate_slope) + passive_slope;
+    let at_rest = (*row)[REST_PASSIVE];
+    let slope = activation * (by_length_slope * by_rate + by_length * by_rate_slope) + at_rest * passive_slope;
     return Contraction(
-        peak * (activation * by_length * by_rate + passive_tension) + elastic * (stretch - 1.0),
+        peak * (activation * by_length * by_rate + at_rest * passive_tension) + elastic * (stretch - 1.0),
         peak * larger(slope, 0.0) + elastic,
         activation * (*row)[REST_SHORTENING],
-        larger(activation * (*row)[REST_SERIES], 0.0),
+        larger((activation + RESTING) * (*row)[REST_SERIES], 0.0),
     );
 }
 
-// Adds the fibres' gradient, and their block on the places.
+// e^y − 1 for y from 0 to 1, to fifth order, and the derivative of that.
+fn exponential(y: f32) -> vec2<f32> {
+    let series = 1.0 + y * (0.5 + y * (1.0 / 6.0 + y * (1.0 / 24.0 + y * (1.0 / 120.0))));
+    return vec2<f32>(y * series, 1.0 + y * (1.0 + y * (0.5 + y * (1.0 / 6.0 + y * (1.0 / 24.0)))));
+}
+
+// Adds the fibres' gradient pull·j and their blocks stiffness·jjᵀ, with j the derivative of λ by the unknowns, and the
+// string's stiffness across the path on the places.
 fn add_fibres(
     strain: SegmentStrain,
     row: ptr<function, RestRow>,
@@ -70,40 +81,46 @@ fn add_fibres(
     terms: ptr<function, SegmentTerms>,
 ) {
     let inv_length = (*row)[REST_INV_LENGTH];
-    let pull = fibres.pull;
 
     // By |Γ|: along the path, with no couple on the sections.
     let by_slope = (*row)[REST_FIBRE_STRAIN];
     let inv_slope = 1.0 / larger(sqrt(dot(strain.slope, strain.slope)), 1.0e-6);
     let path = strain.slope * inv_slope;
-    var force = path * (pull * by_slope * inv_length);
-    let string = larger(pull * by_slope, fibres.in_series) * inv_slope;
-    let along = fibres.stiffness * by_slope * by_slope;
-    let stiffness = sym_transverse(string, along - string, path);
-    let inv_length2 = inv_length * inv_length;
+    let place = path * (by_slope * inv_length);
 
     // By sΩ, s and Δ.
     let by_darboux =
         vec3<f32>((*row)[REST_FIBRE_DARBOUX], (*row)[REST_FIBRE_DARBOUX + 1u], (*row)[REST_FIBRE_DARBOUX + 2u]);
     let turn_rate = (1.0 + dot(strain.half_turn, strain.half_turn)) * inv_length;
-    var moment = (strain.axes * by_darboux) * (strain.scale * pull * turn_rate);
-    let swelling = ((*row)[REST_FIBRE_SCALE] + dot(by_darboux, strain.darboux)) * pull * 0.5;
-    let tapering = (*row)[REST_FIBRE_DIFFERENCE] * pull;
+    let turn = (strain.axes * by_darboux) * (strain.scale * turn_rate);
+    let swelling = ((*row)[REST_FIBRE_SCALE] + dot(by_darboux, strain.darboux)) * 0.5;
+    let tapering = (*row)[REST_FIBRE_DIFFERENCE];
+    var by_a = Vec7(-place.x, -place.y, -place.z, swelling - tapering, -turn.x, -turn.y, -turn.z);
+    var by_b = Vec7(place.x, place.y, place.z, swelling + tapering, turn.x, turn.y, turn.z);
 
-    for (var i = 0u; i < 3u; i++) {
-        (*terms).gradient_a[i] = (*terms).gradient_a[i] - force[i];
-        (*terms).gradient_b[i] = (*terms).gradient_b[i] + force[i];
-        (*terms).gradient_a[4u + i] = (*terms).gradient_a[4u + i] - moment[i];
-        (*terms).gradient_b[4u + i] = (*terms).gradient_b[4u + i] + moment[i];
-        for (var j = 0u; j < 3u; j++) {
-            let place = stiffness[j][i] * inv_length2;
-            (*terms).block_ab[i][j] = (*terms).block_ab[i][j] - place;
+    for (var i = 0u; i < UNKNOWNS; i++) {
+        (*terms).gradient_a[i] = (*terms).gradient_a[i] + fibres.pull * by_a[i];
+        (*terms).gradient_b[i] = (*terms).gradient_b[i] + fibres.pull * by_b[i];
+        let stiff_a = fibres.stiffness * by_a[i];
+        let stiff_b = fibres.stiffness * by_b[i];
+        for (var j = 0u; j < UNKNOWNS; j++) {
+            (*terms).block_ab[i][j] = (*terms).block_ab[i][j] + stiff_a * by_b[j];
             if j <= i {
-                (*terms).block_aa[i][j] = (*terms).block_aa[i][j] + place;
-                (*terms).block_bb[i][j] = (*terms).block_bb[i][j] + place;
+                (*terms).block_aa[i][j] = (*terms).block_aa[i][j] + stiff_a * by_a[j];
+                (*terms).block_bb[i][j] = (*terms).block_bb[i][j] + stiff_b * by_b[j];
             }
         }
     }
-    (*terms).gradient_a[3] = (*terms).gradient_a[3] + swelling - tapering;
-    (*terms).gradient_b[3] = (*terms).gradient_b[3] + swelling + tapering;
+
+    let taut = larger(fibres.pull * by_slope, fibres.in_series) * inv_slope * inv_length * inv_length;
+    let string = sym_transverse(taut, -taut, path);
+    for (var i = 0u; i < 3u; i++) {
+        for (var j = 0u; j < 3u; j++) {
+            (*terms).block_ab[i][j] = (*terms).block_ab[i][j] - string[j][i];
+            if j <= i {
+                (*terms).block_aa[i][j] = (*terms).block_aa[i][j] + string[j][i];
+                (*terms).block_bb[i][j] = (*terms).block_bb[i][j] + string[j][i];
+            }
+        }
+    }
 }

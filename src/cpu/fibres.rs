@@ -5,13 +5,14 @@
 //! ([`fibre_stretch`]). With it they pull by
 //! ACTIVE·(activation·f_a(λ)·f_v(dλ/dt) + PASSIVE·f_p(λ)) + FIBRE_STIFFNESS·(λ − 1) ([`contract`]), and activation shortens
 //! Γ̄_w of (11) by SHORTENING. By |Γ|, not Γ_w: fibres pull along the path, and leave the tilt of the sections against
-//! it to shear. Their stiffness along the path and, as a string's, across it is exact on the places ([`add_fibres`]);
-//! that by the other strains is left out.
+//! it to shear. Their blocks are those of their stiffness by λ and, on the places, of a string's across the path
+//! ([`add_fibres`]).
 //!
-//! Tendon that an activation makes taut has no tension yet when the step is solved that brings it. With the string's
-//! stiffness of its old tension, its nodes would be free to go wherever the belly's new tension draws them through the
-//! least kink. So across the path a segment is at least as stiff as activation will make it: SERIES is the peak tension
-//! of what contracts in series with it. At rest under that tension this is the string's own stiffness; it adds no force.
+//! Tendon that a belly makes taut has no tension yet when the step is solved that brings it. With the string's stiffness
+//! of its old tension, its nodes would be free to go wherever the belly's new tension draws them through the least kink.
+//! So across the path a segment is at least as stiff as what is in series with it will make it: SERIES is the peak tension
+//! of that, of which activation and [`RESTING`] are expected. It adds no force, and where the tension is the expected one
+//! it is the string's own stiffness.
 
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
@@ -19,6 +20,13 @@ use super::lanes::{Entry, Lane, Lanes, unrolled};
 use super::math::{Sym3, V3};
 use super::rod_energies::{SegmentStrain, SegmentTerms, to_world};
 use crate::layout::rest;
+
+/// How far below λ = 1, where passive tension starts with a kink, fibres already have the stiffness of just above it: a
+/// solve that knew of none would throw them far beyond, and the next one back.
+pub const TOE: f32 = 0.05;
+
+/// The share of its peak force that a muscle is taken to bear at rest, by whatever stretches it.
+pub const RESTING: f32 = 0.1;
 
 /// What makes a segment's fibres contract in this substep.
 #[derive(Clone, Copy)]
@@ -39,7 +47,7 @@ pub struct Contraction<V> {
     pub stiffness: V,
     /// What activation takes off Γ̄_w.
     pub shortening: V,
-    /// Tension times rest length that activation brings in series (J), at least 0.
+    /// Tension times rest length to expect from what is in series (J), at least 0.
     pub in_series: V,
 }
 
@@ -57,7 +65,7 @@ pub fn fibre_stretch<L: Lanes>(lanes: L, strain: &SegmentStrain<L::V>, row: &[En
 }
 
 /// How fibres of stretch λ pull: f_a = x(2 − x) with x = λ over the optimal stretch, and f_p = e^{λ−1} − 1 above
-/// λ = 1 (thesis 6.4.2; the exponential to fifth order, 10⁻³ at λ = 2); by the rate v of λ over the fastest shortening
+/// λ = 1 (thesis 6.4.2; to fifth order, 10⁻³ at λ = 2, from where it goes on straight); by the rate v of λ over the fastest shortening
 /// Hill's f_v = (1 + v)/(1 − 4v) while they shorten, 1 + 5v/(1 + 10v) while they lengthen.
 #[inline(always)]
 pub fn contract<L: Lanes>(
@@ -81,26 +89,29 @@ pub fn contract<L: Lanes>(
     let by_rate_slope = lanes.splat(5.0) * side * side * inv_rate;
 
     let y = (stretch - one).max(zero);
-    let exponential = one
-        + y * (lanes.splat(0.5)
-            + y * (lanes.splat(1.0 / 6.0) + y * (lanes.splat(1.0 / 24.0) + y * lanes.splat(1.0 / 120.0))));
-    let passive = lanes.at(row, rest::PASSIVE) * (y * exponential);
-    let passive_slope = lanes.at(row, rest::PASSIVE)
-        * zero.where_less(
-            y,
-            one + y * (one + y * (lanes.splat(0.5) + y * (lanes.splat(1.0 / 6.0) + y * lanes.splat(1.0 / 24.0)))),
-            zero,
-        );
+    let near = y.min(one);
+    let (passive, passive_slope) = exponential(lanes, near);
+    let passive = passive + passive_slope * (y - near);
+    let passive_slope = lanes.splat(1.0 - TOE).where_less(stretch, passive_slope, zero);
 
     let (active, activation) = (lanes.at(row, rest::ACTIVE), excitation.activation);
-    let elastic = lanes.at(row, rest::FIBRE_STIFFNESS);
-    let slope = activation * (by_length_slope * by_rate + by_length * by_rate_slope) + passive_slope;
+    let (elastic, at_rest) = (lanes.at(row, rest::FIBRE_STIFFNESS), lanes.at(row, rest::PASSIVE));
+    let slope = activation * (by_length_slope * by_rate + by_length * by_rate_slope) + at_rest * passive_slope;
     Contraction {
-        pull: active * (activation * by_length * by_rate + passive) + elastic * (stretch - one),
+        pull: active * (activation * by_length * by_rate + at_rest * passive) + elastic * (stretch - one),
         stiffness: active * slope.max(zero) + elastic,
         shortening: activation * lanes.at(row, rest::SHORTENING),
-        in_series: (activation * lanes.at(row, rest::SERIES)).max(zero),
+        in_series: ((activation + lanes.splat(RESTING)) * lanes.at(row, rest::SERIES)).max(zero),
     }
+}
+
+/// e^y − 1 for y from 0 to 1, to fifth order, and the derivative of that.
+#[inline(always)]
+fn exponential<L: Lanes>(lanes: L, y: L::V) -> (L::V, L::V) {
+    let (one, half, sixth, twenty_fourth) =
+        (lanes.splat(1.0), lanes.splat(0.5), lanes.splat(1.0 / 6.0), lanes.splat(1.0 / 24.0));
+    let series = one + y * (half + y * (sixth + y * (twenty_fourth + y * lanes.splat(1.0 / 120.0))));
+    (y * series, one + y * (one + y * (half + y * (sixth + y * twenty_fourth))))
 }
 
 /// The integral of [`contract`]'s pull over λ at a steady length (J).
@@ -111,14 +122,19 @@ pub fn fibre_energy<L: Lanes>(lanes: L, stretch: L::V, row: &[Entry<L::Scalar>],
     let x = (stretch * inv_optimal).clamp(zero, lanes.splat(2.0));
     let by_length = zero.where_less(inv_optimal, x * x * (one - x * third) / inv_optimal, stretch);
     let y = (stretch - one).max(zero);
-    let fifth = lanes.splat(1.0 / 24.0) * lanes.splat(0.2) + y * lanes.splat(1.0 / 720.0);
-    let exponential = lanes.splat(0.5) + y * (lanes.splat(1.0 / 6.0) + y * (lanes.splat(1.0 / 24.0) + y * fifth));
+    let near = y.min(one);
+    let beyond = y - near;
+    let fifth = lanes.splat(1.0 / 24.0) * lanes.splat(0.2) + near * lanes.splat(1.0 / 720.0);
+    let integral = lanes.splat(0.5) + near * (lanes.splat(1.0 / 6.0) + near * (lanes.splat(1.0 / 24.0) + near * fifth));
+    let (passive, slope) = exponential(lanes, near);
+    let passive = near * near * integral + beyond * (passive + lanes.splat(0.5) * slope * beyond);
     let strain = stretch - one;
-    lanes.at(row, rest::ACTIVE) * (activation * by_length + lanes.at(row, rest::PASSIVE) * y * y * exponential)
+    lanes.at(row, rest::ACTIVE) * (activation * by_length + lanes.at(row, rest::PASSIVE) * passive)
         + lanes.splat(0.5) * lanes.at(row, rest::FIBRE_STIFFNESS) * strain * strain
 }
 
-/// Adds the fibres' gradient, and their block on the places.
+/// Adds the fibres' gradient pull·j and their blocks stiffness·jjᵀ, with j the derivative of λ by the unknowns, and the
+/// string's stiffness across the path on the places.
 #[inline(always)]
 pub fn add_fibres<L: Lanes>(
     lanes: L,
@@ -129,39 +145,45 @@ pub fn add_fibres<L: Lanes>(
 ) {
     let (one, half) = (lanes.splat(1.0), lanes.splat(0.5));
     let inv_length = lanes.at(row, rest::INV_LENGTH);
-    let pull = fibres.pull;
 
     // By |Γ|: along the path, with no couple on the sections.
     let by_slope = lanes.at(row, rest::FIBRE_STRAIN);
     let inv_slope = one / strain.slope.dot(strain.slope).sqrt().max(lanes.splat(1.0e-6));
     let path = strain.slope * inv_slope;
-    let force = path * (pull * by_slope * inv_length);
-    let string = (pull * by_slope).max(fibres.in_series) * inv_slope;
-    let along = fibres.stiffness * by_slope * by_slope;
-    let stiffness = Sym3::transverse(string, along - string, path);
-    let inv_length2 = inv_length * inv_length;
+    let place = path * (by_slope * inv_length);
 
     // By sΩ, s and Δ.
     let by_darboux = V3::load(lanes, row, rest::FIBRE_DARBOUX);
     let turn_rate = (one + strain.half_turn.dot(strain.half_turn)) * inv_length;
-    let moment = to_world(&strain.axes, by_darboux) * (strain.scale * pull * turn_rate);
-    let swelling = (lanes.at(row, rest::FIBRE_SCALE) + by_darboux.dot(strain.darboux)) * pull * half;
-    let tapering = lanes.at(row, rest::FIBRE_DIFFERENCE) * pull;
+    let turn = to_world(&strain.axes, by_darboux) * (strain.scale * turn_rate);
+    let ([x, y, z], [u, v, w]) = (place.0, turn.0);
+    let swelling = (lanes.at(row, rest::FIBRE_SCALE) + by_darboux.dot(strain.darboux)) * half;
+    let tapering = lanes.at(row, rest::FIBRE_DIFFERENCE);
+    let by_a = [-x, -y, -z, swelling - tapering, -u, -v, -w];
+    let by_b = [x, y, z, swelling + tapering, u, v, w];
 
-    unrolled!(for i in 0..3 {
-        terms.gradient_a[i] = terms.gradient_a[i] - force.0[i];
-        terms.gradient_b[i] = terms.gradient_b[i] + force.0[i];
-        terms.gradient_a[4 + i] = terms.gradient_a[4 + i] - moment.0[i];
-        terms.gradient_b[4 + i] = terms.gradient_b[4 + i] + moment.0[i];
-        for j in 0..3 {
-            let place = stiffness.get(i, j) * inv_length2;
-            terms.block_ab[i][j] = terms.block_ab[i][j] - place;
+    unrolled!(for i in 0..7 {
+        terms.gradient_a[i] = terms.gradient_a[i] + fibres.pull * by_a[i];
+        terms.gradient_b[i] = terms.gradient_b[i] + fibres.pull * by_b[i];
+        let (stiff_a, stiff_b) = (fibres.stiffness * by_a[i], fibres.stiffness * by_b[i]);
+        for j in 0..7 {
+            terms.block_ab[i][j] = terms.block_ab[i][j] + stiff_a * by_b[j];
             if j <= i {
-                terms.block_aa[i][j] = terms.block_aa[i][j] + place;
-                terms.block_bb[i][j] = terms.block_bb[i][j] + place;
+                terms.block_aa[i][j] = terms.block_aa[i][j] + stiff_a * by_a[j];
+                terms.block_bb[i][j] = terms.block_bb[i][j] + stiff_b * by_b[j];
             }
         }
     });
-    terms.gradient_a[3] = terms.gradient_a[3] + swelling - tapering;
-    terms.gradient_b[3] = terms.gradient_b[3] + swelling + tapering;
+
+    let taut = (fibres.pull * by_slope).max(fibres.in_series) * inv_slope * inv_length * inv_length;
+    let string = Sym3::transverse(taut, -taut, path);
+    unrolled!(for i in 0..3 {
+        for j in 0..3 {
+            terms.block_ab[i][j] = terms.block_ab[i][j] - string.get(i, j);
+            if j <= i {
+                terms.block_aa[i][j] = terms.block_aa[i][j] + string.get(i, j);
+                terms.block_bb[i][j] = terms.block_bb[i][j] + string.get(i, j);
+            }
+        }
+    });
 }

@@ -80,6 +80,12 @@ impl<V: Lane> V3<V> {
         self.0[0] * o.0[0] + self.0[1] * o.0[1] + self.0[2] * o.0[2]
     }
 
+    /// Its direction, of length 1; of a vector of no length, nothing.
+    #[inline(always)]
+    pub fn direction<L: Lanes<V = V>>(self, lanes: L) -> Self {
+        self * (lanes.splat(1.0) / self.dot(self).sqrt().max(lanes.splat(1.0e-12)))
+    }
+
     /// The vector product.
     #[inline(always)]
     pub fn cross(self, o: Self) -> Self {

@@ -48,10 +48,35 @@ fn set_target<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, index: usize) {
     let bone_place = V3([bone[0], bone[1], bone[2]]);
     let bone_frame = Quaternion([bone[3], bone[4], bone[5], bone[6]]);
     let place = bone_place + bone_frame.rotate(lanes, V3::load(lanes, rest_row, rest::HOLD_PLACE));
-    let frame = bone_frame.product(Quaternion::load(lanes, rest_row, rest::HOLD_FRAME)).normalised(lanes);
+    let mut frame = bone_frame.product(Quaternion::load(lanes, rest_row, rest::HOLD_FRAME)).normalised(lanes);
+    if group.rest.slides[index] && index > 0 && index + 1 < group.rest.node_count {
+        frame = along_path(lanes, group, index, frame);
+    }
     let row = group.row_mut(index);
     place.store(lanes, row, node::TARGET_PLACE);
     frame.store(lanes, row, node::TARGET_FRAME);
+}
+
+/// The frame of a node that slides, turned the shortest way so that its w halves the angle between the path's two
+/// segments: across that, tension is the same on both sides of a via point.
+#[inline(always)]
+fn along_path<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize, frame: Quaternion<L::V>) -> Quaternion<L::V> {
+    let here = V3::load(lanes, group.row(index), node::PLACE);
+    let before = here - V3::load(lanes, group.row(index - 1), node::PLACE);
+    let after = V3::load(lanes, group.row(index + 1), node::PLACE) - here;
+    let path = before.direction(lanes) + after.direction(lanes);
+    let w = frame.axes(lanes)[2];
+    let [x, y, z] = w.cross(path).0;
+    // Against w there is no shortest way.
+    let cosine = (path.dot(path).sqrt() + w.dot(path)).max(lanes.splat(1.0e-3));
+    let turned = Quaternion([x, y, z, cosine]).product(frame).normalised(lanes);
+    let slides = lanes.at(group.rest.row(index), rest::SLIDES);
+    let half = lanes.splat(0.5);
+    let mut chosen = frame;
+    for k in 0..4 {
+        chosen.0[k] = slides.where_less(half, frame.0[k], turned.0[k]);
+    }
+    chosen
 }
 
 /// One of the poses stored from `at` on, by each chain's own slot.

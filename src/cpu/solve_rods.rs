@@ -328,8 +328,7 @@ fn along_guide<V: Lane>(v: [V; 3], w: V3<V>, slides: V) -> [V; 3] {
     (v - across(v, w) * slides).0
 }
 
-/// The guide of a node that slides: the path's tangent at rest, as the bone carries it. The node's own tangent would
-/// let a node that has slid off go wherever it turns to.
+/// The guide of a node that slides: the path's direction through it, through the place that the bone gives it.
 #[inline(always)]
 fn guide_axis<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>]) -> V3<L::V> {
     Quaternion::load(lanes, row, node::TARGET_FRAME).axes(lanes)[2]

@@ -312,7 +312,9 @@ fn fibre_entries(rod: &RodSpec, segment: usize, ends: [&Pose; 2]) -> [(usize, f6
     let length = ends[0].translation.distance(ends[1].translation);
     let (strain, darboux) = rest_strain(ends);
     let axis = [0, 1].map(|k| Fibre { offset: DVec3::ZERO, radius: rod.nodes[segment + k].section.radius() });
-    let pairs: Vec<[Fibre; 2]> = if rod.fibres.is_empty() {
+    let contractile = rod.contraction.contractile.get(segment).copied().unwrap_or(1.0);
+    // Tendon bears its tension in its middle: it has hardly any stiffness against the couples of another.
+    let pairs: Vec<[Fibre; 2]> = if rod.fibres.is_empty() || contractile == 0.0 {
         vec![axis]
     } else {
         rod.fibres.iter().map(|fibre| [fibre[segment], fibre[segment + 1]]).collect()
@@ -332,7 +334,6 @@ fn fibre_entries(rod: &RodSpec, segment: usize, ends: [&Pose; 2]) -> [(usize, f6
     }
     let contraction = &rod.contraction;
     let material = rod.segment_materials.get(segment).unwrap_or(&rod.material);
-    let contractile = contraction.contractile.get(segment).copied().unwrap_or(1.0);
     let share = 1.0 / sum;
     [
         (rest::ACTIVE, contraction.peak_force.unwrap_or(rod.material.peak_stress * sum) * contractile * length),

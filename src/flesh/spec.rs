@@ -31,8 +31,8 @@ pub struct Holds {
     pub frame: bool,
     /// Its scale, at 1. Off unless asked: a bone holds place and frame, not thickness (errata 11).
     pub scale: bool,
-    /// Its place across the rod only: the node slides along the path's tangent at rest, as the bone
-    /// carries that. A via point.
+    /// Its place across the rod only: the node slides along the path's direction through it, through
+    /// the place that the bone gives it. A via point, without friction.
     pub guide: bool,
 }
 

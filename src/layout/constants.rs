@@ -5,6 +5,7 @@ use super::{
 };
 use super::{chain, input, node, rest, scratch};
 use crate::cpu::{
+    fibres::{RESTING, TOE},
     predict::{SCALE_LIMIT, SLENDER},
     rod_energies::{LEAST_STRAIN, UNKNOWNS},
     solve_contacts::{CONTACT_STIFFNESS, RECOVERY_SPEED},
@@ -107,6 +108,8 @@ pub const FLOAT_CONSTANTS: &[(&str, f32)] = &[
     ("SCALE_LIMIT", SCALE_LIMIT),
     ("SLENDER", SLENDER),
     ("LEAST_STRAIN", LEAST_STRAIN),
+    ("TOE", TOE),
+    ("RESTING", RESTING),
     ("LEAST_PIVOT", LEAST_PIVOT),
     ("REACH", REACH),
     ("LEAST_SCALE", LEAST_SCALE),

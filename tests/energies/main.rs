@@ -8,7 +8,7 @@ mod common;
 use chain::{Chain, INV_H, NODES};
 use common::{Random, entry};
 use glam::{DQuat, DVec3};
-use sinew::cpu::fibres::{Excitation, contract, fibre_stretch};
+use sinew::cpu::fibres::{Excitation, RESTING, TOE, contract, fibre_stretch};
 use sinew::cpu::group::Group;
 use sinew::cpu::lanes::{Entry, OneF64};
 use sinew::cpu::math::{Quaternion, V3};
@@ -156,10 +156,26 @@ fn segment_blocks_match_dense_jacobians() {
         let (activation, slack) = (random.uniform(0.0, 1.0), random.uniform(0.0, 1.0));
         let strain = measure(LANES, a, b, row[rest::INV_LENGTH][0]);
         let fibres = contract(LANES, fibre_stretch(LANES, &strain, &row), &row, &steady(activation));
-        // Along the path and, as a string's, across it, on the places' difference over l.
+        let stretch = |a: Section<f64>, b: Section<f64>| {
+            fibre_stretch(LANES, &measure(LANES, a, b, row[rest::INV_LENGTH][0]), &row)
+        };
+        let by: Vec<f64> = (0..2 * UNKNOWNS)
+            .map(|unknown| {
+                let at = |by: f64| {
+                    if unknown < UNKNOWNS {
+                        stretch(moved(a, unknown, by), b)
+                    } else {
+                        stretch(a, moved(b, unknown - UNKNOWNS, by))
+                    }
+                };
+                (at(STEP) - at(-STEP)) / (2.0 * STEP)
+            })
+            .collect();
+        // A string's across the path, on the places' difference over l.
         let slope = DVec3::from_array(strain.slope.0);
         let (by_slope, along) = (row[rest::FIBRE_STRAIN][0], slope.normalize().to_array());
-        let across = (fibres.pull * by_slope).max(activation * row[rest::SERIES][0]) / slope.length();
+        let in_series = (activation + f64::from(RESTING)) * row[rest::SERIES][0];
+        let across = (fibres.pull * by_slope).max(in_series) / slope.length();
         let prop = prop(&strain, &row, activation);
         here[1].1 += prop;
         here[2].1 += prop;
@@ -169,14 +185,14 @@ fn segment_blocks_match_dense_jacobians() {
                 return 0.0;
             }
             let unit = if i == j { across } else { 0.0 };
-            let stiff = fibres.stiffness * by_slope * by_slope - across;
-            (unit + stiff * along[i] * along[j]) * row[rest::INV_LENGTH][0].powi(2)
+            (unit - across * along[i] * along[j]) * row[rest::INV_LENGTH][0].powi(2)
         };
         let dense = |i: usize, j: usize| {
             let diagonal: f64 = (0..12).map(|k| here[k].1 * jacobian[k][i] * jacobian[k][j]).sum();
             let coupling = jacobian[5][i] * jacobian[6][j] + jacobian[6][i] * jacobian[5][j];
             let side = if (i < UNKNOWNS) == (j < UNKNOWNS) { 1.0 } else { -1.0 };
-            diagonal + row[rest::BEND_UV][0] * coupling + side * on_places(i, j)
+            let fibres = fibres.stiffness * by[i] * by[j];
+            diagonal + row[rest::BEND_UV][0] * coupling + side * on_places(i, j) + fibres
         };
         let string = string_block(a, b, &row, [activation, slack]);
         let string = |i: usize, j: usize| if i > 3 && j > 3 { string[i - 4][j - 4] } else { 0.0 };
@@ -216,8 +232,9 @@ fn fibre_stiffness_is_the_derivative_of_their_pull() {
         let slope = (at(STEP).pull - at(-STEP).pull) / (2.0 * STEP);
         let here = at(0.0);
         assert!(here.pull >= 0.0, "fibres never push");
-        // Kinks: λ = 1 (passive), at rest (rate), fully shortening.
-        let kink = (stretch - 1.0).abs() < STEP || (stretch - prev_stretch).abs() < STEP;
+        // Kinks: λ = 1 (passive), at rest (rate), fully shortening; below λ = 1 the stiffness is that of above.
+        let toe = 1.0 - f64::from(TOE) - STEP..1.0 + STEP;
+        let kink = toe.contains(&stretch) || (stretch - prev_stretch).abs() < STEP;
         if !kink && slope > 0.0 && (at(-STEP).stiffness - here.stiffness).abs() < 0.01 * (1.0 + slope) {
             stiff += 1;
             worst = worst.max((here.stiffness - slope).abs() / slope.max(1.0));
