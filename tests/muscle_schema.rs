@@ -11,6 +11,8 @@ mod malformed;
 mod meshes;
 #[path = "muscle_schema/random.rs"]
 mod random;
+#[path = "muscle_schema/spawned.rs"]
+mod spawned;
 
 use builder::{Builder, assert_warns, tetrahedron};
 use glam::DVec3;

@@ -48,7 +48,8 @@ pub(in crate::character) struct MuscleObject {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, schemars(with = "Option<u32>"))]
     pub fibre_count: Option<Count>,
-    /// Cross-sections that a path or a mesh is made into. Default: 8.
+    /// Cross-sections that a path or a mesh is made into; a path has one at each of its points, and so never fewer than
+    /// points. Default: 8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, schemars(with = "Option<u32>"))]
     pub section_count: Option<Count>,

@@ -225,9 +225,7 @@ fn path(points: &[DVec3], sections: usize) -> Path {
     let length: f64 = lengths.iter().sum();
     let mut path = Path { places: vec![points[0]], along: vec![0.0], length, points: vec![0] };
     let mut before = 0.0;
-    for (pair, stretch) in points.windows(2).zip(&lengths) {
-        let share = (sections - 1) as f64 * stretch / length;
-        let count = (share.round() as usize).max(1);
+    for ((pair, stretch), count) in points.windows(2).zip(&lengths).zip(shares(&lengths, sections - 1)) {
         for k in 1..=count {
             let t = k as f64 / count as f64;
             path.places.push(pair[0].lerp(pair[1], t));
@@ -237,6 +235,19 @@ fn path(points: &[DVec3], sections: usize) -> Path {
         path.points.push(path.places.len() - 1);
     }
     path
+}
+
+/// How many segments each span of a path is made of: one at least, and else of the total by length, those that are left
+/// to the largest remainders.
+fn shares(lengths: &[f64], total: usize) -> Vec<usize> {
+    let length: f64 = lengths.iter().sum();
+    let mut counts = vec![1; lengths.len()];
+    for _ in lengths.len()..total {
+        let remainder = |span: usize| total as f64 * lengths[span] / length - counts[span] as f64;
+        let largest = (0..lengths.len()).rev().max_by(|&a, &b| remainder(a).total_cmp(&remainder(b)));
+        largest.into_iter().for_each(|span| counts[span] += 1);
+    }
+    counts
 }
 
 fn along_path(spec: &MuscleSpec, joints: &[Affine3A]) -> MuscleCourse {

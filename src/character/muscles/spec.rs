@@ -36,7 +36,8 @@ pub struct MuscleSpec {
     pub taper: f64,
     /// Fibres K that a path or a mesh is made into, 1 to 64.
     pub fibre_count: u32,
-    /// Cross-sections M that a path or a mesh is made into, 2 to 64.
+    /// Cross-sections M that a path or a mesh is made into, 2 to 64. A path has one at each of its points, and so never
+    /// fewer than points.
     pub section_count: u32,
     /// What it is made of.
     pub material: MuscleMaterial,
