@@ -4,6 +4,7 @@
 //! `extras.sinew.muscle`, in its extension `SINEW_muscle`, or in `NAME.muscles.json` beside the file.
 
 mod error;
+mod faults;
 mod joint_names;
 #[cfg(feature = "gltf")]
 pub(super) mod object;
@@ -20,7 +21,7 @@ pub use joint_names::JointNames;
 pub use rods::CourseError;
 #[cfg(feature = "viperize")]
 pub use rods::muscle_surface;
-pub(super) use rods::{MuscleCourse, free_surface, lay};
+pub(super) use rods::{MuscleCourse, free_surface, lay, lay_plain};
 #[cfg(feature = "gltf")]
 pub use sidecar::{Sidecar, SidecarError, SidecarSource, sidecar_path, write_sidecar};
 pub use spec::{

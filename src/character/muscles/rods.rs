@@ -9,8 +9,8 @@ use std::ops::Range;
 use glam::{Affine3A, DVec3, Vec3};
 
 #[cfg(feature = "viperize")]
-use super::{MeshEnds, PathPoint};
-use super::{MuscleMesh, MuscleShape, MuscleSpec, Thickness};
+use super::MeshEnds;
+use super::{MuscleMesh, MuscleShape, MuscleSpec, PathPoint, Thickness};
 use crate::Material;
 #[cfg(feature = "viperize")]
 use crate::character::body::rest_at;
@@ -125,13 +125,19 @@ pub fn lay(
     asset: &CharacterAsset,
     positions: &[Vec3],
 ) -> Result<MuscleCourse, CourseError> {
+    if let Some(course) = lay_plain(spec, joints) {
+        return Ok(course);
+    }
+    let mesh = spec.mesh.as_ref().ok_or_else(|| CourseError::NoMesh { muscle: spec.name.clone() })?;
+    Ok(between_ends(spec, viperized(spec, mesh, joints, asset, positions)?))
+}
+
+/// Lays a muscle whose shape needs no mesh over joints at rest; `None` where it does.
+pub fn lay_plain(spec: &MuscleSpec, joints: &[Affine3A]) -> Option<MuscleCourse> {
     match &spec.shape {
-        MuscleShape::Path(_) => Ok(along_path(spec, joints)),
-        MuscleShape::Bundle(bundle) => Ok(between_ends(spec, bundle.clone())),
-        MuscleShape::Mesh => {
-            let mesh = spec.mesh.as_ref().ok_or_else(|| CourseError::NoMesh { muscle: spec.name.clone() })?;
-            Ok(between_ends(spec, viperized(spec, mesh, joints, asset, positions)?))
-        }
+        MuscleShape::Path(points) => Some(along_path(spec, points, joints)),
+        MuscleShape::Bundle(bundle) => Some(between_ends(spec, bundle.clone())),
+        MuscleShape::Mesh => None,
     }
 }
 
@@ -250,11 +256,10 @@ fn shares(lengths: &[f64], total: usize) -> Vec<usize> {
     counts
 }
 
-fn along_path(spec: &MuscleSpec, joints: &[Affine3A]) -> MuscleCourse {
-    let MuscleShape::Path(points) = &spec.shape else { return between_ends(spec, Bundle::default()) };
+fn along_path(spec: &MuscleSpec, points: &[PathPoint], joints: &[Affine3A]) -> MuscleCourse {
     let places: Vec<DVec3> = points.iter().map(|point| point.model_place(&joints[point.joint as usize])).collect();
     let path = path(&places, spec.section_count as usize);
-    let radii = radii(spec, &path);
+    let radii = radii(spec, points, &path);
     let last = points.len() - 1;
     let holds = points
         .iter()
@@ -277,8 +282,7 @@ fn along_path(spec: &MuscleSpec, joints: &[Affine3A]) -> MuscleCourse {
 }
 
 /// Radius (m) at every node of a path: as its points say, else swelling from the tendons to the belly.
-fn radii(spec: &MuscleSpec, path: &Path) -> Vec<f64> {
-    let MuscleShape::Path(points) = &spec.shape else { return Vec::new() };
+fn radii(spec: &MuscleSpec, points: &[PathPoint], path: &Path) -> Vec<f64> {
     let [origin, insertion] = spec.tendon;
     let swell = |along: f64| {
         let belly = ((along - origin) / (1.0 - origin - insertion)).clamp(0.0, 1.0);
