@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use glam::Vec3;
 
 use super::body::rest_at;
-use super::muscles::{MuscleCourse, free_surface, lay};
+use super::muscles::{MuscleCourse, free_surface, lay, shorten};
 use super::{Body, CharacterAsset, CourseError, FleshOptions, MuscleError, Warning, check_muscles};
 use crate::Pose;
 use crate::flesh::BuildError;
@@ -94,7 +94,7 @@ impl Character {
         Self::from_asset(CharacterAsset::load(path, import)?, flesh)
     }
 
-    /// Lays the asset's muscles and fits flesh where it has none.
+    /// Lays the asset's muscles and fits flesh where it has none. Warns where a muscle's own mesh cannot follow it.
     ///
     /// # Errors
     /// [`CharacterError::Muscle`], [`CharacterError::Course`] or [`CharacterError::Flesh`].
@@ -106,7 +106,12 @@ impl Character {
         for spec in asset.muscles.clone() {
             let mut course = lay(&spec, &joints, &asset, &rest.positions)
                 .map_err(|source| CharacterError::Course { name: asset.name.clone(), source: Box::new(source) })?;
-            course.surface = free_surface(&spec, &course.holds, &joints, &mut asset);
+            course.surface = free_surface(&spec, &course.holds, &joints, &mut asset).unwrap_or_else(|fault| {
+                let muscle = shorten(&spec.name);
+                let what = "its mesh moves as plain skin, by its joint weights, and not with the muscle";
+                asset.warnings.push(Warning(format!("muscle {muscle:?}: {what}: {fault}")));
+                None
+            });
             courses.push(course);
         }
         Self::fit(Arc::new(asset), Arc::new(courses), options)

@@ -1,9 +1,9 @@
 //! Muscles whose surface is a mesh of the file.
 
 use serde_json::{Value, json};
-use sinew::character::{MeshEnds, MuscleError, MuscleShape};
+use sinew::character::{Character, FleshOptions, MeshEnds, MuscleError, MuscleShape};
 
-use super::{but, character, error_of, with_extras, with_muscle};
+use super::{but, character, error_of, path, with_extras, with_muscle};
 
 #[test]
 fn two_nodes_cannot_say_one_muscle_or_share_a_mesh() {
@@ -76,4 +76,37 @@ fn a_mesh_is_the_muscle_s_and_stays_in_the_skin() {
     }
     let (_, error) = error_of(one.import());
     assert!(error.to_string().contains("no vertex has a positive value"), "{error}");
+}
+
+#[test]
+fn a_skinned_surface_is_plain_skin_and_says_so() {
+    let muscle = json!({ "sinew.muscle": { "path": path(), "radius": 0.02 } });
+    let warnings = |builder: &super::Builder| -> Vec<String> {
+        let character = Character::from_asset(builder.import_sound(), &FleshOptions::default());
+        let character = character.unwrap_or_else(|error| panic!("{error}"));
+        let of_surface = |text: &&String| text.contains("plain skin");
+        character.warnings().iter().map(|warning| &warning.0).filter(of_surface).cloned().collect()
+    };
+    let mut builder = with_extras(6, muscle);
+    assert_eq!(warnings(&builder), Vec::<String>::new());
+
+    let slots = builder.accessor(&[0, 1, 0, 0].repeat(4), 5121, "VEC4", 4);
+    let weights = builder.floats("VEC4", 4, &[0.75, 0.25, 0.0, 0.0].repeat(4));
+    let attributes = &mut builder.json["meshes"][0]["primitives"][0]["attributes"];
+    (attributes["JOINTS_0"], attributes["WEIGHTS_0"]) = (json!(slots), json!(weights));
+    builder.push("skins", json!({ "joints": [1, 2] }));
+    builder.json["nodes"][6]["skin"] = json!(0);
+    let said = warnings(&builder);
+    println!("{said:?}");
+    assert_eq!(said.len(), 1);
+    for part in ["muscle \"Muscle\"", "skinned", "parent it to a bone"] {
+        assert!(said[0].contains(part), "{said:?} lacks {part:?}");
+    }
+
+    // A joint of no size cannot carry the surface, but another one can.
+    let mut builder = with_extras(6, json!({ "sinew.muscle": { "path": path(), "radius": 0.02 } }));
+    builder.json["nodes"][2]["scale"] = json!([0, 0, 0]);
+    let said = warnings(&builder);
+    println!("{said:?}");
+    assert!(said.len() == 1 && said[0].contains("no size"), "{said:?}");
 }

@@ -37,6 +37,6 @@ pub const ENDS_ATTRIBUTE: &str = "_SINEW_ENDS";
 pub const SCHEMA_VERSION: u64 = 1;
 
 /// At most 80 characters of a text from a file.
-fn shorten(text: &str) -> &str {
+pub(super) fn shorten(text: &str) -> &str {
     text.char_indices().nth(80).map_or(text, |(end, _)| &text[..end])
 }

@@ -53,39 +53,56 @@ impl Surface {
     }
 }
 
+/// Why a muscle's own surface moves as other skin does, by its joint weights, and not with the muscle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SurfaceFault {
+    /// Its vertices do not all hang on one node.
+    #[error("it is skinned; take it out of the skin (its Armature modifier, in Blender) and parent it to a bone")]
+    Skinned,
+    /// A joint that holds the muscle has no inverse.
+    #[error("a joint that holds the muscle has no size; give it a scale other than 0")]
+    FlatJoint,
+    /// There are as many palette entries as vertices can name.
+    #[error("the character has {} joints with skin and no room for more; merge some, or skin less", u16::MAX)]
+    FullPalette,
+}
+
 /// Lets a muscle's own surface, if all of it hangs rigidly on one node, follow the muscle's joints: adds what the palette
-/// needs for that. Joints are at rest.
+/// needs for that. Joints are at rest. `None` for a muscle without a surface.
+///
+/// # Errors
+/// [`SurfaceFault`].
 pub fn free_surface(
     spec: &MuscleSpec,
     holds: &[(usize, u32, Holds)],
     joints: &[Affine3A],
     asset: &mut CharacterAsset,
-) -> Option<Surface> {
-    let mesh = spec.mesh.as_ref()?;
+) -> Result<Option<Surface>, SurfaceFault> {
+    let Some(mesh) = &spec.mesh else { return Ok(None) };
     let mut vertices = mesh.vertices.start as usize..mesh.vertices.end as usize;
-    let entry = asset.mesh.influence_joints.get(mesh.vertices.start as usize)?[0];
+    let Some(&[entry, ..]) = asset.mesh.influence_joints.get(vertices.start) else { return Ok(None) };
     let rigid = vertices.all(|vertex| {
         asset.mesh.influence_joints[vertex][0] == entry && asset.mesh.influence_weights[vertex][0] == 1.0
     });
     if !rigid {
-        return None;
+        return Err(SurfaceFault::Skinned);
     }
     let home = asset.palette[entry as usize];
     let to_model = joints[home.joint as usize] * home.inverse_bind;
     let mut entries: Vec<(u32, u16)> = Vec::new();
     for &(_, joint, _) in holds {
         if entries.iter().all(|(of, _)| *of != joint) {
-            let at = u16::try_from(asset.palette.len()).ok()?;
+            let at = u16::try_from(asset.palette.len()).map_err(|_| SurfaceFault::FullPalette)?;
             let inverse_bind = joints[joint as usize].inverse() * to_model;
             // A joint of no size has no inverse.
             if !inverse_bind.is_finite() {
-                return None;
+                return Err(SurfaceFault::FlatJoint);
             }
             asset.palette.push(PaletteEntry { joint, inverse_bind });
             entries.push((joint, at));
         }
     }
-    Some(Surface { vertices: mesh.vertices.clone(), triangles: mesh.triangles.clone(), entries })
+    Ok(Some(Surface { vertices: mesh.vertices.clone(), triangles: mesh.triangles.clone(), entries }))
 }
 
 /// Why a muscle could not be laid.
