@@ -5,13 +5,16 @@
 //! a contender's figures are its smallest and its median window, its ratios medians over the rounds.
 //!
 //! ```text
-//! cargo bench --no-default-features --features rapier --bench cantilevers -- [COUNT]… [--rounds N]
+//! cargo bench --no-default-features --features rapier --bench cantilevers -- [COUNT]… [--rounds N] [--check]
 //! ```
 //!
-//! COUNT is a number of rods of 20 segments (default 50 200 1000: 1, 4 and 20 thousand segments).
+//! COUNT is a number of rods of 20 segments (default 50 200 1000: 1, 4 and 20 thousand segments). With `--check` a
+//! missed bar ends it with 1.
 
 mod arguments;
+mod bars;
 
+use bars::Bars;
 use rapier3d::prelude::{PhysicsWorld, SoftBodyBuilder, SoftBodyHandle, Vector};
 use sinew::cpu::LaneWidth;
 use sinew::scenes::Cantilevers;
@@ -58,6 +61,8 @@ impl Scene {
 /// One side of the comparison.
 struct Contender {
     name: &'static str,
+    /// What its frame may take over that of rapier's default; infinite for rapier.
+    bar: f64,
     /// Advances the scene by one frame.
     step: Box<dyn FnMut()>,
     /// Lowest node relative to the clamps (m), to see that something moved; NaN if anything is not finite.
@@ -65,7 +70,7 @@ struct Contender {
 }
 
 /// Sinew on one thread: rods as stiff as Γ = 1 asks, damped, with volume and thickness.
-fn sinew_cantilevers(scene: Scene, name: &'static str, substeps: u32, lane_width: LaneWidth) -> Contender {
+fn sinew_cantilevers(scene: Scene, name: &'static str, bar: f64, substeps: u32, lane_width: LaneWidth) -> Contender {
     let rods = Cantilevers {
         rods: scene.count,
         segments: scene.segments,
@@ -83,6 +88,7 @@ fn sinew_cantilevers(scene: Scene, name: &'static str, substeps: u32, lane_width
     let stepped = physics.clone();
     Contender {
         name,
+        bar,
         step: Box::new(move || stepped.borrow_mut().step_flesh(f64::from(FRAME)).expect("steps")),
         lowest: Box::new(move || {
             let physics = physics.borrow();
@@ -111,6 +117,7 @@ fn rapier_ropes(scene: Scene, collider: RopeCollider) -> Contender {
     let stepped = world.clone();
     Contender {
         name: if collider == RopeCollider::None { "rapier, no collider" } else { "rapier, default" },
+        bar: f64::INFINITY,
         step: Box::new(move || stepped.borrow_mut().step()),
         lowest: Box::new(move || {
             let world = world.borrow();
@@ -194,13 +201,26 @@ fn solve_cost(lane_width: LaneWidth, rounds: usize) -> f64 {
         .fold(f64::INFINITY, f64::min)
 }
 
+/// What Sinew's frames may take over those of rapier's default: with AVX2 by default and with one substep, without AVX2
+/// by default.
+const BARS: [f64; 3] = [0.5, 0.25, 1.0];
+
+/// Whether this machine has AVX2, which the best lanes then use.
+fn has_avx2() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::arch::is_x86_feature_detected!("avx2");
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
 /// Runs one scene and returns its lines of the table.
-fn compare(scene: Scene, rounds: usize) -> String {
+fn compare(scene: Scene, rounds: usize, bars: &mut Bars) -> String {
     let rapier = [RopeCollider::Default, RopeCollider::None].map(|collider| rapier_ropes(scene, collider));
+    let [fast, once, slow] = BARS;
     let sinew = [
-        sinew_cantilevers(scene, "sinew", 4, LaneWidth::Eight),
-        sinew_cantilevers(scene, "sinew, SSE2", 4, LaneWidth::EightBaseline),
-        sinew_cantilevers(scene, "sinew, 1 substep", 1, LaneWidth::Eight),
+        sinew_cantilevers(scene, "sinew", if has_avx2() { fast } else { slow }, 4, LaneWidth::Eight),
+        sinew_cantilevers(scene, "sinew, SSE2", slow, 4, LaneWidth::EightBaseline),
+        sinew_cantilevers(scene, "sinew, 1 substep", if has_avx2() { once } else { slow }, 1, LaneWidth::Eight),
     ];
     let mut runs: Vec<Run> = rapier.into_iter().chain(sinew).map(Run::new).collect();
     for round in 0..rounds {
@@ -219,11 +239,12 @@ fn compare(scene: Scene, rounds: usize) -> String {
         let middle = median(run.windows.iter().copied());
         let ratio = |to: usize| median(run.windows.iter().zip(&runs[to].windows).map(|(own, other)| own / other));
         let (to_default, to_bare) = (ratio(0), ratio(1));
+        let Contender { name, bar, .. } = run.contender;
+        bars.at_most(format!("{name}, {segments} segments, over rapier's default"), to_default, bar);
         let nanoseconds = least * 1e6 / segments as f64;
         writeln!(
             lines,
-            "{segments:>8} | {:<19} | {least:>8.3} | {middle:>9.3} | {nanoseconds:>10.0} | {to_default:>9.3} | {to_bare:>10.3} | {lowest:>8.3}",
-            run.contender.name
+            "{segments:>8} | {name:<19} | {least:>8.3} | {middle:>9.3} | {nanoseconds:>10.0} | {to_default:>9.3} | {bar:>4} | {to_bare:>10.3} | {lowest:>8.3}"
         )
         .expect("writing to a String");
     }
@@ -237,7 +258,7 @@ fn main() {
         match other.parse() {
             Ok(count) if count > 0 => counts.push(count),
             _ => {
-                eprintln!("{other}: a number of rods above 0, or --rounds N");
+                eprintln!("{other}: a number of rods above 0, --rounds N or --check");
                 std::process::exit(2);
             }
         }
@@ -247,9 +268,12 @@ fn main() {
     }
     let avx2 = if cfg!(target_feature = "avx2") { "with" } else { "without" };
     println!("built {avx2} AVX2 throughout; {rounds} rounds of windows of {} ms", WINDOW.as_millis());
-    println!("segments | contender           |   min ms | median ms | ns/segment | / default | / no coll. | lowest m");
+    println!(
+        "segments | contender           |   min ms | median ms | ns/segment | / default |  bar | / no coll. | lowest m"
+    );
+    let mut bars = Bars::default();
     for &count in &counts {
-        print!("{}", compare(Scene::new(count), rounds));
+        print!("{}", compare(Scene::new(count), rounds, &mut bars));
     }
     println!("\nsolve_rods alone, least of {rounds} windows:");
     for (name, lane_width) in
@@ -257,4 +281,5 @@ fn main() {
     {
         println!("{name:<18} {:6.1} ns a segment and solve", solve_cost(lane_width, rounds));
     }
+    bars.end();
 }

@@ -5,10 +5,13 @@
 //! A harness of its own, like that of `cantilevers`: contenders take turns within one run.
 //!
 //! ```text
-//! cargo bench --no-default-features --bench convergence -- [--rounds N]
+//! cargo bench --no-default-features --bench convergence -- [--rounds N] [--check]
 //! ```
+//!
+//! With `--check` a missed bar ends it with 1.
 
 mod arguments;
+mod bars;
 
 #[path = "baselines/figure_14.rs"]
 mod figure_14;
@@ -17,9 +20,12 @@ mod viper_2019;
 
 use std::time::{Duration, Instant};
 
+use bars::Bars;
 use figure_14::{Figure14, Solver, fastest_viper};
 use viper_2019::Sweep;
 
+/// How many times as long the paper's update has to take at least.
+const BAR: f64 = 10.0;
 /// A window is as many repetitions as take about this long, so that the clock's grain does not show.
 const WINDOW: Duration = Duration::from_millis(40);
 
@@ -60,7 +66,7 @@ fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     sorted[sorted.len() / 2]
 }
 
-fn compare(segments: usize, poissons_ratio: f64, rounds: usize) -> Result<(), String> {
+fn compare(segments: usize, poissons_ratio: f64, rounds: usize, bars: &mut Bars) -> Result<(), String> {
     let mut figure = Figure14::new(segments, poissons_ratio).map_err(|error| error.to_string())?;
     let own = figure.iterations_to(Solver::BlockTridiagonal, 0.01, 50).ok_or("the solve does not get to 1 %")?;
     let mut contenders = vec![Contender::new(&mut figure, "this solver".into(), Solver::BlockTridiagonal, own)];
@@ -76,12 +82,16 @@ fn compare(segments: usize, poissons_ratio: f64, rounds: usize) -> Result<(), St
         }
     }
     let own = contenders[0].windows.clone();
-    for contender in &contenders {
+    for (index, contender) in contenders.iter().enumerate() {
         figure.restart();
         figure.iterate(contender.solver, contender.iterations);
         let least = contender.windows.iter().copied().fold(f64::INFINITY, f64::min);
         let middle = median(contender.windows.iter().copied());
         let ratio = median(contender.windows.iter().zip(&own).map(|(time, own)| time / own));
+        if index > 0 {
+            let what = format!("{}, {segments} segments, ν = {poissons_ratio}, over this solver", contender.name);
+            bars.at_least(what, ratio, BAR);
+        }
         println!(
             "{segments:>8} | {poissons_ratio:>5} | {:<29} | {:>10} | {least:>8.1} | {middle:>9.1} | {:>12.1} | {ratio:>7.1}",
             contender.name,
@@ -94,14 +104,18 @@ fn compare(segments: usize, poissons_ratio: f64, rounds: usize) -> Result<(), St
 
 fn main() {
     let rounds = arguments::count("--rounds", 15);
-    println!("eight bands, ends at once twice as far apart, to 1 % of the initial residual; {rounds} rounds");
+    println!(
+        "eight bands, ends at once twice as far apart, to 1 % of the initial residual; {rounds} rounds; bar: {BAR} × solve"
+    );
+    let mut bars = Bars::default();
     println!(
         "segments |     ν | solver                        | iterations |   min µs | median µs | ns/(seg·it.) | × solve"
     );
     for (segments, poissons_ratio) in [(10, 0.499), (20, 0.45), (20, 0.499), (40, 0.499)] {
-        if let Err(error) = compare(segments, poissons_ratio, rounds) {
+        if let Err(error) = compare(segments, poissons_ratio, rounds, &mut bars) {
             eprintln!("{segments} segments, ν = {poissons_ratio}: {error}");
             std::process::exit(1);
         }
     }
+    bars.end();
 }

@@ -1,18 +1,23 @@
 //! A character's muscles on one core: 20 muscles of 8 fibres and 8 cross-sections, active, on bones that move, with skin
 //! of 10 000 vertices of four joints and eight cross-sections each.
 //!
-//! A harness of its own, as in `cantilevers`: the figures are the least and the median over frames.
+//! Besides what viperizing a scanned biceps takes, where the scan lies beside the repository.
+//!
+//! A harness of its own, as in `cantilevers`: the figures are the least and the median over frames. With `--check` a
+//! missed bar ends it with 1.
 //!
 //! ```text
-//! cargo bench --no-default-features --bench muscles -- [--frames N]
+//! cargo bench --no-default-features --features viperize --bench muscles -- [--frames N] [--check]
 //! ```
 
 mod arguments;
+mod bars;
 
 use std::f64::consts::{PI, TAU};
 use std::sync::Arc;
 use std::time::Instant;
 
+use bars::Bars;
 use glam::{DQuat, DVec3};
 use sinew::flesh::{Bundle, Contraction, Disc, Flesh, Holds, RodSpec};
 use sinew::step::{Stage, StepConfig};
@@ -111,20 +116,51 @@ fn measure(with_sections: bool, frames: usize) -> Vec<[f64; 3]> {
     times
 }
 
+/// What viperizing may take (s), at 8 fibres and 8 sections.
+const VIPERIZE_BAR: f64 = 3.0;
+
+/// Time (s) to viperize a mesh of a biceps, 3840 triangles; `None` where it is not there.
+#[cfg(feature = "viperize")]
+fn viperize_scan() -> Option<f64> {
+    use sinew::character::viperize::{Ends, ViperizeOptions, read_stl, viperize};
+    let path = "../shared/data/anatomy/muscle_mesh/opendihu/biceps_full.stl";
+    let bytes = std::fs::read(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).ok()?;
+    let mesh = read_stl(&bytes, 0.001).expect("it is STL");
+    let start = Instant::now();
+    viperize(&mesh, &Ends::Auto, &ViperizeOptions::default(), &mut |_| ()).expect("it is a muscle");
+    Some(start.elapsed().as_secs_f64())
+}
+
+#[cfg(not(feature = "viperize"))]
+fn viperize_scan() -> Option<f64> {
+    None
+}
+
 fn main() {
     let frames = arguments::count("--frames", 400);
     println!(
         "{MUSCLES} muscles of {FIBRES} fibres and {SECTIONS} sections, {VERTICES} vertices of 4 joints, one core;"
     );
     println!("ms a frame, least and median of {frames} frames");
+    let mut bars = Bars::default();
     for (name, with_sections) in [("8 sections each", true), ("no sections", false)] {
         let times = measure(with_sections, frames);
         print!("{name:<16}");
         for (what, part) in ["frame", "solve", "skin"].into_iter().zip(0..) {
             let mut sorted: Vec<f64> = times.iter().map(|times| times[part]).collect();
             sorted.sort_by(f64::total_cmp);
-            print!("   {what} {:.3} {:.3} (bar {})", sorted[0], sorted[sorted.len() / 2], BARS[part]);
+            let middle = sorted[sorted.len() / 2];
+            print!("   {what} {:.3} {middle:.3} (bar {})", sorted[0], BARS[part]);
+            bars.at_most(format!("{name}: {what} (ms)"), middle, BARS[part]);
         }
         println!();
     }
+    match viperize_scan() {
+        Some(time) => {
+            println!("viperize a scan    {time:.2} s (bar {VIPERIZE_BAR})");
+            bars.at_most("viperize a scan (s)", time, VIPERIZE_BAR);
+        }
+        None => println!("viperize a scan    skipped: no scan in ../shared/data, or no feature viperize"),
+    }
+    bars.end();
 }

@@ -5,6 +5,7 @@ mod error;
 mod instance;
 mod skin;
 mod snapshot;
+mod stepping;
 
 pub(crate) use backend::ActiveBackend;
 pub use backend::{Backend, BackendError, BackendReport};
@@ -17,11 +18,11 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
-use crate::cpu::{Frame, LaneWidth, Threads};
+use crate::cpu::{LaneWidth, Threads};
 use crate::flesh::{Flesh, FleshState, MuscleState, NodeState};
 use crate::skin::{SectionMatrix, Skin};
-use crate::step::{Stage, StepConfig, StepParams, schedule};
-use crate::timing::{StageClock, StageTimes, stage_scope};
+use crate::step::{Stage, StepConfig};
+use crate::timing::StageTimes;
 use crate::{HalfSpace, Pose, Quality};
 
 /// Names an instance of flesh in a [`Physics`]; stays invalid once its instance is removed.
@@ -355,130 +356,6 @@ impl Physics {
         self.stage_times
     }
 
-    /// Steps all flesh by `dt` (s), bones moving to the poses last set.
-    ///
-    /// An instance whose state is no longer finite is put back to rest on its bones and counted in its
-    /// [`Health`]; the others go on.
-    ///
-    /// # Errors
-    /// [`StepError::BadTimeStep`] or [`StepError::ZeroCount`]; then nothing moved.
-    pub fn step_flesh(&mut self, dt: f64) -> Result<(), StepError> {
-        self.check_step(dt)?;
-        match &self.backend {
-            ActiveBackend::Cpu => self.frame_on_cpu(dt),
-            #[cfg(feature = "gpu")]
-            ActiveBackend::Gpu(_) => self.step_on_gpu(dt)?,
-        }
-        Ok(())
-    }
-
-    pub(crate) fn check_step(&self, dt: f64) -> Result<(), StepError> {
-        check_time_step(dt)?;
-        for (count, name) in [(self.config.substeps, "substeps"), (self.config.iterations, "iterations")] {
-            if count == 0 {
-                return Err(StepError::ZeroCount(name));
-            }
-        }
-        if !(self.config.gravity.is_finite() && self.config.gravity.length() < 1.0e6) {
-            return Err(StepError::BadGravity(self.config.gravity));
-        }
-        let sound = |plane: &HalfSpace| {
-            let unit = (plane.normal.length() - 1.0).abs() < 1.0e-3;
-            unit && plane.offset.is_finite() && (0.0..=1.0e3).contains(&plane.friction)
-        };
-        match self.planes.iter().position(|plane| !sound(plane)) {
-            Some(plane) => Err(StepError::BadPlane(plane)),
-            None => Ok(()),
-        }
-    }
-
-    /// Counts a frame of these substeps.
-    pub(crate) fn stepped(&mut self, dt: f64, substeps: &[StepParams]) {
-        let second_order = substeps.last().map_or(0.0, |params| f64::from(params.second_order));
-        self.last_substep = dt / f64::from(self.config.substeps);
-        self.last_solve_step = self.last_substep / (1.0 + 0.5 * second_order);
-        self.step += 1;
-    }
-
-    /// Parameters of each substep of a frame.
-    pub(crate) fn substep_params(&self, dt: f64) -> Vec<StepParams> {
-        (0..self.config.substeps).map(|i| StepParams::new(&self.config, dt, i, self.last_substep)).collect()
-    }
-
-    /// The frame's stages in order, each with the index of its substep.
-    pub(crate) fn frame_schedule(&self) -> Vec<(Stage, u32)> {
-        let mut stages = schedule(&self.config);
-        if let Some(end) = self.last_stage.and_then(|last| stages.iter().position(|(stage, _)| *stage == last)) {
-            stages.truncate(end + 1);
-        }
-        stages
-    }
-
-    fn frame_on_cpu(&mut self, dt: f64) {
-        if self.threads.count() != self.config.threads {
-            self.threads = Threads::new(self.config.threads);
-        }
-        let clock = StageClock::new(self.measure_stages);
-        let start = clock.start();
-        self.activate(dt);
-        self.gather_inputs();
-        clock.stop(Stage::GatherInputs, start);
-        let substeps = self.substep_params(dt);
-        self.step_on_cpu(&substeps, &clock);
-        self.stepped(dt, &substeps);
-        let start = clock.start();
-        self.scatter_outputs();
-        clock.stop(Stage::ScatterOutputs, start);
-        self.stage_times = clock.take();
-    }
-
-    /// Part of stage `gather_inputs`: muscles follow what excites them.
-    pub(crate) fn activate(&mut self, dt: f64) {
-        instances(&mut self.slots).for_each(|instance| instance.activate(dt));
-    }
-
-    fn gather_inputs(&mut self) {
-        stage_scope!(Stage::GatherInputs);
-        let planes = &self.planes;
-        for Instance { flesh, state, skin_inputs, .. } in instances(&mut self.slots) {
-            state.nodes.gather_inputs(flesh, &state.bones, &state.activations, planes);
-            skin_inputs.gather(flesh, &state.nodes, &state.bones, &state.root);
-            skin_inputs.palette.clone_from(&state.palette);
-        }
-    }
-
-    fn step_on_cpu(&mut self, substeps: &[StepParams], clock: &StageClock) {
-        let schedule = self.frame_schedule();
-        let frame = Frame { width: self.lane_width, schedule: &schedule, substeps, clock };
-        let groups = instances(&mut self.slots)
-            .flat_map(|instance| instance.flesh.groups.iter().zip(instance.state.nodes.groups.iter_mut()))
-            .collect();
-        frame.step_groups(&self.threads, groups);
-        let scheduled = |wanted| schedule.iter().any(|(stage, _)| *stage == wanted);
-        if !scheduled(Stage::PoseSections) {
-            return;
-        }
-        for instance in instances(&mut self.slots) {
-            let healed = instance.heal();
-            let Instance { flesh, skin, state, skin_inputs, section_matrices, vertices, .. } = instance;
-            if healed {
-                skin_inputs.gather(flesh, &state.nodes, &state.bones, &state.root);
-            }
-            frame.pose_sections((skin, skin_inputs, &state.nodes), section_matrices);
-            if scheduled(Stage::DeformSkin) {
-                frame.deform_skin(&self.threads, (skin, &skin_inputs.palette, section_matrices), vertices);
-            }
-        }
-    }
-
-    fn scatter_outputs(&mut self) {
-        stage_scope!(Stage::ScatterOutputs);
-        let step = self.step;
-        for instance in instances(&mut self.slots) {
-            instance.vertices.step = step;
-        }
-    }
-
     pub(crate) fn get(&self, handle: FleshHandle) -> Result<&Instance, StepError> {
         self.slots
             .get(handle.index as usize)
@@ -494,10 +371,6 @@ impl Physics {
             .and_then(|slot| slot.instance.as_mut())
             .ok_or(StepError::NoSuchFlesh)
     }
-}
-
-pub(crate) fn check_time_step(dt: f64) -> Result<(), StepError> {
-    if (1.0e-6..=10.0).contains(&dt) { Ok(()) } else { Err(StepError::BadTimeStep(dt)) }
 }
 
 fn check_node(flesh: &Flesh, chain: usize, node: usize) -> Result<(), StepError> {

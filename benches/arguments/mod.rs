@@ -12,8 +12,8 @@ pub fn count_and_others(flag: &str, default: usize) -> (usize, Vec<String>) {
                 eprintln!("{flag} needs a number above 0");
                 exit(2)
             });
-        } else if argument != "--bench" {
-            // `--bench` is said by cargo.
+        } else if !["--bench", "--check"].contains(&argument.as_str()) {
+            // `--bench` is said by cargo, `--check` is the bars'.
             others.push(argument);
         }
     }
@@ -25,7 +25,7 @@ pub fn count_and_others(flag: &str, default: usize) -> (usize, Vec<String>) {
 pub fn count(flag: &str, default: usize) -> usize {
     let (count, others) = count_and_others(flag, default);
     if let Some(other) = others.first() {
-        eprintln!("{other}: only {flag} N is known");
+        eprintln!("{other}: only {flag} N and --check are known");
         exit(2);
     }
     count

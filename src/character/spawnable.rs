@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use glam::Vec3;
 
 use super::body::rest_at;
-use super::muscles::{MuscleCourse, free_surface, lay};
+use super::muscles::{MuscleCourse, free_surface, lay, shorten};
 use super::{Body, CharacterAsset, CourseError, FleshOptions, MuscleError, Warning, check_muscles};
 use crate::Pose;
 use crate::flesh::BuildError;
@@ -29,7 +29,7 @@ pub enum CharacterError {
     #[cfg(feature = "gltf")]
     #[error(transparent)]
     Import(#[from] super::ImportError),
-    /// A muscle does not make sense on its skeleton.
+    /// A muscle does not make sense on its skeleton, or at the scale of a spawn.
     #[error("`{name}`: {source}")]
     Muscle {
         /// The character's name.
@@ -94,7 +94,7 @@ impl Character {
         Self::from_asset(CharacterAsset::load(path, import)?, flesh)
     }
 
-    /// Lays the asset's muscles and fits flesh where it has none.
+    /// Lays the asset's muscles and fits flesh where it has none. Warns where a muscle's own mesh cannot follow it.
     ///
     /// # Errors
     /// [`CharacterError::Muscle`], [`CharacterError::Course`] or [`CharacterError::Flesh`].
@@ -106,7 +106,12 @@ impl Character {
         for spec in asset.muscles.clone() {
             let mut course = lay(&spec, &joints, &asset, &rest.positions)
                 .map_err(|source| CharacterError::Course { name: asset.name.clone(), source: Box::new(source) })?;
-            course.surface = free_surface(&spec, &course.holds, &joints, &mut asset);
+            course.surface = free_surface(&spec, &course.holds, &joints, &mut asset).unwrap_or_else(|fault| {
+                let muscle = shorten(&spec.name);
+                let what = "its mesh moves as plain skin, by its joint weights, and not with the muscle";
+                asset.warnings.push(Warning(format!("muscle {muscle:?}: {what}: {fault}")));
+                None
+            });
             courses.push(course);
         }
         Self::fit(Arc::new(asset), Arc::new(courses), options)
@@ -126,8 +131,8 @@ impl Character {
         courses: Arc<Vec<MuscleCourse>>,
         options: &FleshOptions,
     ) -> Result<Self, CharacterError> {
-        let body = Body::build(&asset, &courses, Vec3::ONE, options)
-            .map_err(|source| CharacterError::Flesh { name: asset.name.clone(), source })?;
+        let body =
+            Body::build(&asset, &courses, Vec3::ONE, options).map_err(|e| at_fault(&asset, &courses, Vec3::ONE, e))?;
         Ok(Self { asset, options: *options, courses, body: Arc::new(body), scaled: Arc::default() })
     }
 
@@ -155,7 +160,8 @@ impl Character {
     /// character or its clones.
     ///
     /// # Errors
-    /// [`CharacterError::Flesh`] where the scale is zero or out of range.
+    /// [`CharacterError::Flesh`] where the scale is zero or out of range, [`CharacterError::Muscle`] where a muscle
+    /// becomes too thin, too short or too large at it.
     pub fn body_at(&self, scale: Vec3) -> Result<Arc<Body>, CharacterError> {
         if scale == Vec3::ONE {
             return Ok(self.body.clone());
@@ -165,10 +171,20 @@ impl Character {
             return Ok(body);
         }
         let body = Body::build(&self.asset, &self.courses, scale, &self.options)
-            .map_err(|source| CharacterError::Flesh { name: self.asset.name.clone(), source })?;
+            .map_err(|error| at_fault(&self.asset, &self.courses, scale, error))?;
         let body = Arc::new(body);
         scaled.retain(|body| body.strong_count() > 0);
         scaled.push(Arc::downgrade(&body));
         Ok(body)
+    }
+}
+
+/// Why a body could not be built: an author's muscle, with its key, or else the flesh that was fitted.
+fn at_fault(asset: &CharacterAsset, courses: &[MuscleCourse], scale: Vec3, source: BuildError) -> CharacterError {
+    let name = asset.name.clone();
+    let sized = !matches!(source, BuildError::Scale { .. });
+    match courses.iter().filter(|_| sized).find_map(|course| course.check(scale).err()) {
+        Some(source) => CharacterError::Muscle { name, source: Box::new(source) },
+        None => CharacterError::Flesh { name, source },
     }
 }

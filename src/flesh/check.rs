@@ -14,7 +14,7 @@ const LEAST_LENGTH: f64 = 1.0e-6;
 ///
 /// # Errors
 /// What is wrong first.
-pub(super) fn check(rod: &RodSpec, bone_count: usize) -> Result<(), BuildError> {
+pub fn check(rod: &RodSpec, bone_count: usize) -> Result<(), BuildError> {
     let name = || rod.name.clone();
     let count = rod.nodes.len();
     if count < 2 {

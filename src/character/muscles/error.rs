@@ -115,7 +115,7 @@ pub enum MuscleError {
         /// What it might mean.
         hint: String,
     },
-    /// A path or a bundle makes no sense as a whole.
+    /// A path, a bundle or what several keys say together makes no sense as a whole.
     #[error("muscle {muscle:?}: {key}: {problem}")]
     Shape {
         /// The muscle's name.

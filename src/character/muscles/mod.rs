@@ -4,6 +4,7 @@
 //! `extras.sinew.muscle`, in its extension `SINEW_muscle`, or in `NAME.muscles.json` beside the file.
 
 mod error;
+mod faults;
 mod joint_names;
 #[cfg(feature = "gltf")]
 pub(super) mod object;
@@ -20,7 +21,7 @@ pub use joint_names::JointNames;
 pub use rods::CourseError;
 #[cfg(feature = "viperize")]
 pub use rods::muscle_surface;
-pub(super) use rods::{MuscleCourse, free_surface, lay};
+pub(super) use rods::{MuscleCourse, free_surface, lay, lay_plain};
 #[cfg(feature = "gltf")]
 pub use sidecar::{Sidecar, SidecarError, SidecarSource, sidecar_path, write_sidecar};
 pub use spec::{
@@ -36,6 +37,6 @@ pub const ENDS_ATTRIBUTE: &str = "_SINEW_ENDS";
 pub const SCHEMA_VERSION: u64 = 1;
 
 /// At most 80 characters of a text from a file.
-fn shorten(text: &str) -> &str {
+pub(super) fn shorten(text: &str) -> &str {
     text.char_indices().nth(80).map_or(text, |(end, _)| &text[..end])
 }

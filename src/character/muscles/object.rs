@@ -21,7 +21,8 @@ pub(in crate::character) struct MuscleObject {
     /// The joint that holds the last cross-section, alone or with a place. Default: the path's last point.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub insertion: Option<EndObject>,
-    /// The points that the muscle passes: origin, via points, insertion; on 4 different joints at most.
+    /// The points that the muscle passes: origin, via points, insertion; over 4 joints at most, each counted as
+    /// often as the path comes to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, schemars(length(min = 2, max = 64)))]
     pub path: Option<Vec<PointObject>>,
@@ -48,7 +49,8 @@ pub(in crate::character) struct MuscleObject {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, schemars(with = "Option<u32>"))]
     pub fibre_count: Option<Count>,
-    /// Cross-sections that a path or a mesh is made into. Default: 8.
+    /// Cross-sections that a path or a mesh is made into; a path has one at each of its points, and so never fewer than
+    /// points. Default: 8.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, schemars(with = "Option<u32>"))]
     pub section_count: Option<Count>,

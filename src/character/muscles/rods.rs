@@ -9,8 +9,8 @@ use std::ops::Range;
 use glam::{Affine3A, DVec3, Vec3};
 
 #[cfg(feature = "viperize")]
-use super::{MeshEnds, PathPoint};
-use super::{MuscleMesh, MuscleShape, MuscleSpec, Thickness};
+use super::MeshEnds;
+use super::{MuscleMesh, MuscleShape, MuscleSpec, PathPoint, Thickness};
 use crate::Material;
 #[cfg(feature = "viperize")]
 use crate::character::body::rest_at;
@@ -53,39 +53,56 @@ impl Surface {
     }
 }
 
+/// Why a muscle's own surface moves as other skin does, by its joint weights, and not with the muscle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SurfaceFault {
+    /// Its vertices do not all hang on one node.
+    #[error("it is skinned; take it out of the skin (its Armature modifier, in Blender) and parent it to a bone")]
+    Skinned,
+    /// A joint that holds the muscle has no inverse.
+    #[error("a joint that holds the muscle has no size; give it a scale other than 0")]
+    FlatJoint,
+    /// There are as many palette entries as vertices can name.
+    #[error("the character has {} joints with skin and no room for more; merge some, or skin less", u16::MAX)]
+    FullPalette,
+}
+
 /// Lets a muscle's own surface, if all of it hangs rigidly on one node, follow the muscle's joints: adds what the palette
-/// needs for that. Joints are at rest.
+/// needs for that. Joints are at rest. `None` for a muscle without a surface.
+///
+/// # Errors
+/// [`SurfaceFault`].
 pub fn free_surface(
     spec: &MuscleSpec,
     holds: &[(usize, u32, Holds)],
     joints: &[Affine3A],
     asset: &mut CharacterAsset,
-) -> Option<Surface> {
-    let mesh = spec.mesh.as_ref()?;
+) -> Result<Option<Surface>, SurfaceFault> {
+    let Some(mesh) = &spec.mesh else { return Ok(None) };
     let mut vertices = mesh.vertices.start as usize..mesh.vertices.end as usize;
-    let entry = asset.mesh.influence_joints.get(mesh.vertices.start as usize)?[0];
+    let Some(&[entry, ..]) = asset.mesh.influence_joints.get(vertices.start) else { return Ok(None) };
     let rigid = vertices.all(|vertex| {
         asset.mesh.influence_joints[vertex][0] == entry && asset.mesh.influence_weights[vertex][0] == 1.0
     });
     if !rigid {
-        return None;
+        return Err(SurfaceFault::Skinned);
     }
     let home = asset.palette[entry as usize];
     let to_model = joints[home.joint as usize] * home.inverse_bind;
     let mut entries: Vec<(u32, u16)> = Vec::new();
     for &(_, joint, _) in holds {
         if entries.iter().all(|(of, _)| *of != joint) {
-            let at = u16::try_from(asset.palette.len()).ok()?;
+            let at = u16::try_from(asset.palette.len()).map_err(|_| SurfaceFault::FullPalette)?;
             let inverse_bind = joints[joint as usize].inverse() * to_model;
             // A joint of no size has no inverse.
             if !inverse_bind.is_finite() {
-                return None;
+                return Err(SurfaceFault::FlatJoint);
             }
             asset.palette.push(PaletteEntry { joint, inverse_bind });
             entries.push((joint, at));
         }
     }
-    Some(Surface { vertices: mesh.vertices.clone(), triangles: mesh.triangles.clone(), entries })
+    Ok(Some(Surface { vertices: mesh.vertices.clone(), triangles: mesh.triangles.clone(), entries }))
 }
 
 /// Why a muscle could not be laid.
@@ -125,13 +142,19 @@ pub fn lay(
     asset: &CharacterAsset,
     positions: &[Vec3],
 ) -> Result<MuscleCourse, CourseError> {
+    if let Some(course) = lay_plain(spec, joints) {
+        return Ok(course);
+    }
+    let mesh = spec.mesh.as_ref().ok_or_else(|| CourseError::NoMesh { muscle: spec.name.clone() })?;
+    Ok(between_ends(spec, viperized(spec, mesh, joints, asset, positions)?))
+}
+
+/// Lays a muscle whose shape needs no mesh over joints at rest; `None` where it does.
+pub fn lay_plain(spec: &MuscleSpec, joints: &[Affine3A]) -> Option<MuscleCourse> {
     match &spec.shape {
-        MuscleShape::Path(_) => Ok(along_path(spec, joints)),
-        MuscleShape::Bundle(bundle) => Ok(between_ends(spec, bundle.clone())),
-        MuscleShape::Mesh => {
-            let mesh = spec.mesh.as_ref().ok_or_else(|| CourseError::NoMesh { muscle: spec.name.clone() })?;
-            Ok(between_ends(spec, viperized(spec, mesh, joints, asset, positions)?))
-        }
+        MuscleShape::Path(points) => Some(along_path(spec, points, joints)),
+        MuscleShape::Bundle(bundle) => Some(between_ends(spec, bundle.clone())),
+        MuscleShape::Mesh => None,
     }
 }
 
@@ -225,9 +248,7 @@ fn path(points: &[DVec3], sections: usize) -> Path {
     let length: f64 = lengths.iter().sum();
     let mut path = Path { places: vec![points[0]], along: vec![0.0], length, points: vec![0] };
     let mut before = 0.0;
-    for (pair, stretch) in points.windows(2).zip(&lengths) {
-        let share = (sections - 1) as f64 * stretch / length;
-        let count = (share.round() as usize).max(1);
+    for ((pair, stretch), count) in points.windows(2).zip(&lengths).zip(shares(&lengths, sections - 1)) {
         for k in 1..=count {
             let t = k as f64 / count as f64;
             path.places.push(pair[0].lerp(pair[1], t));
@@ -239,11 +260,23 @@ fn path(points: &[DVec3], sections: usize) -> Path {
     path
 }
 
-fn along_path(spec: &MuscleSpec, joints: &[Affine3A]) -> MuscleCourse {
-    let MuscleShape::Path(points) = &spec.shape else { return between_ends(spec, Bundle::default()) };
+/// How many segments each span of a path is made of: one at least, and else of the total by length, those that are left
+/// to the largest remainders.
+fn shares(lengths: &[f64], total: usize) -> Vec<usize> {
+    let length: f64 = lengths.iter().sum();
+    let mut counts = vec![1; lengths.len()];
+    for _ in lengths.len()..total {
+        let remainder = |span: usize| total as f64 * lengths[span] / length - counts[span] as f64;
+        let largest = (0..lengths.len()).rev().max_by(|&a, &b| remainder(a).total_cmp(&remainder(b)));
+        largest.into_iter().for_each(|span| counts[span] += 1);
+    }
+    counts
+}
+
+fn along_path(spec: &MuscleSpec, points: &[PathPoint], joints: &[Affine3A]) -> MuscleCourse {
     let places: Vec<DVec3> = points.iter().map(|point| point.model_place(&joints[point.joint as usize])).collect();
     let path = path(&places, spec.section_count as usize);
-    let radii = radii(spec, &path);
+    let radii = radii(spec, points, &path);
     let last = points.len() - 1;
     let holds = points
         .iter()
@@ -266,8 +299,7 @@ fn along_path(spec: &MuscleSpec, joints: &[Affine3A]) -> MuscleCourse {
 }
 
 /// Radius (m) at every node of a path: as its points say, else swelling from the tendons to the belly.
-fn radii(spec: &MuscleSpec, path: &Path) -> Vec<f64> {
-    let MuscleShape::Path(points) = &spec.shape else { return Vec::new() };
+fn radii(spec: &MuscleSpec, points: &[PathPoint], path: &Path) -> Vec<f64> {
     let [origin, insertion] = spec.tendon;
     let swell = |along: f64| {
         let belly = ((along - origin) / (1.0 - origin - insertion)).clamp(0.0, 1.0);

@@ -7,12 +7,13 @@ use glam::{Affine3A, DVec3};
 use crate::Material;
 use crate::character::rigid_part;
 use crate::flesh::Bundle;
+use crate::layout::MAX_BONES;
 
 /// Most points a path may have.
 pub const MAX_PATH_POINTS: usize = 64;
 
-/// Most different joints a muscle may hang on, origin and insertion included.
-pub const MAX_MUSCLE_JOINTS: usize = 4;
+/// Most joints a muscle may go over, origin and insertion included, each counted as often as the muscle comes to it.
+pub const MAX_MUSCLE_JOINTS: usize = MAX_BONES;
 
 /// A muscle as its author describes it. Joints are indices into [`Skeleton::joints`](crate::character::Skeleton).
 ///
@@ -36,7 +37,8 @@ pub struct MuscleSpec {
     pub taper: f64,
     /// Fibres K that a path or a mesh is made into, 1 to 64.
     pub fibre_count: u32,
-    /// Cross-sections M that a path or a mesh is made into, 2 to 64.
+    /// Cross-sections M that a path or a mesh is made into, 2 to 64. A path has one at each of its points, and so never
+    /// fewer than points.
     pub section_count: u32,
     /// What it is made of.
     pub material: MuscleMaterial,
@@ -139,6 +141,17 @@ pub enum Thickness {
     PeakForce(f64),
     /// Volume (m³), tendons included.
     Volume(f64),
+}
+
+impl Thickness {
+    /// Its key in files.
+    pub(super) fn key(self) -> &'static str {
+        match self {
+            Self::Radius(_) => "radius",
+            Self::PeakForce(_) => "peak_force",
+            Self::Volume(_) => "volume",
+        }
+    }
 }
 
 /// What a muscle is made of: a preset, single values of which may be replaced.

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use glam::{Affine3A, DVec3};
+use glam::{Affine3A, DVec3, Vec3};
 
 use super::spec::{MAX_MUSCLE_JOINTS, MAX_PATH_POINTS};
-use super::{MuscleError, MuscleMesh, MuscleShape, MuscleSpec, PathPoint, Thickness, shorten};
+use super::{MuscleError, MuscleMesh, MuscleShape, MuscleSpec, PathPoint, Thickness, lay_plain, shorten};
 use crate::character::Skeleton;
 use crate::flesh::Bundle;
 
@@ -74,7 +74,8 @@ fn figure(value: f64) -> String {
     if value != 0.0 && !(1.0e-3..1.0e6).contains(&value.abs()) { format!("{value:e}") } else { format!("{value}") }
 }
 
-/// Checks every muscle on the skeleton that its joints are of, and that each name is there once.
+/// Checks every muscle on the skeleton that its joints are of, and that each name is there once. What passes can be built
+/// into a rod at scale 1; of muscles with a mesh only viperizing can tell.
 ///
 /// # Errors
 /// [`MuscleError`], with the muscle and the key at fault.
@@ -127,7 +128,8 @@ impl Check<'_> {
                 self.place(&format!("{key}.place"), place)?;
             }
         }
-        spec.mesh.as_ref().map_or(Ok(()), |mesh| self.mesh(mesh))
+        spec.mesh.as_ref().map_or(Ok(()), |mesh| self.mesh(mesh))?;
+        lay_plain(spec, self.rest_model).map_or(Ok(()), |course| course.check(Vec3::ONE))
     }
 
     fn numbers(&self) -> Result<(), MuscleError> {
@@ -209,19 +211,21 @@ impl Check<'_> {
             let problem = format!("has {} points; it needs 2 to {MAX_PATH_POINTS}", points.len());
             return Err(self.shape("path", problem));
         }
-        let mut joints: Vec<u32> = Vec::new();
         for (at, point) in points.iter().enumerate() {
             self.joint(&format!("path[{at}].joint"), point.joint)?;
             self.place(&format!("path[{at}].place"), point.place)?;
             if let Some(radius) = point.radius {
                 self.limit(&format!("path[{at}].radius"), radius)?;
             }
-            if !joints.contains(&point.joint) {
-                joints.push(point.joint);
-            }
         }
+        let mut joints: Vec<u32> = points.iter().map(|point| point.joint).collect();
+        joints.dedup();
         if joints.len() > MAX_MUSCLE_JOINTS {
-            let problem = format!("hangs on {} joints; at most {MAX_MUSCLE_JOINTS} can carry it", joints.len());
+            let problem = format!(
+                "goes over {} joints, each counted as often as it comes to it; at most {MAX_MUSCLE_JOINTS} can carry \
+                 it: leave out points, or split the muscle",
+                joints.len()
+            );
             return Err(self.shape("path", problem));
         }
         for (key, end, point) in [("origin", &self.spec.origin, first), ("insertion", &self.spec.insertion, last)] {

@@ -70,6 +70,8 @@ pub fn figure_9() -> Result<Figure, Error> {
         (square / moved.len() as f64).sqrt() * 1.0e3
     };
     let rigid = with_scale(1.0);
+    let turned = matched.rotation.to_scaled_axis().z;
+    let scales = || (0..=60).map(|k| 0.8 + f64::from(k) / 60.0);
     let shown = |title: String, found: Similarity| Panel {
         title,
         x_label: "x (mm)".into(),
@@ -87,12 +89,22 @@ pub fn figure_9() -> Result<Figure, Error> {
         number: 9,
         title: "Scale-invariant shape matching of a cross-section's discs".into(),
         caption: format!(
-            "Seven discs were turned by 0.4 rad, swollen 1.45 times and disturbed by 2 mm each. (33)-(36) find the scale {:.3}; \
-             the matched centres are {:.2} mm (root mean square) from the moved ones, with the scale held at 1 {:.2} mm.",
+            "Seven discs were turned by 0.4 rad, swollen 1.45 times and disturbed by 2 mm each. (33)-(36) find {turned:.3} rad and \
+             the scale {:.3}; the matched centres are {:.2} mm (root mean square) from the moved ones, with the scale held at 1 {:.2} mm.",
             matched.scale,
             off(matched),
             off(rigid)
         ),
+        numbers: vec![
+            ("turn", turned),
+            ("scale", matched.scale),
+            ("distance", 1.0e-3 * off(matched)),
+            ("distance_with_scale_held", 1.0e-3 * off(rigid)),
+            (
+                "least_distance_with_other_scales",
+                1.0e-3 * scales().map(|scale| off(with_scale(scale))).fold(f64::MAX, f64::min),
+            ),
+        ],
         panels: vec![
             Panel {
                 title: "at rest".into(),
@@ -110,7 +122,7 @@ pub fn figure_9() -> Result<Figure, Error> {
                 y_label: "distance of centres, rms (mm)".into(),
                 legend: Some(SeriesLabelPosition::UpperRight),
                 curves: vec![
-                    Curve::new("", 0, (0..=60).map(|k| 0.8 + f64::from(k) / 60.0).map(|s| (s, off(with_scale(s))))),
+                    Curve::new("", 0, scales().map(|scale| (scale, off(with_scale(scale))))),
                     Curve::new("(35)", 1, [(matched.scale, off(matched))]).stroke(Stroke::Dots),
                     Curve::new("scale held at 1", 5, [(1.0, off(rigid))]).stroke(Stroke::Dots),
                 ],
@@ -173,6 +185,8 @@ pub fn figure_10() -> Result<Figure, Error> {
     let (free_volume, free_worst) = volumes(&free, "scale free", 1)?;
     let belly = free.stretches()?[SEGMENTS / 2];
     let end = free.stretches()?[1];
+    let held_belly = rigid.stretches()?[SEGMENTS / 2].0;
+    let held = rigid.stretches()?.iter().map(|(_, scale)| (scale - 1.0).abs()).fold(0.0, f64::max);
     Ok(Figure {
         number: 10,
         title: "Isometric contraction of a muscle's middle half".into(),
@@ -180,9 +194,19 @@ pub fn figure_10() -> Result<Figure, Error> {
             "Ends held, the middle half active with a stress of 0.3 E, ν = 0.49, {SEGMENTS} segments. With the scale free the \
              belly is {:.3} times as long and {:.3} times as thick (an independent minimisation: 0.856 and 1.079), the ends \
              {:.3} and {:.3} (1.148 and 0.935), and no section's volume is off by more than {free_worst:.2} %; with the scale held, \
-             {rigid_worst:.1} %.",
+             {rigid_worst:.1} %, because the belly then stays {held_belly:.3} times as long.",
             belly.0, belly.1, end.0, end.1
         ),
+        numbers: vec![
+            ("belly_stretch", belly.0),
+            ("belly_scale", belly.1),
+            ("end_stretch", end.0),
+            ("end_scale", end.1),
+            ("volume_error_scale_free", 0.01 * free_worst),
+            ("volume_error_scale_held", 0.01 * rigid_worst),
+            ("scale_error_scale_held", held),
+            ("belly_stretch_scale_held", held_belly),
+        ],
         panels: vec![
             shown("at rest", &rest, 0)?,
             shown("active, traditional: scale held at 1", &rigid, 5)?,

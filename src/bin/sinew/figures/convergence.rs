@@ -74,6 +74,7 @@ pub fn figure_14(effort: Effort) -> Result<Figure, Error> {
             ..Panel::default()
         }
     };
+    let last = |way: usize| ways[way].stands.last().map_or(f64::NAN, |stand| stand.2.residual / initial);
     let least = 1.0e-7;
     Ok(Figure {
         number: 14,
@@ -91,6 +92,17 @@ pub fn figure_14(effort: Effort) -> Result<Figure, Error> {
             ways[2].time,
             ways[2].time / ways[0].time
         ),
+        numbers: vec![
+            ("solves", ways[0].to_one_percent as f64),
+            ("solve_time", 1.0e-6 * ways[0].time),
+            ("jacobi_updates", ways[1].to_one_percent as f64),
+            ("jacobi_ratio", ways[1].time / ways[0].time),
+            ("gauss_seidel_updates", ways[2].to_one_percent as f64),
+            ("gauss_seidel_ratio", ways[2].time / ways[0].time),
+            ("last_residual", last(0)),
+            ("jacobi_last_residual", last(1)),
+            ("gauss_seidel_last_residual", last(2)),
+        ],
         panels: vec![
             panel("strain energy", "iterations", "energy (J)", &|s| (s.0 as f64, s.2.strain)),
             panel("volume energy", "iterations", "energy (J)", &|s| (s.0 as f64, s.2.volume)),

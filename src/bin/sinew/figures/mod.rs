@@ -11,6 +11,7 @@ mod volume;
 use std::path::PathBuf;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Map, Value, json};
 
 use self::plot::Figure;
 use crate::{Error, print};
@@ -25,6 +26,9 @@ pub struct FiguresArgs {
     /// Fewer segments, frames and iterations: a look in a moment.
     #[arg(long)]
     coarse: bool,
+    /// Writes the numbers of the captions as JSON.
+    #[arg(long, value_name = "R.json")]
+    report: Option<PathBuf>,
 }
 
 /// How finely to run.
@@ -61,6 +65,7 @@ pub fn figures(args: &FiguresArgs) -> Result<(), Error> {
         FIGURES.iter().filter(|(number, _)| args.figures.is_empty() || args.figures.contains(number)).collect();
     let bar = ProgressBar::new(wanted.len() as u64)
         .with_style(ProgressStyle::with_template("figure {msg} {bar:30} {pos}/{len}")?);
+    let mut numbers = Map::new();
     for (number, draw) in wanted {
         bar.set_message(number.to_string());
         bar.tick();
@@ -69,8 +74,14 @@ pub fn figures(args: &FiguresArgs) -> Result<(), Error> {
         figure.draw()?.write_png(&path)?;
         let told = format!("{}: Figure {number}. {}. {}\n", path.display(), figure.title, figure.caption);
         bar.suspend(|| print(&told))?;
+        let own = figure.numbers.iter().map(|(name, value)| ((*name).to_string(), Value::from(*value)));
+        numbers.insert(number.to_string(), Value::Object(own.collect()));
         bar.inc(1);
     }
     bar.finish_and_clear();
+    if let Some(path) = &args.report {
+        let report = json!({ "version": env!("CARGO_PKG_VERSION"), "coarse": args.coarse, "figures": numbers });
+        std::fs::write(path, format!("{report:#}\n")).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
     Ok(())
 }

@@ -83,6 +83,8 @@ pub struct Figure {
     pub title: String,
     /// What it shows, with the measured quantity.
     pub caption: String,
+    /// The figures that the caption tells, for the report; lengths in m, times in s, else pure numbers.
+    pub numbers: Vec<(&'static str, f64)>,
     /// From left to right, two a row.
     pub panels: Vec<Panel>,
 }

@@ -36,8 +36,11 @@ fn settled(material: Material, stretch: f64) -> Result<Rod, Error> {
 pub fn figure_5(effort: Effort) -> Result<Figure, Error> {
     let keeping = Material { youngs_modulus: 1.0e5, poissons_ratio: 0.499, ..Material::default() };
     let standard = Material { poissons_ratio: 0.0, ..keeping };
-    let shapes = |title: &str, stretch: f64| -> Result<Panel, Error> {
-        let mut curves = silhouette(&settled(standard, stretch)?.nodes()?, "standard Cosserat rod", 5);
+    let mut standard_scale = 0.0_f64;
+    let mut shapes = |title: &str, stretch: f64| -> Result<Panel, Error> {
+        let plain = settled(standard, stretch)?;
+        standard_scale = plain.stretches()?.iter().map(|s| (s.1 - 1.0).abs()).fold(standard_scale, f64::max);
+        let mut curves = silhouette(&plain.nodes()?, "standard Cosserat rod", 5);
         curves.extend(silhouette(&settled(keeping, stretch)?.nodes()?, "volume-preserving rod", 1));
         Ok(Panel {
             title: title.into(),
@@ -50,6 +53,7 @@ pub fn figure_5(effort: Effort) -> Result<Figure, Error> {
             ..Panel::default()
         })
     };
+    let shapes = [shapes("stretched to 1.6", 1.6)?, shapes("compressed to 0.7", 0.7)?];
     let steps = effort.of(15, 4);
     let [mut found, mut off] = [Vec::new(), Vec::new()];
     let mut worst = 0.0_f64;
@@ -60,20 +64,31 @@ pub fn figure_5(effort: Effort) -> Result<Figure, Error> {
         found.push((stretch, scale));
         off.push((stretch, 100.0 * (stretch * scale * scale - 1.0)));
     }
+    let [least, most] = [found.first(), found.last()].map(|end| end.map_or(0.0, |p| p.0));
+    let scale_error = found.iter().map(|p| (p.1 * p.0.sqrt() - 1.0).abs()).fold(0.0, f64::max);
+    let [stretched, compressed] = shapes;
     let exact = (0..=100).map(|k| 0.65 + 1.45 * f64::from(k) / 100.0).map(|stretch| (stretch, stretch.powf(-0.5)));
     Ok(Figure {
         number: 5,
         title: "Static behaviour: a rod thins when stretched and bulges when compressed".into(),
         caption: format!(
             "A rod of 1 m, r = 25 cm, ends held in place and thickness, 16 segments, E = 100 kPa, ν = 0.499 (the standard rod: ν = 0), at rest \
-             after 4 s. In the middle of the rod the volume is within {:.2} % of its rest value from stretch {:.2} to {:.2}.",
+             after 4 s. In the middle of the rod the volume is within {:.2} % of its rest value from stretch {least:.2} to {most:.2}, \
+             and the scale within {:.2} % of stretch^(-1/2); the standard rod's scale stays within {:.4} % of 1.",
             100.0 * worst,
-            found.first().map_or(0.0, |p| p.0),
-            found.last().map_or(0.0, |p| p.0)
+            100.0 * scale_error,
+            100.0 * standard_scale
         ),
+        numbers: vec![
+            ("volume_error", worst),
+            ("scale_error", scale_error),
+            ("least_stretch", least),
+            ("most_stretch", most),
+            ("scale_error_of_standard_rod", standard_scale),
+        ],
         panels: vec![
-            shapes("stretched to 1.6", 1.6)?,
-            shapes("compressed to 0.7", 0.7)?,
+            stretched,
+            compressed,
             Panel {
                 title: "scale of the middle".into(),
                 x_label: "stretch of the middle (1)".into(),
@@ -149,6 +164,7 @@ pub fn figure_6(effort: Effort) -> Result<Figure, Error> {
              elastic bar run at sqrt(E/ρ) = {bar:.2} m/s.",
             100.0 * squeeze
         ),
+        numbers: vec![("speed", speed), ("bar_speed", bar)],
         panels: vec![
             Panel {
                 title: "scale along the rod".into(),
@@ -217,6 +233,13 @@ pub fn figure_13(effort: Effort) -> Result<Figure, Error> {
             peak(&most),
             100.0 * volume_at_twice(&parameters.material)
         ),
+        numbers: vec![
+            ("elongation", 0.01 * peak(&lengths)),
+            ("volume_error_mean", 0.01 * peak(&mean)),
+            ("volume_error_max", 0.01 * peak(&most)),
+            ("volume_error_of_material", volume_at_twice(&parameters.material)),
+            ("elongation_at_the_end", 0.01 * lengths.last().map_or(0.0, |p| p.1)),
+        ],
         panels: vec![
             Panel {
                 title: "length".into(),
@@ -297,6 +320,11 @@ pub fn figure_15(effort: Effort) -> Result<Figure, Error> {
         let late = || curve.iter().filter(|p| p.0 > 0.02).map(|p| p.1);
         late().fold(f64::MIN, f64::max) - late().fold(f64::MAX, f64::min)
     };
+    // The stretch that goes with the scale, over the last period of the longest wave, 2L / sqrt(E/ρ) = 0.2 s.
+    let mean_stretch = |curve: &[(f64, f64)]| {
+        let late: Vec<f64> = curve.iter().filter(|p| p.0 >= 0.2).map(|p| p.1.powi(-2)).collect();
+        late.iter().sum::<f64>() / late.len() as f64
+    };
     let panel = |title: &str, own: Vec<(f64, f64)>, bergou: Vec<(f64, f64)>| Panel {
         title: title.into(),
         x_label: "time (s)".into(),
@@ -322,6 +350,14 @@ pub fn figure_15(effort: Effort) -> Result<Figure, Error> {
             swing(&own_pulled),
             swing(&bergou_pulled)
         ),
+        numbers: vec![
+            ("swing_pinched", swing(&own)),
+            ("swing_pinched_computed", swing(&bergou)),
+            ("swing_pulled", swing(&own_pulled)),
+            ("swing_pulled_computed", swing(&bergou_pulled)),
+            ("mean_stretch_pulled", mean_stretch(&own_pulled)),
+            ("mean_stretch_pulled_computed", mean_stretch(&bergou_pulled)),
+        ],
         panels: vec![
             panel("pinched in the middle and let go", own, bergou),
             panel("ends pulled to 1.3 in 50 ms", own_pulled, bergou_pulled),
