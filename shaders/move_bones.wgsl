@@ -42,7 +42,9 @@ fn set_target(chain: Chain, index: u32) {
     let bone_frame = chain4(chain.chain, bone + 3u);
     let place = bone_place + rotate(bone_frame, rest3(rest_row, REST_HOLD_PLACE));
     var frame = normalised(product(bone_frame, rest4(rest_row, REST_HOLD_FRAME)));
-    if rest_at(rest_row, REST_SLIDES) > 0.5 && index > 0u && index + 1u < chain.node_count {
+    // Where the bone holds the frame, it guides along that.
+    let turns = rest_at(rest_row, REST_SLIDES) * rest_at(rest_row, REST_FREE_FRAME);
+    if turns > 0.5 && index > 0u && index + 1u < chain.node_count {
         frame = along_path(chain, index, frame);
     }
     let row = node_row_of(chain, index);

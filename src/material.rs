@@ -11,7 +11,7 @@ pub struct Material {
     pub density: f64,
     /// Damping (1/s) of motion relative to the bones, or to a free rod's own rigid motion.
     pub damping: f64,
-    /// Young's modulus (Pa) along the fibres that it has besides the isotropic rest, 0 to 10¹²: they resist by the path
+    /// Young's modulus (Pa) along the fibres that it has besides the isotropic rest, 0 to 10¹³: they resist by the path
     /// through the sections, whatever their tilt.
     pub fibre_modulus: f64,
     /// Active stress at full activation (Pa); skeletal muscle has about 3·10⁵.

@@ -1,4 +1,4 @@
-//! Tendons in series with muscle at the default substeps: made taut at once, let out, over a via point.
+//! Tendons in series with muscle at the default substeps: made taut at once, over a via point, let in.
 
 mod common;
 

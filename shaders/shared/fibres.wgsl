@@ -24,7 +24,7 @@ struct Contraction {
     in_series: f32,
 }
 
-// Mean stretch λ of the segment's fibres, weighted by tension: 1 at rest.
+// Mean stretch λ of the segment's fibres, weighted by their areas: 1 at rest.
 fn fibre_stretch(strain: SegmentStrain, row: ptr<function, RestRow>) -> f32 {
     let by_darboux =
         vec3<f32>((*row)[REST_FIBRE_DARBOUX], (*row)[REST_FIBRE_DARBOUX + 1u], (*row)[REST_FIBRE_DARBOUX + 2u]);

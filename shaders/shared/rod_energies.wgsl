@@ -1,7 +1,7 @@
 // Energies of one segment: gradients and Gauss–Newton blocks; the twin of src/cpu/rod_energies.rs, which has the
 // table of residuals and the derivatives.
 
-const LEAST_STRAIN: f32 = 0.1;
+const LEAST_SLOPE2: f32 = 0.01;
 
 // A rest row, as the stage has read it.
 alias RestRow = array<f32, REST_ENTRIES>;
@@ -109,7 +109,8 @@ fn elastic_terms(
     let pull = axes * vec3<f32>(across_u, across_v, tension);
     let volume_by_scale = 2.0 * s * gw;
     let force_by_scale = w * (volume * s2 * volume_by_scale - likeness_by_scale);
-    let propped = shear + larger(-tension, 0.0) / larger(gw, LEAST_STRAIN);
+    let slope2 = larger(dot(slope, slope), LEAST_SLOPE2);
+    let propped = shear + larger(-tension, 0.0) * larger(gw, 0.0) / slope2;
     var stiffness = sym_transverse(propped, axial_stiffness - propped, w);
 
     // (14), (19), (20): moment and stiffness by Ω, both by Ω and s.

@@ -51,7 +51,7 @@ pub struct Contraction<V> {
     pub in_series: V,
 }
 
-/// Mean stretch λ of the segment's fibres, weighted by tension: 1 at rest.
+/// Mean stretch λ of the segment's fibres, weighted by their areas: 1 at rest.
 ///
 /// Fibre i is at p_i in the sections' frames, so its slope in the axes of q_m is Γ + Δ/l p̄_i + s(p_i′ + Ω × p̄_i), with
 /// p̄_i the mean of its two offsets and p_i′ their difference over l. Its length is taken linear in what it has besides
@@ -65,8 +65,8 @@ pub fn fibre_stretch<L: Lanes>(lanes: L, strain: &SegmentStrain<L::V>, row: &[En
 }
 
 /// How fibres of stretch λ pull: f_a = x(2 − x) with x = λ over the optimal stretch, and f_p = e^{λ−1} − 1 above
-/// λ = 1 (thesis 6.4.2; to fifth order, 10⁻³ at λ = 2, from where it goes on straight); by the rate v of λ over the fastest shortening
-/// Hill's f_v = (1 + v)/(1 − 4v) while they shorten, 1 + 5v/(1 + 10v) while they lengthen.
+/// λ = 1 (thesis 6.4.2; to fifth order, 10⁻³ at λ = 2, from where it goes on straight); by the rate v of λ over the
+/// fastest shortening Hill's f_v = (1 + v)/(1 − 4v) while they shorten, 1 + 5v/(1 + 10v) while they lengthen.
 #[inline(always)]
 pub fn contract<L: Lanes>(
     lanes: L,

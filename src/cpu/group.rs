@@ -22,8 +22,8 @@ pub struct GroupRest<T> {
     pub slides: Vec<bool>,
     /// Whether any lane resists surface bending, (15).
     pub has_surface_bending: bool,
-    /// Whether any lane's fibres pull without activation.
-    pub has_passive_tension: bool,
+    /// Whether any lane's fibres have a stiffness or a passive tension, which act without activation.
+    pub has_stiff_fibres: bool,
     /// Whether any lane's fibre tension depends on the rate of its stretch.
     pub has_force_velocity: bool,
 }
@@ -48,7 +48,7 @@ impl GroupRest<f32> {
             bone_count: self.bone_count,
             has_free_chain: self.has_free_chain,
             has_surface_bending: self.has_surface_bending,
-            has_passive_tension: self.has_passive_tension,
+            has_stiff_fibres: self.has_stiff_fibres,
             has_force_velocity: self.has_force_velocity,
         }
     }
@@ -94,10 +94,10 @@ pub fn has_planes<T: Copy + Into<f64>>(inputs: &[Entry<T>]) -> bool {
     inputs[input::PLANES..input::PLANES + 3].iter().flatten().any(|&value| value.into() != 0.0)
 }
 
-/// Whether any chain's fibres pull.
+/// Whether any chain's fibres have a say.
 #[inline(always)]
 pub fn contracts<T: Copy + Into<f64>>(group: &Group<T>) -> bool {
-    group.rest.has_passive_tension || group.inputs[input::ACTIVATION].iter().any(|&value| value.into() != 0.0)
+    group.rest.has_stiff_fibres || group.inputs[input::ACTIVATION].iter().any(|&value| value.into() != 0.0)
 }
 
 /// Whether any bone of the group moves in this substep or moved in the last one.

@@ -70,11 +70,13 @@ fn along_path<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize, frame:
     // Against w there is no shortest way.
     let cosine = (path.dot(path).sqrt() + w.dot(path)).max(lanes.splat(1.0e-3));
     let turned = Quaternion([x, y, z, cosine]).product(frame).normalised(lanes);
-    let slides = lanes.at(group.rest.row(index), rest::SLIDES);
+    // Where the bone holds the frame, it guides along that.
+    let rest_row = group.rest.row(index);
+    let turns = lanes.at(rest_row, rest::SLIDES) * lanes.at(rest_row, rest::FREE_FRAME);
     let half = lanes.splat(0.5);
     let mut chosen = frame;
     for k in 0..4 {
-        chosen.0[k] = slides.where_less(half, frame.0[k], turned.0[k]);
+        chosen.0[k] = turns.where_less(half, frame.0[k], turned.0[k]);
     }
     chosen
 }

@@ -30,13 +30,14 @@
 //! (K − N/Γ_w)|y − Γ_wμ|² + N/Γ_w|y|² together with the shear stiffness K, y what the slope does across w.
 //!
 //! A segment under pressure, N < 0, is stiffer against shear by |N|/Γ_w: its sections cannot tilt without shortening it
-//! further. Less of it, and one solve turns them by more than the way to balance and back. The negative rest, which lets
-//! a rod buckle, is left out of the blocks and stays in the forces.
+//! further. Less of it, and one solve turns them by more than the way to balance and back. Taken as |N|Γ_w/|Γ|², which is
+//! the same where w is along the path, and nothing where the sections have yet to turn round. The negative rest, which
+//! lets a rod buckle, is left out of the blocks and stays in the forces.
 //!
-//! A segment under tension resists turning as a string does, by NΓ_w across w on the mean turn ½(α + β). In series with the shear stiffness that is the string's N/Γ_w on the places. Without
-//! it a single solve takes the string's force where inertia alone would bring the nodes, which is stable only up to
-//! h̃²ω² = 4/3, with ω² = 4N/ml for the shortest waves. So only the tension beyond a margin within that is counted,
-//! NlΓ_w − ml²/4h̃², and slack rods converge as JᵀKJ does.
+//! A segment under tension resists turning as a string does, by NΓ_w across w on the mean turn ½(α + β). In series with
+//! the shear stiffness that is the string's N/Γ_w on the places. Without it a single solve takes the string's force where
+//! inertia alone would bring the nodes, which is stable only up to h̃²ω² = 4/3, with ω² = 4N/ml for the shortest waves.
+//! So only the tension beyond a margin within that is counted, NlΓ_w − ml²/4h̃², and slack rods converge as JᵀKJ does.
 //!
 //! Derivatives are by world displacements δc, by δs and by world rotation vectors α (of a) and β (of b), which
 //! turn a frame as q → exp(α/2) q. Let t = Im p/(1 + Re p) in the world's axes, the tangent of half the angle
@@ -54,8 +55,8 @@ use crate::layout::{node, rest};
 /// Unknowns of a node, in this order: place (3), scale, rotation (3).
 pub const UNKNOWNS: usize = 7;
 
-/// The least Γ_w with which a pressed segment's stiffness against shear is taken.
-pub const LEAST_STRAIN: f32 = 0.1;
+/// The least |Γ|² with which a pressed segment's stiffness against shear is taken.
+pub const LEAST_SLOPE2: f32 = 0.01;
 
 /// A 7-vector over a node's unknowns.
 pub type Vec7<V> = [V; UNKNOWNS];
@@ -237,7 +238,8 @@ fn elastic_terms<L: Lanes>(
     let pull = to_world(&axes, V3([across_u, across_v, tension]));
     let volume_by_scale = two * s * gw;
     let force_by_scale = w * (volume * s2 * volume_by_scale - likeness_by_scale);
-    let propped = shear + (-tension).max(zero) / gw.max(lanes.splat(LEAST_STRAIN));
+    let slope2 = slope.dot(slope).max(lanes.splat(LEAST_SLOPE2));
+    let propped = shear + (-tension).max(zero) * gw.max(zero) / slope2;
     let stiffness = Sym3::transverse(propped, axial_stiffness - propped, w);
     let taut = (tension.max(zero) * gw.max(zero) - slack).max(zero) * lanes.splat(0.25);
     let string = Sym3::transverse(taut, -taut, w);

@@ -33,7 +33,7 @@ pub(super) fn balance(group: &mut GroupRest<f32>, lane: usize, poses: &[Pose], g
     }
     stiff.held.fill(true);
     stiff.has_surface_bending = false;
-    stiff.has_passive_tension = false;
+    stiff.has_stiff_fibres = false;
 
     let config = StepConfig { substeps: 1, gravity: DVec3::ZERO, ..Default::default() };
     let params = StepParams::new(&config, LONG, 0, 0.0);

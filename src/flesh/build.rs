@@ -159,7 +159,7 @@ fn inert_group(node_count: usize) -> GroupRest<f32> {
         bone_count: 1,
         has_free_chain: false,
         has_surface_bending: false,
-        has_passive_tension: false,
+        has_stiff_fibres: false,
         has_force_velocity: false,
     }
 }
@@ -206,8 +206,15 @@ fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpe
             set(j, entry, value);
         }
     }
-    let stiff_fibres = (0..count - 1).any(|j| material(j).fibre_modulus > 0.0);
-    group.has_passive_tension |= rod.contraction.passive > 0.0 || stiff_fibres;
+    let peaks: Vec<f64> =
+        (0..count - 1).map(|j| f64::from(group.rows[j * rest::ENTRIES + rest::ACTIVE][lane]) / lengths[j]).collect();
+    let strongest = peaks.iter().copied().fold(0.0, f64::max);
+    for (j, length) in lengths.iter().enumerate() {
+        let in_series = strongest * (1.0 - contractile(rod, j)) * length;
+        group.rows[j * rest::ENTRIES + rest::SERIES][lane] = in_series as f32;
+        group.has_stiff_fibres |= in_series > 0.0 || material(j).fibre_modulus > 0.0;
+    }
+    group.has_stiff_fibres |= rod.contraction.passive > 0.0;
     group.has_force_velocity |= rod.contraction.max_velocity.is_some();
     let slots = attach(group, lane, rod, &poses, bones);
     if rod.rigid {
@@ -307,13 +314,17 @@ fn rest_strain([a, b]: [&Pose; 2]) -> (DVec3, DVec3) {
     (strain, relative.xyz() * (4.0 / (1.0 + relative.w) / length))
 }
 
+fn contractile(rod: &RodSpec, segment: usize) -> f64 {
+    rod.contraction.contractile.get(segment).copied().unwrap_or(1.0)
+}
+
 /// What the fibres of a segment do, see [`crate::cpu::fibres::fibre_stretch`]: each by its area as a share.
-fn fibre_entries(rod: &RodSpec, segment: usize, ends: [&Pose; 2]) -> [(usize, f64); 13] {
+fn fibre_entries(rod: &RodSpec, segment: usize, ends: [&Pose; 2]) -> [(usize, f64); 12] {
     let length = ends[0].translation.distance(ends[1].translation);
     let (strain, darboux) = rest_strain(ends);
     let axis = [0, 1].map(|k| Fibre { offset: DVec3::ZERO, radius: rod.nodes[segment + k].section.radius() });
-    let contractile = rod.contraction.contractile.get(segment).copied().unwrap_or(1.0);
-    // Tendon bears its tension in its middle: it has hardly any stiffness against the couples of another.
+    let contractile = contractile(rod, segment);
+    // Tendon bears its tension in its middle: off-axis fibres would put couples on sections that hardly resist bending.
     let pairs: Vec<[Fibre; 2]> = if rod.fibres.is_empty() || contractile == 0.0 {
         vec![axis]
     } else {
@@ -348,7 +359,6 @@ fn fibre_entries(rod: &RodSpec, segment: usize, ends: [&Pose; 2]) -> [(usize, f6
         (rest::INV_MAX_VELOCITY, contraction.max_velocity.map_or(0.0, |velocity| 1.0 / velocity)),
         (rest::SHORTENING, contraction.shortening * contractile * strain.z),
         (rest::FIBRE_STIFFNESS, material.fibre_modulus * sum * length),
-        (rest::SERIES, contraction.peak_force.unwrap_or(rod.material.peak_stress * sum) * (1.0 - contractile) * length),
     ]
 }
 

@@ -86,7 +86,8 @@ pub struct RodSpec {
 /// How a rod's fibres contract: their tension is activation × peak stress × area × what depends on their stretch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Contraction {
-    /// How much of each segment contracts, 0 (tendon) to 1 (belly); none for 1 everywhere.
+    /// How much of each segment contracts, 0 to 1 (belly); none for 1 everywhere. What is 0 is tendon: it bears its tension
+    /// in its middle.
     pub contractile: Vec<f64>,
     /// Tension (N) of the whole muscle at full activation, the same wherever it contracts, as of fibres that go from
     /// tendon to tendon; `None` for peak stress × area, cross-section by cross-section.

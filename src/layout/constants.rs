@@ -7,7 +7,7 @@ use super::{chain, input, node, rest, scratch};
 use crate::cpu::{
     fibres::{RESTING, TOE},
     predict::{SCALE_LIMIT, SLENDER},
-    rod_energies::{LEAST_STRAIN, UNKNOWNS},
+    rod_energies::{LEAST_SLOPE2, UNKNOWNS},
     solve_contacts::{CONTACT_STIFFNESS, RECOVERY_SPEED},
     solve_rods::{LEAST_PIVOT, LEAST_SCALE, MOST_SCALE, REACH},
 };
@@ -107,7 +107,7 @@ pub const CONSTANTS: &[&[(&str, u32)]] = &[SIZES, REST, NODE, INPUT, CHAIN, SCRA
 pub const FLOAT_CONSTANTS: &[(&str, f32)] = &[
     ("SCALE_LIMIT", SCALE_LIMIT),
     ("SLENDER", SLENDER),
-    ("LEAST_STRAIN", LEAST_STRAIN),
+    ("LEAST_SLOPE2", LEAST_SLOPE2),
     ("TOE", TOE),
     ("RESTING", RESTING),
     ("LEAST_PIVOT", LEAST_PIVOT),

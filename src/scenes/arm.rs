@@ -60,7 +60,7 @@ pub const SPECIFIC_TENSION: f64 = 1.4e6;
 /// Strain beyond the optimal fibre length at which passive tension is peak tension (Thelen 2003).
 pub const PASSIVE_STRAIN: f64 = 0.6;
 
-/// Cross-sections that a path is made into, at the least: enough for its via points.
+/// Cross-sections that a path is made into: enough for its via points.
 pub const SECTION_COUNT: u32 = 11;
 
 /// A muscle as published.

@@ -93,7 +93,7 @@ fn joint_bones(step: usize) -> Vec<Pose> {
     vec![first, second, third]
 }
 
-/// Spindles of seven fibres that go over three bones by a via point each: with tendons and every law of contraction,
+/// Spindles of seven fibres that go over three bones by a via point each: with stiff tendons and every law of contraction,
 /// rigid, in balance under gravity, and one that hangs by one end.
 fn muscles() -> Vec<RodSpec> {
     let spindle = |index: usize| {
@@ -123,6 +123,9 @@ fn muscles() -> Vec<RodSpec> {
         shortening: 0.1,
         ..Default::default()
     };
+    let tendon = Material { fibre_modulus: 5.0e6, ..over.material };
+    over.segment_materials = vec![over.material; 9];
+    (over.segment_materials[0], over.segment_materials[8]) = (tendon, tendon);
     let mut rigid = spindle(1).attach(5, 1, Holds::GUIDE).attach(9, 2, Holds::PIN);
     rigid.rigid = true;
     let mut balanced = spindle(2);

@@ -13,7 +13,7 @@ use sinew::cpu::group::Group;
 use sinew::cpu::lanes::{Entry, OneF64};
 use sinew::cpu::math::{Quaternion, V3};
 use sinew::cpu::rod_energies::{
-    LEAST_STRAIN, Section, SegmentStrain, UNKNOWNS, energy, measure, residuals, segment_terms,
+    LEAST_SLOPE2, Section, SegmentStrain, UNKNOWNS, energy, measure, residuals, segment_terms,
 };
 use sinew::cpu::run_stage;
 use sinew::cpu::solve_rods::REACH;
@@ -121,9 +121,10 @@ fn tension(strain: &SegmentStrain<f64>, row: &[Entry<f64>], activation: f64) -> 
     (axial.0 + fibres.shortening) * axial.1 + strain.scale.powi(2) * volume.0 * volume.1 + likeness.0 * likeness.1
 }
 
-/// By how much a segment under pressure N is stiffer against shear: |N|/Γ_w.
+/// By how much a segment under pressure N is stiffer against shear: |N|Γ_w/|Γ|².
 fn prop(strain: &SegmentStrain<f64>, row: &[Entry<f64>], activation: f64) -> f64 {
-    (-tension(strain, row, activation)).max(0.0) / strain.strain.0[2].max(f64::from(LEAST_STRAIN))
+    let pressure = (-tension(strain, row, activation)).max(0.0);
+    pressure * strain.strain.0[2].max(0.0) / strain.slope.dot(strain.slope).max(f64::from(LEAST_SLOPE2))
 }
 
 /// The string's stiffness of a segment under tension, on the mean turn of its two ends, across w: N·Γ_w/4 on each.
@@ -225,13 +226,18 @@ fn fibre_stiffness_is_the_derivative_of_their_pull() {
         row[rest::INV_OPTIMAL] = entry(random.uniform(0.5, 1.5));
         row[rest::PASSIVE] = entry(random.uniform(0.0, 1.0));
         row[rest::INV_MAX_VELOCITY] = entry(random.uniform(0.0, 0.2));
-        let stretch = random.uniform(0.3, 1.9_f64.min(1.99 / row[rest::INV_OPTIMAL][0]));
+        let stretch = random.uniform(0.3, 2.6_f64.min(1.99 / row[rest::INV_OPTIMAL][0]));
         let prev_stretch = stretch + random.uniform(-0.05, 0.05);
         let excitation = Excitation { activation: random.uniform(0.0, 1.0), prev_stretch, inv_step: 60.0 };
         let at = |by: f64| contract(LANES, stretch + by, &row, &excitation);
         let slope = (at(STEP).pull - at(-STEP).pull) / (2.0 * STEP);
         let here = at(0.0);
-        assert!(here.pull >= 0.0, "fibres never push");
+        assert!(here.pull >= 0.0, "contractile fibres never push");
+        if (1.0 - 0.9 * f64::from(TOE)..1.0).contains(&stretch) {
+            let slack = Excitation { activation: 0.0, ..excitation };
+            let as_above = row[rest::ACTIVE][0] * row[rest::PASSIVE][0];
+            assert!((contract(LANES, stretch, &row, &slack).stiffness - as_above).abs() <= BAR, "at {stretch}");
+        }
         // Kinks: λ = 1 (passive), at rest (rate), fully shortening; below λ = 1 the stiffness is that of above.
         let toe = 1.0 - f64::from(TOE) - STEP..1.0 + STEP;
         let kink = toe.contains(&stretch) || (stretch - prev_stretch).abs() < STEP;
