@@ -5,7 +5,7 @@ mod common;
 use common::Random;
 use glam::{DQuat, DVec3, Vec3};
 use sinew::character::skin_weights::{
-    Pull, PullLimit, SkinFairing, SkinPill, bundle_pills, carrier_weights, section_pills,
+    Pull, PullLimit, SkinFairing, SkinPill, bundle_pills, carrier_weights, flesh_pills,
 };
 use sinew::cpu::{deform_skin::deform_vertices, pose_sections::pose_sections};
 use sinew::flesh::{Bundle, Disc, Flesh, FleshState, Holds, RodSpec};
@@ -90,7 +90,7 @@ fn deformed(flesh: &Flesh, skin: &Skin, state: &FleshState, bones: &[Pose], root
 fn moved_tube(turned: impl Fn(f64) -> (DVec3, DQuat, f32)) -> (Vec<Vec3>, Vec<Vec3>) {
     let flesh = rod();
     let (places, triangles) = tube(1.0, 1.1 * RADIUS, 41, 24);
-    let weights = whole(&places, &triangles, &section_pills(&flesh));
+    let weights = whole(&places, &triangles, &flesh_pills(&flesh));
     let skin = own_surface(&flesh, &places, &weights);
     let mut state = FleshState::at_rest(&flesh, &[], &Pose::IDENTITY);
     for j in 0..=SEGMENTS {
@@ -190,7 +190,7 @@ fn a_muscles_own_surface_follows_it_wherever_its_bones_are() {
     );
     let flesh = Flesh::build(&[rod], &bones).expect("sound");
     let (places, triangles) = tube(1.0, 1.1 * RADIUS, 21, 16);
-    let weights = whole(&places, &triangles, &section_pills(&flesh));
+    let weights = whole(&places, &triangles, &flesh_pills(&flesh));
     let skin = own_surface(&flesh, &places, &weights);
     let mut worst = 0.0_f64;
     for _ in 0..20 {
@@ -231,7 +231,7 @@ fn skin_at_rest_on_moved_bones_is_where_they_take_it() {
     let rod = RodSpec::straight("rod", DVec3::ZERO, DVec3::X, SEGMENTS, RADIUS).attach(0, 0, Holds::CLAMP);
     let flesh = Flesh::build(&[rod], &[rest]).expect("sound");
     let (places, triangles) = tube(1.0, 1.1 * RADIUS, 21, 16);
-    let skin = own_surface(&flesh, &places, &whole(&places, &triangles, &section_pills(&flesh)));
+    let skin = own_surface(&flesh, &places, &whole(&places, &triangles, &flesh_pills(&flesh)));
     let mut worst = 0.0_f32;
     for k in 0..20 {
         let root = Pose::new(random.vector(-5.0e3, 5.0e3), random.rotation());
@@ -256,7 +256,7 @@ fn sheet() -> (Vec<Vec3>, Vec<[u32; 3]>, Vec<SkinPill>) {
     let at = |k: u32| Vec3::new(0.01 * (k % 41) as f32, 1.001 * RADIUS as f32, 0.01 * (k / 41) as f32 - 0.05);
     let quad = |k: u32| [[k, k + 1, k + 41], [k + 1, k + 42, k + 41]];
     let triangles = (0..41 * 35).filter(|k| k % 41 < 40).flat_map(quad).collect();
-    ((0..41 * 36).map(at).collect(), triangles, section_pills(&flesh))
+    ((0..41 * 36).map(at).collect(), triangles, flesh_pills(&flesh))
 }
 
 /// The largest part of its weights that a vertex does not share with a neighbour.
@@ -336,7 +336,7 @@ fn weights_sum_to_exactly_one_over_at_most_eight() {
 fn both_sides_of_a_seam_have_the_same_weights() {
     let flesh = rod();
     let (places, triangles) = tube(1.0, 1.1 * RADIUS, 21, 16);
-    let weights = whole(&places, &triangles, &section_pills(&flesh));
+    let weights = whole(&places, &triangles, &flesh_pills(&flesh));
     for ring in 0..21 {
         assert_eq!(places[17 * ring], places[17 * ring + 16]);
         assert_eq!(weights[17 * ring], weights[17 * ring + 16]);
@@ -396,7 +396,7 @@ fn what_is_degenerate_stays_finite() {
 fn skin_that_names_what_is_not_there_is_refused() {
     let flesh = std::sync::Arc::new(rod());
     let (places, triangles) = tube(1.0, 1.1 * RADIUS, 5, 6);
-    let skin = own_surface(&flesh, &places, &whole(&places, &triangles, &section_pills(&flesh)));
+    let skin = own_surface(&flesh, &places, &whole(&places, &triangles, &flesh_pills(&flesh)));
     let insert = |skin: Skin| {
         let mut physics = sinew::Physics::default();
         physics.insert_with_skin(flesh.clone(), skin.into(), &[], Pose::IDENTITY).map(|_| ())

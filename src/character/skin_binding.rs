@@ -5,7 +5,7 @@ use glam::DVec3;
 
 use super::first_flesh::{FleshOptions, RestSkin, influences, owners};
 use super::muscles::MuscleCourse;
-use super::skin_weights::{Pull, PullLimit, SkinFairing, carrier_weights, section_pills};
+use super::skin_weights::{Pull, PullLimit, SkinFairing, carrier_weights, flesh_pills};
 use super::{CharacterAsset, MAX_INFLUENCES};
 use crate::flesh::{Chain, Flesh};
 use crate::skin::{SectionWeight, Skin, SkinSection, SkinVertex};
@@ -20,7 +20,7 @@ pub(super) fn bind_skin(
 ) -> Skin {
     let mesh = &asset.mesh;
     let mut skin = Skin { sections: SkinSection::all(flesh), palette_len: asset.palette.len(), ..Skin::default() };
-    let pills = section_pills(flesh);
+    let pills = flesh_pills(flesh);
     let limits = pull_limits(asset, rest, (flesh, bones), options);
     let fairing = SkinFairing {
         places: &rest.positions,

@@ -11,7 +11,7 @@
 use glam::{DVec3, Vec3};
 
 use super::welding::{Neighbours, Welded};
-use crate::flesh::{Bundle, Disc, Flesh};
+use crate::flesh::{Bundle, Disc, Fibre, Flesh};
 use crate::skin::{MAX_SECTIONS, SectionWeight, SkinSection};
 
 /// The hull of two neighbouring discs of a fibre at rest, as spheres.
@@ -53,27 +53,31 @@ impl SkinPill {
 /// thickest one would swallow the others, and all skin would follow it alone.
 const STEEPEST: f64 = 0.25;
 
-/// The pills of all chains of flesh, each of one fibre: its sections' own discs, thinned where they taper steeply.
-pub fn section_pills(flesh: &Flesh) -> Vec<SkinPill> {
+/// The pills of all chains of flesh: of their fibres, or of the sections' own discs where a rod is one fibre along its
+/// axis; thinned where they taper steeply.
+pub fn flesh_pills(flesh: &Flesh) -> Vec<SkinPill> {
     let mut pills = Vec::new();
     let mut first = 0;
     for (chain, info) in flesh.chains().iter().enumerate() {
-        let mut radii: Vec<f64> = info.sections.iter().map(|section| section.radius()).collect();
-        let steps: Vec<f64> =
-            info.rest.windows(2).map(|pair| STEEPEST * pair[0].translation.distance(pair[1].translation)).collect();
-        (0..steps.len()).for_each(|j| radii[j + 1] = radii[j + 1].min(radii[j] + steps[j]));
-        (0..steps.len()).rev().for_each(|j| radii[j] = radii[j].min(radii[j + 1] + steps[j]));
-        let pill = |j: usize| SkinPill {
-            sections: [first + j as u32, first + j as u32 + 1],
-            chain: chain as u32,
-            fibre: 0,
-            ends: [j, j + 1].map(|j| info.rest[j].translation),
-            radii: [radii[j], radii[j + 1]],
+        let axis = || vec![info.sections.iter().map(|s| Fibre { offset: DVec3::ZERO, radius: s.radius() }).collect()];
+        let fibres = if info.fibres.is_empty() { axis() } else { info.fibres.clone() };
+        let disc = |(j, fibre): (usize, &Fibre)| Disc {
+            place: info.rest[j].transform_point(fibre.offset),
+            radius: fibre.radius,
         };
-        pills.extend((0..info.node_count() - 1).map(pill));
+        let thinned = |fibre: &Vec<Fibre>| thinned(fibre.iter().enumerate().map(disc).collect());
+        pills.extend(bundle_pills(&Bundle { fibres: fibres.iter().map(thinned).collect() }, chain as u32, first));
         first += info.node_count() as u32;
     }
     pills
+}
+
+/// A fibre that tapers by [`STEEPEST`] at most.
+fn thinned(mut discs: Vec<Disc>) -> Vec<Disc> {
+    let steps: Vec<f64> = discs.windows(2).map(|pair| STEEPEST * pair[0].place.distance(pair[1].place)).collect();
+    (0..steps.len()).for_each(|j| discs[j + 1].radius = discs[j + 1].radius.min(discs[j].radius + steps[j]));
+    (0..steps.len()).rev().for_each(|j| discs[j].radius = discs[j].radius.min(discs[j + 1].radius + steps[j]));
+    discs
 }
 
 /// The pills of the fibres of one chain, given its first section.
