@@ -30,11 +30,6 @@ struct Subject {
     pairs: usize,
 }
 
-/// All that can be fitted.
-fn with_trunk() -> FleshOptions {
-    FleshOptions { trunk: true, ..FleshOptions::default() }
-}
-
 /// The project's own characters, and the stock ones where they are.
 fn subjects() -> Vec<Subject> {
     let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets");
@@ -42,15 +37,16 @@ fn subjects() -> Vec<Subject> {
     let mut subjects: Vec<Subject> = own
         .into_iter()
         .map(|(file, pairs)| {
-            let character = Character::load_with(assets.join(file), &ImportOptions::default(), &with_trunk())
-                .expect("the project's own asset loads");
+            let character =
+                Character::load_with(assets.join(file), &ImportOptions::default(), &FleshOptions::default())
+                    .expect("the project's own asset loads");
             Subject { name: file.into(), character, stock: false, pairs }
         })
         .collect();
     for (folder, file, meters_per_unit, pairs) in STOCK {
         let Some(folder) = common::data(folder) else { continue };
         let import = ImportOptions { meters_per_unit, ..ImportOptions::default() };
-        let character = Character::load_with(folder.join(file), &import, &with_trunk()).expect("loads");
+        let character = Character::load_with(folder.join(file), &import, &FleshOptions::default()).expect("loads");
         subjects.push(Subject { name: file.into(), character, stock: true, pairs });
     }
     subjects

@@ -18,7 +18,6 @@ pub struct FleshOptions {
     pub segments: usize,
     /// Whether a bundle fills the trunk, from the hips over the spine to the neck, where the skeleton has one. It
     /// takes the place of flesh on the spine's joints.
-    /// Off by default: skin over a spine that twists hard may tear beyond a quarter of its area.
     pub trunk: bool,
     /// Whether rest strains are chosen so that the rest pose is in balance under 9.81 m/s² along −Y of model space:
     /// nothing sags when the character is spawned upright. Without gravity such flesh rises a little, by less than
@@ -50,7 +49,7 @@ impl Default for FleshOptions {
         Self {
             fibres: 7,
             segments: 8,
-            trunk: false,
+            trunk: true,
             balance: true,
             least_vertices: 8,
             least_length: 0.03,
