@@ -127,6 +127,7 @@ fn muscles_rest_on_the_published_points_and_have_moment_arms_of_the_right_sign()
         );
         let flexes = !muscle.name.starts_with("triceps");
         assert_eq!(muscle.is_flexor(), flexes);
+        assert_eq!(moment_arm > 0.0, flexes);
         assert!(lengths.windows(2).all(|pair| (pair[1] < pair[0]) == flexes), "{lengths:?}");
     }
 }
@@ -214,15 +215,17 @@ fn isometric_tension_on_the_insertion_follows_force_and_length() {
                 let state = physics.muscle(handle, chain).unwrap();
                 let (found, expected) = (state.insertion_force.length(), expected_tension(muscle, &belly));
                 let error = found / expected - 1.0;
+                // The path may take short cuts beside a via point.
+                let path = state.length / path_length(muscle, degrees.to_radians()) - 1.0;
                 println!(
                     "{substeps} substeps, {degrees}°, {}: belly {stretch:.3} of rest, {found:.4e} N of {expected:.4e} N, \
-                     {:+.2} % (bar {:.0} %); path {:+.2} %; {resets} resets",
+                     {:+.2} % (bar {:.0} %); path {:+.2} % (bar 1 %); {resets} resets",
                     muscle.name,
                     100.0 * error,
                     100.0 * BAR,
-                    100.0 * (state.length / path_length(muscle, degrees.to_radians()) - 1.0)
+                    100.0 * path
                 );
-                if !(error.abs() <= BAR && resets == 0) {
+                if !(error.abs() <= BAR && path.abs() <= 0.01 && resets == 0) {
                     failed.push(format!("{substeps} substeps, {degrees}°, {}", muscle.name));
                 }
             }

@@ -54,8 +54,10 @@ fn subjects() -> Vec<Subject> {
 
 /// The skin at rest.
 struct Skin {
-    places: Vec<DVec3>,
+    corners: Vec<[u32; 3]>,
     triangles: Vec<[DVec3; 3]>,
+    /// From the first corner of each to the farthest.
+    sizes: Vec<f64>,
     /// The joint that pulls strongest on each vertex.
     strongest: Vec<u32>,
 }
@@ -65,7 +67,8 @@ impl Skin {
         let (asset, body) = (character.asset(), character.body());
         let places: Vec<DVec3> =
             body.rigid_vertices(asset, &asset.skeleton.rest_pose()).into_iter().map(Vec3::as_dvec3).collect();
-        let triangles = body.triangles.iter().map(|corners| corners.map(|corner| places[corner as usize])).collect();
+        let triangles: Vec<[DVec3; 3]> =
+            body.triangles.iter().map(|corners| corners.map(|corner| places[corner as usize])).collect();
         let joints = &asset.skeleton.joints;
         let strongest = (0..places.len())
             .map(|vertex| {
@@ -79,7 +82,8 @@ impl Skin {
                 part_of.unwrap_or(joint)
             })
             .collect();
-        Self { places, triangles, strongest }
+        let sizes = triangles.iter().map(|[a, b, c]| a.distance(*b).max(a.distance(*c))).collect();
+        Self { corners: body.triangles.to_vec(), triangles, sizes, strongest }
     }
 
     /// Generalised winding number (Jacobson et al. 2013): the solid angles of all triangles over 4π.
@@ -97,10 +101,21 @@ impl Skin {
         self.triangles.iter().map(|triangle| distance_to(triangle, place)).fold(f64::INFINITY, f64::min)
     }
 
+    /// The joint of the nearest triangle: that of two of its corners, or else of the corner nearest to the place.
     fn nearest_joint(&self, place: DVec3) -> u32 {
-        let nearest = (0..self.places.len())
-            .min_by(|&a, &b| self.places[a].distance_squared(place).total_cmp(&self.places[b].distance_squared(place)));
-        self.strongest[nearest.expect("it has vertices")]
+        let (mut nearest, mut least) = (0, f64::INFINITY);
+        for (index, triangle) in self.triangles.iter().enumerate() {
+            // No nearer than its first corner less its size.
+            if place.distance(triangle[0]) - self.sizes[index] < least {
+                let distance = distance_to(triangle, place);
+                (nearest, least) = if distance < least { (index, distance) } else { (nearest, least) };
+            }
+        }
+        let joints = self.corners[nearest].map(|corner| self.strongest[corner as usize]);
+        let twice = (0..3).find(|&k| joints[k] == joints[(k + 1) % 3]);
+        let away = |k: &usize| self.triangles[nearest][*k].distance_squared(place);
+        let closest = (0..3).min_by(|a, b| away(a).total_cmp(&away(b)));
+        joints[twice.or(closest).unwrap_or(0)]
     }
 }
 
@@ -243,9 +258,8 @@ fn filled(subject: &Subject, skin: &Skin, rod: usize, tries: usize) -> (f64, usi
     (within as f64 / of_skin.max(1) as f64, of_skin)
 }
 
-/// Limbs whose flesh does not fill 40 %: thumbs as thick as long that leave their joint's line sideways, so that most of
-/// their skin is the palm's at one end and beside the line at the other.
-const SHORT_OF_THE_BAR: [&str; 2] = ["RobotExpressive.glb Thumb.L", "RobotExpressive.glb Thumb.R"];
+/// The limb whose flesh does not fill 40 % but a third: a thumb bent within one joint, as thick as long.
+const SHORT_OF_THE_BAR: [&str; 1] = ["RobotExpressive.glb Thumb.L"];
 
 #[test]
 fn flesh_fills_the_limbs() {
@@ -267,7 +281,7 @@ fn flesh_fills_the_limbs() {
                 );
             }
             if SHORT_OF_THE_BAR.contains(&title(&subject, muscle).as_str()) {
-                failed |= fill < 0.15;
+                failed |= fill < 0.25;
                 continue;
             }
             fills.push(fill);

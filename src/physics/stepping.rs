@@ -13,7 +13,8 @@ impl Physics {
     /// [`Health`](super::Health); the others go on.
     ///
     /// # Errors
-    /// [`StepError::BadTimeStep`] or [`StepError::ZeroCount`]; then nothing moved.
+    /// A [`StepError`] where the time step, the counts, gravity or a plane are out of range, and nothing moved; or what the
+    /// GPU says.
     pub fn step_flesh(&mut self, dt: f64) -> Result<(), StepError> {
         self.check_step(dt)?;
         match &self.backend {
