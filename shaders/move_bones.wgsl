@@ -42,10 +42,12 @@ fn set_target(chain: Chain, index: u32) {
     let bone_frame = chain4(chain.chain, bone + 3u);
     let place = bone_place + rotate(bone_frame, rest3(rest_row, REST_HOLD_PLACE));
     var frame = normalised(product(bone_frame, rest4(rest_row, REST_HOLD_FRAME)));
-    // Where the bone holds the frame, it guides along that.
-    let turns = rest_at(rest_row, REST_SLIDES) * rest_at(rest_row, REST_FREE_FRAME);
-    if turns > 0.5 && index > 0u && index + 1u < chain.node_count {
-        frame = along_path(chain, index, frame);
+    if index > 0u && index + 1u < chain.node_count {
+        // Where the bone holds the frame, it guides along that.
+        let turns = rest_at(rest_row, REST_SLIDES) * rest_at(rest_row, REST_FREE_FRAME);
+        if turns > 0.5 {
+            frame = along_path(chain, index, frame);
+        }
     }
     let row = node_row_of(chain, index);
     set_node3(row, NODE_TARGET_PLACE, place);
@@ -63,11 +65,6 @@ fn along_path(chain: Chain, index: u32, frame: Quaternion) -> Quaternion {
     // Against w there is no shortest way.
     let cosine = larger(sqrt(dot(path, path)) + dot(w, path), 1.0e-3);
     return normalised(product(Quaternion(cross(w, path), cosine), frame));
-}
-
-// Its direction, of length 1; of a vector of no length, nothing.
-fn direction(v: vec3<f32>) -> vec3<f32> {
-    return v * (1.0 / larger(sqrt(dot(v, v)), 1.0e-12));
 }
 
 // Carries every place over to the chain's new origin.

@@ -258,7 +258,8 @@ fn filled(subject: &Subject, skin: &Skin, rod: usize, tries: usize) -> (f64, usi
     (within as f64 / of_skin.max(1) as f64, of_skin)
 }
 
-/// The limb whose flesh does not fill 40 % but a third: a thumb bent within one joint, as thick as long.
+/// The limb whose flesh does not fill 40 % but a third: a thumb whose skin flares around the hand at its root, up to
+/// three radii wide.
 const SHORT_OF_THE_BAR: [&str; 1] = ["RobotExpressive.glb Thumb.L"];
 
 #[test]

@@ -56,10 +56,10 @@ fn contract(stretch: f32, row: ptr<function, RestRow>, excitation: Excitation) -
     let peak = (*row)[REST_ACTIVE];
     let activation = excitation.activation;
     let elastic = (*row)[REST_FIBRE_STIFFNESS];
-    let at_rest = (*row)[REST_PASSIVE];
-    let slope = activation * (by_length_slope * by_rate + by_length * by_rate_slope) + at_rest * passive_slope;
+    let passive_share = (*row)[REST_PASSIVE];
+    let slope = activation * (by_length_slope * by_rate + by_length * by_rate_slope) + passive_share * passive_slope;
     return Contraction(
-        peak * (activation * by_length * by_rate + at_rest * passive_tension) + elastic * (stretch - 1.0),
+        peak * (activation * by_length * by_rate + passive_share * passive_tension) + elastic * (stretch - 1.0),
         peak * larger(slope, 0.0) + elastic,
         activation * (*row)[REST_SHORTENING],
         larger((activation + RESTING) * (*row)[REST_SERIES], 0.0),

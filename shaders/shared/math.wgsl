@@ -30,6 +30,11 @@ fn conjugate(q: Quaternion) -> Quaternion {
     return Quaternion(-q.x, -q.y, -q.z, q.w);
 }
 
+// A vector's direction, of length 1; of a vector of no length, nothing.
+fn direction(v: vec3<f32>) -> vec3<f32> {
+    return v * (1.0 / larger(sqrt(dot(v, v)), 1.0e-12));
+}
+
 // The Hamilton product: `o` first, then `q`.
 fn product(q: Quaternion, o: Quaternion) -> Quaternion {
     return Quaternion(

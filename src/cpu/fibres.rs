@@ -91,15 +91,15 @@ pub fn contract<L: Lanes>(
     let y = (stretch - one).max(zero);
     let near = y.min(one);
     let (passive, passive_slope) = exponential(lanes, near);
-    let passive = passive + passive_slope * (y - near);
+    let passive_tension = passive + passive_slope * (y - near);
     let passive_slope = lanes.splat(1.0 - TOE).where_less(stretch, passive_slope, zero);
 
-    let (active, activation) = (lanes.at(row, rest::ACTIVE), excitation.activation);
-    let (elastic, at_rest) = (lanes.at(row, rest::FIBRE_STIFFNESS), lanes.at(row, rest::PASSIVE));
-    let slope = activation * (by_length_slope * by_rate + by_length * by_rate_slope) + at_rest * passive_slope;
+    let (peak, activation) = (lanes.at(row, rest::ACTIVE), excitation.activation);
+    let (elastic, passive_share) = (lanes.at(row, rest::FIBRE_STIFFNESS), lanes.at(row, rest::PASSIVE));
+    let slope = activation * (by_length_slope * by_rate + by_length * by_rate_slope) + passive_share * passive_slope;
     Contraction {
-        pull: active * (activation * by_length * by_rate + at_rest * passive) + elastic * (stretch - one),
-        stiffness: active * slope.max(zero) + elastic,
+        pull: peak * (activation * by_length * by_rate + passive_share * passive_tension) + elastic * (stretch - one),
+        stiffness: peak * slope.max(zero) + elastic,
         shortening: activation * lanes.at(row, rest::SHORTENING),
         in_series: ((activation + lanes.splat(RESTING)) * lanes.at(row, rest::SERIES)).max(zero),
     }

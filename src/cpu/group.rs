@@ -22,7 +22,7 @@ pub struct GroupRest<T> {
     pub slides: Vec<bool>,
     /// Whether any lane resists surface bending, (15).
     pub has_surface_bending: bool,
-    /// Whether any lane's fibres have a stiffness or a passive tension, which act without activation.
+    /// Whether any lane's fibres act without activation: by a stiffness, passive tension, or tension expected in series.
     pub has_stiff_fibres: bool,
     /// Whether any lane's fibre tension depends on the rate of its stretch.
     pub has_force_velocity: bool,

@@ -50,7 +50,12 @@ fn set_target<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, index: usize) {
     let place = bone_place + bone_frame.rotate(lanes, V3::load(lanes, rest_row, rest::HOLD_PLACE));
     let mut frame = bone_frame.product(Quaternion::load(lanes, rest_row, rest::HOLD_FRAME)).normalised(lanes);
     if group.rest.slides[index] && index > 0 && index + 1 < group.rest.node_count {
-        frame = along_path(lanes, group, index, frame);
+        // Where the bone holds the frame, it guides along that.
+        let turns = lanes.load(&rest_row[rest::SLIDES]) * lanes.load(&rest_row[rest::FREE_FRAME]);
+        let turned = along_path(lanes, group, index, frame);
+        for k in 0..4 {
+            frame.0[k] = turns.where_less(lanes.splat(0.5), frame.0[k], turned.0[k]);
+        }
     }
     let row = group.row_mut(index);
     place.store(lanes, row, node::TARGET_PLACE);
@@ -69,16 +74,7 @@ fn along_path<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize, frame:
     let [x, y, z] = w.cross(path).0;
     // Against w there is no shortest way.
     let cosine = (path.dot(path).sqrt() + w.dot(path)).max(lanes.splat(1.0e-3));
-    let turned = Quaternion([x, y, z, cosine]).product(frame).normalised(lanes);
-    // Where the bone holds the frame, it guides along that.
-    let rest_row = group.rest.row(index);
-    let turns = lanes.at(rest_row, rest::SLIDES) * lanes.at(rest_row, rest::FREE_FRAME);
-    let half = lanes.splat(0.5);
-    let mut chosen = frame;
-    for k in 0..4 {
-        chosen.0[k] = turns.where_less(half, frame.0[k], turned.0[k]);
-    }
-    chosen
+    Quaternion([x, y, z, cosine]).product(frame).normalised(lanes)
 }
 
 /// One of the poses stored from `at` on, by each chain's own slot.

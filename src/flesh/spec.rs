@@ -31,8 +31,8 @@ pub struct Holds {
     pub frame: bool,
     /// Its scale, at 1. Off unless asked: a bone holds place and frame, not thickness (errata 11).
     pub scale: bool,
-    /// Its place across the rod only: the node slides along the path's direction through it, through
-    /// the place that the bone gives it. A via point, without friction.
+    /// Its place across the rod only: the node slides along the path's direction through it, through the place that the
+    /// bone gives it. A via point, without friction; with `frame`, a sleeve along that frame's tangent.
     pub guide: bool,
 }
 
