@@ -168,7 +168,8 @@ pub fn find_limbs(
         if moving.iter().any(|&child| !tree.is_hung(child)) {
             moving.retain(|&child| !tree.is_hung(child));
         }
-        let mut found = longest_run(&mut moving.iter()).or_else(|| longest_run(&mut marks.iter()));
+        let mut ends = marks.iter().filter(|&&mark| reaches(&line_to(mark), vertices, skin));
+        let mut found = longest_run(&mut moving.iter()).or_else(|| longest_run(&mut ends));
         if let Some(limb) = &mut found {
             limb.twists = tree.twists(joint).collect();
             limb.held_by = held_by(limb, asset, skin);
@@ -179,13 +180,20 @@ pub fn find_limbs(
 }
 
 /// Whether none of some lines from a joint is as long as another one and leads elsewhere: no limb ends in one of two ears.
-pub fn goes_one_way(line: &[DVec3; 2], lines: &[[DVec3; 2]]) -> bool {
+fn goes_one_way(line: &[DVec3; 2], lines: &[[DVec3; 2]]) -> bool {
     let along = line[1] - line[0];
     lines.iter().all(|other| {
         let other = other[1] - other[0];
         let alike = (other.length() - along.length()).abs() <= 0.03 * along.length();
         !alike || other.dot(along) >= 0.97 * along.length_squared()
     })
+}
+
+/// Whether some of the skin is as far along a line as its far end, nearly: the end of a limb, and not a control.
+fn reaches(line: &[DVec3; 2], vertices: &[u32], skin: &RestSkin) -> bool {
+    let axis = line[1] - line[0];
+    let along = |&vertex: &u32| (skin.positions[vertex as usize].as_dvec3() - line[0]).dot(axis);
+    vertices.iter().any(|vertex| along(vertex) >= 0.6 * axis.length_squared())
 }
 
 /// Whether skin goes all around a line, along most of it.

@@ -475,10 +475,10 @@ pub fn flattened() -> Rig {
     rig.sorted()
 }
 
-/// The plain rig under a root that moves by itself, with hips that no skin follows, helpers and IK goals.
+/// The plain rig with a control above its hips and legs, helpers and goals that no skin follows.
 pub fn controls() -> Rig {
     let mut rig = plain();
-    rig.title = "root, hips without skin, helpers and goals";
+    rig.title = "controls, helpers and goals";
     rig.bone("root", None, Vec3::ZERO);
     rig.above("hips", "pelvis_control", "root");
     rig.hang("pelvis_control", Some("root"));
@@ -493,6 +493,27 @@ pub fn controls() -> Rig {
     rig.sorted()
 }
 
+/// The plain rig with hips that no skin follows: the spine's joint pulls instead.
+pub fn bare_hips() -> Rig {
+    let mut rig = plain();
+    rig.title = "hips without skin";
+    for (name, _) in rig.tubes.iter_mut().flat_map(|tube| &mut tube.pulls).filter(|(name, _)| name == "hips") {
+        *name = "spine".into();
+    }
+    rig
+}
+
 pub fn all() -> Vec<Rig> {
-    vec![mixamo(), vrm(), auto_rig(), unreal(), twists_alone(), rigify(), rigify_all(), flattened(), controls()]
+    vec![
+        mixamo(),
+        vrm(),
+        auto_rig(),
+        unreal(),
+        twists_alone(),
+        rigify(),
+        rigify_all(),
+        flattened(),
+        controls(),
+        bare_hips(),
+    ]
 }

@@ -4,7 +4,7 @@ use glam::DVec3;
 
 use super::course::Course;
 use super::{Figure, FittedPart};
-use crate::character::first_flesh::{Limb, goes_one_way};
+use crate::character::first_flesh::Limb;
 use crate::layout::MAX_BONES;
 
 /// A spine bends less than this from joint to joint (cosine).
@@ -98,17 +98,20 @@ fn spine(figure: &Figure, mut joints: Vec<u32>) -> Option<Spine> {
     }
     joints = kept;
     let ahead = (place(chest) - place(joints[joints.len() - 2])).normalize_or_zero();
-    let straight = |end: &DVec3| {
-        let step = *end - place(chest);
-        step.length() > LEAST_SPAN * whole && step.length() < 1.5 * whole && step.normalize().dot(ahead) > 0.8
+    let steps: Vec<DVec3> = figure.tree.children(chest).iter().map(|&child| place(child) - place(chest)).collect();
+    let cosine = |step: DVec3| step.normalize_or_zero().dot(ahead);
+    let straight = |step: &&DVec3| {
+        let length = step.length();
+        // Collars come in twos, a neck does not.
+        let is_twin = |other: &DVec3| {
+            (other.length() - length).abs() < 0.03 * length
+                && (cosine(*other) - cosine(**step)).abs() < 0.02
+                && other.dot(**step) < 0.97 * length * length
+        };
+        length > LEAST_SPAN * whole && length < 1.5 * whole && cosine(**step) > 0.8 && !steps.iter().any(is_twin)
     };
-    let lines: Vec<[DVec3; 2]> =
-        figure.tree.children(chest).iter().map(|&child| [place(chest), place(child)]).collect();
-    let ends = lines.iter().filter(|line| goes_one_way(line, &lines)).map(|line| line[1]).filter(straight);
-    let end = ends.max_by(|a, b| {
-        let cosine = |end: &DVec3| (*end - place(chest)).normalize().dot(ahead);
-        cosine(a).total_cmp(&cosine(b))
-    });
+    let end = steps.iter().filter(straight).max_by(|a, b| cosine(**a).total_cmp(&cosine(**b)));
+    let end = end.map(|step| place(chest) + *step);
     Some(Spine { joints, end })
 }
 

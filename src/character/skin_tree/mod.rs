@@ -23,6 +23,8 @@ pub use twist::{WIDEST_GAP, widest_gap};
 
 /// Joints nearer than this share of the figure's size are beside one another.
 const BESIDE: f64 = 0.2;
+/// Joints nearer than this share of it are in the same place.
+const SAME_PLACE: f64 = 0.03;
 /// Touches are alike where one is this share of the other.
 const NEARLY: f64 = 0.5;
 
@@ -293,10 +295,11 @@ fn hang_adrift(rest: &Rest, owners: &[u32], parents: &mut [Option<u32>]) -> Vec<
     let mut depth = vec![0_u32; parents.len()];
     for &anchor in &roots {
         let mut next = (!held[anchor as usize]).then_some(anchor);
-        // Limbs that hang on hips without skin, all around it, hang there.
+        // Limbs that hang on hips without skin, all around it, hang there; a control is where a joint with skin is too.
         let around = |root: u32| {
             let sides = rest.parent(root).zip(rest.parent(anchor)).filter(|(own, other)| own == other);
-            sides.is_some_and(|(hips, _)| beside(hips, root) && beside(hips, anchor))
+            let apart = |hips: u32| rest.place(hips).distance(rest.place(anchor)) > SAME_PLACE * rest.size;
+            sides.is_some_and(|(hips, _)| beside(hips, root) && beside(hips, anchor) && apart(hips))
         };
         while let Some(root) = next {
             for &from in &members[root as usize] {
@@ -314,7 +317,10 @@ fn hang_adrift(rest: &Rest, owners: &[u32], parents: &mut [Option<u32>]) -> Vec<
                     Some(Touching { to, .. }) if around(to) => break Some(to),
                     Some(Touching { to, strength, from }) => {
                         let near = |&(joint, touch): &(u32, f64)| held[joint as usize] && touch >= NEARLY * strength;
-                        let nearest = touches.of(to).filter(near).min_by_key(|&(joint, _)| depth[joint as usize]);
+                        let nearest = touches
+                            .of(to)
+                            .filter(near)
+                            .min_by(|a, b| depth[a.0 as usize].cmp(&depth[b.0 as usize]).then(b.1.total_cmp(&a.1)));
                         let on = nearest.map_or(from, |(joint, _)| joint);
                         parents[to as usize] = Some(on);
                         depth[to as usize] = depth[on as usize] + 1;
