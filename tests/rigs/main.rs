@@ -4,18 +4,18 @@
 #[allow(dead_code, reason = "each test binary uses a part")]
 #[path = "../import_support/builder.rs"]
 mod builder;
-#[allow(dead_code, reason = "each test binary uses a part")]
 #[path = "../common/mod.rs"]
 mod common;
 mod figure;
+mod rig;
 mod tables;
 
 use figure::{Places, places};
 use glam::{DVec3, Quat, Vec3};
+use rig::Rig;
 use sinew::character::{Body, FittedMuscle, FittedPart, FleshOptions, ImportOptions};
 use sinew::flesh::Holds;
 use sinew::{Character, Physics, Pose};
-use tables::Rig;
 
 fn character(rig: &Rig) -> Character {
     let asset = figure::file(&rig.bones, &rig.tubes, rig.scale).import_sound();
@@ -171,7 +171,11 @@ fn rigify_as_blender_exports_it_has_a_trunk_in_its_trunk() {
             assert_eq!(named(&format!("DEF-{from}.{side} to DEF-{to}.{side}")), 1, "{from}.{side}");
         }
     }
+    // Breasts and pelvis are no limbs, nor do any begin there.
+    assert_eq!(body.muscles.len(), 13);
     let trunk = body.muscles.iter().find(|muscle| muscle.part == FittedPart::Trunk).expect("a trunk");
+    let joints: Vec<&str> = trunk.joints.iter().map(|&joint| name(joint)).collect();
+    assert_eq!(joints, ["DEF-spine", "DEF-spine.001", "DEF-spine.002", "DEF-spine.003"]);
     let length: f64 = trunk.path.windows(2).map(|pair| pair[0].distance(pair[1])).sum();
     let volume = body.flesh.chains()[body.muscles.iter().position(|muscle| muscle == trunk).unwrap()].rest_volume;
     println!("the trunk is {length:.2} m long, of {:.1} l, from {:.2}", 1e3 * volume, trunk.path[0]);

@@ -9,24 +9,16 @@
 //! that no skin follows, or on nothing. And a limb's skin may be shared among twist joints along it, which turn about the
 //! limb's axis and are no limbs themselves.
 
+mod hang;
 mod touch;
 mod twist;
-
-use std::collections::BinaryHeap;
 
 use glam::{Affine3A, DVec3};
 
 use super::first_flesh::{FleshOptions, RestSkin, influences};
 use super::{CharacterAsset, MAX_INFLUENCES};
-use touch::Touches;
+use hang::hang_adrift;
 pub use twist::{WIDEST_GAP, widest_gap};
-
-/// Joints nearer than this share of the figure's size are beside one another.
-const BESIDE: f64 = 0.2;
-/// Joints nearer than this share of it are in the same place.
-const SAME_PLACE: f64 = 0.03;
-/// Touches are alike where one is this share of the other.
-const NEARLY: f64 = 0.5;
 
 /// Which joint the vertices of each joint belong to, and how those joints hang together.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,6 +57,11 @@ impl Rest<'_> {
         self.places[joint as usize]
     }
 
+    /// Whether two joints are nearer than a share of the figure's size.
+    fn are_within(&self, share: f64, a: u32, b: u32) -> bool {
+        self.place(a).distance(self.place(b)) <= share * self.size
+    }
+
     fn vertex(&self, vertex: u32) -> DVec3 {
         self.skin.positions[vertex as usize].as_dvec3()
     }
@@ -87,15 +84,13 @@ impl SkinTree {
         let hung = hang_adrift(&rest, &owners, &mut parents);
         let mut order = order(&parents);
         let in_line = twist::in_line(&rest, &owners, &parents, &order);
-        for &(twist, limb) in &in_line {
-            owners.iter_mut().filter(|owner| **owner == twist).for_each(|owner| *owner = limb);
-        }
+        let mut limb_of: Vec<u32> = (0..parents.len() as u32).collect();
+        in_line.iter().for_each(|&(twist, limb)| limb_of[twist as usize] = limb);
+        owners.iter_mut().for_each(|owner| *owner = limb_of[*owner as usize]);
         twists.extend(in_line);
         // What hangs on a twist joint hangs on its limb.
         if !twists.is_empty() {
-            for joint in 0..parents.len() {
-                parents[joint] = parents[joint].map(|parent| owners[parent as usize]);
-            }
+            parents.iter_mut().flatten().for_each(|parent| *parent = owners[*parent as usize]);
             for &(twist, limb) in &twists {
                 parents[twist as usize] = Some(limb);
             }
@@ -252,112 +247,3 @@ fn order(parents: &[Option<u32>]) -> Vec<u32> {
     }
     order
 }
-
-/// Hangs joints whose own parents have no say on the joints whose skin theirs touches most, from the topmost joint with
-/// skin outwards; of those that it touches nearly as much, on the one nearest to the topmost. Those that touch none stay
-/// where they are. Gives back which joints were hung.
-fn hang_adrift(rest: &Rest, owners: &[u32], parents: &mut [Option<u32>]) -> Vec<bool> {
-    let count = parents.len() as u32;
-    let mut hung = vec![false; parents.len()];
-    let mut has_skin = vec![false; parents.len()];
-    (0..count).filter(|&joint| rest.has_skin(joint)).for_each(|joint| has_skin[owners[joint as usize] as usize] = true);
-    let skinned: Vec<u32> =
-        (0..count).filter(|&joint| owners[joint as usize] == joint && has_skin[joint as usize]).collect();
-    // The nearest joint with skin above each; joints come after their parents.
-    let mut above: Vec<Option<u32>> = vec![None; parents.len()];
-    for joint in 0..count {
-        above[joint as usize] = rest.parent(joint).and_then(|parent| {
-            let owner = owners[parent as usize];
-            if has_skin[owner as usize] && owner != joint { Some(owner) } else { above[parent as usize] }
-        });
-    }
-    let beside = |a: u32, b: u32| rest.place(a).distance(rest.place(b)) <= BESIDE * rest.size;
-    let unheld = |&joint: &u32| above[joint as usize].is_none_or(|above| !beside(above, joint));
-    let mut roots: Vec<u32> = skinned.iter().copied().filter(unheld).collect();
-    if roots.len() < 2 {
-        return hung;
-    }
-    let touches = Touches::new(rest, owners);
-    roots.retain(|&root| above[root as usize].is_none_or(|above| touches.between(above, root) == 0.0));
-    let is_root: Vec<bool> = (0..count).map(|joint| roots.binary_search(&joint).is_ok()).collect();
-    // Joints with skin by the root above them.
-    let mut island: Vec<u32> = (0..count).collect();
-    let mut members: Vec<Vec<u32>> = vec![Vec::new(); parents.len()];
-    for &joint in &skinned {
-        if let (false, Some(above)) = (is_root[joint as usize], above[joint as usize]) {
-            island[joint as usize] = island[above as usize];
-        }
-        members[island[joint as usize] as usize].push(joint);
-    }
-    let mut held = vec![false; parents.len()];
-    let mut edge: BinaryHeap<Touching> = BinaryHeap::new();
-    // How many joints with skin are above each.
-    let mut depth = vec![0_u32; parents.len()];
-    for &anchor in &roots {
-        let mut next = (!held[anchor as usize]).then_some(anchor);
-        // Limbs that hang on hips without skin, all around it, hang there; a control is where a joint with skin is too.
-        let around = |root: u32| {
-            let sides = rest.parent(root).zip(rest.parent(anchor)).filter(|(own, other)| own == other);
-            let apart = |hips: u32| rest.place(hips).distance(rest.place(anchor)) > SAME_PLACE * rest.size;
-            sides.is_some_and(|(hips, _)| beside(hips, root) && beside(hips, anchor) && apart(hips))
-        };
-        while let Some(root) = next {
-            for &from in &members[root as usize] {
-                held[from as usize] = true;
-                if let (true, Some(above)) = (from != root, above[from as usize]) {
-                    depth[from as usize] = depth[above as usize] + 1;
-                }
-                let to_roots = touches.of(from).filter(|&(to, _)| is_root[to as usize]);
-                edge.extend(to_roots.map(|(to, strength)| Touching { strength, to, from }));
-            }
-            next = loop {
-                match edge.pop() {
-                    None => break None,
-                    Some(Touching { to, .. }) if held[to as usize] => {}
-                    Some(Touching { to, .. }) if around(to) => break Some(to),
-                    Some(Touching { to, strength, from }) => {
-                        let near = |&(joint, touch): &(u32, f64)| held[joint as usize] && touch >= NEARLY * strength;
-                        let nearest = touches
-                            .of(to)
-                            .filter(near)
-                            .min_by(|a, b| depth[a.0 as usize].cmp(&depth[b.0 as usize]).then(b.1.total_cmp(&a.1)));
-                        let on = nearest.map_or(from, |(joint, _)| joint);
-                        parents[to as usize] = Some(on);
-                        depth[to as usize] = depth[on as usize] + 1;
-                        hung[to as usize] = true;
-                        break Some(to);
-                    }
-                }
-            };
-        }
-    }
-    hung
-}
-
-/// A joint that is not yet held touches one that is.
-struct Touching {
-    strength: f64,
-    to: u32,
-    from: u32,
-}
-
-impl Ord for Touching {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        let key = |touching: &Self| std::cmp::Reverse((touching.to, touching.from));
-        self.strength.total_cmp(&other.strength).then_with(|| key(self).cmp(&key(other)))
-    }
-}
-
-impl PartialOrd for Touching {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Touching {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Touching {}
