@@ -13,6 +13,7 @@ mod tables;
 use figure::{Places, places};
 use glam::{DVec3, Quat, Vec3};
 use rig::Rig;
+use serde_json::json;
 use sinew::character::{Body, FittedMuscle, FittedPart, FleshOptions, ImportOptions};
 use sinew::flesh::Holds;
 use sinew::{Character, Physics, Pose};
@@ -136,6 +137,42 @@ fn flesh_over_twist_joints_is_wrung_by_them() {
             rig.title
         );
         assert!(first.abs() < 0.02 && (last - f64::from(turn)).abs() < 0.02, "{}", rig.title);
+    }
+}
+
+/// The character with a muscle of a radius (m) on its left upper arm.
+fn with_muscle(rig: &Rig, [upper, lower]: [&str; 2], radius: f64) -> Character {
+    let mut builder = figure::file(&rig.bones, &rig.tubes, rig.scale);
+    let point = |joint: &str| json!({ "joint": joint, "place": [0.05, 0.015, 0] });
+    let muscle = json!({ "sinew.muscle": { "radius": radius, "path": [point(upper), point(lower)] } });
+    let node = builder.push("nodes", json!({ "name": "biceps", "extras": muscle }));
+    builder.json["scenes"][0]["nodes"].as_array_mut().expect("nodes").push(json!(node));
+    Character::from_asset(builder.import_sound(), &FleshOptions::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn an_authored_muscle_moves_the_skin_of_twist_joints_too() {
+    let moved = |character: &Character| {
+        let chain = character.body().flesh.chain_named("biceps").expect("it is there");
+        character.body().skin.vertices_on(chain)
+    };
+    let plain = moved(&with_muscle(&tables::plain(), ["upper_arm.L", "forearm.L"], 0.02));
+    let wrung = moved(&with_muscle(&tables::unreal(), ["upperarm_l", "lowerarm_l"], 0.02));
+    let rigify = moved(&with_muscle(&tables::rigify_all(), ["DEF-upper_arm.L", "DEF-forearm.L"], 0.02));
+    println!("a biceps moves {plain} vertices, {wrung} over twist joints, {rigify} over Rigify's");
+    assert!(plain > 50 && wrung == plain && rigify == plain);
+}
+
+#[test]
+fn a_muscle_thicker_than_its_limb_is_warned_of() {
+    for (radius, odd) in [(0.02, false), (0.04, false), (0.06, true), (0.3, true)] {
+        let subject = with_muscle(&tables::unreal(), ["upperarm_l", "lowerarm_l"], radius);
+        let said: Vec<&str> = subject.warnings().iter().map(|warning| warning.0.as_str()).collect();
+        println!("{radius} m: {said:?}");
+        let of_limb =
+            said.iter().any(|text| text.contains("muscle \"biceps\"") && text.contains("thicker than the limb"));
+        assert_eq!(of_limb, odd, "{radius} m");
+        assert_eq!(subject.authored_muscles().len(), 1);
     }
 }
 
