@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use glam::{Affine3A, DMat3, DQuat, DVec3, Mat3A, Vec3};
 
-use super::first_flesh::{FleshOptions, Limb, RestSkin, find_limbs, influences, owners};
+use super::first_flesh::{FleshOptions, Limb, RestSkin, find_limbs, influences};
 use super::fit::{Figure, FittedMuscle, FittedPart, Layout, fit};
 use super::muscles::MuscleCourse;
 use super::skin_binding::bind_skin;
+use super::skin_tree::SkinTree;
 use super::{CharacterAsset, LocalTransform};
 use crate::Pose;
 use crate::flesh::{BuildError, Flesh, RodSpec, SCALE_RANGE};
@@ -65,7 +66,11 @@ impl Body {
             return Err(BuildError::Scale { scale });
         }
         let (joints, rest) = rest_at(asset, scale);
-        let (limbs, mut muscles) = fitted(asset, scale, options);
+        let tree = {
+            let (joints, rest) = rest_at(asset, Vec3::ONE);
+            SkinTree::new(asset, &joints, &rest, options)
+        };
+        let (limbs, mut muscles) = fitted(asset, &tree, scale, options);
         let mirrored = scale.x * scale.y * scale.z < 0.0;
         let triangles: Vec<[u32; 3]> =
             asset.mesh.triangles.iter().map(|&[a, b, c]| if mirrored { [a, c, b] } else { [a, b, c] }).collect();
@@ -96,7 +101,7 @@ impl Body {
         }
         let bone_poses: Vec<Pose> = bones.iter().copied().map(pose).collect();
         let flesh = Flesh::build(&rods, &bone_poses)?;
-        let skin = bind_skin(asset, &rest, (&flesh, &bones), courses, options);
+        let skin = bind_skin(asset, (&rest, &tree), (&flesh, &bones), courses, options);
         Ok(Self {
             scale,
             bones,
@@ -223,26 +228,24 @@ fn model_normal(matrix: &Mat3A, normal: Vec3) -> Vec3 {
 
 /// Finds limbs and fits bundles to them and the trunk. Where the scale is the same along all axes, in size, it is
 /// applied to what was fitted without it, so that larger, smaller and mirrored characters have the same flesh.
-fn fitted(asset: &CharacterAsset, scale: Vec3, options: &FleshOptions) -> (Vec<Limb>, Vec<FittedMuscle>) {
+fn fitted(
+    asset: &CharacterAsset,
+    tree: &SkinTree,
+    scale: Vec3,
+    options: &FleshOptions,
+) -> (Vec<Limb>, Vec<FittedMuscle>) {
     let size = scale.abs();
     let same = size.max_element() - size.min_element() <= 1.0e-6 * size.max_element();
     let fit_scale = if same { Vec3::ONE } else { size };
     let (joints, rest) = rest_at(asset, fit_scale);
-    let mut limbs = find_limbs(asset, &joints, &rest, options);
-    let owners = owners(asset);
-    let strongest: Vec<u32> = (0..asset.mesh.positions.len())
-        .map(|vertex| {
-            let by_weight = |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0));
-            let entry = influences(asset, vertex).max_by(by_weight).map_or(0, |(entry, _)| entry);
-            asset.palette.get(entry).map_or(0, |entry| owners[entry.joint as usize])
-        })
-        .collect();
+    let mut limbs = find_limbs(asset, tree, &joints, &rest, options);
+    let strongest: Vec<u32> = (0..asset.mesh.positions.len()).map(|vertex| tree.strongest(asset, vertex)).collect();
     let figure = Figure {
         positions: &rest.positions,
         triangles: &asset.mesh.triangles,
         strongest: &strongest,
         joints: &joints.iter().map(|joint| joint.translation.as_dvec3()).collect::<Vec<_>>(),
-        parents: &asset.skeleton.joints.iter().map(|joint| joint.parent).collect::<Vec<_>>(),
+        tree,
     };
     let layout = Layout { fibres: options.fibres, segments: options.segments, fill: options.fill };
     let mut muscles = fit(&figure, &mut limbs, options.trunk, &layout);
