@@ -166,9 +166,9 @@ pub mod rest {
     pub const VOLUME_BEND_V: usize = 37;
     /// 1 where both ends of the chain are held: then a bone that carries the node into a plane is obeyed.
     pub const CARRIED: usize = 38;
-    /// A quarter of the segment's mass times its length squared (kg·m²): over h̃², the tension times length that needs
-    /// no string term.
-    pub const STRING_INERTIA: usize = 39;
+    /// In the first node's row: what an error of one unit in the last place of every place and scale of the chain is worth
+    /// (J), over that unit squared.
+    pub const STRAIN_ROUNDING: usize = 39;
     /// Rest value of Γ_w (1) for (18).
     pub const STRETCH: usize = 40;
     /// 1 where the place is held across the path only: the node slides.
@@ -190,7 +190,7 @@ pub mod rest {
     pub const PASSIVE: usize = 50;
     /// One over the fastest shortening (s, per rest length); 0 where tension does not depend on it.
     pub const INV_MAX_VELOCITY: usize = 51;
-    /// What full activation takes off the rest value of Γ_w for (11).
+    /// Fraction of its rest length that full activation takes away from the segment's reference.
     pub const SHORTENING: usize = 52;
     /// Rest value of the scale (1) for (12): 1 but for what balances the rest pose.
     pub const SCALE: usize = 53;
@@ -198,8 +198,12 @@ pub mod rest {
     pub const FIBRE_STIFFNESS: usize = 54;
     /// Peak tension times length (J) of what contracts in series with the segment and not in it.
     pub const SERIES: usize = 55;
+    /// In the first node's row: as [`STRAIN_ROUNDING`], of every frame.
+    pub const TURN_ROUNDING: usize = 56;
+    /// In the first node's row: stiffness over mass of the segment that has most of it (1/s²).
+    pub const FASTEST2: usize = 57;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 56;
+    pub const ENTRIES: usize = 58;
 }
 
 /// Entries of a node row.
@@ -254,7 +258,7 @@ pub mod node {
     pub const CONTACT_STIFFNESS: usize = 59;
     /// The most that Coulomb friction may hold with, μλ (N).
     pub const FRICTION_LIMIT: usize = 60;
-    /// Fibre stretch of the segment after the node at the substep's start, where tension depends on its rate.
+    /// Fibre stretch of the segment after the node at the substep's start, where fibres have a say.
     pub const PREV_FIBRE_STRETCH: usize = 61;
     /// How many entries a row has.
     pub const ENTRIES: usize = 62;
@@ -294,10 +298,21 @@ pub mod chain {
     pub const BONE_PREV: usize = MAX_BONES * POSE;
     /// The bones' poses at this substep's end.
     pub const BONE_NOW: usize = 2 * MAX_BONES * POSE;
-    /// 1 where the last substep is known, so that the second-order step may use it.
+    /// 1 where the last substep is known, so that the second-order step may use it; below 0, the substeps for which it
+    /// may not.
     pub const HISTORY: usize = 3 * MAX_BONES * POSE;
+    /// Mean fibre stretch at the substep's start of what contracts, where fibres have a say.
+    pub const MEAN_STRETCH: usize = HISTORY + 1;
+    /// What the chain stores at the substep's start, with what bones hold where they hold it now (J).
+    pub const START_POTENTIAL: usize = HISTORY + 2;
+    /// What the chain stores where the last solve ended (J).
+    pub const POTENTIAL: usize = HISTORY + 3;
+    /// 1 where a solve of this substep was led astray, else 0.
+    pub const ROUGH: usize = HISTORY + 4;
+    /// Which share of the velocities leaves the chain with no more energy than it had.
+    pub const CALM: usize = HISTORY + 5;
     /// How many entries a row has.
-    pub const ENTRIES: usize = HISTORY + 1;
+    pub const ENTRIES: usize = HISTORY + 6;
 }
 
 /// Entries of the scratch row of a node in `solve_rods`: the block factor.
@@ -314,6 +329,10 @@ pub mod scratch {
     pub const COUPLING: usize = 28;
     /// L⁻¹ of the right-hand side, 7 entries.
     pub const RHS: usize = 77;
+    /// The step that a solve found, 7 entries.
+    pub const STEP: usize = 84;
+    /// Where the node was before it: what it had moved (m), its scale and its frame, 8 entries.
+    pub const BASE: usize = 91;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 84;
+    pub const ENTRIES: usize = 99;
 }

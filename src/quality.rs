@@ -2,7 +2,7 @@
 
 use crate::cpu::lanes::{LANES, Lanes, OneF64};
 use crate::cpu::rod_energies::UNKNOWNS;
-use crate::cpu::solve_rods::add_contact;
+use crate::cpu::node_terms::add_contact;
 use crate::flesh::{Flesh, FleshState, NodeState, spacing};
 use crate::layout::{node, rest};
 use crate::{HalfSpace, Pose};

@@ -92,6 +92,9 @@ pub struct StepConfig {
     pub substeps: u32,
     /// Solves a substep, at least 1.
     pub iterations: u32,
+    /// Solves that a chain may take beyond those in a substep whose solve was led astray, at least 1: where bones jerk
+    /// and motion is wild. A calm chain takes none of them.
+    pub retries: u32,
     /// Gravity (m/s²).
     pub gravity: DVec3,
     /// How time is integrated.
@@ -105,6 +108,7 @@ impl Default for StepConfig {
         Self {
             substeps: 4,
             iterations: 1,
+            retries: 2,
             gravity: DVec3::new(0.0, -9.81, 0.0),
             integrator: Integrator::ImplicitEuler,
             threads: 0,
@@ -141,6 +145,8 @@ pub struct StepParams {
     pub second_order: f32,
     /// 1 in the frame's first substep.
     pub first_substep: u32,
+    /// Solves that a chain may take beyond those of the schedule.
+    pub retries: u32,
     /// How many groups there are.
     pub group_count: u32,
     /// How many skin blocks there are.
@@ -170,6 +176,7 @@ impl StepParams {
             },
             second_order: if second_order { 1.0 } else { 0.0 },
             first_substep: u32::from(substep == 0),
+            retries: config.retries,
             group_count: 0,
             skin_block_count: 0,
             section_block_count: 0,

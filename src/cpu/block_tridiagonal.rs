@@ -59,23 +59,44 @@ pub fn solve_lower_columns<V: Lane>(lower: &Mat7<V>, block: &mut Mat7<V>) {
     });
 }
 
-/// Takes Xᵀd⁻¹X from the next node's block (lower triangle) and Xᵀd⁻¹y from its right-hand side.
+/// The next node's block (lower triangle) without Xᵀd⁻¹X, in place of this one's; what its diagonal loses.
 #[inline(always)]
-pub fn eliminate<V: Lane>(
-    coupling: &Mat7<V>,
-    inv_pivot: &Vec7<V>,
-    rhs: &Vec7<V>,
-    next_block: &mut Mat7<V>,
-    next_rhs: &mut Vec7<V>,
-) {
+pub fn eliminate<L: Lanes>(
+    lanes: L,
+    coupling: &Mat7<L::V>,
+    inv_pivot: &Vec7<L::V>,
+    next_block: &Mat7<L::V>,
+    block: &mut Mat7<L::V>,
+) -> Vec7<L::V> {
+    let mut lost = [lanes.splat(0.0); UNKNOWNS];
     unrolled!(for i in 0..7 {
+        let mut row = next_block[i];
         unrolled!(for k in 0..7 {
             let scaled = coupling[k][i] * inv_pivot[k];
-            next_rhs[i] = next_rhs[i] - scaled * rhs[k];
             for j in 0..=i {
-                next_block[i][j] = next_block[i][j] - scaled * coupling[k][j];
+                row[j] = row[j] - scaled * coupling[k][j];
             }
         });
+        for j in 0..=i {
+            block[i][j] = row[j];
+        }
+        lost[i] = next_block[i][i] - row[i];
+    });
+    lost
+}
+
+/// The next node's right-hand side, its gradient's opposite, without Xᵀd⁻¹y, in place of this one's.
+#[inline(always)]
+pub fn eliminate_rhs<V: Lane>(coupling: &Mat7<V>, inv_pivot: &Vec7<V>, next_gradient: &Vec7<V>, rhs: &mut Vec7<V>) {
+    let mut scaled = *rhs;
+    unrolled!(for k in 0..7 {
+        scaled[k] = rhs[k] * inv_pivot[k];
+    });
+    unrolled!(for i in 0..7 {
+        rhs[i] = -next_gradient[i];
+        for k in 0..UNKNOWNS {
+            rhs[i] = rhs[i] - coupling[k][i] * scaled[k];
+        }
     });
 }
 

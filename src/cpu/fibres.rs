@@ -2,11 +2,18 @@
 //! is `shaders/shared/fibres.wgsl`.
 //!
 //! The segment's fibres have a mean stretch λ, weighted by their areas, by |Γ| and linear in sΩ, s and Δ about rest
-//! ([`fibre_stretch`]). With it they pull by
-//! ACTIVE·(activation·f_a(λ)·f_v(dλ/dt) + PASSIVE·f_p(λ)) + FIBRE_STIFFNESS·(λ − 1) ([`contract`]), and activation shortens
-//! Γ̄_w of (11) by SHORTENING. By |Γ|, not Γ_w: fibres pull along the path, and leave the tilt of the sections against
-//! it to shear. Their blocks are those of their stiffness by λ and, on the places, of a string's across the path
-//! ([`add_fibres`]).
+//! ([`fibre_stretch`]). By |Γ|, not Γ_w: fibres pull along the path, and leave the tilt of the sections against it to
+//! shear.
+//!
+//! A muscle is one contractile element: along it active tension is the same. Its force–length f_l depends on the mean
+//! stretch of the whole chain at the substep's start, not on the segment's own: segments in series that each had a
+//! descending limb would pop like sarcomeres without titin (Morgan 1990), one long and all others short. So in a substep
+//! they pull by ([`contract`])
+//! ACTIVE·activation·(f_l·f_v(dλ/dt) + f_l′⁺·(λ − λ_n)) + ACTIVE·PASSIVE·f_p(λ) + FIBRE_STIFFNESS·(λ − 1),
+//! every term of which rises with λ, and has a potential ([`fibre_potential`]); f_l′⁺ is what f_l rises by, so that a step
+//! on the ascending limb is an implicit one. Activation shortens the segment's reference by SHORTENING.
+//!
+//! The blocks are those of the stiffness by λ and, on the places, of a string's across the path ([`add_fibres`]).
 //!
 //! Tendon that a belly makes taut has no tension yet when the step is solved that brings it. With the string's stiffness
 //! of its old tension, its nodes would be free to go wherever the belly's new tension draws them through the least kink.
@@ -16,10 +23,12 @@
 
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
+use super::group::Group;
 use super::lanes::{Entry, Lane, Lanes, unrolled};
 use super::math::{Sym3, V3};
 use super::rod_energies::{SegmentStrain, SegmentTerms, to_world};
-use crate::layout::rest;
+use crate::layout::{chain, input, rest};
+use crate::step::StepParams;
 
 /// How far below λ = 1, where passive tension starts with a kink, fibres already have the stiffness of just above it: a
 /// solve that knew of none would throw them far beyond, and the next one back.
@@ -33,20 +42,49 @@ pub const RESTING: f32 = 0.1;
 pub struct Excitation<V> {
     /// Activation: 0 at rest, 1 at peak tension.
     pub activation: V,
-    /// Fibre stretch at the substep's start, where tension depends on its rate.
+    /// Mean fibre stretch of what contracts in the chain, at the substep's start.
+    pub mean_stretch: V,
+    /// Fibre stretch λ_n of the segment at the substep's start.
     pub prev_stretch: V,
     /// One over the substep (1/s).
     pub inv_step: V,
 }
 
+impl<V: Lane> Excitation<V> {
+    /// That of a group's chains; [`Excitation::prev_stretch`] is each segment's own.
+    #[inline(always)]
+    pub fn of_chain<L: Lanes<V = V>>(lanes: L, params: &StepParams, group: &Group<L::Scalar>) -> Self {
+        Self {
+            activation: lanes.load(&group.inputs[input::ACTIVATION]),
+            mean_stretch: lanes.load(&group.chains[chain::MEAN_STRETCH]),
+            prev_stretch: lanes.splat(1.0),
+            inv_step: lanes.splat(params.inv_h),
+        }
+    }
+
+    /// Length of the segment's reference over that at rest: 1 − SHORTENING at full activation, and no less beyond.
+    #[inline(always)]
+    pub fn shortening<L: Lanes<V = V>>(&self, lanes: L, row: &[Entry<L::Scalar>]) -> V {
+        let one = lanes.splat(1.0);
+        one - self.activation.min(one) * lanes.at(row, rest::SHORTENING)
+    }
+
+    /// f_l = x(2 − x), x the mean stretch over the optimal one, and by how much it rises with it.
+    #[inline(always)]
+    fn by_length<L: Lanes<V = V>>(&self, lanes: L, row: &[Entry<L::Scalar>]) -> (V, V) {
+        let (zero, one, two) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(2.0));
+        let inv_optimal = lanes.at(row, rest::INV_OPTIMAL);
+        let x = (self.mean_stretch * inv_optimal).clamp(zero, two);
+        (zero.where_less(inv_optimal, x * (two - x), one), ((one - x) * two * inv_optimal).max(zero))
+    }
+}
+
 /// How a segment's fibres pull.
 pub struct Contraction<V> {
-    /// Tension times rest length, the energy's derivative by λ (J).
+    /// Tension times rest length, the potential's derivative by λ (J).
     pub pull: V,
-    /// Its derivative by λ, where positive (J).
+    /// Its derivative by λ (J).
     pub stiffness: V,
-    /// What activation takes off Γ̄_w.
-    pub shortening: V,
     /// Tension times rest length to expect from what is in series (J), at least 0.
     pub in_series: V,
 }
@@ -64,9 +102,8 @@ pub fn fibre_stretch<L: Lanes>(lanes: L, strain: &SegmentStrain<L::V>, row: &[En
         + lanes.at(row, rest::FIBRE_DIFFERENCE) * strain.scale_difference
 }
 
-/// How fibres of stretch λ pull: f_a = x(2 − x) with x = λ over the optimal stretch, and f_p = e^{λ−1} − 1 above
-/// λ = 1 (thesis 6.4.2; to fifth order, 10⁻³ at λ = 2, from where it goes on straight); by the rate v of λ over the
-/// fastest shortening Hill's f_v = (1 + v)/(1 − 4v) while they shorten, 1 + 5v/(1 + 10v) while they lengthen.
+/// How fibres of stretch λ pull: f_l as [`Excitation`] has it, and f_p = e^{λ−1} − 1 above λ = 1 (thesis 6.4.2; to fifth
+/// order, 10⁻³ at λ = 2, from where it goes on straight); f_v by [`force_velocity`].
 #[inline(always)]
 pub fn contract<L: Lanes>(
     lanes: L,
@@ -74,19 +111,11 @@ pub fn contract<L: Lanes>(
     row: &[Entry<L::Scalar>],
     excitation: &Excitation<L::V>,
 ) -> Contraction<L::V> {
-    let (zero, one, two) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(2.0));
-    let inv_optimal = lanes.at(row, rest::INV_OPTIMAL);
-    let x = (stretch * inv_optimal).clamp(zero, two);
-    let by_length = zero.where_less(inv_optimal, x * (two - x), one);
-    let by_length_slope = (one - x) * two * inv_optimal;
-
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    let (by_length, rise) = excitation.by_length(lanes, row);
+    let lengthened = stretch - excitation.prev_stretch;
     let inv_rate = lanes.at(row, rest::INV_MAX_VELOCITY) * excitation.inv_step;
-    let v = ((stretch - excitation.prev_stretch) * inv_rate).max(-one);
-    let four_v = v * lanes.splat(4.0);
-    let ten_v = v * lanes.splat(10.0);
-    let side = v.where_less(zero, one / (one - four_v), one / (one + ten_v));
-    let by_rate = v.where_less(zero, (one + v) * side, one + v * lanes.splat(5.0) * side);
-    let by_rate_slope = lanes.splat(5.0) * side * side * inv_rate;
+    let (by_rate, by_rate_slope) = force_velocity(lanes, lengthened * inv_rate);
 
     let y = (stretch - one).max(zero);
     let near = y.min(one);
@@ -96,13 +125,24 @@ pub fn contract<L: Lanes>(
 
     let (peak, activation) = (lanes.at(row, rest::ACTIVE), excitation.activation);
     let (elastic, passive_share) = (lanes.at(row, rest::FIBRE_STIFFNESS), lanes.at(row, rest::PASSIVE));
-    let slope = activation * (by_length_slope * by_rate + by_length * by_rate_slope) + passive_share * passive_slope;
+    let active = activation * (by_length * by_rate + rise * lengthened);
+    let slope = activation * (by_length * by_rate_slope * inv_rate + rise) + passive_share * passive_slope;
     Contraction {
-        pull: peak * (activation * by_length * by_rate + passive_share * passive_tension) + elastic * (stretch - one),
-        stiffness: peak * slope.max(zero) + elastic,
-        shortening: activation * lanes.at(row, rest::SHORTENING),
+        pull: peak * (active + passive_share * passive_tension) + elastic * (stretch - one),
+        stiffness: peak * slope + elastic,
         in_series: ((activation + lanes.splat(RESTING)) * lanes.at(row, rest::SERIES)).max(zero),
     }
+}
+
+/// Hill's f_v and its derivative, by the rate v of λ over the fastest shortening: (1 + v)/(1 − 4v) while fibres shorten, 0
+/// where they do so faster, 1 + 5v/(1 + 10v) while they lengthen.
+#[inline(always)]
+fn force_velocity<L: Lanes>(lanes: L, v: L::V) -> (L::V, L::V) {
+    let (zero, one, five) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(5.0));
+    let slow = v.max(-one);
+    let side = v.where_less(zero, one / (one - slow * lanes.splat(4.0)), one / (one + slow * lanes.splat(10.0)));
+    let force = v.where_less(zero, (one + slow) * side, one + slow * five * side);
+    (force, (-one).where_less(v, five * side * side, zero))
 }
 
 /// e^y − 1 for y from 0 to 1, to fifth order, and the derivative of that.
@@ -114,23 +154,38 @@ fn exponential<L: Lanes>(lanes: L, y: L::V) -> (L::V, L::V) {
     (y * series, one + y * (one + y * (half + y * (sixth + y * twenty_fourth))))
 }
 
-/// The integral of [`contract`]'s pull over λ at a steady length (J).
+/// Places of Gauss's rule at three points between 0 and 1.
+pub const GAUSS: [f32; 3] = [0.112_701_66, 0.5, 0.887_298_35];
+
+/// The integral of [`contract`]'s pull over λ (J), of its active part from λ_n on; that of f_v by Gauss's rule, which is
+/// right to 1 % where fibres shorten as fast as they can, and to rounding where they are slow.
 #[inline(always)]
-pub fn fibre_energy<L: Lanes>(lanes: L, stretch: L::V, row: &[Entry<L::Scalar>], activation: L::V) -> L::V {
-    let (zero, one, third) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(1.0 / 3.0));
-    let inv_optimal = lanes.at(row, rest::INV_OPTIMAL);
-    let x = (stretch * inv_optimal).clamp(zero, lanes.splat(2.0));
-    let by_length = zero.where_less(inv_optimal, x * x * (one - x * third) / inv_optimal, stretch);
+pub fn fibre_potential<L: Lanes>(
+    lanes: L,
+    stretch: L::V,
+    row: &[Entry<L::Scalar>],
+    excitation: &Excitation<L::V>,
+) -> L::V {
+    let (zero, half, one) = (lanes.splat(0.0), lanes.splat(0.5), lanes.splat(1.0));
+    let (by_length, rise) = excitation.by_length(lanes, row);
+    let lengthened = stretch - excitation.prev_stretch;
+    let v = lengthened * (lanes.at(row, rest::INV_MAX_VELOCITY) * excitation.inv_step);
+    let (early, _) = force_velocity(lanes, v * lanes.splat(GAUSS[0]));
+    let (middle, _) = force_velocity(lanes, v * lanes.splat(GAUSS[1]));
+    let (late, _) = force_velocity(lanes, v * lanes.splat(GAUSS[2]));
+    let by_rate = (early + late) * lanes.splat(5.0 / 18.0) + middle * lanes.splat(8.0 / 18.0);
+    let active = lengthened * (by_length * by_rate + half * rise * lengthened);
+
     let y = (stretch - one).max(zero);
     let near = y.min(one);
     let beyond = y - near;
     let fifth = lanes.splat(1.0 / 24.0) * lanes.splat(0.2) + near * lanes.splat(1.0 / 720.0);
-    let integral = lanes.splat(0.5) + near * (lanes.splat(1.0 / 6.0) + near * (lanes.splat(1.0 / 24.0) + near * fifth));
+    let integral = half + near * (lanes.splat(1.0 / 6.0) + near * (lanes.splat(1.0 / 24.0) + near * fifth));
     let (passive, slope) = exponential(lanes, near);
-    let passive = near * near * integral + beyond * (passive + lanes.splat(0.5) * slope * beyond);
+    let passive = near * near * integral + beyond * (passive + half * slope * beyond);
     let strain = stretch - one;
-    lanes.at(row, rest::ACTIVE) * (activation * by_length + lanes.at(row, rest::PASSIVE) * passive)
-        + lanes.splat(0.5) * lanes.at(row, rest::FIBRE_STIFFNESS) * strain * strain
+    lanes.at(row, rest::ACTIVE) * (excitation.activation * active + lanes.at(row, rest::PASSIVE) * passive)
+        + half * lanes.at(row, rest::FIBRE_STIFFNESS) * strain * strain
 }
 
 /// Adds the fibres' gradient pull·j and their blocks stiffness·jjᵀ, with j the derivative of λ by the unknowns, and the

@@ -1,7 +1,8 @@
 //! A group of chains as the stages see it; its twin is `shaders/bindings/group.wgsl`.
 
-use super::lanes::Entry;
+use super::lanes::{Entry, Lane, Lanes};
 use crate::layout::{MAX_BONES, POSE, chain, input, node, rest, scratch};
+use crate::step::StepParams;
 
 /// What eight chains are made of: rest rows and what can be known from them beforehand.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,8 +25,6 @@ pub struct GroupRest<T> {
     pub has_surface_bending: bool,
     /// Whether any lane's fibres act without activation: by a stiffness, passive tension, or tension expected in series.
     pub has_stiff_fibres: bool,
-    /// Whether any lane's fibre tension depends on the rate of its stretch.
-    pub has_force_velocity: bool,
 }
 
 impl<T> GroupRest<T> {
@@ -49,7 +48,6 @@ impl GroupRest<f32> {
             has_free_chain: self.has_free_chain,
             has_surface_bending: self.has_surface_bending,
             has_stiff_fibres: self.has_stiff_fibres,
-            has_force_velocity: self.has_force_velocity,
         }
     }
 }
@@ -105,4 +103,16 @@ pub fn contracts<T: Copy + Into<f64>>(group: &Group<T>) -> bool {
 pub fn bones_move<T: Copy + PartialEq>(chains: &[Entry<T>]) -> bool {
     let poses = |at: usize| &chains[at..at + MAX_BONES * POSE];
     poses(chain::BONE_PREV) != poses(chain::BONE_NOW) || poses(chain::BONE_OLDER) != poses(chain::BONE_PREV)
+}
+
+/// Whether it is known of every chain what it stored where the last solve ended.
+#[inline(always)]
+pub fn known<T: Copy + Into<f64>>(group: &Group<T>) -> bool {
+    group.chains[chain::HISTORY].iter().all(|&value| value.into() == 1.0)
+}
+
+/// 1 where the second-order step is taken, else 0.
+#[inline(always)]
+pub fn second_order<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>) -> L::V {
+    lanes.load(&group.chains[chain::HISTORY]).max(lanes.splat(0.0)) * lanes.splat(params.second_order)
 }

@@ -22,6 +22,9 @@ macro_rules! unrolled {
     (for $i:ident in 0..7 $body:block) => {
         unrolled!(@each $i [0 1 2 3 4 5 6] $body)
     };
+    (for $i:ident in 0..12 $body:block) => {
+        unrolled!(@each $i [0 1 2 3 4 5 6 7 8 9 10 11] $body)
+    };
     (@each $i:ident [$($index:literal)*] $body:block) => {
         $({
             let $i: usize = $index;
@@ -78,6 +81,10 @@ pub trait Lanes: Copy {
         self.load(&row[entry])
     }
 
+    /// One unit in the last place of 1.
+    fn epsilon(self) -> Self::V;
+    /// Whether any lane's flag, 0 or 1, is 1.
+    fn any(self, flag: Self::V) -> bool;
     /// Writes an entry.
     fn store(self, value: Self::V, entry: &mut Entry<Self::Scalar>);
 }
@@ -115,6 +122,16 @@ macro_rules! impl_scalar_lane {
             #[inline(always)]
             fn load(self, entry: &Entry<$scalar>) -> $scalar {
                 entry[self.0]
+            }
+
+            #[inline(always)]
+            fn epsilon(self) -> $scalar {
+                $scalar::EPSILON
+            }
+
+            #[inline(always)]
+            fn any(self, flag: $scalar) -> bool {
+                flag >= 0.5
             }
 
             #[inline(always)]
@@ -197,6 +214,16 @@ impl<S: Simd> Lanes for Wide<S> {
     }
 
     #[inline(always)]
+    fn epsilon(self) -> F32x8<S> {
+        self.splat(f32::EPSILON)
+    }
+
+    #[inline(always)]
+    fn any(self, flag: F32x8<S>) -> bool {
+        flag.0.simd_ge(f32x8::splat(self.0, 0.5)).any_true()
+    }
+
+    #[inline(always)]
     fn store(self, value: F32x8<S>, entry: &mut Entry<f32>) {
         value.0.store_slice(entry);
     }
@@ -221,6 +248,16 @@ impl<S: Simd, const FIRST: usize> Lanes for Half<S, FIRST> {
     #[inline(always)]
     fn load(self, entry: &Entry<f32>) -> F32x4<S> {
         F32x4(f32x4::from_slice(self.0, &entry[FIRST..FIRST + 4]))
+    }
+
+    #[inline(always)]
+    fn epsilon(self) -> F32x4<S> {
+        self.splat(f32::EPSILON)
+    }
+
+    #[inline(always)]
+    fn any(self, flag: F32x4<S>) -> bool {
+        flag.0.simd_ge(f32x4::splat(self.0, 0.5)).any_true()
     }
 
     #[inline(always)]

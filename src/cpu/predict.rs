@@ -11,11 +11,13 @@
 
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
-use super::fibres::fibre_stretch;
-use super::group::{Group, bones_move};
+use super::fibres::{Excitation, fibre_stretch};
+use super::group::{Group, bones_move, contracts, has_planes, known, second_order};
+use super::holds::Placed;
 use super::lanes::{Entry, Lane, Lanes, unrolled};
 use super::math::{Mat3, Quaternion, V3};
 use super::move_bones::bone_of_slot;
+use super::potential::stored_at_start;
 use super::rod_energies::{Section, measure};
 use crate::layout::{chain, input, node, rest};
 use crate::step::StepParams;
@@ -27,13 +29,17 @@ pub const SCALE_LIMIT: f32 = 1.3;
 #[inline(always)]
 pub fn predict<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>)
 where
-    L::Scalar: PartialEq,
+    L::Scalar: PartialEq + Into<f64>,
 {
+    let contracting = contracts(group);
+    if contracting {
+        measure_fibres(lanes, group);
+    }
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
     let zero3 = V3([zero; 3]);
     let h = lanes.splat(params.h);
     let inv_h = lanes.splat(params.inv_h);
-    let second_order = lanes.load(&group.chains[chain::HISTORY]) * lanes.splat(params.second_order);
+    let second_order = second_order(lanes, params, group);
     let carried = second_order * lanes.splat(1.0 / 3.0);
     let step = h * (one - carried);
     let [x, y, z] = params.gravity;
@@ -79,42 +85,16 @@ where
         let predicted_move =
             V3::load(lanes, row, node::OLDER_MOVE) * carried + velocity * step + gravity * (step * step);
         let last_velocity = V3::load(lanes, row, node::VELOCITY);
-        let limit = lanes.splat(SCALE_LIMIT);
+        let (least, most) = (scale * lanes.splat(1.0 / SCALE_LIMIT), scale * lanes.splat(SCALE_LIMIT));
         let predicted_scale =
-            (scale + lanes.load(&row[node::OLDER_SCALING]) * carried + rate * step).clamp(scale / limit, scale * limit);
+            (scale + lanes.load(&row[node::OLDER_SCALING]) * carried + rate * step).clamp(least, most);
         let predicted_frame = frame.turned(lanes, V3::load(lanes, row, node::OLDER_TURN) * carried + spin * step);
 
-        let mut moved = predicted_move + jump;
-        let mut turned = if moving { predicted_frame.turned(lanes, jump_turn) } else { predicted_frame };
-        let mut scaled = predicted_scale;
-        if group.rest.slides[index] {
-            let guide = Quaternion::load(lanes, row, node::TARGET_FRAME).axes(lanes)[2];
-            let off = place - V3::load(lanes, row, node::TARGET_PLACE) + moved;
-            let slides = lanes.load(&rest_row[rest::SLIDES]);
-            moved = moved - (off - guide * guide.dot(off)) * slides;
-        }
-        let prev_stretch = if group.rest.has_force_velocity && index + 1 < group.rest.node_count {
-            segment_stretch(lanes, group, index)
-        } else {
-            zero
-        };
-        if group.rest.held[index] {
-            let half = lanes.splat(0.5);
-            let held_move = V3::load(lanes, row, node::TARGET_PLACE) - place;
-            let held_frame = Quaternion::load(lanes, row, node::TARGET_FRAME);
-            let free_place = lanes.load(&rest_row[rest::FREE_PLACE]);
-            let free_frame = lanes.load(&rest_row[rest::FREE_FRAME]);
-            for k in 0..3 {
-                moved.0[k] = free_place.where_less(half, held_move.0[k], moved.0[k]);
-            }
-            for k in 0..4 {
-                turned.0[k] = free_frame.where_less(half, held_frame.0[k], turned.0[k]);
-            }
-            scaled = lanes.load(&rest_row[rest::FREE_SCALE]).where_less(half, one, scaled);
-        }
+        let turned = if moving { predicted_frame.turned(lanes, jump_turn) } else { predicted_frame };
+        let iterate = Placed { moved: predicted_move + jump, scale: predicted_scale, frame: turned };
+        let iterate = iterate.held(lanes, group, index, place);
 
         let row = group.row_mut(index);
-        lanes.store(prev_stretch, &mut row[node::PREV_FIBRE_STRETCH]);
         last_velocity.store(lanes, row, node::OLDER_VELOCITY);
         (velocity + gravity * step).store(lanes, row, node::VELOCITY);
         place.store(lanes, row, node::PREV_PLACE);
@@ -123,21 +103,41 @@ where
         predicted_move.store(lanes, row, node::PREDICTED_MOVE);
         lanes.store(predicted_scale, &mut row[node::PREDICTED_SCALE]);
         predicted_frame.store(lanes, row, node::PREDICTED_FRAME);
-        moved.store(lanes, row, node::MOVED);
-        (place + moved).store(lanes, row, node::PLACE);
-        lanes.store(scaled, &mut row[node::SCALE]);
-        turned.store(lanes, row, node::FRAME);
+        iterate.store(lanes, row);
     }
+
+    // Where nothing that stores energy has changed since the last solve ended, that much is stored.
+    let stored = if moving || contracting || has_planes(group.inputs) || !known(group) {
+        let inv_step = inv_h * (one + second_order * lanes.splat(0.5));
+        let excitation = if contracting { Some(Excitation::of_chain(lanes, params, group)) } else { None };
+        stored_at_start(lanes, group, inv_step * inv_step, excitation)
+    } else {
+        lanes.load(&group.chains[chain::POTENTIAL])
+    };
+    lanes.store(stored, &mut group.chains[chain::START_POTENTIAL]);
+    lanes.store(zero, &mut group.chains[chain::ROUGH]);
+    lanes.store(one, &mut group.chains[chain::CALM]);
 }
 
-/// Fibre stretch of the segment after a node that has not been predicted yet, where tension depends on its rate.
+/// Fibre stretch of every segment, before anything moves, and the mean of those that contract, by what they contract with.
 #[inline(always)]
-fn segment_stretch<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize) -> L::V {
-    let rest_row = group.rest.row(index);
-    let (a, b) = (Section::load(lanes, group.row(index)), Section::load(lanes, group.row(index + 1)));
-    let stretch = fibre_stretch(lanes, &measure(lanes, a, b, lanes.load(&rest_row[rest::INV_LENGTH])), rest_row);
-    let zero = lanes.splat(0.0);
-    zero.where_less(lanes.load(&rest_row[rest::INV_MAX_VELOCITY]), stretch, zero)
+fn measure_fibres<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    let (mut sum, mut whole) = (zero, zero);
+    let mut here = Section::load(lanes, group.row(0));
+    for index in 0..group.rest.node_count - 1 {
+        let rest_row = group.rest.row(index);
+        let next = Section::load(lanes, group.row(index + 1));
+        let strain = measure(lanes, here, next, lanes.load(&rest_row[rest::INV_LENGTH]));
+        let stretch = fibre_stretch(lanes, &strain, rest_row);
+        let weight = lanes.at(rest_row, rest::ACTIVE);
+        sum = sum + weight * stretch;
+        whole = whole + weight;
+        lanes.store(stretch, &mut group.row_mut(index)[node::PREV_FIBRE_STRETCH]);
+        here = next;
+    }
+    let mean = zero.where_less(whole, sum / whole, one);
+    lanes.store(mean, &mut group.chains[chain::MEAN_STRETCH]);
 }
 
 /// How far the bones that carry a node, moving from one stored pose to another, carry a point (m) and turn it (rad).

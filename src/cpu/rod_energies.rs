@@ -16,7 +16,7 @@
 //! | s − s̄ (lateral, s̄ = 1), and Δ² for the rest of its two Gauss points | (12) |
 //! | Δ | (13), with the smoothing of errata 11 |
 //! | sΩ − Ω̄ | (14) |
-//! | s²Γ_w − Λ̄ | (18), scalar as errata 3 has it, where its coefficient is positive; Λ̄ is Γ̄_w as built |
+//! | s²Γ_w − Λ̄ | (18), scalar as errata 3 has it, where its coefficient is positive; Λ̄ is Γ̄_w as built; see [`volume_residual`] |
 //! | Γ_w − sΛ̄ | instead of (18) where its coefficient is negative, see below |
 //! | s³Ω_u − Ω̄_u, s³Ω_v − Ω̄_v | (19), (20) |
 //!
@@ -24,7 +24,7 @@
 //! first order λ(ε + 2η)² = 3λε² + 6λη² − 2λ(ε − η)², so `build` then takes 3|λ| from the axial and 6|λ| from the
 //! lateral modulus and VOLUME is −2|λ|, read as a penalty on what is not the same stretch along and across.
 //!
-//! What its fibres add is in [`fibres`](super::fibres).
+//! What the strains are compared with is a segment's [`Reference`]. What its fibres add is in [`fibres`](super::fibres).
 //!
 //! The blocks are JᵀKJ and one term more for the force N along w, whose own second derivative is
 //! (K − N/Γ_w)|y − Γ_wμ|² + N/Γ_w|y|² together with the shear stiffness K, y what the slope does across w.
@@ -32,12 +32,9 @@
 //! A segment under pressure, N < 0, is stiffer against shear by |N|/Γ_w: its sections cannot tilt without shortening it
 //! further. Less of it, and one solve turns them by more than the way to balance and back. Taken as |N|Γ_w/|Γ|², which is
 //! the same where w is along the path, and nothing where the sections have yet to turn round. The negative rest, which
-//! lets a rod buckle, is left out of the blocks and stays in the forces.
-//!
-//! A segment under tension resists turning as a string does, by NΓ_w across w on the mean turn ½(α + β). In series with
-//! the shear stiffness that is the string's N/Γ_w on the places. Without it a single solve takes the string's force where
-//! inertia alone would bring the nodes, which is stable only up to h̃²ω² = 4/3, with ω² = 4N/ml for the shortest waves.
-//! So only the tension beyond a margin within that is counted, NlΓ_w − ml²/4h̃², and slack rods converge as JᵀKJ does.
+//! lets a rod buckle, is left out of the blocks and stays in the forces. So is what a segment under tension resists
+//! turning with, N/Γ_w|y|²: where a solve starts, inertia has stretched a swinging rod by more than it ever will be, and
+//! the tension that this would count holds it back. [`super::solve_rods`] sees to it that no solve is led astray.
 //!
 //! Derivatives are by world displacements δc, by δs and by world rotation vectors α (of a) and β (of b), which
 //! turn a frame as q → exp(α/2) q. Let t = Im p/(1 + Re p) in the world's axes, the tangent of half the angle
@@ -46,8 +43,11 @@
 //! - q_m turns by μ = ½(α + β − t × (β − α)),
 //! - R_m δΓ = δ∇c + ∇c × μ, so ∂Γ/∂α = `M_a = ½[∇c]×(1 + [t]×)`, ∂Γ/∂β = `M_b = ½[∇c]×(1 − [t]×)`,
 //! - R_m δΩ = (1 + |t|²)/l·(β − α).
+//!
+//! With G = [∇c]×, the blocks by the mean turn ½(α + β) and by the difference β − α need GᵀKG and its products with [t]×
+//! only; those by α and β follow from them.
 
-use super::fibres::{Excitation, add_fibres, contract, fibre_energy, fibre_stretch};
+use super::fibres::{Excitation, add_fibres, contract, fibre_potential, fibre_stretch};
 use super::lanes::{Entry, Lane, Lanes, unrolled};
 use super::math::{Mat3, Quaternion, Sym3, V3};
 use crate::layout::{node, rest};
@@ -57,6 +57,11 @@ pub const UNKNOWNS: usize = 7;
 
 /// The least |Γ|² with which a pressed segment's stiffness against shear is taken.
 pub const LEAST_SLOPE2: f32 = 0.01;
+
+/// Below which share of its rest value a volume is defended more strongly, and how much: see [`volume_residual`].
+pub const THIN: f32 = 0.5;
+/// See [`THIN`].
+pub const STEEPER: f32 = 4.0;
 
 /// A 7-vector over a node's unknowns.
 pub type Vec7<V> = [V; UNKNOWNS];
@@ -86,6 +91,36 @@ impl<V: Lane> Section<V> {
     }
 }
 
+/// What a segment's strains are where it bears no stress.
+#[derive(Clone, Copy)]
+pub struct Reference<V> {
+    /// Γ̄.
+    pub strain: V3<V>,
+    /// Ω̄ (1/m).
+    pub darboux: V3<V>,
+    /// s̄.
+    pub scale: V,
+}
+
+impl<V: Lane> Reference<V> {
+    /// Reads it from a rest row.
+    #[inline(always)]
+    pub fn load<L: Lanes<V = V>>(lanes: L, row: &[Entry<L::Scalar>]) -> Self {
+        Self {
+            strain: V3::load(lanes, row, rest::STRAIN),
+            darboux: V3::load(lanes, row, rest::DARBOUX),
+            scale: lanes.at(row, rest::SCALE),
+        }
+    }
+
+    /// Shorter along w by a factor, and as much thicker as keeps the volume.
+    #[inline(always)]
+    pub fn shortened<L: Lanes<V = V>>(self, lanes: L, by: V) -> Self {
+        let [u, v, w] = self.strain.0;
+        Self { strain: V3([u, v, w * by]), scale: self.scale * (lanes.splat(1.0) / by.sqrt()), ..self }
+    }
+}
+
 /// What a segment adds to the system of its two nodes.
 pub struct SegmentTerms<V> {
     /// Gradient by the unknowns of a.
@@ -98,6 +133,16 @@ pub struct SegmentTerms<V> {
     pub block_ab: Mat7<V>,
     /// Block of b with itself, lower triangle.
     pub block_bb: Mat7<V>,
+}
+
+impl<V: Lane> SegmentTerms<V> {
+    /// Those of no segment.
+    #[inline(always)]
+    pub fn none<L: Lanes<V = V>>(lanes: L) -> Self {
+        let zero = lanes.splat(0.0);
+        let (gradient, block) = ([zero; UNKNOWNS], [[zero; UNKNOWNS]; UNKNOWNS]);
+        Self { gradient_a: gradient, gradient_b: gradient, block_aa: block, block_ab: block, block_bb: block }
+    }
 }
 
 /// The segment's strain measures.
@@ -140,133 +185,185 @@ pub fn measure<L: Lanes>(lanes: L, a: Section<L::V>, b: Section<L::V>, inv_lengt
     }
 }
 
-/// The residuals of a segment in the order of the table above, beside their coefficients: axial, two shears,
-/// lateral, scale difference, three of (14) (with BEND_UV left to [`energy`]), volume, (19), (20), likeness.
+/// What (18) measures of J = s²Γ_w, and its derivative by J: J − Λ̄, and faster below [`THIN`]·Λ̄.
+///
+/// With J − Λ̄ alone a segment of ν around 0.45 that is pressed to a tenth of its length gives up its volume at once: its
+/// tension falls while it is pressed on.
 #[inline(always)]
-pub fn residuals<L: Lanes>(lanes: L, strain: &SegmentStrain<L::V>, row: &[Entry<L::Scalar>]) -> [(L::V, L::V); 12] {
+pub fn volume_residual<L: Lanes>(lanes: L, ratio: L::V, rest_stretch: L::V) -> (L::V, L::V) {
+    let thin = (rest_stretch * lanes.splat(THIN) - ratio).max(lanes.splat(0.0));
+    let steeper = thin * lanes.splat(STEEPER);
+    (ratio - rest_stretch - steeper * thin, lanes.splat(1.0) + steeper + steeper)
+}
+
+/// The residuals of a segment in the order of the table above, beside their coefficients: axial, two shears,
+/// lateral, scale difference, three of (14) (with BEND_UV left to [`elastic_energy`]), volume, (19), (20), likeness.
+#[inline(always)]
+pub fn residuals<L: Lanes>(
+    lanes: L,
+    strain: &SegmentStrain<L::V>,
+    row: &[Entry<L::Scalar>],
+    reference: &Reference<L::V>,
+) -> [(L::V, L::V); 12] {
     let [gu, gv, gw] = strain.strain.0;
     let [ou, ov, ow] = strain.darboux.0;
     let (s, s2) = (strain.scale, strain.scale * strain.scale);
     let s3 = s2 * s;
     let (zero, volume, stretch) = (lanes.splat(0.0), lanes.at(row, rest::VOLUME), lanes.at(row, rest::STRETCH));
+    let (swelling, _) = volume_residual(lanes, s2 * gw, stretch);
     [
-        (gw - lanes.at(row, rest::STRAIN + 2), lanes.at(row, rest::AXIAL)),
-        (gu - lanes.at(row, rest::STRAIN), lanes.at(row, rest::SHEAR)),
-        (gv - lanes.at(row, rest::STRAIN + 1), lanes.at(row, rest::SHEAR)),
-        (s - lanes.at(row, rest::SCALE), lanes.at(row, rest::LATERAL)),
+        (gw - reference.strain.0[2], lanes.at(row, rest::AXIAL)),
+        (gu - reference.strain.0[0], lanes.at(row, rest::SHEAR)),
+        (gv - reference.strain.0[1], lanes.at(row, rest::SHEAR)),
+        (s - reference.scale, lanes.at(row, rest::LATERAL)),
         (strain.scale_difference, lanes.at(row, rest::SCALE_DIFFERENCE)),
-        (s * ou - lanes.at(row, rest::DARBOUX), lanes.at(row, rest::BEND_U)),
-        (s * ov - lanes.at(row, rest::DARBOUX + 1), lanes.at(row, rest::BEND_V)),
-        (s * ow - lanes.at(row, rest::DARBOUX + 2), lanes.at(row, rest::TORSION)),
-        (s2 * gw - stretch, volume.max(zero)),
-        (s3 * ou - lanes.at(row, rest::DARBOUX), lanes.at(row, rest::VOLUME_BEND_U)),
-        (s3 * ov - lanes.at(row, rest::DARBOUX + 1), lanes.at(row, rest::VOLUME_BEND_V)),
+        (s * ou - reference.darboux.0[0], lanes.at(row, rest::BEND_U)),
+        (s * ov - reference.darboux.0[1], lanes.at(row, rest::BEND_V)),
+        (s * ow - reference.darboux.0[2], lanes.at(row, rest::TORSION)),
+        (swelling, volume.max(zero)),
+        (s3 * ou - reference.darboux.0[0], lanes.at(row, rest::VOLUME_BEND_U)),
+        (s3 * ov - reference.darboux.0[1], lanes.at(row, rest::VOLUME_BEND_V)),
         (gw - s * stretch, (-volume).max(zero)),
     ]
 }
 
-/// The segment's elastic energy (J), with that of fibres at a steady length.
-#[inline(always)]
-pub fn energy<L: Lanes>(
-    lanes: L,
-    a: Section<L::V>,
-    b: Section<L::V>,
-    row: &[Entry<L::Scalar>],
-    activation: L::V,
-) -> L::V {
-    let strain = measure(lanes, a, b, lanes.load(&row[rest::INV_LENGTH]));
-    let mut residuals = residuals(lanes, &strain, row);
-    residuals[0].0 = residuals[0].0 + activation * lanes.at(row, rest::SHORTENING);
-    let mut sum = lanes.load(&row[rest::BEND_UV]) * residuals[5].0 * residuals[6].0
-        + fibre_energy(lanes, fibre_stretch(lanes, &strain, row), row, activation);
-    for (residual, coefficient) in residuals {
-        sum = sum + lanes.splat(0.5) * coefficient * residual * residual;
-    }
-    sum
+/// A segment's potential (J), apart for what rounding does to its parts.
+#[derive(Clone, Copy)]
+pub struct Stored<V> {
+    /// By how far it is stretched, sheared and swollen, and by its fibres.
+    pub strain: V,
+    /// By how far it is bent and twisted.
+    pub turn: V,
 }
 
-/// Gradient and Gauss–Newton blocks of the segment's elastic energy and of its fibres, if anything makes them pull;
-/// `slack` is the tension times length (J) that needs no string term.
+impl<V: Lane> Stored<V> {
+    /// All of it (J).
+    #[inline(always)]
+    pub fn whole(&self) -> V {
+        self.strain + self.turn
+    }
+
+    /// The sum of two.
+    #[inline(always)]
+    pub fn with(self, other: Self) -> Self {
+        Self { strain: self.strain + other.strain, turn: self.turn + other.turn }
+    }
+}
+
+/// The segment's elastic energy.
+#[inline(always)]
+pub fn elastic_energy<L: Lanes>(
+    lanes: L,
+    strain: &SegmentStrain<L::V>,
+    row: &[Entry<L::Scalar>],
+    reference: &Reference<L::V>,
+) -> Stored<L::V> {
+    let residuals = residuals(lanes, strain, row, reference);
+    let half = lanes.splat(0.5);
+    let (mut twice, mut turn) = (lanes.splat(0.0), lanes.at(row, rest::BEND_UV) * residuals[5].0 * residuals[6].0);
+    unrolled!(for k in 0..12 {
+        let (residual, coefficient) = residuals[k];
+        if matches!(k, 5..=7 | 9 | 10) {
+            turn = turn + half * coefficient * residual * residual;
+        } else {
+            twice = twice + coefficient * residual * residual;
+        }
+    });
+    Stored { strain: half * twice, turn }
+}
+
+/// The potential of a segment: its elastic energy, and that of its fibres, if anything makes them pull.
+#[inline(always)]
+pub fn segment_potential<L: Lanes>(
+    lanes: L,
+    [a, b]: [Section<L::V>; 2],
+    row: &[Entry<L::Scalar>],
+    excitation: Option<&Excitation<L::V>>,
+) -> Stored<L::V> {
+    let strain = measure(lanes, a, b, lanes.at(row, rest::INV_LENGTH));
+    let reference = Reference::load(lanes, row);
+    let Some(excitation) = excitation else {
+        return elastic_energy(lanes, &strain, row, &reference);
+    };
+    let reference = reference.shortened(lanes, excitation.shortening(lanes, row));
+    let mut stored = elastic_energy(lanes, &strain, row, &reference);
+    stored.strain = stored.strain + fibre_potential(lanes, fibre_stretch(lanes, &strain, row), row, excitation);
+    stored
+}
+
+/// Gradient and Gauss–Newton blocks of the segment's elastic energy and of its fibres, if anything makes them pull.
 #[inline(always)]
 pub fn segment_terms<L: Lanes>(
     lanes: L,
-    a: Section<L::V>,
-    b: Section<L::V>,
+    [a, b]: [Section<L::V>; 2],
     row: &[Entry<L::Scalar>],
     excitation: Option<&Excitation<L::V>>,
-    slack: L::V,
 ) -> SegmentTerms<L::V> {
     let strain = measure(lanes, a, b, lanes.at(row, rest::INV_LENGTH));
+    let reference = Reference::load(lanes, row);
     let Some(excitation) = excitation else {
-        return elastic_terms(lanes, &strain, row, lanes.splat(0.0), slack);
+        return elastic_terms(lanes, &strain, row, &reference);
     };
+    let reference = reference.shortened(lanes, excitation.shortening(lanes, row));
+    let mut terms = elastic_terms(lanes, &strain, row, &reference);
     let fibres = contract(lanes, fibre_stretch(lanes, &strain, row), row, excitation);
-    let mut terms = elastic_terms(lanes, &strain, row, fibres.shortening, slack);
     add_fibres(lanes, &strain, row, &fibres, &mut terms);
     terms
 }
 
-/// As [`segment_terms`], of the elastic energy alone, with Γ̄_w of (11) shorter by `shortening`.
+/// As [`segment_terms`], of the elastic energy alone.
 #[inline(always)]
 fn elastic_terms<L: Lanes>(
     lanes: L,
     measured: &SegmentStrain<L::V>,
     row: &[Entry<L::Scalar>],
-    shortening: L::V,
-    slack: L::V,
+    reference: &Reference<L::V>,
 ) -> SegmentTerms<L::V> {
     let (zero, half, two, three) = (lanes.splat(0.0), lanes.splat(0.5), lanes.splat(2.0), lanes.splat(3.0));
+    let quarter = lanes.splat(0.25);
     let inv_length = lanes.at(row, rest::INV_LENGTH);
     let SegmentStrain { axes, slope, strain, darboux, half_turn, scale: s, scale_difference } = *measured;
     let [_, _, w] = axes;
     let [gu, gv, gw] = strain.0;
     let (ou, ov) = (darboux.0[0], darboux.0[1]);
-    let (s2, s4) = (s * s, s * s * s * s);
+    let s2 = s * s;
 
     // (11) and (18): force and stiffness by Γ, both by Γ_w and s.
     let shear = lanes.at(row, rest::SHEAR);
     let (volume, likeness) = (lanes.at(row, rest::VOLUME).max(zero), (-lanes.at(row, rest::VOLUME)).max(zero));
     let rest_stretch = lanes.at(row, rest::STRETCH);
-    let volume_force = volume * (s2 * gw - rest_stretch);
+    let (swelling, swelling_rate) = volume_residual(lanes, s2 * gw, rest_stretch);
+    let volume_force = volume * swelling_rate * swelling;
+    let volume_stiffness = volume * swelling_rate * swelling_rate;
     let likeness_force = likeness * (gw - s * rest_stretch);
     let likeness_by_scale = likeness * rest_stretch;
-    let axial_stiffness = lanes.at(row, rest::AXIAL) + volume * s4 + likeness;
-    let rest_axial = lanes.at(row, rest::STRAIN + 2) - shortening;
-    let tension = lanes.at(row, rest::AXIAL) * (gw - rest_axial) + s2 * volume_force + likeness_force;
-    let across_u = shear * (gu - lanes.at(row, rest::STRAIN));
-    let across_v = shear * (gv - lanes.at(row, rest::STRAIN + 1));
+    let axial_stiffness = lanes.at(row, rest::AXIAL) + volume_stiffness * (s2 * s2) + likeness;
+    let tension = lanes.at(row, rest::AXIAL) * (gw - reference.strain.0[2]) + s2 * volume_force + likeness_force;
+    let across_u = shear * (gu - reference.strain.0[0]);
+    let across_v = shear * (gv - reference.strain.0[1]);
     let pull = to_world(&axes, V3([across_u, across_v, tension]));
     let volume_by_scale = two * s * gw;
-    let force_by_scale = w * (volume * s2 * volume_by_scale - likeness_by_scale);
-    let slope2 = slope.dot(slope).max(lanes.splat(LEAST_SLOPE2));
-    let propped = shear + (-tension).max(zero) * gw.max(zero) / slope2;
-    let stiffness = Sym3::transverse(propped, axial_stiffness - propped, w);
-    let taut = (tension.max(zero) * gw.max(zero) - slack).max(zero) * lanes.splat(0.25);
-    let string = Sym3::transverse(taut, -taut, w);
+    let force_by_scale = w * (volume_stiffness * s2 * volume_by_scale - likeness_by_scale);
+    let slope2 = slope.dot(slope);
+    let pressure = (-tension).max(zero) * gw.max(zero) / slope2.max(lanes.splat(LEAST_SLOPE2));
+    let propped = shear + pressure;
+    let along = axial_stiffness - propped;
 
     // (14), (19), (20): moment and stiffness by Ω, both by Ω and s.
     let (bend_u, bend_v, bend_uv) =
         (lanes.at(row, rest::BEND_U), lanes.at(row, rest::BEND_V), lanes.at(row, rest::BEND_UV));
     let torsion = lanes.at(row, rest::TORSION);
     let (volume_bend_u, volume_bend_v) = (lanes.at(row, rest::VOLUME_BEND_U), lanes.at(row, rest::VOLUME_BEND_V));
-    let kappa = darboux * s - V3::load(lanes, row, rest::DARBOUX);
-    let [ku, kv, kw] = kappa.0;
+    let [ku, kv, kw] = (darboux * s - reference.darboux).0;
     let moment = V3([bend_u * ku + bend_uv * kv, bend_uv * ku + bend_v * kv, torsion * kw]);
     let s3 = s2 * s;
-    let volume_moment_u = volume_bend_u * (s3 * ou - lanes.at(row, rest::DARBOUX));
-    let volume_moment_v = volume_bend_v * (s3 * ov - lanes.at(row, rest::DARBOUX + 1));
+    let volume_moment_u = volume_bend_u * (s3 * ou - reference.darboux.0[0]);
+    let volume_moment_v = volume_bend_v * (s3 * ov - reference.darboux.0[1]);
     let scaled_moment =
         V3([s * moment.0[0] + s3 * volume_moment_u, s * moment.0[1] + s3 * volume_moment_v, s * moment.0[2]]);
     let s6 = s3 * s3;
-    let turning = Sym3::from_axes(
-        axes,
-        s2 * bend_u + s6 * volume_bend_u,
-        s2 * bend_v + s6 * volume_bend_v,
-        s2 * bend_uv,
-        s2 * torsion,
-    );
     let bent = V3([bend_u * ou + bend_uv * ov, bend_uv * ou + bend_v * ov, torsion * darboux.0[2]]);
-    let three_s5 = three * s4 * s;
+    let three_s5 = three * s3 * s2;
     let turning_by_scale = V3([
         s * bent.0[0] + three_s5 * volume_bend_u * ou,
         s * bent.0[1] + three_s5 * volume_bend_v * ov,
@@ -276,12 +373,12 @@ fn elastic_terms<L: Lanes>(
     // By s: (12), (14), (18), (19), (20); by Δ: (12), (13).
     let (lateral, difference) = (lanes.at(row, rest::LATERAL), lanes.at(row, rest::SCALE_DIFFERENCE));
     let three_s2 = three * s2;
-    let scale_force = lateral * (s - lanes.at(row, rest::SCALE)) + volume_by_scale * volume_force
+    let scale_force = lateral * (s - reference.scale) + volume_by_scale * volume_force
         - rest_stretch * likeness_force
         + darboux.dot(moment)
         + three_s2 * (ou * volume_moment_u + ov * volume_moment_v);
     let scale_stiffness = lateral
-        + volume * volume_by_scale * volume_by_scale
+        + volume_stiffness * volume_by_scale * volume_by_scale
         + likeness_by_scale * rest_stretch
         + darboux.dot(bent)
         + three_s2 * three_s2 * (volume_bend_u * ou * ou + volume_bend_v * ov * ov);
@@ -297,43 +394,79 @@ fn elastic_terms<L: Lanes>(
     let half_scale_force = half * scale_force;
     let difference_force = difference * scale_difference;
 
-    let (m_a, m_b) = strain_by_rotation(lanes, slope, t);
-    let (n_a, n_b) = (sym_times(stiffness, &m_a), sym_times(stiffness, &m_b));
+    // K = propped·1 + along·wwᵀ; p = Gᵀw. By the places K/l², with the mean turn KG/l.
+    let inv_length2 = inv_length * inv_length;
+    let places = Sym3::transverse(propped * inv_length2, along * inv_length2, w);
+    let p = w.cross(slope);
+    let [gx, gy, gz] = (slope * (propped * inv_length)).0;
+    let crossed = [[zero, -gz, gy], [gz, zero, -gx], [-gy, gx, zero]];
+    let lever = p * (along * inv_length);
+    let mut with_mean = crossed;
+    unrolled!(for i in 0..3 {
+        unrolled!(for j in 0..3 {
+            with_mean[i][j] = (crossed[i][j] + w.0[i] * lever.0[j]) * half;
+        });
+    });
+    let with_turn = times_cross(&with_mean, t);
+
+    // GᵀKG/4 by the mean turn, its product with [t]× by mean and difference, the bending's by the difference.
+    let tilt = slope * (propped * quarter);
+    let lever = p * (along * quarter);
+    let isotropic = slope.dot(tilt);
+    let mut mean = [[zero; 3]; 3];
+    unrolled!(for i in 0..3 {
+        unrolled!(for j in 0..3 {
+            if j <= i {
+                mean[i][j] = p.0[i] * lever.0[j] - slope.0[i] * tilt.0[j];
+                mean[j][i] = mean[i][j];
+            }
+        });
+        mean[i][i] = mean[i][i] + isotropic;
+    });
+    let mixed = times_cross(&mean, t);
     let turn_rate2 = turn_rate * turn_rate;
-    let quarter_scale = scale_stiffness * lanes.splat(0.25);
+    let turning = Sym3::from_axes(
+        axes,
+        (s2 * bend_u + s6 * volume_bend_u) * turn_rate2,
+        (s2 * bend_v + s6 * volume_bend_v) * turn_rate2,
+        s2 * bend_uv * turn_rate2,
+        s2 * torsion * turn_rate2,
+    );
+    let mut apart = [[zero; 3]; 3];
+    unrolled!(for j in 0..3 {
+        let turned = V3([mixed[0][j], mixed[1][j], mixed[2][j]]).cross(t);
+        unrolled!(for i in 0..3 {
+            apart[i][j] = turned.0[i] + turning.get(i, j);
+        });
+    });
+
     let scale_pull = force_by_scale * (half * inv_length);
-    let by_scale = force_by_scale.cross(slope) * lanes.splat(0.25);
+    let by_scale = force_by_scale.cross(slope) * quarter;
     let by_scale_twisted = t.cross(by_scale);
     let scale_turn = to_world(&axes, turning_by_scale) * (half * turn_rate);
     let (scale_torque_a, scale_torque_b) =
         (by_scale - by_scale_twisted - scale_turn, by_scale + by_scale_twisted + scale_turn);
+    let quarter_scale = scale_stiffness * quarter;
 
     let mut block_aa = [[zero; UNKNOWNS]; UNKNOWNS];
     let mut block_ab = [[zero; UNKNOWNS]; UNKNOWNS];
     let mut block_bb = [[zero; UNKNOWNS]; UNKNOWNS];
-    let inv_length2 = inv_length * inv_length;
-    let mut with_itself = turning;
-    let mut with_other = turning;
-    for k in 0..6 {
-        let turn = turning.0[k] * turn_rate2;
-        with_itself.0[k] = string.0[k] + turn;
-        with_other.0[k] = string.0[k] - turn;
-    }
     unrolled!(for i in 0..3 {
         unrolled!(for j in 0..3 {
-            let place = stiffness.get(i, j) * inv_length2;
-            let (pull_a, pull_b) = (n_a[i][j] * inv_length, n_b[i][j] * inv_length);
-            block_ab[i][j] = -place;
+            let (pull_a, pull_b) = (with_mean[i][j] + with_turn[i][j], with_mean[i][j] - with_turn[i][j]);
+            block_ab[i][j] = -places.get(i, j);
             block_ab[i][4 + j] = -pull_b;
             block_ab[4 + j][i] = pull_a;
-            block_ab[4 + i][4 + j] = column_dot(&m_a, i, &n_b, j) + with_other.get(i, j);
             block_aa[4 + j][i] = -pull_a;
             block_bb[4 + j][i] = pull_b;
+            // By α and β: the mean's, what mixes it with the difference, and the difference's.
+            block_ab[4 + i][4 + j] = mean[i][j] - apart[i][j] + (mixed[j][i] - mixed[i][j]);
             if j <= i {
-                block_aa[i][j] = place;
-                block_bb[i][j] = place;
-                block_aa[4 + i][4 + j] = column_dot(&m_a, i, &n_a, j) + with_itself.get(i, j);
-                block_bb[4 + i][4 + j] = column_dot(&m_b, i, &n_b, j) + with_itself.get(i, j);
+                let (both, mix) = (mean[i][j] + apart[i][j], mixed[i][j] + mixed[j][i]);
+                block_aa[i][j] = places.get(i, j);
+                block_bb[i][j] = places.get(i, j);
+                block_aa[4 + i][4 + j] = both + mix;
+                block_bb[4 + i][4 + j] = both - mix;
             }
         });
         block_aa[3][i] = -scale_pull.0[i];
@@ -369,38 +502,8 @@ fn gradient<V: Lane>(force: V3<V>, scale: V, torque: V3<V>) -> Vec7<V> {
     [force.0[0], force.0[1], force.0[2], scale, torque.0[0], torque.0[1], torque.0[2]]
 }
 
-/// M_a and M_b: `[∇c]×[t]× = t ∇cᵀ − (∇c·t)·1`.
+/// `m [t]×`: row by row, the row × t.
 #[inline(always)]
-fn strain_by_rotation<L: Lanes>(lanes: L, slope: V3<L::V>, t: V3<L::V>) -> (Mat3<L::V>, Mat3<L::V>) {
-    let half = lanes.splat(0.5);
-    let zero = lanes.splat(0.0);
-    let [x, y, z] = (slope * half).0;
-    let cross = [[zero, -z, y], [z, zero, -x], [-y, x, zero]];
-    let along = slope.dot(t) * half;
-    let mut m_a = cross;
-    let mut m_b = cross;
-    unrolled!(for i in 0..3 {
-        unrolled!(for j in 0..3 {
-            let mut second = t.0[i] * [x, y, z][j];
-            if i == j {
-                second = second - along;
-            }
-            m_a[i][j] = cross[i][j] + second;
-            m_b[i][j] = cross[i][j] - second;
-        });
-    });
-    (m_a, m_b)
-}
-
-#[inline(always)]
-fn sym_times<V: Lane>(s: Sym3<V>, m: &Mat3<V>) -> Mat3<V> {
-    let a = s.apply(V3([m[0][0], m[1][0], m[2][0]])).0;
-    let b = s.apply(V3([m[0][1], m[1][1], m[2][1]])).0;
-    let c = s.apply(V3([m[0][2], m[1][2], m[2][2]])).0;
-    [[a[0], b[0], c[0]], [a[1], b[1], c[1]], [a[2], b[2], c[2]]]
-}
-
-#[inline(always)]
-fn column_dot<V: Lane>(a: &Mat3<V>, i: usize, b: &Mat3<V>, j: usize) -> V {
-    a[0][i] * b[0][j] + a[1][i] * b[1][j] + a[2][i] * b[2][j]
+fn times_cross<V: Lane>(m: &Mat3<V>, t: V3<V>) -> Mat3<V> {
+    [V3(m[0]).cross(t).0, V3(m[1]).cross(t).0, V3(m[2]).cross(t).0]
 }

@@ -6,6 +6,7 @@
 //! normal force λ is lagged: it is the one with which the last solve pressed, and the next may hold with μλ.
 
 use super::group::{Group, has_planes};
+use super::holds::Placed;
 use super::lanes::{Entry, Lane, Lanes};
 use super::math::V3;
 use crate::layout::{input, node, rest};
@@ -37,7 +38,7 @@ where
     for index in 0..group.rest.node_count {
         let rest_row = group.rest.row(index);
         let row = group.row(index);
-        let pressed = lanes.load(&row[node::CONTACT_STIFFNESS]) * (zero - contact_gap(lanes, rest_row, row)).max(zero);
+        let pressed = lanes.load(&row[node::CONTACT_STIFFNESS]) * (zero - contact_gap(lanes, rest_row, row, &Placed::now(lanes, row))).max(zero);
         let place = V3::load(lanes, row, node::PLACE);
         let moved = V3::load(lanes, row, node::MOVED);
         let radius = lanes.load(&rest_row[rest::RADIUS]) * lanes.load(&row[node::SCALE]);
@@ -83,12 +84,17 @@ where
 /// At rest it is some 10⁻⁷ m, less than a place has digits for. So the substep's motion is added to the distance at the
 /// substep's start: rounded, but the same for the solve and for the force that is read from its result.
 #[inline(always)]
-pub fn contact_gap<L: Lanes>(lanes: L, rest_row: &[Entry<L::Scalar>], row: &[Entry<L::Scalar>]) -> L::V {
+pub fn contact_gap<L: Lanes>(
+    lanes: L,
+    rest_row: &[Entry<L::Scalar>],
+    row: &[Entry<L::Scalar>],
+    at: &Placed<L::V>,
+) -> L::V {
     let normal = V3::load(lanes, row, node::CONTACT_NORMAL);
     let radius = lanes.load(&rest_row[rest::RADIUS]);
     let prev_scale = lanes.load(&row[node::PREV_SCALE]);
     let start = normal.dot(V3::load(lanes, row, node::PREV_PLACE))
         - lanes.load(&row[node::CONTACT_OFFSET])
         - radius * prev_scale;
-    start + (normal.dot(V3::load(lanes, row, node::MOVED)) - radius * (lanes.load(&row[node::SCALE]) - prev_scale))
+    start + (normal.dot(at.moved) - radius * (at.scale - prev_scale))
 }

@@ -4,26 +4,35 @@
 //! moved/h or (3·moved − last move)/2h in exact arithmetic; in f32 h·(1/h) is not 1, and so each substep would take
 //! or give a few 10⁻⁸ of a free chain's momentum.
 
-use super::group::Group;
-use super::lanes::Lanes;
+use super::group::{Group, second_order};
+use super::lanes::{Lane, Lanes};
 use super::math::{Quaternion, V3};
+use super::solve_rods::ROUGH;
 use crate::layout::{chain, node};
 use crate::step::StepParams;
+
+/// The square of the most that a node goes on turning by in a substep, by [`Quaternion::turn_to`]: a quarter turn. What has
+/// turned by more goes on by less: beyond half a turn it would seem to turn the other way, and close to it a rate of turning
+/// is anything.
+pub const MOST_TURN2: f32 = 4.0;
 
 /// First order: rate = change/h. Second order (BDF2): rate = (3·change − last change)/2h.
 #[inline(always)]
 pub fn update_velocities<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>) {
-    let one = lanes.splat(1.0);
+    let (one, half) = (lanes.splat(1.0), lanes.splat(0.5));
+    let most_turn2 = lanes.splat(MOST_TURN2);
     let inv_h = lanes.splat(params.inv_h);
-    let half_history = lanes.load(&group.chains[chain::HISTORY]) * lanes.splat(params.second_order) * lanes.splat(0.5);
+    let half_history = second_order(lanes, params, group) * half;
     let of_move = inv_h * (one + half_history);
     let of_older = inv_h * half_history;
+    let calm = lanes.load(&group.chains[chain::CALM]);
     for index in 0..group.rest.node_count {
         let row = group.row_mut(index);
         let moved = V3::load(lanes, row, node::MOVED);
         let scaled = lanes.load(&row[node::SCALE]) - lanes.load(&row[node::PREV_SCALE]);
         let turned =
             Quaternion::load(lanes, row, node::PREV_FRAME).turn_to(lanes, Quaternion::load(lanes, row, node::FRAME));
+        let turned = turned * (most_turn2 / turned.dot(turned).max(most_turn2));
         let solved = moved - V3::load(lanes, row, node::PREDICTED_MOVE);
         let velocity = V3::load(lanes, row, node::VELOCITY) + solved * of_move;
         let rate = scaled * of_move - lanes.load(&row[node::OLDER_SCALING]) * of_older;
@@ -34,9 +43,12 @@ pub fn update_velocities<L: Lanes>(lanes: L, params: &StepParams, group: &mut Gr
         moved.store(lanes, row, node::OLDER_MOVE);
         lanes.store(scaled, &mut row[node::OLDER_SCALING]);
         turned.store(lanes, row, node::OLDER_TURN);
-        velocity.store(lanes, row, node::VELOCITY);
-        lanes.store(rate, &mut row[node::SCALE_RATE]);
-        spin.store(lanes, row, node::SPIN);
+        (velocity * calm).store(lanes, row, node::VELOCITY);
+        lanes.store(rate * calm, &mut row[node::SCALE_RATE]);
+        (spin * calm).store(lanes, row, node::SPIN);
     }
-    lanes.store(one, &mut group.chains[chain::HISTORY]);
+    let history = (lanes.load(&group.chains[chain::HISTORY]) + one).min(one);
+    let rough = lanes.load(&group.chains[chain::ROUGH]);
+    let history = rough.where_less(half, history, lanes.splat(-ROUGH * params.inv_h));
+    lanes.store(history, &mut group.chains[chain::HISTORY]);
 }

@@ -11,9 +11,8 @@ use crate::cpu::group::{Group, GroupRest};
 use crate::cpu::lanes::{Entry, LANES, Lanes, OneF64};
 use crate::cpu::math::V3;
 use crate::cpu::rod_energies::{Section, measure};
-use crate::cpu::run_stage;
+use crate::cpu::solve_rods::solve;
 use crate::layout::{chain, input, node, rest, scratch};
-use crate::step::{Stage, StepConfig, StepParams};
 
 /// The share of gravity that the rod is let sag under, so that it does so linearly; down and up, so that what f32
 /// leaves in the rest values has no say.
@@ -35,23 +34,17 @@ pub(super) fn balance(group: &mut GroupRest<f32>, lane: usize, poses: &[Pose], g
     stiff.has_surface_bending = false;
     stiff.has_stiff_fibres = false;
 
-    let config = StepConfig { substeps: 1, gravity: DVec3::ZERO, ..Default::default() };
-    let params = StepParams::new(&config, LONG, 0, 0.0);
-    let inv_h = f64::from(params.inv_h);
+    let inv_h = 1.0 / LONG;
     let strains_under = |share: f64| {
         let mut nodes = resting(group.node_count, lane, poses, gravity * (share / (inv_h * inv_h)));
-        run_stage(
-            lanes,
-            Stage::SolveRods,
-            &params,
-            &mut Group {
-                rest: &stiff,
-                nodes: &mut nodes,
-                inputs: &[[0.0; LANES]; input::ENTRIES],
-                chains: &mut [[0.0; LANES]; chain::ENTRIES],
-                scratch: &mut vec![[0.0; LANES]; group.node_count * scratch::ENTRIES],
-            },
-        );
+        let mut group = Group {
+            rest: &stiff,
+            nodes: &mut nodes,
+            inputs: &[[0.0; LANES]; input::ENTRIES],
+            chains: &mut [[0.0; LANES]; chain::ENTRIES],
+            scratch: &mut vec![[0.0; LANES]; group.node_count * scratch::ENTRIES],
+        };
+        solve(lanes, inv_h * inv_h, &mut group, None, 1.0, false);
         strains(lanes, &stiff, &nodes, poses.len())
     };
     let (down, up) = (strains_under(SHARE), strains_under(-SHARE));

@@ -160,7 +160,6 @@ fn inert_group(node_count: usize) -> GroupRest<f32> {
         has_free_chain: false,
         has_surface_bending: false,
         has_stiff_fibres: false,
-        has_force_velocity: false,
     }
 }
 
@@ -201,10 +200,12 @@ fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpe
         for (entry, value) in segment_entries(&material(j).moduli(), &mean, lengths[j], &poses[j], &poses[j + 1]) {
             set(j, entry, value);
         }
-        set(j, rest::STRING_INERTIA, 0.25 * material(j).density * mean.area * lengths[j].powi(3));
         for (entry, value) in fibre_entries(rod, j, [&poses[j], &poses[j + 1]]) {
             set(j, entry, value);
         }
+    }
+    for (entry, value) in rounding(&group.rows, lane, &lengths) {
+        group.rows[entry][lane] = value as f32;
     }
     let peaks: Vec<f64> =
         (0..count - 1).map(|j| f64::from(group.rows[j * rest::ENTRIES + rest::ACTIVE][lane]) / lengths[j]).collect();
@@ -215,7 +216,6 @@ fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpe
         group.has_stiff_fibres |= in_series > 0.0 || material(j).fibre_modulus > 0.0;
     }
     group.has_stiff_fibres |= rod.contraction.passive > 0.0;
-    group.has_force_velocity |= rod.contraction.max_velocity.is_some();
     let slots = attach(group, lane, rod, &poses, bones);
     if rod.rigid {
         for j in 0..count {
@@ -297,6 +297,23 @@ fn segment_entries(moduli: &Moduli, s: &Section, length: f64, a: &Pose, b: &Pose
     ]
 }
 
+/// What rounding is worth to a chain, see [`rest::STRAIN_ROUNDING`]. Places count from the chain's origin, so that what
+/// their last digits are to a segment grows with the chain's length over its own.
+fn rounding(rows: &[Entry<f32>], lane: usize, lengths: &[f64]) -> [(usize, f64); 3] {
+    let whole: f64 = lengths.iter().sum();
+    let (mut strain, mut turn, mut fastest) = (0.0, 0.0, 0.0_f64);
+    for (j, length) in lengths.iter().enumerate() {
+        let at = |node: usize, entry: usize| f64::from(rows[node * rest::ENTRIES + entry][lane]).abs();
+        let of = |entries: &[usize]| entries.iter().map(|&entry| at(j, entry)).sum::<f64>();
+        let along = of(&[rest::AXIAL, rest::SHEAR, rest::VOLUME, rest::FIBRE_STIFFNESS]);
+        let scale = of(&[rest::LATERAL, rest::SCALE_DIFFERENCE]) + 4.0 * at(j, rest::VOLUME);
+        strain += 0.5 * (along * (1.0 + whole / length).powi(2) + scale);
+        turn += 0.5 * of(&[rest::BEND_U, rest::BEND_V, rest::TORSION]) * (4.0 / length).powi(2);
+        fastest = fastest.max(along / (length * length * at(j, rest::MASS).min(at(j + 1, rest::MASS))));
+    }
+    [(rest::STRAIN_ROUNDING, strain), (rest::TURN_ROUNDING, turn), (rest::FASTEST2, fastest)]
+}
+
 /// How far apart two sections are along their mean tangent (m): times their mean area, the volume between them, however
 /// they are sheared against each other.
 pub(crate) fn spacing([a, b]: [&Pose; 2]) -> f64 {
@@ -357,7 +374,7 @@ fn fibre_entries(rod: &RodSpec, segment: usize, ends: [&Pose; 2]) -> [(usize, f6
         (rest::INV_OPTIMAL, contraction.optimal_stretch.map_or(0.0, |stretch| 1.0 / stretch)),
         (rest::PASSIVE, contraction.passive),
         (rest::INV_MAX_VELOCITY, contraction.max_velocity.map_or(0.0, |velocity| 1.0 / velocity)),
-        (rest::SHORTENING, contraction.shortening * contractile * strain.z),
+        (rest::SHORTENING, contraction.shortening * contractile),
         (rest::FIBRE_STIFFNESS, material.fibre_modulus * sum * length),
     ]
 }

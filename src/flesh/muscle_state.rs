@@ -6,7 +6,7 @@ use super::{Flesh, FleshState};
 use crate::cpu::fibres::Excitation;
 use crate::cpu::lanes::{LANES, Lanes, OneF64};
 use crate::cpu::rod_energies::{Section, SegmentTerms, measure, segment_terms};
-use crate::layout::{input, node, rest};
+use crate::layout::{chain, input, node, rest};
 
 /// What a muscle does.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -40,11 +40,12 @@ impl FleshState {
         let (a, b) = (row(segment), row(segment + 1));
         let excitation = Excitation {
             activation: f64::from(state.inputs[input::ACTIVATION][info.lane]),
+            mean_stretch: f64::from(state.chains[chain::MEAN_STRETCH][info.lane]),
             prev_stretch: lanes.at(&a, node::PREV_FIBRE_STRETCH),
             inv_step: if substep > 0.0 { 1.0 / substep } else { 0.0 },
         };
         let rest_row = wide(flesh.groups()[info.group].row(segment));
-        segment_terms(lanes, Section::load(lanes, &a), Section::load(lanes, &b), &rest_row, Some(&excitation), 0.0)
+        segment_terms(lanes, [Section::load(lanes, &a), Section::load(lanes, &b)], &rest_row, Some(&excitation))
     }
 
     /// What a chain does as a muscle; `substep` (s) is the last one.

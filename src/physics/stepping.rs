@@ -27,7 +27,7 @@ impl Physics {
 
     pub(crate) fn check_step(&self, dt: f64) -> Result<(), StepError> {
         check_time_step(dt)?;
-        for (count, name) in [(self.config.substeps, "substeps"), (self.config.iterations, "iterations")] {
+        for (count, name) in [(self.config.substeps, "substeps"), (self.config.iterations, "iterations"), (self.config.retries, "retries")] {
             if count == 0 {
                 return Err(StepError::ZeroCount(name));
             }

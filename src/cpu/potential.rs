@@ -1,0 +1,159 @@
+//! The incremental potential of a chain; its twin is `shaders/bindings/potential.wgsl`.
+//!
+//! Implicit Euler minimises Π(x) = ½‖x − x̂‖²_M/h̃² + Ψ(x), with x̂ the inertial prediction and Ψ all that stores energy:
+//! segments, fibres, contacts, surface bending (15). Π(x_n) is the energy that the chain has at the substep's start x_n:
+//! what it stores, with what bones hold where they hold it now, which is their work, and the motion that inertia and
+//! gravity give it. Where a convex Ψ is minimised exactly, both Π(x) ≤ Π(x_n) and the energy after the step,
+//! Ψ(x) + ½‖x − x_n‖²_M/h̃² ≤ Π(x_n).
+
+use super::fibres::Excitation;
+use super::group::{Group, has_planes};
+use super::holds::Placed;
+use super::lanes::{Lane, Lanes};
+use super::node_terms::{contact_potential, inertia_potential, surface_potential};
+use super::rod_energies::{Stored, segment_potential};
+use crate::layout::{node, rest};
+
+/// How a chain stands against the substep's start.
+#[derive(Clone, Copy)]
+pub struct Standing<V> {
+    /// Ψ(x).
+    pub stored: Stored<V>,
+    /// ½‖x − x̂‖²_M/h̃² − ½‖x_n − x̂‖²_M/h̃² (J).
+    pub past: V,
+    /// ½‖x − x_n‖²_M/h̃² − ½‖x_n − x̂‖²_M/h̃² (J): what the chain's motion has gained.
+    pub gained: V,
+    /// ½‖x − x_n‖²_M/h̃² (J).
+    pub motion: V,
+}
+
+impl<V: Lane> Standing<V> {
+    /// Π(x) − ½‖x_n − x̂‖²_M/h̃² (J): what is Ψ at the substep's start.
+    #[inline(always)]
+    pub fn level(&self) -> V {
+        self.stored.whole() + self.past
+    }
+}
+
+/// Ψ (J) at the substep's start, with what bones hold where they hold it now.
+#[inline(always)]
+pub fn stored_at_start<L: Lanes>(
+    lanes: L,
+    group: &Group<L::Scalar>,
+    inv_step2: L::V,
+    excitation: Option<Excitation<L::V>>,
+) -> L::V
+where
+    L::Scalar: Into<f64>,
+{
+    let touching = has_planes(group.inputs);
+    let mut stored = Stored { strain: lanes.splat(0.0), turn: lanes.splat(0.0) };
+    let mut before = Placed::start(lanes, group, 0);
+    let mut here = before;
+    for index in 0..group.rest.node_count {
+        let next = if index + 1 < group.rest.node_count { Placed::start(lanes, group, index + 1) } else { here };
+        let by_node = stored_by_node(lanes, group, inv_step2, touching, index, [&before, &here, &next]);
+        stored.strain = stored.strain + by_node;
+        if index + 1 < group.rest.node_count {
+            stored = stored.with(stored_by_segment(lanes, group, index, [&here, &next], excitation));
+        }
+        before = here;
+        here = next;
+    }
+    stored.whole()
+}
+
+/// How the chain stands now.
+#[inline(always)]
+pub fn standing<L: Lanes>(
+    lanes: L,
+    group: &Group<L::Scalar>,
+    inv_step2: L::V,
+    excitation: Option<Excitation<L::V>>,
+) -> Standing<L::V>
+where
+    L::Scalar: Into<f64>,
+{
+    let touching = has_planes(group.inputs);
+    let zero = lanes.splat(0.0);
+    let mut sum = Standing { stored: Stored { strain: zero, turn: zero }, past: zero, gained: zero, motion: zero };
+    let mut before = Placed::now(lanes, group.row(0));
+    let mut here = before;
+    for index in 0..group.rest.node_count {
+        let (rest_row, row) = (group.rest.row(index), group.row(index));
+        let next = if index + 1 < group.rest.node_count { Placed::now(lanes, group.row(index + 1)) } else { here };
+        let start = Placed::start(lanes, group, index);
+        let [past, gained, motion] = inertia_potential(lanes, inv_step2, rest_row, row, [&start, &here]);
+        sum.past = sum.past + past;
+        sum.gained = sum.gained + gained;
+        sum.motion = sum.motion + motion;
+        let by_node = stored_by_node(lanes, group, inv_step2, touching, index, [&before, &here, &next]);
+        sum.stored.strain = sum.stored.strain + by_node;
+        if index + 1 < group.rest.node_count {
+            sum.stored = sum.stored.with(stored_by_segment(lanes, group, index, [&here, &next], excitation));
+        }
+        before = here;
+        here = next;
+    }
+    sum
+}
+
+/// What a contact and surface bending (15) store at a node (J), given where it and its neighbours are.
+#[inline(always)]
+fn stored_by_node<L: Lanes>(
+    lanes: L,
+    group: &Group<L::Scalar>,
+    inv_step2: L::V,
+    touching: bool,
+    index: usize,
+    [before, here, next]: [&Placed<L::V>; 3],
+) -> L::V {
+    let mut stored = lanes.splat(0.0);
+    if touching {
+        stored = contact_potential(lanes, inv_step2, group.rest.row(index), group.row(index), here);
+    }
+    if group.rest.has_surface_bending && index > 0 && index + 1 < group.rest.node_count {
+        stored = stored + surface_potential(lanes, group, index, [before.scale, here.scale, next.scale]);
+    }
+    stored
+}
+
+/// What the segment after a node stores, given where its ends are.
+#[inline(always)]
+fn stored_by_segment<L: Lanes>(
+    lanes: L,
+    group: &Group<L::Scalar>,
+    index: usize,
+    [a, b]: [&Placed<L::V>; 2],
+    excitation: Option<Excitation<L::V>>,
+) -> Stored<L::V> {
+    let (row, next) = (group.row(index), group.row(index + 1));
+    let sections = [a.section(lanes, row), b.section(lanes, next)];
+    match excitation {
+        None => segment_potential(lanes, sections, group.rest.row(index), None),
+        Some(mut excitation) => {
+            excitation.prev_stretch = lanes.load(&row[node::PREV_FIBRE_STRETCH]);
+            segment_potential(lanes, sections, group.rest.row(index), Some(&excitation))
+        }
+    }
+}
+
+/// By how many roundings a pivot of the solve is worth less than inertia where the chain is too stiff for its step: the
+/// solve then has its strains only to so many roundings more.
+pub const PIVOT_ROUNDINGS: f32 = 40.0;
+
+/// By how much Π may seem to grow (J) because states and strains are rounded.
+#[inline(always)]
+pub fn rounding<L: Lanes>(lanes: L, group: &Group<L::Scalar>, inv_step2: L::V, standing: &Standing<L::V>) -> L::V {
+    let (one, two, least) = (lanes.splat(1.0), lanes.splat(2.0), lanes.splat(f32::MIN_POSITIVE));
+    let (unit, first) = (lanes.epsilon(), group.rest.row(0));
+    let unsolved = one + lanes.at(first, rest::FASTEST2) * unit * lanes.splat(PIVOT_ROUNDINGS) / inv_step2;
+    let (strain, turn) = (unit * unsolved, unit * unsolved);
+    let strain = lanes.at(first, rest::STRAIN_ROUNDING) * strain * strain;
+    let turn = lanes.at(first, rest::TURN_ROUNDING) * turn * turn;
+    let Stored { strain: of_strain, turn: of_turn } = standing.stored;
+    let of_strain = of_strain.max(-of_strain);
+    let first_order = (strain * of_strain).sqrt() + (turn * of_turn).sqrt();
+    let whole = of_strain + of_turn + standing.motion + standing.past.max(-standing.past);
+    (first_order + unit * whole) * two + strain + turn + least
+}
