@@ -119,8 +119,19 @@ impl Physics {
         bones: &[Pose],
         root: Pose,
     ) -> Result<FleshHandle, StepError> {
-        check_pose(&flesh, bones, &root)?;
         skin.check(&flesh).map_err(StepError::BadSkin)?;
+        self.insert_sound(flesh, skin, bones, root)
+    }
+
+    /// As [`Physics::insert_with_skin`], with a skin that names nothing that is not there.
+    pub(crate) fn insert_sound(
+        &mut self,
+        flesh: Arc<Flesh>,
+        skin: Arc<Skin>,
+        bones: &[Pose],
+        root: Pose,
+    ) -> Result<FleshHandle, StepError> {
+        check_pose(&flesh, bones, &root)?;
         let instance = Instance::new(flesh, skin, bones, root);
         let index = self.slots.iter().position(|slot| slot.instance.is_none()).unwrap_or(self.slots.len());
         if index == self.slots.len() {

@@ -100,7 +100,7 @@ impl Character {
         let body = self.body_at(scale)?;
         let pose = self.asset().skeleton.rest_pose();
         let (bones, palette) = body.posed(self.asset(), &pose, &root, &[]);
-        let flesh = physics.insert_with_skin(body.flesh.clone(), body.skin.clone(), &bones, root)?;
+        let flesh = physics.insert_sound(body.flesh.clone(), body.skin.clone(), &bones, root)?;
         physics.set_palette(flesh, palette.iter().map(palette_matrix))?;
         physics.deform_skin(flesh)?;
         let vertices = physics.vertices(flesh)?.clone();

@@ -8,6 +8,7 @@ mod fit;
 #[cfg(feature = "gltf")]
 mod import;
 mod muscles;
+mod scaling;
 mod skin_binding;
 pub mod skin_weights;
 mod spawnable;
