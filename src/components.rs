@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::character::{Body, Character, LocalTransform};
 use crate::flesh::MuscleState;
-use crate::{FleshHandle, Pose};
+use crate::physics::muscle_index;
+use crate::{FleshHandle, Pose, UnknownMuscle};
 
 /// Where a character's root is in the world; the game moves it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -15,7 +16,7 @@ pub struct RootTransform(pub Pose);
 pub struct CharacterPose(pub Vec<LocalTransform>);
 
 /// Excitation of each muscle, in the order of the chains of [`Body::flesh`]: 0 at rest, 1 at peak tension, at
-/// most 10. Activation goes there with the muscle's time constants.
+/// most 10. Activation goes there with the muscle's time constants. [`crate::world::activate`] sets one by its name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Activations(pub Vec<f32>);
 
@@ -33,6 +34,16 @@ pub struct CharacterInstance {
     pub body: Arc<Body>,
     /// Its flesh in [`crate::Physics`].
     pub flesh: FleshHandle,
+}
+
+impl CharacterInstance {
+    /// Index of a muscle among [`Activations`] and [`MuscleStates`]: the first of a name.
+    ///
+    /// # Errors
+    /// [`UnknownMuscle`], which lists the names that there are.
+    pub fn muscle(&self, name: &str) -> Result<usize, UnknownMuscle> {
+        muscle_index(&self.body.flesh, name)
+    }
 }
 
 /// The kinematic rigid bodies that follow a character's bones, in the order of [`Body::bones`].

@@ -59,7 +59,9 @@ pub use character::{Character, Placement};
 pub use fixed_step::FixedStep;
 pub use half_space::HalfSpace;
 pub use material::{Material, Moduli, ModuliOverrides, Section};
-pub use physics::{Backend, BackendError, BackendReport, FleshHandle, Health, Physics, Snapshot, StepError};
+pub use physics::{
+    Backend, BackendError, BackendReport, FleshHandle, Health, Physics, Snapshot, StepError, UnknownMuscle,
+};
 pub use pose::Pose;
 pub use quality::Quality;
 pub use skin::{

@@ -9,7 +9,7 @@ mod stepping;
 
 pub(crate) use backend::ActiveBackend;
 pub use backend::{Backend, BackendError, BackendReport};
-pub use error::StepError;
+pub use error::{StepError, UnknownMuscle};
 pub use instance::Health;
 pub(crate) use instance::{Instance, Slot, instances};
 pub use snapshot::Snapshot;
@@ -174,11 +174,23 @@ impl Physics {
         let instance = self.get_mut(handle)?;
         let count = instance.state.excitations.len();
         let slot = instance.state.excitations.get_mut(chain).ok_or(StepError::NoSuchChain { chain, count })?;
-        if !(0.0..=10.0).contains(&activation) {
-            return Err(StepError::BadActivation(activation));
-        }
+        check_activation(activation)?;
         *slot = activation;
         Ok(())
+    }
+
+    /// As [`Physics::set_activation`], for the first chain of a name.
+    ///
+    /// # Errors
+    /// As for [`Physics::set_activation`]; [`StepError::UnknownMuscle`] lists the names that there are.
+    pub fn set_activation_named(
+        &mut self,
+        handle: FleshHandle,
+        muscle: &str,
+        activation: f32,
+    ) -> Result<(), StepError> {
+        let chain = muscle_index(&self.get(handle)?.flesh, muscle)?;
+        self.set_activation(handle, chain, activation)
     }
 
     /// Puts an instance at rest on bones at the given poses, without velocity.
@@ -382,6 +394,18 @@ impl Physics {
             .and_then(|slot| slot.instance.as_mut())
             .ok_or(StepError::NoSuchFlesh)
     }
+}
+
+/// The first chain of a name.
+pub(crate) fn muscle_index(flesh: &Flesh, muscle: &str) -> Result<usize, UnknownMuscle> {
+    flesh.chain_named(muscle).ok_or_else(|| UnknownMuscle {
+        muscle: muscle.into(),
+        known: flesh.chains().iter().map(|chain| chain.name.clone()).collect(),
+    })
+}
+
+pub(crate) fn check_activation(activation: f32) -> Result<(), StepError> {
+    if (0.0..=10.0).contains(&activation) { Ok(()) } else { Err(StepError::BadActivation(activation)) }
 }
 
 fn check_node(flesh: &Flesh, chain: usize, node: usize) -> Result<(), StepError> {

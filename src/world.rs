@@ -7,6 +7,7 @@ use hecs::{Entity, World};
 
 use crate::character::{Character, CharacterError, Placement};
 use crate::components::{Activations, CharacterInstance, CharacterPose, MuscleStates, RootTransform};
+use crate::physics::check_activation;
 use crate::skin::palette_matrix;
 use crate::{Health, Physics, Pose, SkinnedVertices, StepError};
 
@@ -139,6 +140,25 @@ pub fn despawn_without_bodies(world: &mut World, physics: &mut Physics, entity: 
     let flesh = flesh_of(world, entity)?;
     physics.remove(flesh)?;
     world.despawn(entity).map_err(|_| WorldError::NotACharacter(entity))
+}
+
+/// Excites a character's muscle by its name: 0 at rest, 1 at peak tension, at most 10. [`Activations`] keeps it until it is
+/// set again.
+///
+/// # Errors
+/// [`WorldError::NotACharacter`]; [`WorldError::Step`] with [`StepError::UnknownMuscle`], which lists the names that there
+/// are, or with [`StepError::BadActivation`]. Nothing changed then.
+pub fn activate(world: &mut World, entity: Entity, muscle: &str, activation: f32) -> Result<(), WorldError> {
+    let (instance, activations) = world
+        .query_one_mut::<(&CharacterInstance, &mut Activations)>(entity)
+        .map_err(|_| WorldError::NotACharacter(entity))?;
+    let index = instance.muscle(muscle).map_err(StepError::from)?;
+    check_activation(activation)?;
+    if activations.0.len() <= index {
+        activations.0.resize(index + 1, 0.0);
+    }
+    activations.0[index] = activation;
+    Ok(())
 }
 
 /// Puts a character's root elsewhere: its flesh is at rest there, without velocity, and no bone sweeps through

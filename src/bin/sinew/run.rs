@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use hecs::{Entity, World};
+use hecs::World;
 use sinew::character::{Animation, FleshOptions, ImportOptions, Sidecar, SidecarSource};
-use sinew::components::{Activations, CharacterInstance, CharacterPose};
+use sinew::components::{CharacterInstance, CharacterPose};
 use sinew::rigid::RigidWorld;
 use sinew::step::StepConfig;
 use sinew::{Backend, Character, FleshHandle, Physics, Pose};
@@ -46,7 +46,10 @@ pub fn run(args: &RunArgs) -> Result<(), Error> {
     rigid.spawn_ground(0.0, 0.8)?;
     let mut physics = physics(&args.step, StepConfig::default())?;
     let entity = character.spawn(&mut world, &mut rigid, &mut physics, Pose::IDENTITY)?;
-    activate(&world, entity, &character, &args.step.activations)?;
+    for text in &args.step.activations {
+        let (muscle, value) = assignment(text)?;
+        sinew::world::activate(&mut world, entity, muscle, value)?;
+    }
     let handle = world.get::<&CharacterInstance>(entity)?.flesh;
 
     let film = || CharacterFilm::new(&character, animation, args.step.dt);
@@ -89,20 +92,6 @@ pub fn assignment(text: &str) -> Result<(&str, f32), Error> {
     let (name, value) = text.rsplit_once('=').ok_or_else(|| format!("`{text}` is no NAME=VALUE"))?;
     let value = value.parse().map_err(|_| format!("`{value}` in `{text}` is no number"))?;
     Ok((name, value))
-}
-
-fn activate(world: &World, entity: Entity, character: &Character, wanted: &[String]) -> Result<(), Error> {
-    let mut activations = world.get::<&mut Activations>(entity)?;
-    for text in wanted {
-        let (name, value) = assignment(text)?;
-        let chains = character.body().flesh.chains();
-        let index = chains.iter().position(|chain| chain.name == name).ok_or_else(|| {
-            let names: Vec<&str> = chains.iter().map(|chain| chain.name.as_str()).collect();
-            format!("there is no muscle `{name}`; there are: {}", names.join(", "))
-        })?;
-        activations.0[index] = value;
-    }
-    Ok(())
 }
 
 fn finish(
