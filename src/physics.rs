@@ -7,8 +7,8 @@ mod skin;
 mod snapshot;
 mod stepping;
 
-pub(crate) use backend::ActiveBackend;
-pub use backend::{Backend, BackendError, BackendReport};
+pub(crate) use backend::{ActiveBackend, Progress};
+pub use backend::{Backend, BackendError, BackendReport, PipelineProgress};
 pub use error::{StepError, UnknownMuscle};
 pub use instance::Health;
 pub(crate) use instance::{Instance, Slot, instances};
@@ -74,10 +74,23 @@ impl Default for Physics {
 impl Physics {
     /// An empty scene, stepped by a backend as [`StepConfig::default`] says; [`Physics::config`] changes that.
     ///
+    /// On a GPU this compiles all pipelines, so that no step does.
+    ///
     /// # Errors
     /// [`BackendError`] for [`Backend::Gpu`] without a working adapter, or in a build without feature `gpu`.
     pub fn new(backend: Backend) -> Result<Self, BackendError> {
-        Ok(Self { backend: ActiveBackend::new(backend)?, ..Self::default() })
+        Self::new_with_progress(backend, |_| ())
+    }
+
+    /// As [`Physics::new`]; `progress` is told before each of a GPU's pipelines is compiled, and once all are ready.
+    ///
+    /// # Errors
+    /// As for [`Physics::new`].
+    pub fn new_with_progress(
+        backend: Backend,
+        mut progress: impl FnMut(PipelineProgress),
+    ) -> Result<Self, BackendError> {
+        Ok(Self { backend: ActiveBackend::new(backend, &mut progress)?, ..Self::default() })
     }
 
     /// An empty scene, stepped by the CPU.
@@ -267,7 +280,19 @@ impl Physics {
     /// # Errors
     /// As for [`Physics::new`]; the backend then stays.
     pub fn switch_backend(&mut self, backend: Backend) -> Result<(), BackendError> {
-        self.go_on_with(ActiveBackend::new(backend)?);
+        self.switch_backend_with_progress(backend, |_| ())
+    }
+
+    /// As [`Physics::switch_backend`], with progress as of [`Physics::new_with_progress`].
+    ///
+    /// # Errors
+    /// As for [`Physics::switch_backend`].
+    pub fn switch_backend_with_progress(
+        &mut self,
+        backend: Backend,
+        mut progress: impl FnMut(PipelineProgress),
+    ) -> Result<(), BackendError> {
+        self.go_on_with(ActiveBackend::new(backend, &mut progress)?);
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use hecs::World;
+use indicatif::{ProgressBar, ProgressStyle};
 use sinew::character::{Animation, FleshOptions, ImportOptions, Sidecar, SidecarSource};
 use sinew::components::{CharacterInstance, CharacterPose};
 use sinew::rigid::RigidWorld;
@@ -77,11 +78,19 @@ fn chosen<'a>(character: &'a Character, args: &RunArgs) -> Result<Option<&'a Ani
 
 /// Physics on the backend asked for.
 pub fn physics(args: &StepArgs, config: StepConfig) -> Result<Physics, Error> {
-    let mut physics = Physics::new(match args.backend {
+    let backend = match args.backend {
         BackendArg::Auto => Backend::Auto,
         BackendArg::Cpu => Backend::Cpu,
         BackendArg::Gpu => Backend::Gpu,
+    };
+    let bar =
+        ProgressBar::no_length().with_style(ProgressStyle::with_template("compiling {msg} {bar:40} {pos}/{len}")?);
+    let mut physics = Physics::new_with_progress(backend, |progress| {
+        bar.set_length(progress.total as u64);
+        bar.set_position(progress.ready as u64);
+        bar.set_message(progress.compiling.unwrap_or_default());
     })?;
+    bar.finish_and_clear();
     physics.config = StepConfig { threads: args.threads, ..config };
     physics.measure_stages = args.report.is_some();
     Ok(physics)
