@@ -9,15 +9,18 @@ use crate::{FleshHandle, Pose, UnknownMuscle};
 
 /// Where a character's root is in the world; the game moves it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RootTransform(pub Pose);
 
 /// The pose of a character, one transform (m) for each joint of its skeleton; the game animates it.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CharacterPose(pub Vec<LocalTransform>);
 
 /// Excitation of each muscle, in the order of the chains of [`Body::flesh`]: 0 at rest, 1 at peak tension, at
 /// most 10. Activation goes there with the muscle's time constants. [`crate::world::activate`] sets one by its name.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Activations(pub Vec<f32>);
 
 /// What each muscle does, in the order of the chains of [`Body::flesh`]; filled after every step for entities that the

@@ -60,8 +60,8 @@ pub use fixed_step::FixedStep;
 pub use half_space::HalfSpace;
 pub use material::{Material, Moduli, ModuliOverrides, Section};
 pub use physics::{
-    Backend, BackendError, BackendReport, FleshHandle, Health, Physics, PipelineProgress, Snapshot, StepError,
-    UnknownMuscle,
+    Backend, BackendError, BackendReport, FleshHandle, FleshSnapshot, Health, Physics, PipelineProgress, Restored,
+    RowSizes, SNAPSHOT_VERSION, Snapshot, SnapshotError, StepError, UnknownMuscle,
 };
 pub use pose::Pose;
 pub use quality::Quality;

@@ -3,16 +3,20 @@
 mod backend;
 mod error;
 mod instance;
+mod saved;
 mod skin;
 mod snapshot;
 mod stepping;
 
-pub(crate) use backend::{ActiveBackend, Progress};
+pub(crate) use backend::ActiveBackend;
+#[cfg(feature = "gpu")]
+pub(crate) use backend::Progress;
 pub use backend::{Backend, BackendError, BackendReport, PipelineProgress};
 pub use error::{StepError, UnknownMuscle};
 pub use instance::Health;
 pub(crate) use instance::{Instance, Slot, instances};
-pub use snapshot::Snapshot;
+pub use saved::{RowSizes, SNAPSHOT_VERSION, SnapshotError};
+pub use snapshot::{FleshSnapshot, Restored, Snapshot};
 
 use std::sync::Arc;
 
@@ -27,6 +31,7 @@ use crate::{HalfSpace, Pose, Quality};
 
 /// Names an instance of flesh in a [`Physics`]; stays invalid once its instance is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FleshHandle {
     index: u32,
     generation: u32,

@@ -3,13 +3,19 @@
 //! Data flow of a step: poses and roots (components) → bones (rigid poses) → kinematic bodies → rapier steps →
 //! joints bound to bodies follow them → flesh steps → skin and health (components).
 
+mod snapshot;
+
+#[cfg(feature = "rapier")]
+pub use snapshot::restore;
+pub use snapshot::{CharacterSnapshot, restore_without_bodies, save};
+
 use hecs::{Entity, World};
 
 use crate::character::{Character, CharacterError, Placement};
 use crate::components::{Activations, CharacterInstance, CharacterPose, MuscleStates, RootTransform};
 use crate::physics::check_activation;
 use crate::skin::palette_matrix;
-use crate::{Health, Physics, Pose, SkinnedVertices, StepError};
+use crate::{Health, Physics, Pose, SkinnedVertices, SnapshotError, StepError};
 
 #[cfg(feature = "rapier")]
 use crate::components::{BoneBodies, BoundJoints};
@@ -25,6 +31,9 @@ pub enum WorldError {
     /// The flesh cannot step.
     #[error(transparent)]
     Step(#[from] StepError),
+    /// A saved state cannot be restored.
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
     /// The rigid world refused.
     #[cfg(feature = "rapier")]
     #[error(transparent)]
@@ -176,27 +185,47 @@ pub fn teleport(
     entity: Entity,
     root: Pose,
 ) -> Result<(), WorldError> {
-    let mut query = world.query_one::<(
-        &CharacterInstance,
-        &CharacterPose,
-        &mut RootTransform,
-        Option<&BoneBodies>,
-        Option<&BoundJoints>,
-    )>(entity);
-    let (instance, pose, transform, bodies, bound) = query.get().map_err(|_| WorldError::NotACharacter(entity))?;
-    let held = held_joints(rigid, bound, &root)?;
-    let (bones, _) = instance.body.posed(instance.character.asset(), &pose.0, &root, &held);
-    let bodies: Vec<_> = bodies.into_iter().flat_map(|bodies| &bodies.0).zip(&bones).collect();
+    let bones = bones_at(world, rigid, entity, None, &root)?;
+    let bodies = bodies_with(world, entity, &bones);
     for (handle, bone) in &bodies {
         rigid.to_rapier(bone)?;
-        rigid.body_pose(**handle)?;
+        rigid.body_pose(*handle)?;
     }
-    physics.teleport(instance.flesh, &bones, root)?;
-    transform.0 = root;
+    physics.teleport(flesh_of(world, entity)?, &bones, root)?;
+    let transform = world.query_one_mut::<&mut RootTransform>(entity);
+    transform.map_err(|_| WorldError::NotACharacter(entity))?.0 = root;
     for (handle, bone) in bodies {
-        rigid.teleport_bone(*handle, bone)?;
+        rigid.teleport_bone(handle, &bone)?;
     }
     Ok(())
+}
+
+/// Where a character's bones are in its pose, or in another one, with its root at a place; bound joints stay with their
+/// bodies.
+#[cfg(feature = "rapier")]
+fn bones_at(
+    world: &World,
+    rigid: &RigidWorld,
+    entity: Entity,
+    pose: Option<&CharacterPose>,
+    root: &Pose,
+) -> Result<Vec<Pose>, WorldError> {
+    let mut query =
+        world.query_one::<(&CharacterInstance, &CharacterPose, &RootTransform, Option<&BoundJoints>)>(entity);
+    let (instance, own, _, bound) = query.get().map_err(|_| WorldError::NotACharacter(entity))?;
+    let held = held_joints(rigid, bound, root)?;
+    Ok(instance.body.posed(instance.character.asset(), &pose.unwrap_or(own).0, root, &held).0)
+}
+
+/// A character's bodies, with their bones.
+#[cfg(feature = "rapier")]
+fn bodies_with(
+    world: &World,
+    entity: Entity,
+    bones: &[Pose],
+) -> Vec<(crate::rigid::rapier3d::prelude::RigidBodyHandle, Pose)> {
+    let bodies = world.get::<&BoneBodies>(entity);
+    bodies.into_iter().flat_map(|bodies| bodies.0.clone()).zip(bones.iter().copied()).collect()
 }
 
 /// Joints that follow rigid bodies, with where these are in model space.

@@ -140,9 +140,27 @@ fn a_snapshot_continues_bit_for_bit() {
     steps(&mut gpu, 1, 8);
     let saved = gpu.save();
     let first = steps(&mut gpu, 8, 20);
-    gpu.restore(&saved).unwrap();
+    assert!(gpu.restore(&saved).unwrap().is_whole());
     assert_eq!(gpu.step_count(), 7);
     assert_eq!(steps(&mut gpu, 8, 20), first);
+
+    // One of them alone, and all while another one comes.
+    let rows = |gpu: &Physics, handle: FleshHandle| gpu.state(handle).unwrap().clone();
+    gpu.restore(&saved).unwrap();
+    let one = gpu.save_flesh(handles[1]).unwrap();
+    steps(&mut gpu, 8, 12);
+    let (straight, other) = (rows(&gpu, handles[1]), rows(&gpu, handles[0]));
+    gpu.restore_flesh(handles[1], &one).unwrap();
+    assert!(rows(&gpu, handles[0]) == other);
+    steps(&mut gpu, 8, 12);
+    assert!(rows(&gpu, handles[1]) == straight && rows(&gpu, handles[0]) != other);
+    let (flesh, skin, root) = &scene.flesh[0];
+    let bones = &(scene.bones)(3)[..flesh.bones().len()];
+    let guest = gpu.insert_with_skin(flesh.clone(), skin.clone(), bones, *root).unwrap();
+    gpu.step_flesh(DT).unwrap();
+    assert_eq!(gpu.restore(&saved).unwrap().newer, [guest]);
+    steps(&mut gpu, 8, 12);
+    assert!(rows(&gpu, handles[1]) == straight);
 }
 
 #[test]

@@ -75,9 +75,6 @@ pub enum StepError {
     /// An activation that makes no sense.
     #[error("activation {0}; it must be between 0 and 10 (1 is the material's peak stress)")]
     BadActivation(f32),
-    /// A snapshot of another set of instances.
-    #[error("the snapshot has other instances than this Physics; spawn and remove the same ones before restoring")]
-    OtherScene,
     /// A bone pose that is not finite.
     #[error("the pose of bone {0} is not finite, beyond 10⁹ m, or its rotation is no unit quaternion")]
     BoneNotFinite(usize),

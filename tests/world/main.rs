@@ -9,6 +9,7 @@ mod errors;
 mod lifecycle;
 mod same_bits;
 mod sizes;
+mod snapshots;
 mod steps;
 
 use glam::{DVec3, Vec3};
