@@ -11,6 +11,8 @@ mod malformed;
 mod meshes;
 #[path = "muscle_schema/random.rs"]
 mod random;
+#[path = "muscle_schema/silence.rs"]
+mod silence;
 #[path = "muscle_schema/spawned.rs"]
 mod spawned;
 

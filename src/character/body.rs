@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use glam::{Affine3A, DMat3, DQuat, DVec3, Mat3A, Vec3};
 
-use super::first_flesh::{FleshOptions, Limb, RestSkin, find_limbs, influences, owners};
+use super::first_flesh::{FleshOptions, Limb, RestSkin, find_limbs, influences};
 use super::fit::{Figure, FittedMuscle, FittedPart, Layout, fit};
 use super::muscles::MuscleCourse;
 use super::scaling::stiffness_growth;
 use super::skin_binding::bind_skin;
+use super::skin_tree::SkinTree;
 use super::{CharacterAsset, LocalTransform};
 use crate::flesh::{BuildError, Flesh, RodSpec, SCALE_RANGE};
 use crate::skin::Skin;
@@ -62,7 +63,8 @@ impl Body {
         options: &FleshOptions,
     ) -> Result<Self, BuildError> {
         let (joints, rest) = rest_at(asset, Vec3::ONE);
-        let (limbs, mut muscles) = fitted(asset, &joints, &rest, options);
+        let tree = SkinTree::new(asset, &joints, &rest, options);
+        let (limbs, mut muscles) = fitted(asset, &tree, &joints, &rest, options);
         let mut bones: Vec<u32> = limbs.iter().map(|limb| limb.joint).collect();
         let fitted_to = muscles.iter().flat_map(|muscle| &muscle.holds).map(|&(_, joint, _)| joint);
         for joint in fitted_to.chain(courses.iter().flat_map(|course| &course.holds).map(|&(_, joint, _)| joint)) {
@@ -80,7 +82,7 @@ impl Body {
         let options = &for_height(options, height);
         let rods = Rods { asset, courses, options, limbs: &limbs, muscles: &muscles, bones: &bones };
         let flesh = Flesh::build(&rods.at(Vec3::ONE)?, &bone_poses)?;
-        let skin = bind_skin(asset, &rest, (&flesh, &bones), courses, options);
+        let skin = bind_skin(asset, (&rest, &tree), (&flesh, &bones), courses, options);
         Ok(Self {
             scale: Vec3::ONE,
             bones,
@@ -245,25 +247,19 @@ fn model_normal(matrix: &Mat3A, normal: Vec3) -> Vec3 {
 /// Finds limbs and fits bundles to them and the trunk, given the joints' matrices and the skin at rest.
 fn fitted(
     asset: &CharacterAsset,
+    tree: &SkinTree,
     joints: &[Affine3A],
     rest: &RestSkin,
     options: &FleshOptions,
 ) -> (Vec<Limb>, Vec<FittedMuscle>) {
-    let mut limbs = find_limbs(asset, joints, rest, options);
-    let owners = owners(asset);
-    let strongest: Vec<u32> = (0..asset.mesh.positions.len())
-        .map(|vertex| {
-            let by_weight = |a: &(usize, f64), b: &(usize, f64)| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0));
-            let entry = influences(asset, vertex).max_by(by_weight).map_or(0, |(entry, _)| entry);
-            asset.palette.get(entry).map_or(0, |entry| owners[entry.joint as usize])
-        })
-        .collect();
+    let mut limbs = find_limbs(asset, tree, joints, rest, options);
+    let strongest: Vec<u32> = (0..asset.mesh.positions.len()).map(|vertex| tree.strongest(asset, vertex)).collect();
     let figure = Figure {
         positions: &rest.positions,
         triangles: &asset.mesh.triangles,
         strongest: &strongest,
         joints: &joints.iter().map(|joint| joint.translation.as_dvec3()).collect::<Vec<_>>(),
-        parents: &asset.skeleton.joints.iter().map(|joint| joint.parent).collect::<Vec<_>>(),
+        tree,
     };
     let layout = Layout { fibres: options.fibres, segments: options.segments, fill: options.fill };
     let muscles = fit(&figure, &mut limbs, options.trunk, &layout);

@@ -1,12 +1,14 @@
 //! Limbs of stock characters, found from the skeleton and the skin's weights, and how flesh is fitted to them.
 //!
-//! A joint J with a child joint C is a limb segment where enough of the skin that J pulls lies around the line from
-//! J to C, on all sides of it, at a distance that is sensible for its length. Its flesh, a bundle of fibres
+//! A joint J with a child joint C ([`super::skin_tree`]) is a limb segment where enough of the skin that J pulls lies
+//! around the line from J to C, on all sides of it, at a distance that is sensible for its length. Twist joints along it
+//! share it. Its flesh, a bundle of fibres
 //! ([`super::fit`]), runs along that line and fills the skin around it, clamped at both ends to J; vertices follow it
 //! as far as J pulls on them, fading with their distance.
 
 use glam::{Affine3A, DVec3, Vec3};
 
+use super::skin_tree::{SkinTree, WIDEST_GAP, extent, widest_gap};
 use super::{CharacterAsset, MAX_INFLUENCES};
 
 /// What counts as a limb, and how flesh is fitted to it.
@@ -71,6 +73,10 @@ pub struct Limb {
     pub joint: u32,
     /// The joint at its far end.
     pub end_joint: u32,
+    /// The twist joints along it, whose skin is the limb's too.
+    pub twists: Vec<u32>,
+    /// The joints that hold its flesh at both ends: `joint`, or those of the twist joints that move the skin there.
+    pub held_by: [u32; 2],
     /// From the joint to the far end (m), model space at rest.
     pub line: [DVec3; 2],
     /// The skin's median distance from the line (m) at evenly spaced stations from end to end.
@@ -124,70 +130,113 @@ pub struct RestSkin {
 }
 
 /// Finds the limbs of a character; `joints` are the joints' matrices at rest, `skin` its skin.
-pub fn find_limbs(asset: &CharacterAsset, joints: &[Affine3A], skin: &RestSkin, options: &FleshOptions) -> Vec<Limb> {
-    let height = extent(&skin.positions);
-    let owners = owners(asset);
-    let pulled = vertices_by_joint(asset, &owners, options.least_weight);
+pub fn find_limbs(
+    asset: &CharacterAsset,
+    tree: &SkinTree,
+    joints: &[Affine3A],
+    skin: &RestSkin,
+    options: &FleshOptions,
+) -> Vec<Limb> {
+    let height = extent(skin);
+    let pulled = tree.vertices(asset, options.least_weight);
     let mut limbs = Vec::new();
     for (joint, vertices) in pulled.iter().enumerate().filter(|(_, vertices)| !vertices.is_empty()) {
-        let children = asset
-            .skeleton
-            .joints
-            .iter()
-            .enumerate()
-            .filter(|&(index, child)| child.parent == Some(joint as u32) && owners[index] == index as u32);
-        let candidates = children.filter_map(|(child, _)| {
-            let line = [joints[joint].translation.as_dvec3(), joints[child].translation.as_dvec3()];
-            limb(line, [joint as u32, child as u32], vertices, skin, height, options)
-        });
-        let found = candidates.max_by(|(a, x), (b, y)| a.cmp(b).then(y.length().total_cmp(&x.length())));
-        limbs.extend(found.map(|(_, limb)| limb));
+        let joint = joint as u32;
+        let line_to =
+            |child: u32| [joints[joint as usize].translation.as_dvec3(), joints[child as usize].translation.as_dvec3()];
+        let hung: Vec<[DVec3; 2]> =
+            tree.children(joint).iter().filter(|&&child| tree.is_hung(child)).map(|&child| line_to(child)).collect();
+        let to = |&child: &u32| {
+            let line = line_to(child);
+            let found = limb(line, [joint, child], vertices, skin, height, options)?;
+            let by_skin_alone = tree.is_hung(joint) || tree.is_hung(child);
+            let sure = || {
+                found.1.length() > 2.0 * options.least_length * height
+                    && pulled[child as usize].len() * 10 > vertices.len()
+                    && (!tree.is_hung(child) || goes_one_way(&line, &hung))
+                    && is_all_around(&line, vertices, skin)
+            };
+            (!by_skin_alone || sure()).then_some(found)
+        };
+        let longest_run = |ends: &mut dyn Iterator<Item = &u32>| {
+            let found = ends.filter_map(to).max_by(|(a, x), (b, y)| a.cmp(b).then(y.length().total_cmp(&x.length())));
+            found.map(|(_, limb)| limb)
+        };
+        // A limb goes to the joint that moves what is beyond it; else to one that marks its end, if no control.
+        let (mut moving, marks): (Vec<u32>, Vec<u32>) =
+            tree.children(joint).iter().partition(|&&child| tree.has_skin_beyond(child));
+        if moving.iter().any(|&child| !tree.is_hung(child)) {
+            moving.retain(|&child| !tree.is_hung(child));
+        }
+        let mut ends = marks.iter().filter(|&&mark| reaches(&line_to(mark), vertices, skin));
+        let mut found = longest_run(&mut moving.iter()).or_else(|| longest_run(&mut ends));
+        if let Some(limb) = &mut found {
+            limb.twists = tree.twists(joint).collect();
+            limb.held_by = held_by(limb, asset, skin);
+        }
+        limbs.extend(found);
     }
     limbs
 }
 
-fn extent(positions: &[Vec3]) -> f64 {
-    let low = positions.iter().copied().fold(Vec3::INFINITY, Vec3::min);
-    let high = positions.iter().copied().fold(Vec3::NEG_INFINITY, Vec3::max);
-    if low.x <= high.x { f64::from((high - low).max_element()) } else { 0.0 }
+/// Whether none of some lines from a joint is as long as another one and leads elsewhere: no limb ends in one of two ears.
+fn goes_one_way(line: &[DVec3; 2], lines: &[[DVec3; 2]]) -> bool {
+    let along = line[1] - line[0];
+    lines.iter().all(|other| {
+        let other = other[1] - other[0];
+        let alike = (other.length() - along.length()).abs() <= 0.03 * along.length();
+        !alike || other.dot(along) >= 0.97 * along.length_squared()
+    })
 }
 
-/// For each joint, the joint whose limb its vertices belong to: a mesh that hangs on a childless node of its own is
-/// a rigid part of the node above.
-pub fn owners(asset: &CharacterAsset) -> Vec<u32> {
-    let joints = &asset.skeleton.joints;
-    let mut owners: Vec<u32> = (0..joints.len() as u32).collect();
-    let mut has_child = vec![false; joints.len()];
-    joints.iter().filter_map(|joint| joint.parent).for_each(|parent| has_child[parent as usize] = true);
-    for entry in &asset.palette {
-        let joint = entry.joint as usize;
-        let rigid = entry.inverse_bind == Affine3A::IDENTITY;
-        if let (true, false, Some(parent)) = (rigid, has_child[joint], joints[joint].parent) {
-            owners[joint] = parent;
+/// Whether some of the skin is as far along a line as its far end, nearly: the end of a limb, and not a control.
+fn reaches(line: &[DVec3; 2], vertices: &[u32], skin: &RestSkin) -> bool {
+    let axis = line[1] - line[0];
+    let along = |&vertex: &u32| (skin.positions[vertex as usize].as_dvec3() - line[0]).dot(axis);
+    vertices.iter().any(|vertex| along(vertex) >= 0.6 * axis.length_squared())
+}
+
+/// Whether skin goes all around a line, along most of it.
+fn is_all_around(line: &[DVec3; 2], vertices: &[u32], skin: &RestSkin) -> bool {
+    const STATIONS: usize = 5;
+    let length = line[0].distance(line[1]);
+    let axis = (line[1] - line[0]) / length;
+    let across = axis.any_orthonormal_vector();
+    let mut filled = [false; STATIONS];
+    let mut angles = Vec::new();
+    for &vertex in vertices {
+        let offset = skin.positions[vertex as usize].as_dvec3() - line[0];
+        let along = offset.dot(axis) / length;
+        if (0.0..1.0).contains(&along) {
+            filled[(along * STATIONS as f64) as usize] = true;
+            angles.push(offset.dot(axis.cross(across)).atan2(offset.dot(across)));
         }
     }
-    owners
+    filled.into_iter().filter(|&filled| filled).count() + 1 >= STATIONS && widest_gap(angles) <= WIDEST_GAP
 }
 
-/// For each joint, the vertices that belong to it.
-fn vertices_by_joint(asset: &CharacterAsset, owners: &[u32], least_weight: f64) -> Vec<Vec<u32>> {
-    let mut pulled = vec![Vec::new(); asset.skeleton.joints.len()];
+/// The first and the last along a limb of the joints that share its skin.
+fn held_by(limb: &Limb, asset: &CharacterAsset, skin: &RestSkin) -> [u32; 2] {
+    let sharing: Vec<u32> = std::iter::once(limb.joint).chain(limb.twists.iter().copied()).collect();
+    if sharing.len() == 1 {
+        return [limb.joint; 2];
+    }
+    let mut sums = vec![(0.0, 0.0); sharing.len()];
+    let axis = (limb.line[1] - limb.line[0]) / limb.length();
     for vertex in 0..asset.mesh.positions.len() {
-        let mut by_joint: Vec<(u32, f64)> = Vec::with_capacity(MAX_INFLUENCES);
         for (entry, weight) in influences(asset, vertex) {
-            let joint = owners[asset.palette[entry].joint as usize];
-            match by_joint.iter_mut().find(|(j, _)| *j == joint) {
-                Some((_, sum)) => *sum += weight,
-                None => by_joint.push((joint, weight)),
-            }
-        }
-        for (joint, weight) in by_joint {
-            if weight >= least_weight {
-                pulled[joint as usize].push(vertex as u32);
+            if let Some(slot) = sharing.iter().position(|&joint| joint == asset.palette[entry].joint) {
+                let along = (skin.positions[vertex].as_dvec3() - limb.line[0]).dot(axis);
+                sums[slot].0 += weight * along;
+                sums[slot].1 += weight;
             }
         }
     }
-    pulled
+    let along = |slot: &usize| sums[*slot].0 / sums[*slot].1;
+    let skinned = || (0..sharing.len()).filter(|&slot| sums[slot].1 > 0.0);
+    let first = skinned().min_by(|a, b| along(a).total_cmp(&along(b)));
+    let last = skinned().max_by(|a, b| along(a).total_cmp(&along(b)));
+    [first, last].map(|slot| sharing[slot.unwrap_or(0)])
 }
 
 /// A vertex's palette entries and weights.
@@ -248,5 +297,5 @@ fn limb(
             median(t - reach, t + reach).unwrap_or(whole).clamp(0.4 * whole, 2.0 * whole)
         })
         .collect();
-    Some((around.len(), Limb { joint, end_joint, line, radii }))
+    Some((around.len(), Limb { joint, end_joint, twists: Vec::new(), held_by: [joint; 2], line, radii }))
 }

@@ -2,7 +2,9 @@
 
 mod animation;
 mod asset;
+mod authored;
 mod body;
+mod bones;
 mod first_flesh;
 mod fit;
 #[cfg(feature = "gltf")]
@@ -10,6 +12,7 @@ mod import;
 mod muscles;
 mod scaling;
 mod skin_binding;
+mod skin_tree;
 pub mod skin_weights;
 mod spawnable;
 #[cfg(feature = "viperize")]
@@ -17,6 +20,7 @@ pub mod viperize;
 mod welding;
 
 pub use asset::*;
+pub use authored::{AuthoredEnd, AuthoredMuscle};
 pub use body::{Body, Pill, rigid_part};
 pub use first_flesh::{FleshOptions, Limb};
 pub use fit::{FittedMuscle, FittedPart};

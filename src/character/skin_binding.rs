@@ -3,8 +3,9 @@
 
 use glam::DVec3;
 
-use super::first_flesh::{FleshOptions, RestSkin, influences, owners};
+use super::first_flesh::{FleshOptions, RestSkin, influences};
 use super::muscles::MuscleCourse;
+use super::skin_tree::SkinTree;
 use super::skin_weights::{Pull, PullLimit, SkinFairing, carrier_weights, flesh_pills};
 use super::{CharacterAsset, MAX_INFLUENCES};
 use crate::flesh::{Chain, Flesh};
@@ -13,7 +14,7 @@ use crate::skin::{SectionWeight, Skin, SkinSection, SkinVertex};
 /// Binds the skin to flesh on joints.
 pub(super) fn bind_skin(
     asset: &CharacterAsset,
-    rest: &RestSkin,
+    (rest, tree): (&RestSkin, &SkinTree),
     (flesh, bones): (&Flesh, &[u32]),
     courses: &[MuscleCourse],
     options: &FleshOptions,
@@ -21,7 +22,7 @@ pub(super) fn bind_skin(
     let mesh = &asset.mesh;
     let mut skin = Skin { sections: SkinSection::all(flesh), palette_len: asset.palette.len(), ..Skin::default() };
     let pills = flesh_pills(flesh);
-    let limits = pull_limits(asset, rest, (flesh, bones), options);
+    let limits = pull_limits(asset, (rest, tree), (flesh, bones), options);
     let fairing = SkinFairing {
         places: &rest.positions,
         triangles: &mesh.triangles,
@@ -102,12 +103,12 @@ fn fade(value: f64, [from, to]: [f64; 2]) -> f64 {
 /// with its distance, so that skin near another bone, and skin far from the flesh, follows bones.
 fn pull_limits(
     asset: &CharacterAsset,
-    rest: &RestSkin,
+    (rest, tree): (&RestSkin, &SkinTree),
     (flesh, bones): (&Flesh, &[u32]),
     options: &FleshOptions,
 ) -> Vec<PullLimit> {
-    let owners = owners(asset);
-    let over: Vec<Vec<u32>> = flesh.chains().iter().map(|chain| joints_over(asset, chain, bones)).collect();
+    let owners = tree.owners();
+    let over: Vec<Vec<u32>> = flesh.chains().iter().map(|chain| joints_over(tree, chain, bones)).collect();
     let limit = |vertex: usize| {
         let place = rest.positions[vertex].as_dvec3();
         let chains = flesh.chains().iter().enumerate().filter_map(|(index, chain)| {
@@ -127,19 +128,17 @@ fn pull_limits(
     (0..rest.positions.len()).map(limit).collect()
 }
 
-/// The joints that a chain hangs on, and those between them in the skeleton.
-fn joints_over(asset: &CharacterAsset, chain: &Chain, bones: &[u32]) -> Vec<u32> {
-    let up = |joint: u32| {
-        std::iter::successors(Some(joint), |&joint| asset.skeleton.joints[joint as usize].parent).collect::<Vec<_>>()
-    };
+/// The joints that a chain hangs on, and those between them, by whose skin they move.
+fn joints_over(tree: &SkinTree, chain: &Chain, bones: &[u32]) -> Vec<u32> {
     let mut over: Vec<u32> = chain.bones.iter().map(|&bone| bones[bone]).collect();
     for pair in chain.bones.windows(2) {
-        let (first, second) = (up(bones[pair[0]]), up(bones[pair[1]]));
+        let [first, second] = [0, 1].map(|k| tree.up(bones[pair[k]]).collect::<Vec<_>>());
         let common = first.iter().copied().find(|joint| second.contains(joint));
         for path in [first, second] {
             over.extend(path.into_iter().take_while(|&joint| Some(joint) != common));
         }
     }
+    over.iter_mut().for_each(|joint| *joint = tree.owners()[*joint as usize]);
     over.sort_unstable();
     over.dedup();
     over

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use glam::Vec3;
 
+use super::authored::Surroundings;
 use super::body::rest_at;
 use super::muscles::{MuscleCourse, free_surface, lay, shorten};
 use super::{Body, CharacterAsset, CourseError, FleshOptions, MuscleError, Warning, check_muscles};
@@ -95,26 +96,16 @@ impl Character {
         Self::from_asset(CharacterAsset::load(path, import)?, flesh)
     }
 
-    /// Lays the asset's muscles and fits flesh where it has none. Warns where a muscle's own mesh cannot follow it.
+    /// Lays the asset's muscles and fits flesh where it has none. Warns where a muscle's own mesh cannot follow it, where
+    /// one is far from its bones or thicker than its limb; one that is farther from its joints than the character is large
+    /// is left out with a warning.
     ///
     /// # Errors
     /// [`CharacterError::Muscle`], [`CharacterError::Course`] or [`CharacterError::Flesh`].
     pub fn from_asset(mut asset: CharacterAsset, options: &FleshOptions) -> Result<Self, CharacterError> {
         check_muscles(&asset.muscles, &asset.skeleton)
             .map_err(|source| CharacterError::Muscle { name: asset.name.clone(), source: Box::new(source) })?;
-        let (joints, rest) = rest_at(&asset, Vec3::ONE);
-        let mut courses = Vec::with_capacity(asset.muscles.len());
-        for spec in asset.muscles.clone() {
-            let mut course = lay(&spec, &joints, &asset, &rest.positions)
-                .map_err(|source| CharacterError::Course { name: asset.name.clone(), source: Box::new(source) })?;
-            course.surface = free_surface(&spec, &course.holds, &joints, &mut asset).unwrap_or_else(|fault| {
-                let muscle = shorten(&spec.name);
-                let what = "its mesh moves as plain skin, by its joint weights, and not with the muscle";
-                asset.warnings.push(Warning(format!("muscle {muscle:?}: {what}: {fault}")));
-                None
-            });
-            courses.push(course);
-        }
+        let courses = if asset.muscles.is_empty() { Vec::new() } else { lay_muscles(&mut asset, options)? };
         Self::fit(Arc::new(asset), Arc::new(courses), options)
     }
 
@@ -152,6 +143,11 @@ impl Character {
         &self.body
     }
 
+    /// The authored muscles at scale 1.
+    pub(super) fn courses(&self) -> &[MuscleCourse] {
+        &self.courses
+    }
+
     /// What was read, but not as written.
     pub fn warnings(&self) -> &[Warning] {
         &self.asset.warnings
@@ -180,6 +176,42 @@ impl Character {
         scaled.push(Arc::downgrade(&body));
         Ok(body)
     }
+}
+
+/// Lays muscles, of which those that cannot be the character's are taken out.
+fn lay_muscles(asset: &mut CharacterAsset, options: &FleshOptions) -> Result<Vec<MuscleCourse>, CharacterError> {
+    let (joints, rest) = rest_at(asset, Vec3::ONE);
+    let mut warnings = Vec::new();
+    let mut courses = Vec::with_capacity(asset.muscles.len());
+    let surroundings = Surroundings::new(asset, &joints, &rest, options);
+    for spec in &asset.muscles {
+        let muscle = shorten(&spec.name);
+        let mut refuse = |why: String| warnings.push(Warning(format!("muscle {muscle:?} is left out: {why}")));
+        if let Some(why) = surroundings.refuse_mesh(spec) {
+            refuse(why);
+            continue;
+        }
+        let course = lay(spec, &joints, asset, &rest.positions)
+            .map_err(|source| CharacterError::Course { name: asset.name.clone(), source: Box::new(source) })?;
+        if let Some(why) = surroundings.refuse(&course) {
+            refuse(why);
+            continue;
+        }
+        let odd = surroundings.oddities(&course).into_iter();
+        warnings.extend(odd.map(|odd| Warning(format!("muscle {muscle:?}: {odd}"))));
+        courses.push(course);
+    }
+    for course in &mut courses {
+        course.surface = free_surface(&course.spec, &course.holds, &joints, asset).unwrap_or_else(|fault| {
+            let muscle = shorten(&course.spec.name);
+            let what = "its mesh moves as plain skin, by its joint weights, and not with the muscle";
+            warnings.push(Warning(format!("muscle {muscle:?}: {what}: {fault}")));
+            None
+        });
+    }
+    asset.muscles = courses.iter().map(|course| course.spec.clone()).collect();
+    asset.warnings.extend(warnings);
+    Ok(courses)
 }
 
 /// Why a body could not be built: an author's muscle, with its key, or else the flesh that was fitted.

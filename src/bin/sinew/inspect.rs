@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use sinew::Character;
-use sinew::character::{FleshOptions, ImportOptions, MuscleShape};
+use sinew::character::{
+    AuthoredMuscle, ENDS_ATTRIBUTE, FleshOptions, ImportOptions, MeshEnds, MuscleShape, MuscleSpec,
+};
 
 use crate::{Error, print};
 
@@ -51,6 +53,27 @@ struct MuscleLine {
     insertion: String,
     shape: String,
     material: &'static str,
+    /// m
+    length: f64,
+    /// m, of the disc with the area of the largest section
+    radius: f64,
+    /// m³
+    volume: f64,
+    /// N
+    peak_force: f64,
+    /// Origin and insertion
+    ends: [EndLine; 2],
+}
+
+#[derive(Serialize)]
+struct EndLine {
+    joint: String,
+    /// m, along the joint's axes at rest
+    place: [f64; 3],
+    /// m, in model space at rest
+    model_place: [f64; 3],
+    /// m, to the lines from the joint to those beyond
+    from_bone: f64,
 }
 
 #[derive(Serialize)]
@@ -105,25 +128,8 @@ fn describe(file: &str, character: &Character) -> Inspection {
             }
         })
         .collect();
-    let muscles = asset
-        .muscles
-        .iter()
-        .map(|muscle| MuscleLine {
-            name: muscle.name.clone(),
-            origin: name(muscle.origin.joint),
-            insertion: name(muscle.insertion.joint),
-            shape: match &muscle.shape {
-                MuscleShape::Path(points) => format!("path of {} points", points.len()),
-                MuscleShape::Mesh => {
-                    format!("mesh of {} vertices", muscle.mesh.as_ref().map_or(0, |mesh| mesh.vertices.len()))
-                }
-                MuscleShape::Bundle(bundle) => {
-                    format!("bundle of {} fibres, {} sections", bundle.fibres.len(), bundle.section_count())
-                }
-            },
-            material: muscle.material.preset.name(),
-        })
-        .collect();
+    let authored = character.authored_muscles();
+    let muscles = asset.muscles.iter().zip(&authored).map(|(spec, laid)| muscle_line(spec, laid, &name)).collect();
     Inspection {
         file: file.into(),
         height: body.height(),
@@ -146,6 +152,45 @@ fn describe(file: &str, character: &Character) -> Inspection {
         pills: body.pills.len(),
         warnings: character.warnings().iter().map(|warning| warning.0.clone()).collect(),
     }
+}
+
+fn muscle_line(spec: &MuscleSpec, laid: &AuthoredMuscle, name: &dyn Fn(u32) -> String) -> MuscleLine {
+    MuscleLine {
+        name: spec.name.clone(),
+        origin: name(spec.origin.joint),
+        insertion: name(spec.insertion.joint),
+        shape: match &spec.shape {
+            MuscleShape::Path(points) => format!("path of {} points", points.len()),
+            MuscleShape::Mesh => spec.mesh.as_ref().map_or_else(String::new, |mesh| {
+                let ends = match &mesh.ends {
+                    MeshEnds::Nearest => format!("its ends nearest the joints (no attribute {ENDS_ATTRIBUTE})"),
+                    MeshEnds::Attribute(attribute) => format!("its ends by {attribute}"),
+                    MeshEnds::Vertices { .. } => "its ends by vertices".to_string(),
+                };
+                format!("mesh of {} vertices, {ends},", mesh.vertices.len())
+            }),
+            MuscleShape::Bundle(bundle) => {
+                format!("bundle of {} fibres, {} sections", bundle.fibres.len(), bundle.section_count())
+            }
+        },
+        material: spec.material.preset.name(),
+        length: laid.length,
+        radius: laid.radius,
+        volume: laid.volume,
+        peak_force: laid.peak_force,
+        ends: laid.ends.map(|end| EndLine {
+            joint: name(end.joint),
+            place: end.place.to_array(),
+            model_place: end.model_place.to_array(),
+            from_bone: end.from_bone,
+        }),
+    }
+}
+
+/// Three lengths to the millimetre, none of them -0.
+fn triple(lengths: &[f64; 3]) -> String {
+    let [x, y, z] = lengths.map(|length| (length * 1.0e3).round() * 1.0e-3 + 0.0);
+    format!("{x:.3}, {y:.3}, {z:.3}")
 }
 
 fn text(inspection: &Inspection) -> Result<String, std::fmt::Error> {
@@ -173,8 +218,22 @@ fn text(inspection: &Inspection) -> Result<String, std::fmt::Error> {
         writeln!(text, "  {name}: {seconds:.2} s, {tracks} tracks")?;
     }
     writeln!(text, "muscles: {}", muscles.len())?;
-    for MuscleLine { name, origin, insertion, shape, material } in muscles {
-        writeln!(text, "  {name}: {shape} from {origin} to {insertion}, {material}")?;
+    for muscle in muscles {
+        let MuscleLine { name, origin, insertion, shape, material, length, radius, volume, peak_force, ends } = muscle;
+        writeln!(
+            text,
+            "  {name}: {shape} from {origin} to {insertion}, {material}: {length:.3} m long, radius {radius:.3} m, \
+             {:.1} ml, peak force {peak_force:.0} N",
+            volume * 1.0e6
+        )?;
+        for (end, EndLine { joint, place, model_place, from_bone }) in ["origin", "insertion"].into_iter().zip(ends) {
+            writeln!(
+                text,
+                "    {end}: {} m on {joint}; {} m in model space; {from_bone:.3} m from the bone",
+                triple(place),
+                triple(model_place)
+            )?;
+        }
     }
     writeln!(text, "flesh: {} rods, {pills} pills", rods.len())?;
     for rod in rods {

@@ -202,10 +202,12 @@ pub(super) fn place(course: &Course, frames: &Frames, profiles: &Profiles, laid:
         .iter()
         .enumerate()
         .map(|(point, &section)| {
-            let joint = course.joints.get(point).copied().unwrap_or(course.end_joint);
             // A guide's node may slide out of reach when its bones jerk.
-            let clamped = section == 0 || section + 1 == sections;
-            (section, joint, if clamped { Holds::CLAMP } else { Holds::PIN })
+            match point {
+                0 => (section, course.held_by[0], Holds::CLAMP),
+                _ if section + 1 == sections => (section, course.held_by[1], Holds::CLAMP),
+                _ => (section, course.joints[point], Holds::PIN),
+            }
         })
         .collect();
     let inner = BEYOND..frames.stations.len() - BEYOND;
@@ -215,7 +217,7 @@ pub(super) fn place(course: &Course, frames: &Frames, profiles: &Profiles, laid:
     let spanned = frames.stations[frames.stations.len() - 1 - BEYOND].along - frames.stations[BEYOND].along;
     FittedMuscle {
         part: course.part,
-        joints: course.joints.clone(),
+        joints: course.joints.iter().chain(&course.twists).copied().collect(),
         path: course.path.clone(),
         radii: if course.part == FittedPart::Trunk { round_radii(frames, profiles) } else { course.radii.clone() },
         bundle,

@@ -19,8 +19,10 @@ pub(super) struct Course {
     pub(super) part: FittedPart,
     /// The joints that it goes along; the last point of the path is the end of the last one.
     pub(super) joints: Vec<u32>,
-    /// The joint that holds the path's end.
-    pub(super) end_joint: u32,
+    /// The twist joints along it.
+    pub(super) twists: Vec<u32>,
+    /// The joints that hold the path's ends.
+    pub(super) held_by: [u32; 2],
     pub(super) path: Vec<DVec3>,
     pub(super) radii: Vec<f64>,
 }
@@ -30,7 +32,8 @@ impl Course {
         Self {
             part: FittedPart::Limb(index),
             joints: vec![limb.joint],
-            end_joint: limb.joint,
+            twists: limb.twists.clone(),
+            held_by: limb.held_by,
             path: limb.line.to_vec(),
             radii: limb.radii.clone(),
         }

@@ -21,6 +21,7 @@ mod trunk;
 use glam::{DVec3, Vec3};
 
 use super::first_flesh::Limb;
+use super::skin_tree::SkinTree;
 use crate::flesh::{Bundle, Holds};
 
 use course::Course;
@@ -35,8 +36,8 @@ pub struct Figure<'a> {
     pub strongest: &'a [u32],
     /// Places of the joints (m).
     pub joints: &'a [DVec3],
-    /// Parents of the joints, which come before them.
-    pub parents: &'a [Option<u32>],
+    /// How they hang together.
+    pub tree: &'a SkinTree,
 }
 
 /// How bundles are laid out.

@@ -60,7 +60,7 @@ impl Triangles {
 
     /// Which triangles are a course's own, by the joints that pull strongest on them.
     fn own(&self, figure: &Figure, courses: &[Course], course: usize) -> Vec<bool> {
-        let mut of_course = vec![false; figure.parents.len()];
+        let mut of_course = vec![false; figure.joints.len()];
         match courses[course].part {
             FittedPart::Limb(_) => courses[course].joints.iter().for_each(|&joint| of_course[joint as usize] = true),
             FittedPart::Trunk => {
@@ -106,7 +106,14 @@ impl Triangles {
 fn as_limb(course: &Course) -> super::Limb {
     let [from, to] = [course.path[0], course.path[course.path.len() - 1]];
     let joint = course.joints[0];
-    super::Limb { joint, end_joint: joint, line: [from, to], radii: course.radii.clone() }
+    super::Limb {
+        joint,
+        end_joint: joint,
+        twists: Vec::new(),
+        held_by: [joint; 2],
+        line: [from, to],
+        radii: course.radii.clone(),
+    }
 }
 
 /// A stretch of skin in the plane of a station.

@@ -30,24 +30,23 @@ impl Spine {
 /// The last stretch of the skeleton between two joints where limbs branch off, on the way from the common ancestor of
 /// all limbs into the part with clearly the most limbs; drawn on to the neck where a joint lies straight ahead.
 pub(super) fn find(figure: &Figure, limbs: &[Limb]) -> Option<Spine> {
-    let count = figure.parents.len();
-    let mut below = vec![0_usize; count];
+    let tree = figure.tree;
+    let mut below = vec![0_usize; figure.joints.len()];
     limbs.iter().for_each(|limb| below[limb.joint as usize] += 1);
-    for joint in (0..count).rev() {
-        if let Some(parent) = figure.parents[joint] {
-            below[parent as usize] += below[joint];
+    for &joint in tree.order().iter().rev() {
+        if let Some(parent) = tree.parents()[joint as usize] {
+            below[parent as usize] += below[joint as usize];
         }
     }
-    let children = |joint: u32| (0..count as u32).filter(move |&child| figure.parents[child as usize] == Some(joint));
-    let roots = (0..count as u32).filter(|&joint| figure.parents[joint as usize].is_none());
+    let roots = tree.order().iter().copied().filter(|&joint| tree.parents()[joint as usize].is_none());
     let mut at = roots.max_by_key(|&joint| (below[joint as usize], std::cmp::Reverse(joint)))?;
     let (mut path, mut last) = (Vec::new(), Vec::new());
     loop {
-        let mut branches: Vec<u32> = children(at).filter(|&child| below[child as usize] > 0).collect();
+        let mut branches: Vec<u32> = limbed(at, &below, figure);
         branches.sort_by_key(|&child| (std::cmp::Reverse(below[child as usize]), child));
         path.push(at);
         if branches.len() > 1 {
-            if path.len() > 1 && branches_at(&path[..1], &below, figure) {
+            if path.len() > 1 && limbed(path[0], &below, figure).len() > 1 {
                 last = path;
             }
             path = vec![at];
@@ -65,10 +64,9 @@ pub(super) fn find(figure: &Figure, limbs: &[Limb]) -> Option<Spine> {
     spine(figure, last)
 }
 
-fn branches_at(path: &[u32], below: &[usize], figure: &Figure) -> bool {
-    let joint = path.first().copied();
-    let limbed = (0..below.len()).filter(|&child| figure.parents[child] == joint && below[child] > 0);
-    limbed.count() > 1
+/// The joints that hang on a joint and have limbs.
+fn limbed(joint: u32, below: &[usize], figure: &Figure) -> Vec<u32> {
+    figure.tree.children(joint).iter().copied().filter(|&child| below[child as usize] > 0).collect()
 }
 
 fn spine(figure: &Figure, mut joints: Vec<u32>) -> Option<Spine> {
@@ -100,16 +98,20 @@ fn spine(figure: &Figure, mut joints: Vec<u32>) -> Option<Spine> {
     }
     joints = kept;
     let ahead = (place(chest) - place(joints[joints.len() - 2])).normalize_or_zero();
-    let straight = |end: &DVec3| {
-        let step = *end - place(chest);
-        step.length() > LEAST_SPAN * whole && step.length() < 1.5 * whole && step.normalize().dot(ahead) > 0.8
+    let steps: Vec<DVec3> = figure.tree.children(chest).iter().map(|&child| place(child) - place(chest)).collect();
+    let cosine = |step: DVec3| step.normalize_or_zero().dot(ahead);
+    let straight = |step: &&DVec3| {
+        let length = step.length();
+        // Collars come in twos, a neck does not.
+        let is_twin = |other: &DVec3| {
+            (other.length() - length).abs() < 0.03 * length
+                && (cosine(*other) - cosine(**step)).abs() < 0.02
+                && other.dot(**step) < 0.97 * length * length
+        };
+        length > LEAST_SPAN * whole && length < 1.5 * whole && cosine(**step) > 0.8 && !steps.iter().any(is_twin)
     };
-    let ends = (0..figure.parents.len()).filter(|&child| figure.parents[child] == Some(chest));
-    let ends = ends.map(|child| figure.joints[child]).filter(straight);
-    let end = ends.max_by(|a, b| {
-        let cosine = |end: &DVec3| (*end - place(chest)).normalize().dot(ahead);
-        cosine(a).total_cmp(&cosine(b))
-    });
+    let end = steps.iter().filter(straight).max_by(|a, b| cosine(**a).total_cmp(&cosine(**b)));
+    let end = end.map(|step| place(chest) + *step);
     Some(Spine { joints, end })
 }
 
@@ -124,7 +126,8 @@ pub(super) fn course(figure: &Figure, limbs: &[Limb], spine: Spine) -> Course {
         joints.pop();
     }
     let of_limb = limb_skin(figure, limbs);
-    let mut course = Course { part: FittedPart::Trunk, joints, end_joint, path, radii: vec![1.0] };
+    let held_by = [joints[0], end_joint];
+    let mut course = Course { part: FittedPart::Trunk, joints, twists: Vec::new(), held_by, path, radii: vec![1.0] };
     let probe = super::FittedMuscle {
         part: FittedPart::Trunk,
         joints: Vec::new(),
@@ -158,10 +161,10 @@ pub(super) fn course(figure: &Figure, limbs: &[Limb], spine: Spine) -> Course {
 
 /// Which joints move skin of limbs: the limbs' own, and all beyond them.
 pub(super) fn limb_skin(figure: &Figure, limbs: &[Limb]) -> Vec<bool> {
-    let mut of_limb = vec![false; figure.parents.len()];
+    let mut of_limb = vec![false; figure.joints.len()];
     limbs.iter().for_each(|limb| of_limb[limb.joint as usize] = true);
-    for joint in 0..of_limb.len() {
-        of_limb[joint] |= figure.parents[joint].is_some_and(|parent| of_limb[parent as usize]);
+    for &joint in figure.tree.order() {
+        of_limb[joint as usize] |= figure.tree.parents()[joint as usize].is_some_and(|parent| of_limb[parent as usize]);
     }
     of_limb
 }

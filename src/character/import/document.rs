@@ -1,7 +1,7 @@
 //! The parts of the glTF JSON that a character needs; cameras, images and textures are passed over unread.
 
 use gltf::json::validation::Checked;
-use gltf::json::{Accessor, Buffer, Index, Mesh, Node, Skin, accessor, animation, buffer};
+use gltf::json::{Accessor, Buffer, Extras, Index, Mesh, Node, Skin, accessor, animation, buffer};
 use serde::Deserialize;
 
 use super::ImportError;
@@ -43,6 +43,8 @@ pub(super) struct Asset {
 pub(super) struct Scene {
     #[serde(default)]
     pub nodes: Vec<Index<Node>>,
+    #[serde(default)]
+    pub extras: Extras,
 }
 
 #[derive(Deserialize)]
@@ -50,6 +52,8 @@ pub(super) struct Material {
     pub name: Option<String>,
     #[serde(rename = "pbrMetallicRoughness")]
     pub pbr: Option<MetallicRoughness>,
+    #[serde(default)]
+    pub extras: Extras,
 }
 
 #[derive(Deserialize)]

@@ -10,7 +10,7 @@ use super::ImportError;
 use super::accessor::{COLORS, ENDS, FLOAT_VEC3, View};
 use super::context::{Context, named};
 use super::influences::{self, Binding, Influences};
-use super::muscles::{Appended, NodeMesh, same_attribute};
+use super::node_mesh::{Appended, NodeMesh, same_attribute};
 use super::skins::Palette;
 use super::triangles;
 use crate::character::SkinMesh;

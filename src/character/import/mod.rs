@@ -13,9 +13,14 @@ mod document;
 mod error;
 mod influences;
 mod meshes;
+mod muscle_extras;
 mod muscles;
+mod node_mesh;
 mod nodes;
+mod overlooked;
+mod rigs;
 mod skins;
+mod spelling;
 mod triangles;
 
 use std::fs;
@@ -25,7 +30,7 @@ use glam::{Affine3A, Vec3};
 
 pub use error::{ImportError, ImportOptions};
 
-use super::{CharacterAsset, Sidecar, SidecarError, SidecarSource, SkinMesh, sidecar_path};
+use super::{CharacterAsset, MuscleSpec, Sidecar, SidecarError, SidecarSource, SkinMesh, sidecar_path};
 use buffers::{Buffers, Places};
 use context::{Budget, Context, Warnings};
 use document::Document;
@@ -118,6 +123,7 @@ impl CharacterAsset {
             warnings: &warnings,
         };
         let mut asset = read_asset(&context, sidecar)?;
+        overlooked::warn(&context, container.json, !asset.muscles.is_empty());
         asset.name = file.into();
         asset.warnings = warnings.finish();
         Ok(asset)
@@ -126,7 +132,8 @@ impl CharacterAsset {
 
 fn read_asset<'a>(context: &Context<'a>, sidecar: Option<&'a Sidecar>) -> Result<CharacterAsset, ImportError> {
     let graph = nodes::read(context)?;
-    let plans = muscles::plan(context, &graph, sidecar)?;
+    let rigs = rigs::Rigs::new(context, &graph);
+    let plans = muscles::plan(context, &graph, &rigs, sidecar)?;
     let mut muscle_meshes = muscles::node_meshes(&plans);
     let mut rest_model = Vec::new();
     graph.skeleton.model_matrices(&graph.skeleton.rest_pose(), &mut rest_model);
@@ -134,7 +141,7 @@ fn read_asset<'a>(context: &Context<'a>, sidecar: Option<&'a Sidecar>) -> Result
     let mut mesh = SkinMesh::default();
     let skinned_vertices = meshes::read(context, &graph.visible, &mut palette, &mut mesh, &mut muscle_meshes)?;
     let Palette { entries, rest, .. } = palette;
-    let muscles = muscles::finish(context, &graph, plans, &muscle_meshes)?;
+    let muscles = muscles::finish(context, &graph, &rigs, plans, &muscle_meshes)?;
     let animations = animations::read(context, &graph.joint_of)?;
     if mesh.triangles.is_empty() {
         context.warn("nothing in the scene has triangles: nothing is skinned and there is nothing to see".into());
@@ -142,7 +149,7 @@ fn read_asset<'a>(context: &Context<'a>, sidecar: Option<&'a Sidecar>) -> Result
         context
             .warn("nothing is skinned: all meshes hang on their nodes; export the character with its armature".into());
     }
-    warn_of_height(context, &mesh, &rest);
+    warn_of_height(context, &mesh, &rest, &muscles);
     Ok(CharacterAsset {
         name: String::new(),
         skeleton: graph.skeleton,
@@ -154,22 +161,24 @@ fn read_asset<'a>(context: &Context<'a>, sidecar: Option<&'a Sidecar>) -> Result
     })
 }
 
-/// Warns where the character at rest is as tall as a house or as small as a finger.
+/// Warns where the character at rest, its muscles' own surfaces apart, is as tall as a house or as small as a finger.
 ///
 /// One that lies down, or is drawn flat, is judged by its longest side before it is called small.
-fn warn_of_height(context: &Context, mesh: &SkinMesh, palette_rest: &[Affine3A]) {
+fn warn_of_height(context: &Context, mesh: &SkinMesh, palette_rest: &[Affine3A], muscles: &[MuscleSpec]) {
     let (mut low, mut high) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
-    for ((position, joints), weights) in mesh.positions.iter().zip(&mesh.influence_joints).zip(&mesh.influence_weights)
-    {
+    let mut of_muscle = vec![false; mesh.positions.len()];
+    for surface in muscles.iter().filter_map(|muscle| muscle.mesh.as_ref()) {
+        of_muscle[surface.vertices.start as usize..surface.vertices.end as usize].fill(true);
+    }
+    let vertices = mesh.positions.iter().zip(&mesh.influence_joints).zip(&mesh.influence_weights).zip(&of_muscle);
+    for (((position, joints), weights), _) in vertices.filter(|(_, of_muscle)| !**of_muscle) {
         let carry = |(&joint, &weight): (&u16, &f32)| palette_rest[joint as usize].transform_point3(*position) * weight;
         let place: Vec3 = joints.iter().zip(weights).filter(|(_, weight)| **weight > 0.0).map(carry).sum();
         low = low.min(place);
         high = high.max(place);
     }
     let size = high - low;
-    if mesh.positions.is_empty()
-        || (size.y <= *PLAUSIBLE_HEIGHT.end() && size.max_element() >= *PLAUSIBLE_HEIGHT.start())
-    {
+    if !size.is_finite() || (size.y <= *PLAUSIBLE_HEIGHT.end() && size.max_element() >= *PLAUSIBLE_HEIGHT.start()) {
         return;
     }
     context.warn(format!(

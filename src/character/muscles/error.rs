@@ -91,7 +91,7 @@ pub enum MuscleError {
     /// Several joints have that name.
     #[error(
         "muscle {muscle:?}: {key}: {joint:?} is the name of several joints: {}; \
-             write one of these, or rename the joints", candidates.join(", ")
+             write one of these, parent the muscle's object to its armature, or rename the joints", candidates.join(", ")
     )]
     AmbiguousJoint {
         /// The muscle's name.

@@ -8,6 +8,9 @@ use crate::character::Skeleton;
 /// Most candidates that an error lists, and most ancestors that it names.
 const MAX_LISTED: usize = 8;
 
+/// Chooses among joints of one name.
+pub(in crate::character) type OwnJoint<'a> = &'a dyn Fn(&[u32]) -> Option<u32>;
+
 /// Joints by name. Where several have the same, ancestors tell them apart: `Spine/Arm`; a leading `/` starts at a
 /// root.
 pub struct JointNames<'a> {
@@ -35,15 +38,29 @@ impl<'a> JointNames<'a> {
     /// # Errors
     /// [`MuscleError::UnknownJoint`], [`MuscleError::AmbiguousJoint`].
     pub fn find(&self, reference: &str, muscle: &str, key: &str) -> Result<u32, MuscleError> {
+        self.find_own(reference, muscle, key, &|_| None)
+    }
+
+    /// As [`Self::find`]; of several joints that `reference` may stand for, the one that `own` chooses, if it does.
+    ///
+    /// # Errors
+    /// As [`Self::find`].
+    pub(in crate::character) fn find_own(
+        &self,
+        reference: &str,
+        muscle: &str,
+        key: &str,
+        own: OwnJoint,
+    ) -> Result<u32, MuscleError> {
         let found = self.matches(reference);
         let (muscle, key, joint) = (shorten(muscle).into(), key.into(), shorten(reference).into());
         match found[..] {
             [] => Err(MuscleError::UnknownJoint { muscle, key, joint, hint: self.hint(reference) }),
             [joint] => Ok(joint),
-            _ => {
+            _ => own(&found).ok_or_else(|| {
                 let candidates = found.iter().take(MAX_LISTED).map(|&joint| self.path(joint)).collect();
-                Err(MuscleError::AmbiguousJoint { muscle, key, joint, candidates })
-            }
+                MuscleError::AmbiguousJoint { muscle, key, joint, candidates }
+            }),
         }
     }
 
@@ -124,16 +141,17 @@ impl<'a> JointNames<'a> {
 
 /// The known name that a misspelt one is most like, if any is like it at all.
 pub(super) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let name: Vec<char> = shorten(name).to_lowercase().chars().collect();
+    let name = shorten(name).to_lowercase();
     known
-        .map(|known| (edits(&name, &shorten(known).to_lowercase().chars().collect::<Vec<_>>()), known))
+        .map(|known| (edits(&name, &shorten(known).to_lowercase()), known))
         .min_by_key(|&(edits, _)| edits)
-        .filter(|&(edits, _)| edits <= 1 + name.len() / 3)
+        .filter(|&(edits, _)| edits <= 1 + name.chars().count() / 3)
         .map(|(_, known)| shorten(known))
 }
 
 /// Levenshtein's distance.
-fn edits(a: &[char], b: &[char]) -> usize {
+pub(in crate::character) fn edits(a: &str, b: &str) -> usize {
+    let [a, b] = [a, b].map(|text| text.chars().collect::<Vec<char>>());
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.iter().enumerate() {
         let mut diagonal = row[0];

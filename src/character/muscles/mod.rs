@@ -7,6 +7,8 @@ mod error;
 mod faults;
 mod joint_names;
 #[cfg(feature = "gltf")]
+mod json_fix;
+#[cfg(feature = "gltf")]
 pub(super) mod object;
 mod rods;
 #[cfg(feature = "gltf")]
@@ -18,6 +20,10 @@ mod validate;
 
 pub use error::MuscleError;
 pub use joint_names::JointNames;
+#[cfg(feature = "gltf")]
+pub(super) use joint_names::edits;
+#[cfg(feature = "gltf")]
+pub(super) use json_fix::json_fix;
 pub use rods::CourseError;
 #[cfg(feature = "viperize")]
 pub use rods::muscle_surface;

@@ -3,7 +3,7 @@
 use glam::DVec3;
 use serde_json::{Map, Value};
 
-use super::joint_names::nearest;
+use super::joint_names::{OwnJoint, nearest};
 use super::object::{
     BundleObject, Count, DiscObject, EndObject, Flag, Material, MaterialObject, MuscleObject, PlacedEnd, PointObject,
     keys,
@@ -148,15 +148,15 @@ fn warn_of_unknown(object: &Object, muscle: &str, warn: &mut dyn FnMut(String)) 
     }
 }
 
-/// Makes a muscle of what was read, its joints looked up; [`check_muscles`](super::check_muscles) is the caller's.
+/// Makes a muscle of what was read, its joints looked up, of namesakes those that `own` chooses; [`check_muscles`](super::check_muscles) is the caller's.
 pub(in crate::character) fn to_spec(
     object: MuscleObject,
     name: String,
-    joints: &JointNames,
+    (joints, own): (&JointNames, OwnJoint),
     mesh: Option<MuscleMesh>,
 ) -> Result<MuscleSpec, MuscleError> {
     let default = MuscleSpec::default();
-    let reader = Reader { muscle: &name, joints };
+    let reader = Reader { muscle: &name, joints, own };
     let path = object.path.map(|points| reader.path(points)).transpose()?;
     let end = |key: &'static str, object: Option<EndObject>| -> Result<Option<MuscleEnd>, MuscleError> {
         object.map(|object| reader.end(key, object)).transpose()
@@ -237,9 +237,14 @@ fn of_path_place(end: MuscleEnd, of_path: Option<MuscleEnd>) -> Option<DVec3> {
 struct Reader<'a> {
     muscle: &'a str,
     joints: &'a JointNames<'a>,
+    own: OwnJoint<'a>,
 }
 
 impl Reader<'_> {
+    fn joint(&self, name: &str, key: &str) -> Result<u32, MuscleError> {
+        self.joints.find_own(name, self.muscle, key, self.own)
+    }
+
     fn name(&self) -> String {
         shorten(self.muscle).into()
     }
@@ -250,9 +255,9 @@ impl Reader<'_> {
 
     fn end(&self, key: &str, object: EndObject) -> Result<MuscleEnd, MuscleError> {
         match object {
-            EndObject::Joint(name) => Ok(MuscleEnd { joint: self.joints.find(&name, self.muscle, key)?, place: None }),
+            EndObject::Joint(name) => Ok(MuscleEnd { joint: self.joint(&name, key)?, place: None }),
             EndObject::Placed(PlacedEnd { joint, place }) => {
-                let joint = self.joints.find(&joint, self.muscle, &format!("{key}.joint"))?;
+                let joint = self.joint(&joint, &format!("{key}.joint"))?;
                 Ok(MuscleEnd { joint, place: place.map(DVec3::from_array) })
             }
         }
@@ -260,7 +265,7 @@ impl Reader<'_> {
 
     fn path(&self, points: Vec<PointObject>) -> Result<Vec<PathPoint>, MuscleError> {
         let point = |(at, PointObject { joint, place, radius }): (usize, PointObject)| {
-            let joint = self.joints.find(&joint, self.muscle, &format!("path[{at}].joint"))?;
+            let joint = self.joint(&joint, &format!("path[{at}].joint"))?;
             Ok(PathPoint { joint, place: DVec3::from_array(place), radius })
         };
         points.into_iter().enumerate().map(point).collect()

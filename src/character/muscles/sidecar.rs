@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use super::object::{EndObject, SidecarMuscles, SidecarObject};
 use super::schema::{self, Object};
-use super::{JointNames, MuscleError, MuscleSpec, SCHEMA_VERSION, shorten};
+use super::{JointNames, MuscleError, MuscleSpec, SCHEMA_VERSION, json_fix, shorten};
 use crate::character::Skeleton;
 use crate::flesh::Bundle;
 
@@ -118,7 +118,11 @@ impl Sidecar {
         const FIX: &str = "write {\"version\": 1, \"muscles\": {NAME: {…}}}";
         let json = |problem: String| MuscleError::Json { place: "sidecar".into(), problem, fix: FIX };
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-        let top: Value = serde_json::from_slice(text).map_err(|error| json(format!("is not JSON: {error}")))?;
+        let top: Value = serde_json::from_slice(text).map_err(|error| MuscleError::Json {
+            place: "sidecar".into(),
+            problem: format!("is not JSON: {error}"),
+            fix: std::str::from_utf8(text).ok().and_then(json_fix).unwrap_or(FIX),
+        })?;
         let Value::Object(mut top) = top else { return Err(json("is not a JSON object".into())) };
         schema::check_version(Some(top.get("version").unwrap_or(&Value::Null)), "sidecar")?;
         let mut sidecar = Self { label: label.into(), bytes: text.len() as u64, ..Self::default() };
