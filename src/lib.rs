@@ -29,6 +29,15 @@
 //! ```
 #![deny(missing_docs)]
 
+// The very versions that this crate's own types are of, so that a game need not depend on them itself.
+pub use glam;
+#[cfg(feature = "gpu")]
+pub use gpu::wgpu;
+#[cfg(feature = "hecs")]
+pub use hecs;
+#[cfg(feature = "rapier")]
+pub use rigid::rapier3d;
+
 pub mod character;
 #[cfg(feature = "hecs")]
 pub mod components;

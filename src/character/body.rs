@@ -268,7 +268,7 @@ fn fitted(
 
 /// A character of more than this height (m) is a giant, whose flesh is stiffened as if it were one of this height that was
 /// scaled.
-const GIANT: f32 = 4.0;
+const GIANT: f32 = 5.0;
 
 fn for_height(options: &FleshOptions, height: f32) -> FleshOptions {
     stiffer(options, f64::from(height / GIANT).max(1.0).powi(2))
