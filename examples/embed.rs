@@ -4,8 +4,8 @@
 
 use std::error::Error;
 
-use hecs::World;
 use sinew::components::{CharacterInstance, CharacterPose, RootTransform};
+use sinew::hecs::World;
 use sinew::rigid::RigidWorld;
 use sinew::{Character, FixedStep, Physics, Pose, SkinnedVertices};
 

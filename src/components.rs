@@ -4,19 +4,23 @@ use std::sync::Arc;
 
 use crate::character::{Body, Character, LocalTransform};
 use crate::flesh::MuscleState;
-use crate::{FleshHandle, Pose};
+use crate::physics::muscle_index;
+use crate::{FleshHandle, Pose, UnknownMuscle};
 
 /// Where a character's root is in the world; the game moves it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct RootTransform(pub Pose);
 
 /// The pose of a character, one transform (m) for each joint of its skeleton; the game animates it.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CharacterPose(pub Vec<LocalTransform>);
 
 /// Excitation of each muscle, in the order of the chains of [`Body::flesh`]: 0 at rest, 1 at peak tension, at
-/// most 10. Activation goes there with the muscle's time constants.
+/// most 10. Activation goes there with the muscle's time constants. [`crate::world::activate`] sets one by its name.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Activations(pub Vec<f32>);
 
 /// What each muscle does, in the order of the chains of [`Body::flesh`]; filled after every step for entities that the
@@ -33,6 +37,16 @@ pub struct CharacterInstance {
     pub body: Arc<Body>,
     /// Its flesh in [`crate::Physics`].
     pub flesh: FleshHandle,
+}
+
+impl CharacterInstance {
+    /// Index of a muscle among [`Activations`] and [`MuscleStates`]: the first of a name.
+    ///
+    /// # Errors
+    /// [`UnknownMuscle`], which lists the names that there are.
+    pub fn muscle(&self, name: &str) -> Result<usize, UnknownMuscle> {
+        muscle_index(&self.body.flesh, name)
+    }
 }
 
 /// The kinematic rigid bodies that follow a character's bones, in the order of [`Body::bones`].

@@ -29,6 +29,15 @@
 //! ```
 #![deny(missing_docs)]
 
+// The very versions that this crate's own types are of, so that a game need not depend on them itself.
+pub use glam;
+#[cfg(feature = "gpu")]
+pub use gpu::wgpu;
+#[cfg(feature = "hecs")]
+pub use hecs;
+#[cfg(feature = "rapier")]
+pub use rigid::rapier3d;
+
 pub mod character;
 #[cfg(feature = "hecs")]
 pub mod components;
@@ -59,7 +68,10 @@ pub use character::{Character, Placement};
 pub use fixed_step::FixedStep;
 pub use half_space::HalfSpace;
 pub use material::{Material, Moduli, ModuliOverrides, Section};
-pub use physics::{Backend, BackendError, BackendReport, FleshHandle, Health, Physics, Snapshot, StepError};
+pub use physics::{
+    Backend, BackendError, BackendReport, FleshHandle, FleshSnapshot, Health, Physics, PipelineProgress, Restored,
+    RowSizes, SNAPSHOT_VERSION, Snapshot, SnapshotError, StepError, UnknownMuscle,
+};
 pub use pose::Pose;
 pub use quality::Quality;
 pub use skin::{

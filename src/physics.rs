@@ -3,16 +3,20 @@
 mod backend;
 mod error;
 mod instance;
+mod saved;
 mod skin;
 mod snapshot;
 mod stepping;
 
 pub(crate) use backend::ActiveBackend;
-pub use backend::{Backend, BackendError, BackendReport};
-pub use error::StepError;
+#[cfg(feature = "gpu")]
+pub(crate) use backend::Progress;
+pub use backend::{Backend, BackendError, BackendReport, PipelineProgress};
+pub use error::{StepError, UnknownMuscle};
 pub use instance::Health;
 pub(crate) use instance::{Instance, Slot, instances};
-pub use snapshot::Snapshot;
+pub use saved::{RowSizes, SNAPSHOT_VERSION, SnapshotError};
+pub use snapshot::{FleshSnapshot, Restored, Snapshot};
 
 use std::sync::Arc;
 
@@ -27,6 +31,7 @@ use crate::{HalfSpace, Pose, Quality};
 
 /// Names an instance of flesh in a [`Physics`]; stays invalid once its instance is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FleshHandle {
     index: u32,
     generation: u32,
@@ -74,10 +79,23 @@ impl Default for Physics {
 impl Physics {
     /// An empty scene, stepped by a backend as [`StepConfig::default`] says; [`Physics::config`] changes that.
     ///
+    /// On a GPU this compiles all pipelines, so that no step does.
+    ///
     /// # Errors
     /// [`BackendError`] for [`Backend::Gpu`] without a working adapter, or in a build without feature `gpu`.
     pub fn new(backend: Backend) -> Result<Self, BackendError> {
-        Ok(Self { backend: ActiveBackend::new(backend)?, ..Self::default() })
+        Self::new_with_progress(backend, |_| ())
+    }
+
+    /// As [`Physics::new`]; `progress` is told before each of a GPU's pipelines is compiled, and once all are ready.
+    ///
+    /// # Errors
+    /// As for [`Physics::new`].
+    pub fn new_with_progress(
+        backend: Backend,
+        mut progress: impl FnMut(PipelineProgress),
+    ) -> Result<Self, BackendError> {
+        Ok(Self { backend: ActiveBackend::new(backend, &mut progress)?, ..Self::default() })
     }
 
     /// An empty scene, stepped by the CPU.
@@ -119,8 +137,19 @@ impl Physics {
         bones: &[Pose],
         root: Pose,
     ) -> Result<FleshHandle, StepError> {
-        check_pose(&flesh, bones, &root)?;
         skin.check(&flesh).map_err(StepError::BadSkin)?;
+        self.insert_sound(flesh, skin, bones, root)
+    }
+
+    /// As [`Physics::insert_with_skin`], with a skin that names nothing that is not there.
+    pub(crate) fn insert_sound(
+        &mut self,
+        flesh: Arc<Flesh>,
+        skin: Arc<Skin>,
+        bones: &[Pose],
+        root: Pose,
+    ) -> Result<FleshHandle, StepError> {
+        check_pose(&flesh, bones, &root)?;
         let instance = Instance::new(flesh, skin, bones, root);
         let index = self.slots.iter().position(|slot| slot.instance.is_none()).unwrap_or(self.slots.len());
         if index == self.slots.len() {
@@ -163,11 +192,23 @@ impl Physics {
         let instance = self.get_mut(handle)?;
         let count = instance.state.excitations.len();
         let slot = instance.state.excitations.get_mut(chain).ok_or(StepError::NoSuchChain { chain, count })?;
-        if !(0.0..=10.0).contains(&activation) {
-            return Err(StepError::BadActivation(activation));
-        }
+        check_activation(activation)?;
         *slot = activation;
         Ok(())
+    }
+
+    /// As [`Physics::set_activation`], for the first chain of a name.
+    ///
+    /// # Errors
+    /// As for [`Physics::set_activation`]; [`StepError::UnknownMuscle`] lists the names that there are.
+    pub fn set_activation_named(
+        &mut self,
+        handle: FleshHandle,
+        muscle: &str,
+        activation: f32,
+    ) -> Result<(), StepError> {
+        let chain = muscle_index(&self.get(handle)?.flesh, muscle)?;
+        self.set_activation(handle, chain, activation)
     }
 
     /// Puts an instance at rest on bones at the given poses, without velocity.
@@ -244,7 +285,19 @@ impl Physics {
     /// # Errors
     /// As for [`Physics::new`]; the backend then stays.
     pub fn switch_backend(&mut self, backend: Backend) -> Result<(), BackendError> {
-        self.go_on_with(ActiveBackend::new(backend)?);
+        self.switch_backend_with_progress(backend, |_| ())
+    }
+
+    /// As [`Physics::switch_backend`], with progress as of [`Physics::new_with_progress`].
+    ///
+    /// # Errors
+    /// As for [`Physics::switch_backend`].
+    pub fn switch_backend_with_progress(
+        &mut self,
+        backend: Backend,
+        mut progress: impl FnMut(PipelineProgress),
+    ) -> Result<(), BackendError> {
+        self.go_on_with(ActiveBackend::new(backend, &mut progress)?);
         Ok(())
     }
 
@@ -371,6 +424,18 @@ impl Physics {
             .and_then(|slot| slot.instance.as_mut())
             .ok_or(StepError::NoSuchFlesh)
     }
+}
+
+/// The first chain of a name.
+pub(crate) fn muscle_index(flesh: &Flesh, muscle: &str) -> Result<usize, UnknownMuscle> {
+    flesh.chain_named(muscle).ok_or_else(|| UnknownMuscle {
+        muscle: muscle.into(),
+        known: flesh.chains().iter().map(|chain| chain.name.clone()).collect(),
+    })
+}
+
+pub(crate) fn check_activation(activation: f32) -> Result<(), StepError> {
+    if (0.0..=10.0).contains(&activation) { Ok(()) } else { Err(StepError::BadActivation(activation)) }
 }
 
 fn check_node(flesh: &Flesh, chain: usize, node: usize) -> Result<(), StepError> {

@@ -7,6 +7,7 @@ use glam::{DQuat, DVec3};
 /// The translation is kept in f64 so that a character 5 km from the origin is as exact as one at it;
 /// node state is kept relative to origins near the character and never sees these numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Pose {
     /// Place in the world (m).
     pub translation: DVec3,

@@ -3,12 +3,19 @@
 //! Data flow of a step: poses and roots (components) → bones (rigid poses) → kinematic bodies → rapier steps →
 //! joints bound to bodies follow them → flesh steps → skin and health (components).
 
+mod snapshot;
+
+#[cfg(feature = "rapier")]
+pub use snapshot::restore;
+pub use snapshot::{CharacterSnapshot, restore_without_bodies, save};
+
 use hecs::{Entity, World};
 
 use crate::character::{Character, CharacterError, Placement};
 use crate::components::{Activations, CharacterInstance, CharacterPose, MuscleStates, RootTransform};
+use crate::physics::check_activation;
 use crate::skin::palette_matrix;
-use crate::{Health, Physics, Pose, SkinnedVertices, StepError};
+use crate::{Health, Physics, Pose, SkinnedVertices, SnapshotError, StepError};
 
 #[cfg(feature = "rapier")]
 use crate::components::{BoneBodies, BoundJoints};
@@ -24,6 +31,9 @@ pub enum WorldError {
     /// The flesh cannot step.
     #[error(transparent)]
     Step(#[from] StepError),
+    /// A saved state cannot be restored.
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotError),
     /// The rigid world refused.
     #[cfg(feature = "rapier")]
     #[error(transparent)]
@@ -100,7 +110,7 @@ impl Character {
         let body = self.body_at(scale)?;
         let pose = self.asset().skeleton.rest_pose();
         let (bones, palette) = body.posed(self.asset(), &pose, &root, &[]);
-        let flesh = physics.insert_with_skin(body.flesh.clone(), body.skin.clone(), &bones, root)?;
+        let flesh = physics.insert_sound(body.flesh.clone(), body.skin.clone(), &bones, root)?;
         physics.set_palette(flesh, palette.iter().map(palette_matrix))?;
         physics.deform_skin(flesh)?;
         let vertices = physics.vertices(flesh)?.clone();
@@ -141,6 +151,25 @@ pub fn despawn_without_bodies(world: &mut World, physics: &mut Physics, entity: 
     world.despawn(entity).map_err(|_| WorldError::NotACharacter(entity))
 }
 
+/// Excites a character's muscle by its name: 0 at rest, 1 at peak tension, at most 10. [`Activations`] keeps it until it is
+/// set again.
+///
+/// # Errors
+/// [`WorldError::NotACharacter`]; [`WorldError::Step`] with [`StepError::UnknownMuscle`], which lists the names that there
+/// are, or with [`StepError::BadActivation`]. Nothing changed then.
+pub fn activate(world: &mut World, entity: Entity, muscle: &str, activation: f32) -> Result<(), WorldError> {
+    let (instance, activations) = world
+        .query_one_mut::<(&CharacterInstance, &mut Activations)>(entity)
+        .map_err(|_| WorldError::NotACharacter(entity))?;
+    let index = instance.muscle(muscle).map_err(StepError::from)?;
+    check_activation(activation)?;
+    if activations.0.len() <= index {
+        activations.0.resize(index + 1, 0.0);
+    }
+    activations.0[index] = activation;
+    Ok(())
+}
+
 /// Puts a character's root elsewhere: its flesh is at rest there, without velocity, and no bone sweeps through
 /// what lies between. Joints bound to rigid bodies stay with them: a ragdoll's bodies are the game's to move, first.
 /// [`SkinnedVertices`] follow with the next step.
@@ -156,27 +185,47 @@ pub fn teleport(
     entity: Entity,
     root: Pose,
 ) -> Result<(), WorldError> {
-    let mut query = world.query_one::<(
-        &CharacterInstance,
-        &CharacterPose,
-        &mut RootTransform,
-        Option<&BoneBodies>,
-        Option<&BoundJoints>,
-    )>(entity);
-    let (instance, pose, transform, bodies, bound) = query.get().map_err(|_| WorldError::NotACharacter(entity))?;
-    let held = held_joints(rigid, bound, &root)?;
-    let (bones, _) = instance.body.posed(instance.character.asset(), &pose.0, &root, &held);
-    let bodies: Vec<_> = bodies.into_iter().flat_map(|bodies| &bodies.0).zip(&bones).collect();
+    let bones = bones_at(world, rigid, entity, None, &root)?;
+    let bodies = bodies_with(world, entity, &bones);
     for (handle, bone) in &bodies {
         rigid.to_rapier(bone)?;
-        rigid.body_pose(**handle)?;
+        rigid.body_pose(*handle)?;
     }
-    physics.teleport(instance.flesh, &bones, root)?;
-    transform.0 = root;
+    physics.teleport(flesh_of(world, entity)?, &bones, root)?;
+    let transform = world.query_one_mut::<&mut RootTransform>(entity);
+    transform.map_err(|_| WorldError::NotACharacter(entity))?.0 = root;
     for (handle, bone) in bodies {
-        rigid.teleport_bone(*handle, bone)?;
+        rigid.teleport_bone(handle, &bone)?;
     }
     Ok(())
+}
+
+/// Where a character's bones are in its pose, or in another one, with its root at a place; bound joints stay with their
+/// bodies.
+#[cfg(feature = "rapier")]
+fn bones_at(
+    world: &World,
+    rigid: &RigidWorld,
+    entity: Entity,
+    pose: Option<&CharacterPose>,
+    root: &Pose,
+) -> Result<Vec<Pose>, WorldError> {
+    let mut query =
+        world.query_one::<(&CharacterInstance, &CharacterPose, &RootTransform, Option<&BoundJoints>)>(entity);
+    let (instance, own, _, bound) = query.get().map_err(|_| WorldError::NotACharacter(entity))?;
+    let held = held_joints(rigid, bound, root)?;
+    Ok(instance.body.posed(instance.character.asset(), &pose.unwrap_or(own).0, root, &held).0)
+}
+
+/// A character's bodies, with their bones.
+#[cfg(feature = "rapier")]
+fn bodies_with(
+    world: &World,
+    entity: Entity,
+    bones: &[Pose],
+) -> Vec<(crate::rigid::rapier3d::prelude::RigidBodyHandle, Pose)> {
+    let bodies = world.get::<&BoneBodies>(entity);
+    bodies.into_iter().flat_map(|bodies| bodies.0.clone()).zip(bones.iter().copied()).collect()
 }
 
 /// Joints that follow rigid bodies, with where these are in model space.

@@ -6,7 +6,7 @@ mod common;
 use common::parity::{DT, Scene, compare, scenes};
 use glam::DVec3;
 use sinew::step::Stage;
-use sinew::{Backend, FleshHandle, Physics, Pose, StepError};
+use sinew::{Backend, FleshHandle, Physics, PipelineProgress, Pose, StepError};
 
 /// The CPU and the GPU with the "skin" scene.
 fn skin_scene() -> Option<(Scene, Physics, Physics, Vec<FleshHandle>)> {
@@ -140,9 +140,27 @@ fn a_snapshot_continues_bit_for_bit() {
     steps(&mut gpu, 1, 8);
     let saved = gpu.save();
     let first = steps(&mut gpu, 8, 20);
-    gpu.restore(&saved).unwrap();
+    assert!(gpu.restore(&saved).unwrap().is_whole());
     assert_eq!(gpu.step_count(), 7);
     assert_eq!(steps(&mut gpu, 8, 20), first);
+
+    // One of them alone, and all while another one comes.
+    let rows = |gpu: &Physics, handle: FleshHandle| gpu.state(handle).unwrap().clone();
+    gpu.restore(&saved).unwrap();
+    let one = gpu.save_flesh(handles[1]).unwrap();
+    steps(&mut gpu, 8, 12);
+    let (straight, other) = (rows(&gpu, handles[1]), rows(&gpu, handles[0]));
+    gpu.restore_flesh(handles[1], &one).unwrap();
+    assert!(rows(&gpu, handles[0]) == other);
+    steps(&mut gpu, 8, 12);
+    assert!(rows(&gpu, handles[1]) == straight && rows(&gpu, handles[0]) != other);
+    let (flesh, skin, root) = &scene.flesh[0];
+    let bones = &(scene.bones)(3)[..flesh.bones().len()];
+    let guest = gpu.insert_with_skin(flesh.clone(), skin.clone(), bones, *root).unwrap();
+    gpu.step_flesh(DT).unwrap();
+    assert_eq!(gpu.restore(&saved).unwrap().newer, [guest]);
+    steps(&mut gpu, 8, 12);
+    assert!(rows(&gpu, handles[1]) == straight);
 }
 
 #[test]
@@ -248,4 +266,69 @@ fn a_dropped_encoder_takes_its_steps_back() {
     assert_eq!(physics.state_hash(), by_itself.state_hash(), "as if nothing had been dropped");
     let mut cpu = Physics::default();
     assert_eq!(cpu.encoder_dropped(), Ok(()));
+}
+
+#[test]
+fn pipelines_are_compiled_with_the_device_and_in_no_step() {
+    let Some(own) = common::gpu() else { return };
+    let total = sinew::gpu::KERNELS.len();
+    let mut told = Vec::new();
+    let (device, queue) = (own.device().clone(), own.queue().clone());
+    let mut gpu = Physics::with_device_with_progress(device, queue, |progress| told.push(progress)).unwrap();
+    println!("{told:?}");
+    let stages = sinew::gpu::KERNELS.iter().map(|(stage, _)| Some(stage.name())).chain([None]);
+    let expected = stages.enumerate().map(|(ready, compiling)| PipelineProgress { compiling, ready, total });
+    assert_eq!(told, expected.collect::<Vec<_>>());
+    let created = |physics: &Physics| physics.gpu().unwrap().pipelines_created();
+    assert_eq!(created(&gpu), total);
+
+    // Steps of instances that come and go, arrays that grow, timed and not, with more substeps.
+    let scene = scenes().pop().unwrap();
+    gpu.config = scene.config;
+    let mut handles = scene.fill(&mut gpu);
+    for step in 1..=12 {
+        gpu.measure_stages = step % 2 == 0;
+        gpu.config.substeps = if step < 6 { 4 } else { 9 };
+        if step % 4 == 0 {
+            handles.extend(scene.fill(&mut gpu));
+        }
+        scene.pose(&mut gpu, &handles[..3], step);
+        gpu.step_flesh(DT).unwrap();
+    }
+    gpu.remove(handles[0]).unwrap();
+    gpu.step_flesh(DT).unwrap();
+    gpu.finish().unwrap();
+    assert_eq!(created(&gpu), total, "a step made a pipeline");
+
+    let mut ready = 0;
+    gpu.switch_backend_with_progress(Backend::Cpu, |_| ready += 1).unwrap();
+    assert_eq!(ready, 0, "the CPU has nothing to compile");
+    gpu.switch_backend_with_progress(Backend::Gpu, |progress| ready = progress.ready).unwrap();
+    assert_eq!((ready, created(&gpu)), (total, total), "another device");
+}
+
+/// Drivers that compile a pipeline when it first runs, as Mesa's do, have done so before the first step.
+#[test]
+#[cfg(feature = "cli")]
+fn no_step_waits_for_the_drivers_compiler() {
+    if common::gpu().is_none() {
+        return;
+    }
+    let report = std::env::temp_dir().join(format!("sinew-pipelines-{}.json", std::process::id()));
+    let arm = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/arm.glb");
+    let start = std::time::Instant::now();
+    let run = std::process::Command::new(env!("CARGO_BIN_EXE_sinew"))
+        .args(["run", arm, "--backend", "gpu", "--frames", "12", "--report"])
+        .arg(&report)
+        .env("MESA_SHADER_CACHE_DISABLE", "true")
+        .output()
+        .unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let whole = 1.0e3 * start.elapsed().as_secs_f64();
+    let text = std::fs::read_to_string(&report).unwrap();
+    std::fs::remove_file(&report).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let slowest = report["timing_ms"]["step"]["max"].as_f64().unwrap();
+    println!("the run takes {whole:.0} ms, its slowest step {slowest:.1} ms");
+    assert!(slowest < 1000.0);
 }

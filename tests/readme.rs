@@ -10,15 +10,48 @@ fn text(path: &str) -> String {
 }
 
 #[test]
-fn the_listing_is_the_example() {
-    assert!(text("README.md").contains(&text("examples/embed.rs")), "copy examples/embed.rs into README.md's listing");
+fn the_listings_are_the_examples() {
+    for example in ["examples/embed.rs", "examples/host_device.rs"] {
+        assert!(text("README.md").contains(&text(example)), "copy {example} into README.md's listing");
+    }
 }
 
 #[test]
-fn the_example_is_short() {
-    let lines = text("examples/embed.rs").lines().count();
-    println!("examples/embed.rs has {lines} lines");
-    assert!(lines <= 80);
+fn the_examples_are_short() {
+    for example in ["examples/embed.rs", "examples/host_device.rs"] {
+        let lines = text(example).lines().count();
+        println!("{example} has {lines} lines");
+        assert!(lines <= 80);
+    }
+}
+
+/// The manifest's version of a crate, without what may follow the first two numbers.
+fn version(manifest: &str, name: &str) -> String {
+    let prefix = format!("{name} = ");
+    let is_dependency = |line: &&str| line.starts_with(&prefix) && !line.contains("dep:");
+    let line = manifest.lines().find(is_dependency).unwrap_or_else(|| panic!("Cargo.toml has no {name}"));
+    let quoted = line.split('"').find(|part| part.starts_with(|c: char| c.is_ascii_digit()));
+    quoted.unwrap_or_else(|| panic!("no version in {line}")).to_string()
+}
+
+#[test]
+fn the_embedding_needs_no_registry_and_names_versions_and_features() {
+    let (readme, manifest) = (text("README.md"), text("Cargo.toml"));
+    assert!(!readme.contains("cargo add sinew"), "there is no registry to add it from");
+    for name in ["glam", "hecs", "rapier3d", "wgpu"] {
+        let row = format!("| {name} | {} | `sinew::{name}` |", version(&manifest, name));
+        assert!(readme.contains(&row), "README.md lacks {row}");
+    }
+    let line = readme.lines().find(|line| line.starts_with("sinew = {")).expect("README.md says how to depend on it");
+    let features = line.split('[').nth(1).and_then(|rest| rest.split(']').next()).expect("with features");
+    let features: Vec<&str> = features.split(", ").map(|feature| feature.trim_matches('"')).collect();
+    println!("{line}");
+    assert!(line.contains("path = ") && line.contains("default-features = false"));
+    for feature in &features {
+        assert!(manifest.contains(&format!("\n{feature} = [")), "Cargo.toml has no feature {feature}");
+    }
+    let check = features.join(",");
+    assert!(text("test").contains(&check), "./test checks other features than {check}");
 }
 
 #[test]

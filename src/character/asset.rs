@@ -17,6 +17,7 @@ pub struct Joint {
 
 /// Translation (m), rotation and scale of a joint relative to its parent.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct LocalTransform {
     /// Translation (m).
     pub translation: Vec3,

@@ -7,12 +7,13 @@ use glam::{Affine3A, DMat3, DQuat, DVec3, Mat3A, Vec3};
 use super::first_flesh::{FleshOptions, Limb, RestSkin, find_limbs, influences};
 use super::fit::{Figure, FittedMuscle, FittedPart, Layout, fit};
 use super::muscles::MuscleCourse;
+use super::scaling::stiffness_growth;
 use super::skin_binding::bind_skin;
 use super::skin_tree::SkinTree;
 use super::{CharacterAsset, LocalTransform};
-use crate::Pose;
 use crate::flesh::{BuildError, Flesh, RodSpec, SCALE_RANGE};
 use crate::skin::Skin;
+use crate::{ModuliOverrides, Pose};
 
 /// Share of a fitted bundle's length along which authored muscles run inside it where it gives way to them.
 const GIVES_WAY: f64 = 0.5;
@@ -52,11 +53,56 @@ pub struct Body {
 }
 
 impl Body {
-    /// Fits flesh to a character scaled along the model's axes; bundles that `courses` fill give way to them.
+    /// Fits flesh to a character at scale 1; bundles that `courses` fill give way to them.
     ///
     /// # Errors
-    /// A [`BuildError`] where the material, a muscle or the scale are out of range.
-    pub(super) fn build(
+    /// A [`BuildError`] where the material or a muscle are out of range.
+    pub(super) fn fit(
+        asset: &CharacterAsset,
+        courses: &[MuscleCourse],
+        options: &FleshOptions,
+    ) -> Result<Self, BuildError> {
+        let (joints, rest) = rest_at(asset, Vec3::ONE);
+        let tree = SkinTree::new(asset, &joints, &rest, options);
+        let (limbs, mut muscles) = fitted(asset, &tree, &joints, &rest, options);
+        let mut bones: Vec<u32> = limbs.iter().map(|limb| limb.joint).collect();
+        let fitted_to = muscles.iter().flat_map(|muscle| &muscle.holds).map(|&(_, joint, _)| joint);
+        for joint in fitted_to.chain(courses.iter().flat_map(|course| &course.holds).map(|&(_, joint, _)| joint)) {
+            if !bones.contains(&joint) {
+                bones.push(joint);
+            }
+        }
+        let bone_poses = rest_bones(&bones, &joints);
+        let pills = muscles.iter().flat_map(|muscle| pills(muscle, &bones, &bone_poses)).collect();
+        let line =
+            |course: &MuscleCourse| course.bundle.sections().0.iter().map(|node| node.place).collect::<Vec<DVec3>>();
+        let authored: Vec<Vec<DVec3>> = courses.iter().map(line).collect();
+        muscles.retain(|muscle| muscle.share_run_by(&authored) < GIVES_WAY);
+        let height = height(&rest.positions);
+        let options = &for_height(options, height);
+        let rods = Rods { asset, courses, options, limbs: &limbs, muscles: &muscles, bones: &bones };
+        let flesh = Flesh::build(&rods.at(Vec3::ONE)?, &bone_poses)?;
+        let skin = bind_skin(asset, (&rest, &tree), (&flesh, &bones), courses, options);
+        Ok(Self {
+            scale: Vec3::ONE,
+            bones,
+            limbs,
+            muscles,
+            flesh: Arc::new(flesh),
+            skin: Arc::new(skin),
+            pills,
+            triangles: Arc::new(asset.mesh.triangles.clone()),
+            height,
+        })
+    }
+
+    /// This body, which is one at scale 1, at a scale along the model's axes: nothing is fitted anew. Where fibres run,
+    /// what gives way to what, and what the skin follows are the same; stiffness and balance are the scale's own.
+    ///
+    /// # Errors
+    /// A [`BuildError`] where the scale is out of range, or a muscle becomes so at it.
+    pub(super) fn scaled(
+        &self,
         asset: &CharacterAsset,
         courses: &[MuscleCourse],
         scale: Vec3,
@@ -65,54 +111,26 @@ impl Body {
         if !scale.abs().to_array().iter().all(|size| SCALE_RANGE.contains(size)) {
             return Err(BuildError::Scale { scale });
         }
-        let (joints, rest) = rest_at(asset, scale);
-        let tree = {
-            let (joints, rest) = rest_at(asset, Vec3::ONE);
-            SkinTree::new(asset, &joints, &rest, options)
-        };
-        let (limbs, mut muscles) = fitted(asset, &tree, scale, options);
+        let axes = scale.as_dvec3();
+        let options = &stiffer(&for_height(options, self.height), stiffness_growth(axes));
+        let limbs: Vec<Limb> = self.limbs.iter().map(|limb| limb.scaled(axes)).collect();
+        let muscles: Vec<FittedMuscle> = self.muscles.iter().map(|muscle| muscle.scaled(axes)).collect();
+        let bones = self.bones.clone();
+        let bone_poses = rest_bones(&bones, &scaled_joints(asset, scale, &asset.skeleton.rest_pose()));
+        let pill = |pill: &Pill| pill.scaled(axes, &self.flesh.bones()[pill.bone], &bone_poses[pill.bone]);
+        let pills = self.pills.iter().map(pill).collect();
+        let rods = Rods { asset, courses, options, limbs: &limbs, muscles: &muscles, bones: &bones };
+        let flesh = rods.follow(scale, &bone_poses, &self.flesh)?;
+        let skin = self.skin.scaled(scale, &flesh, options.reach);
         let mirrored = scale.x * scale.y * scale.z < 0.0;
-        let triangles: Vec<[u32; 3]> =
-            asset.mesh.triangles.iter().map(|&[a, b, c]| if mirrored { [a, c, b] } else { [a, b, c] }).collect();
-
-        let mut bones: Vec<u32> = limbs.iter().map(|limb| limb.joint).collect();
-        for &(_, joint, _) in muscles.iter().flat_map(|muscle| &muscle.holds) {
-            if !bones.contains(&joint) {
-                bones.push(joint);
-            }
-        }
-        let pose = |joint: u32| rigid_part(&joints[joint as usize]);
-        let bone_poses: Vec<Pose> = bones.iter().copied().map(pose).collect();
-        let pills = muscles.iter().flat_map(|muscle| pills(muscle, &bones, &bone_poses)).collect();
-        let line = |course: &MuscleCourse| -> Vec<DVec3> {
-            course.bundle.sections().0.iter().map(|node| node.place * scale.as_dvec3()).collect()
+        let triangles = if mirrored {
+            Arc::new(self.triangles.iter().map(|&[a, b, c]| [a, c, b]).collect())
+        } else {
+            self.triangles.clone()
         };
-        let authored: Vec<Vec<DVec3>> = courses.iter().map(line).collect();
-        muscles.retain(|muscle| muscle.share_run_by(&authored) < GIVES_WAY);
-        let mut rods: Vec<RodSpec> =
-            muscles.iter().map(|muscle| rod(asset, muscle, &limbs, &bones, options)).collect::<Result<_, _>>()?;
-        for course in courses {
-            rods.push(course.rod(scale, |joint| {
-                bones.iter().position(|&bone| bone == joint).unwrap_or_else(|| {
-                    bones.push(joint);
-                    bones.len() - 1
-                })
-            }));
-        }
-        let bone_poses: Vec<Pose> = bones.iter().copied().map(pose).collect();
-        let flesh = Flesh::build(&rods, &bone_poses)?;
-        let skin = bind_skin(asset, (&rest, &tree), (&flesh, &bones), courses, options);
-        Ok(Self {
-            scale,
-            bones,
-            limbs,
-            muscles,
-            flesh: Arc::new(flesh),
-            skin: Arc::new(skin),
-            pills,
-            triangles: Arc::new(triangles),
-            height: height(&rest.positions),
-        })
+        let height = self.height * scale.y.abs();
+        let (flesh, skin) = (Arc::new(flesh), Arc::new(skin));
+        Ok(Self { scale, bones, limbs, muscles, flesh, skin, pills, triangles, height })
     }
 
     /// Height of the skin at rest (m).
@@ -226,19 +244,15 @@ fn model_normal(matrix: &Mat3A, normal: Vec3) -> Vec3 {
     (cofactors * normal * side).normalize_or(normal)
 }
 
-/// Finds limbs and fits bundles to them and the trunk. Where the scale is the same along all axes, in size, it is
-/// applied to what was fitted without it, so that larger, smaller and mirrored characters have the same flesh.
+/// Finds limbs and fits bundles to them and the trunk, given the joints' matrices and the skin at rest.
 fn fitted(
     asset: &CharacterAsset,
     tree: &SkinTree,
-    scale: Vec3,
+    joints: &[Affine3A],
+    rest: &RestSkin,
     options: &FleshOptions,
 ) -> (Vec<Limb>, Vec<FittedMuscle>) {
-    let size = scale.abs();
-    let same = size.max_element() - size.min_element() <= 1.0e-6 * size.max_element();
-    let fit_scale = if same { Vec3::ONE } else { size };
-    let (joints, rest) = rest_at(asset, fit_scale);
-    let mut limbs = find_limbs(asset, tree, &joints, &rest, options);
+    let mut limbs = find_limbs(asset, tree, joints, rest, options);
     let strongest: Vec<u32> = (0..asset.mesh.positions.len()).map(|vertex| tree.strongest(asset, vertex)).collect();
     let figure = Figure {
         positions: &rest.positions,
@@ -248,49 +262,90 @@ fn fitted(
         tree,
     };
     let layout = Layout { fibres: options.fibres, segments: options.segments, fill: options.fill };
-    let mut muscles = fit(&figure, &mut limbs, options.trunk, &layout);
-    let by = (scale / fit_scale).as_dvec3();
-    let larger = (by.x * by.y * by.z).abs().cbrt();
-    for limb in &mut limbs {
-        limb.line.iter_mut().for_each(|place| *place *= by);
-        limb.radii.iter_mut().for_each(|radius| *radius *= larger);
-    }
-    for muscle in &mut muscles {
-        muscle.path.iter_mut().for_each(|place| *place *= by);
-        muscle.radii.iter_mut().for_each(|radius| *radius *= larger);
-        muscle.skin_volume *= larger.powi(3);
-        for disc in muscle.bundle.fibres.iter_mut().flatten() {
-            disc.place *= by;
-            disc.radius *= larger;
-        }
-    }
+    let muscles = fit(&figure, &mut limbs, options.trunk, &layout);
     (limbs, muscles)
 }
 
-/// The rod of a fitted muscle.
-fn rod(
-    asset: &CharacterAsset,
-    muscle: &FittedMuscle,
-    limbs: &[Limb],
-    bones: &[u32],
-    options: &FleshOptions,
-) -> Result<RodSpec, BuildError> {
-    let name = |joint: u32| asset.skeleton.joints[joint as usize].name.as_str();
-    let title = match muscle.part {
-        FittedPart::Limb(limb) => format!("{} to {}", name(limbs[limb].joint), name(limbs[limb].end_joint)),
-        FittedPart::Trunk => "trunk".to_string(),
-    };
-    let mut rod = RodSpec::from_bundle(title, &muscle.bundle)?;
-    let sections: Vec<crate::Section> = rod.nodes.iter().map(|node| node.section).collect();
-    rod.material = options.stiffened(muscle.span(), &sections);
-    if options.balance {
-        rod.rest_gravity = DVec3::new(0.0, -9.81, 0.0);
+/// A character of more than this height (m) is a giant, whose flesh is stiffened as if it were one of this height that was
+/// scaled.
+const GIANT: f32 = 5.0;
+
+fn for_height(options: &FleshOptions, height: f32) -> FleshOptions {
+    stiffer(options, f64::from(height / GIANT).max(1.0).powi(2))
+}
+
+/// Options for flesh that is `growth` times as stiff.
+fn stiffer(options: &FleshOptions, growth: f64) -> FleshOptions {
+    let mut options = *options;
+    // What is stiffened so as not to sag goes with its length by itself.
+    options.material.youngs_modulus *= growth;
+    options.sag /= growth.sqrt();
+    options
+}
+
+/// What the rods of a body are made of.
+struct Rods<'a> {
+    asset: &'a CharacterAsset,
+    courses: &'a [MuscleCourse],
+    options: &'a FleshOptions,
+    limbs: &'a [Limb],
+    muscles: &'a [FittedMuscle],
+    /// The joints that they hang on.
+    bones: &'a [u32],
+}
+
+impl Rods<'_> {
+    /// The rods of fitted muscles, which are at the scale, and authored ones, which are at scale 1.
+    fn at(&self, scale: Vec3) -> Result<Vec<RodSpec>, BuildError> {
+        let bone = |joint: u32| self.bones.iter().position(|&bone| bone == joint).unwrap_or(0);
+        let mut rods: Vec<RodSpec> =
+            self.muscles.iter().map(|muscle| self.fitted(muscle, bone)).collect::<Result<_, _>>()?;
+        rods.extend(self.courses.iter().map(|course| course.rod(scale, bone)));
+        Ok(rods)
     }
-    for &(node, joint, holds) in &muscle.holds {
-        let bone = bones.iter().position(|&bone| bone == joint).unwrap_or(0);
-        rod = rod.attach(node, bone, holds);
+
+    /// The flesh at a scale, given that at 1.
+    fn follow(&self, scale: Vec3, bone_poses: &[Pose], first: &Flesh) -> Result<Flesh, BuildError> {
+        let mut rods = self.at(scale)?;
+        let alike = scale.x > 0.0 && scale == Vec3::splat(scale.x);
+        // Single moduli that the options say do not go with the stiffness that a size needs.
+        if !alike || self.options.material.overrides != ModuliOverrides::default() {
+            return Flesh::build(&rods, bone_poses);
+        }
+        let balanced = |rod: &mut RodSpec| std::mem::take(&mut rod.rest_gravity) != DVec3::ZERO;
+        let balanced: Vec<bool> = rods.iter_mut().map(balanced).collect();
+        let mut flesh = Flesh::build(&rods, bone_poses)?;
+        for (chain, _) in balanced.into_iter().enumerate().filter(|(_, balanced)| *balanced) {
+            flesh.balance_as(first, chain, f64::from(scale.x));
+        }
+        Ok(flesh)
     }
-    Ok(rod)
+
+    /// The rod of a fitted muscle; `bone_of` gives a joint's bone.
+    fn fitted(&self, muscle: &FittedMuscle, bone_of: impl Fn(u32) -> usize) -> Result<RodSpec, BuildError> {
+        let name = |joint: u32| self.asset.skeleton.joints[joint as usize].name.as_str();
+        let title = match muscle.part {
+            FittedPart::Limb(limb) => {
+                format!("{} to {}", name(self.limbs[limb].joint), name(self.limbs[limb].end_joint))
+            }
+            FittedPart::Trunk => "trunk".to_string(),
+        };
+        let mut rod = RodSpec::from_bundle(title, &muscle.bundle)?;
+        let sections: Vec<crate::Section> = rod.nodes.iter().map(|node| node.section).collect();
+        rod.material = self.options.stiffened(muscle.span(), &sections);
+        if self.options.balance {
+            rod.rest_gravity = DVec3::new(0.0, -9.81, 0.0);
+        }
+        for &(node, joint, holds) in &muscle.holds {
+            rod = rod.attach(node, bone_of(joint), holds);
+        }
+        Ok(rod)
+    }
+}
+
+/// Where bones are, given the joints' matrices.
+fn rest_bones(bones: &[u32], joints: &[Affine3A]) -> Vec<Pose> {
+    bones.iter().map(|&joint| rigid_part(&joints[joint as usize])).collect()
 }
 
 /// A pill for each stretch of a muscle's path.

@@ -10,6 +10,7 @@ mod fit;
 #[cfg(feature = "gltf")]
 mod import;
 mod muscles;
+mod scaling;
 mod skin_binding;
 mod skin_tree;
 pub mod skin_weights;

@@ -61,7 +61,8 @@ pub enum CharacterError {
 pub struct Placement {
     /// Pose of the root.
     pub pose: Pose,
-    /// Scale along the model's axes, baked into rest lengths; negative mirrors.
+    /// Scale along the model's axes, baked into rest lengths; negative mirrors. Flesh that is larger for it is stiffer and
+    /// stronger by the square of its size, and so moves as it did; smaller flesh has the material's own stiffness.
     pub scale: Vec3,
 }
 
@@ -123,7 +124,7 @@ impl Character {
         options: &FleshOptions,
     ) -> Result<Self, CharacterError> {
         let body =
-            Body::build(&asset, &courses, Vec3::ONE, options).map_err(|e| at_fault(&asset, &courses, Vec3::ONE, e))?;
+            Body::fit(&asset, &courses, options).map_err(|error| at_fault(&asset, &courses, Vec3::ONE, error))?;
         Ok(Self { asset, options: *options, courses, body: Arc::new(body), scaled: Arc::default() })
     }
 
@@ -152,8 +153,8 @@ impl Character {
         &self.asset.warnings
     }
 
-    /// Its body at a scale along the model's axes. Built anew only where no instance at that scale is left, of this
-    /// character or its clones.
+    /// Its body at a scale along the model's axes. It follows from the one at scale 1, without a fit, and is shared as
+    /// long as an instance at that scale is left, of this character or its clones.
     ///
     /// # Errors
     /// [`CharacterError::Flesh`] where the scale is zero or out of range, [`CharacterError::Muscle`] where a muscle
@@ -166,7 +167,9 @@ impl Character {
         if let Some(body) = scaled.iter().filter_map(Weak::upgrade).find(|body| body.scale == scale) {
             return Ok(body);
         }
-        let body = Body::build(&self.asset, &self.courses, scale, &self.options)
+        let body = self
+            .body
+            .scaled(&self.asset, &self.courses, scale, &self.options)
             .map_err(|error| at_fault(&self.asset, &self.courses, scale, error))?;
         let body = Arc::new(body);
         scaled.retain(|body| body.strong_count() > 0);

@@ -1,5 +1,7 @@
 //! What of a rod's spec can be built.
 
+use std::fmt::Display;
+
 use super::build::bones_along;
 use super::spec::{BuildError, RodSpec};
 use crate::Material;
@@ -33,15 +35,15 @@ pub fn check(rod: &RodSpec, bone_count: usize) -> Result<(), BuildError> {
         }
     }
     for (segment, material) in rod.segment_materials.iter().enumerate() {
-        check_material(rod, &format!("segment_materials[{segment}]"), material)?;
+        check_material(rod, format_args!("segment_materials[{segment}]"), material)?;
     }
     for (j, node) in rod.nodes.iter().enumerate() {
         for value in node.place.to_array() {
-            range(rod, &format!("nodes[{j}].place"), value, -1.0e9, 1.0e9, "finite, within 10⁹ m")?;
+            range(rod, format_args!("nodes[{j}].place"), value, -1.0e9, 1.0e9, "finite, within 10⁹ m")?;
         }
         let s = &node.section;
         let radius = s.radius();
-        range(rod, &format!("nodes[{j}].section.area"), s.area, 1.0e-12, 1.0e6, "between 10⁻¹² and 10⁶ m²")?;
+        range(rod, format_args!("nodes[{j}].section.area"), s.area, 1.0e-12, 1.0e6, "between 10⁻¹² and 10⁶ m²")?;
         for (field, value) in [
             ("second_moment_u", s.second_moment_u),
             ("second_moment_v", s.second_moment_v),
@@ -49,12 +51,12 @@ pub fn check(rod: &RodSpec, bone_count: usize) -> Result<(), BuildError> {
         ] {
             // A section slimmer than this has no say in f32 beside its own area.
             let (low, high) = (1.0e-6 * s.area * radius * radius, 1.0e6 * s.area * radius * radius);
-            range(rod, &format!("nodes[{j}].section.{field}"), value, low, high, "within 10⁻⁶ to 10⁶ of area²/π")?;
+            range(rod, format_args!("nodes[{j}].section.{field}"), value, low, high, "within 10⁻⁶ to 10⁶ of area²/π")?;
         }
         let most = (s.second_moment_u * s.second_moment_v).sqrt() * 0.999;
         range(
             rod,
-            &format!("nodes[{j}].section.product_moment"),
+            format_args!("nodes[{j}].section.product_moment"),
             s.product_moment,
             -most,
             most,
@@ -91,7 +93,7 @@ pub fn check(rod: &RodSpec, bone_count: usize) -> Result<(), BuildError> {
 /// Whether a number is in a range, ends included; `expected` says the range.
 fn range(
     rod: &RodSpec,
-    field: &str,
+    field: impl Display,
     value: f64,
     low: f64,
     high: f64,
@@ -100,17 +102,17 @@ fn range(
     if value.is_finite() && value >= low && value <= high {
         Ok(())
     } else {
-        Err(BuildError::OutOfRange { rod: rod.name.clone(), field: field.into(), value, expected })
+        Err(BuildError::OutOfRange { rod: rod.name.clone(), field: field.to_string(), value, expected })
     }
 }
 
-fn check_material(rod: &RodSpec, field: &str, m: &Material) -> Result<(), BuildError> {
-    range(rod, &format!("{field}.youngs_modulus"), m.youngs_modulus, 1.0, 1.0e13, "between 1 and 10¹³ Pa")?;
-    range(rod, &format!("{field}.poissons_ratio"), m.poissons_ratio, -0.5, 0.4999, "between -0.5 and 0.4999")?;
-    range(rod, &format!("{field}.density"), m.density, 1.0e-2, 1.0e6, "between 10⁻² and 10⁶ kg/m³")?;
-    range(rod, &format!("{field}.damping"), m.damping, 0.0, 1.0e6, "between 0 and 10⁶ 1/s")?;
-    range(rod, &format!("{field}.peak_stress"), m.peak_stress, 0.0, 1.0e13, "between 0 and 10¹³ Pa")?;
-    range(rod, &format!("{field}.fibre_modulus"), m.fibre_modulus, 0.0, 1.0e13, "between 0 and 10¹³ Pa")?;
+fn check_material(rod: &RodSpec, field: impl Display, m: &Material) -> Result<(), BuildError> {
+    range(rod, format_args!("{field}.youngs_modulus"), m.youngs_modulus, 1.0, 1.0e13, "between 1 and 10¹³ Pa")?;
+    range(rod, format_args!("{field}.poissons_ratio"), m.poissons_ratio, -0.5, 0.4999, "between -0.5 and 0.4999")?;
+    range(rod, format_args!("{field}.density"), m.density, 1.0e-2, 1.0e6, "between 10⁻² and 10⁶ kg/m³")?;
+    range(rod, format_args!("{field}.damping"), m.damping, 0.0, 1.0e6, "between 0 and 10⁶ 1/s")?;
+    range(rod, format_args!("{field}.peak_stress"), m.peak_stress, 0.0, 1.0e13, "between 0 and 10¹³ Pa")?;
+    range(rod, format_args!("{field}.fibre_modulus"), m.fibre_modulus, 0.0, 1.0e13, "between 0 and 10¹³ Pa")?;
     let moduli = m.moduli();
     for (modulus, value) in [
         ("axial_modulus", moduli.axial_modulus),
@@ -122,11 +124,11 @@ fn check_material(rod: &RodSpec, field: &str, m: &Material) -> Result<(), BuildE
         ("surface_bending", moduli.surface_bending),
         ("smoothing", moduli.smoothing),
     ] {
-        range(rod, &format!("{field}.overrides.{modulus}"), value, 0.0, 1.0e17, "between 0 and 10¹⁷")?;
+        range(rod, format_args!("{field}.overrides.{modulus}"), value, 0.0, 1.0e17, "between 0 and 10¹⁷")?;
     }
     range(
         rod,
-        &format!("{field}.overrides.volume_modulus"),
+        format_args!("{field}.overrides.volume_modulus"),
         moduli.volume_modulus,
         -(moduli.axial_modulus / 3.0).min(moduli.lateral_modulus / 6.0),
         1.0e17,
@@ -141,14 +143,14 @@ fn check_fibres(rod: &RodSpec) -> Result<(), BuildError> {
             return Err(BuildError::Ragged { rod: rod.name.clone(), fibre: k, count: fibre.len(), expected });
         }
         for (j, disc) in fibre.iter().enumerate() {
-            range(rod, &format!("fibres[{k}][{j}].radius"), disc.radius, 1.0e-7, 1.0e3, "between 10⁻⁷ and 10³ m")?;
+            range(rod, format_args!("fibres[{k}][{j}].radius"), disc.radius, 1.0e-7, 1.0e3, "between 10⁻⁷ and 10³ m")?;
             let away = disc.offset.length();
-            range(rod, &format!("fibres[{k}][{j}].offset"), away, 0.0, 1.0e3, "finite, within 10³ m of its node")?;
+            range(rod, format_args!("fibres[{k}][{j}].offset"), away, 0.0, 1.0e3, "finite, within 10³ m of its node")?;
         }
     }
     let c = &rod.contraction;
     for (j, &share) in c.contractile.iter().enumerate() {
-        range(rod, &format!("contraction.contractile[{j}]"), share, 0.0, 1.0, "between 0 and 1")?;
+        range(rod, format_args!("contraction.contractile[{j}]"), share, 0.0, 1.0, "between 0 and 1")?;
     }
     range(rod, "contraction.peak_force", c.peak_force.unwrap_or(0.0), 0.0, 1.0e12, "between 0 and 10¹² N")?;
     let optimal = c.optimal_stretch.unwrap_or(1.0);

@@ -9,6 +9,7 @@ use crate::{HalfSpace, Pose};
 
 /// A group's node, input and chain rows.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct GroupState {
     pub(crate) nodes: Vec<Entry<f32>>,
     pub(crate) inputs: Vec<Entry<f32>>,
@@ -41,6 +42,7 @@ impl NodeState {
 
 /// Node state of one instance, relative to an origin for each chain.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FleshState {
     pub(crate) groups: Vec<GroupState>,
     /// Each chain's origin in the world (m).
@@ -229,12 +231,6 @@ impl FleshState {
         write_vec3(row, node::VELOCITY, lane, to.velocity);
         write_vec3(row, node::SPIN, lane, to.spin);
         self.groups[info.group].chains[chain::HISTORY][lane] = 0.0;
-    }
-
-    /// Whether another state has the same rows.
-    pub(crate) fn fits(&self, other: &Self) -> bool {
-        let rows = |state: &Self| -> Vec<usize> { state.groups.iter().map(|group| group.nodes.len()).collect() };
-        self.origins.len() == other.origins.len() && rows(self) == rows(other)
     }
 
     /// Whether every place, scale and frame is finite.

@@ -8,7 +8,7 @@ use super::residents::{Front, Residents, Upload};
 use super::{Buffers, GpuDevice, GpuError, Kernel, Readback, Recorder, StageTimer};
 use crate::HalfSpace;
 use crate::layout::{SkinnedVertex, workgroups};
-use crate::physics::{Instance, Slot};
+use crate::physics::{Instance, PipelineProgress, Progress, Slot};
 use crate::step::{Stage, StepParams};
 use crate::timing::StageTimes;
 
@@ -70,12 +70,17 @@ pub(crate) struct GpuBackend {
 
 impl GpuBackend {
     /// Compiles the kernels; no instance is there yet.
-    pub fn new(gpu: GpuDevice) -> Result<Self, GpuError> {
-        let buffers = Buffers::new(&gpu, ARRAYS)?;
-        let kernels = KERNELS
-            .iter()
-            .map(|(stage, spec)| Ok((*stage, Kernel::new(&gpu, &buffers, spec)?)))
-            .collect::<Result<_, GpuError>>()?;
+    pub fn new(gpu: GpuDevice, progress: Progress<'_>) -> Result<Self, GpuError> {
+        let mut buffers = Buffers::new(&gpu, ARRAYS)?;
+        let total = KERNELS.len();
+        let mut kernels = Vec::with_capacity(total);
+        for (ready, (stage, spec)) in KERNELS.iter().enumerate() {
+            progress(PipelineProgress { compiling: Some(stage.name()), ready, total });
+            let kernel = Kernel::new(&gpu, &buffers, spec)?;
+            run_empty(&gpu, &mut buffers, &kernel)?;
+            kernels.push((*stage, kernel));
+        }
+        progress(PipelineProgress { compiling: None, ready: total, total });
         let timer = StageTimer::new(&gpu)?;
         let (residents, under_way, submitted) = Default::default();
         let results = Readback::new("results", DEPTH);
@@ -245,6 +250,16 @@ impl GpuBackend {
         let first = rows.start * ARRAYS[SKINNED.0].row_bytes;
         Some((self.buffers.array(SKINNED), first, (rows.end - rows.start) as u32))
     }
+}
+
+/// Runs a kernel over nothing and waits for it: some drivers compile a pipeline when it first runs.
+fn run_empty(gpu: &GpuDevice, buffers: &mut Buffers, kernel: &Kernel) -> Result<(), GpuError> {
+    let mut encoder = gpu.device().create_command_encoder(&Default::default());
+    buffers.upload_params(gpu, &mut encoder, &[StepParams::default()])?;
+    let mut recorder = Recorder::new(&mut encoder, None);
+    recorder.dispatch(kernel, 0, 1);
+    recorder.finish(gpu, 0)?;
+    gpu.wait_for_compiler(gpu.queue().submit([encoder.finish()]))
 }
 
 /// All that can be read back.

@@ -1,8 +1,13 @@
 //! The device: found by rank, or the host's own.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::GpuError;
+
+/// How long (s) to wait for work, and for the driver's compiler.
+const SECONDS: u64 = 30;
+const COMPILE_SECONDS: u64 = 600;
 
 /// What an adapter is, for reports and for the choice between it and the CPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +50,7 @@ pub struct GpuDevice {
     report: AdapterReport,
     timestamps: bool,
     failure: Arc<Mutex<Option<GpuError>>>,
+    pipelines: Arc<AtomicUsize>,
 }
 
 impl GpuDevice {
@@ -81,7 +87,7 @@ impl GpuDevice {
         });
         let refused = failure.clone();
         device.on_uncaptured_error(Arc::new(move |error| remember(&refused, uncaptured(error))));
-        Ok(Self { timestamps: timestamps(&device), device, queue, report, failure })
+        Ok(Self { timestamps: timestamps(&device), device, queue, report, failure, pipelines: Arc::default() })
     }
 
     /// Takes a device that the host owns.
@@ -95,7 +101,8 @@ impl GpuDevice {
             return Err(GpuError::LimitTooLow { limit, have, need });
         }
         let report = AdapterReport::from(&device.adapter_info());
-        Ok(Self { timestamps: timestamps(&device), device, queue, report, failure: Arc::default() })
+        let (failure, pipelines) = Default::default();
+        Ok(Self { timestamps: timestamps(&device), device, queue, report, failure, pipelines })
     }
 
     /// The device.
@@ -121,6 +128,15 @@ impl GpuDevice {
     /// Whether stages can be timed.
     pub fn has_timestamps(&self) -> bool {
         self.timestamps
+    }
+
+    /// How many pipelines were made on it, by it and its clones: none in a step.
+    pub fn pipelines_created(&self) -> usize {
+        self.pipelines.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn count_pipeline(&self) {
+        self.pipelines.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Notes that the device was lost, for hosts that own it and hear of it first.
@@ -154,7 +170,7 @@ impl GpuDevice {
     /// # Errors
     /// As [`Self::poll`], and [`GpuError::Timeout`] after 30 s.
     pub fn wait(&self) -> Result<(), GpuError> {
-        self.wait_until(None)
+        self.wait_until(None, SECONDS)
     }
 
     /// Waits until a submission has run.
@@ -162,17 +178,21 @@ impl GpuDevice {
     /// # Errors
     /// As [`Self::wait`].
     pub fn wait_for(&self, submission: wgpu::SubmissionIndex) -> Result<(), GpuError> {
-        self.wait_until(Some(submission))
+        self.wait_until(Some(submission), SECONDS)
     }
 
-    fn wait_until(&self, submission_index: Option<wgpu::SubmissionIndex>) -> Result<(), GpuError> {
-        const SECONDS: u64 = 30;
-        let timeout = Some(std::time::Duration::from_secs(SECONDS));
+    /// Waits for a kernel's first run, within which a driver may compile it.
+    pub(super) fn wait_for_compiler(&self, submission: wgpu::SubmissionIndex) -> Result<(), GpuError> {
+        self.wait_until(Some(submission), COMPILE_SECONDS)
+    }
+
+    fn wait_until(&self, submission_index: Option<wgpu::SubmissionIndex>, seconds: u64) -> Result<(), GpuError> {
+        let timeout = Some(std::time::Duration::from_secs(seconds));
         let waited = self.device.poll(wgpu::PollType::Wait { submission_index, timeout });
         self.check()?;
         match waited {
             Ok(_) => Ok(()),
-            Err(wgpu::PollError::Timeout) => Err(GpuError::Timeout { seconds: SECONDS }),
+            Err(wgpu::PollError::Timeout) => Err(GpuError::Timeout { seconds }),
             Err(error) => Err(GpuError::Refused { message: error.to_string() }),
         }
     }

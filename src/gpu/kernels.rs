@@ -63,6 +63,7 @@ impl Kernel {
         let (pipeline, layout) = gpu
             .scoped(|device| compile(device, spec))
             .map_err(|e| GpuError::Kernel { stage: spec.stage, message: e.to_string() })?;
+        gpu.count_pipeline();
         let bound = bind(gpu, buffers, spec, &layout)?;
         Ok(Self { spec: *spec, pipeline, layout, bound, bound_generation: buffers.generation() })
     }

@@ -29,3 +29,5 @@ pub use recorder::Recorder;
 pub use staging::Staging;
 pub use stepping::VertexSlice;
 pub use timing::{MAX_TIMED_DISPATCHES, StageTimer, StepTimings};
+/// The very wgpu that this crate was built with, for hosts that own the device.
+pub use wgpu;

@@ -5,7 +5,7 @@ use super::backend::GpuFrame;
 use crate::physics::ActiveBackend;
 use crate::step::{Stage, StepConfig};
 use crate::timing::{StageClock, stage_scope};
-use crate::{BackendError, FleshHandle, Physics, StepError};
+use crate::{BackendError, FleshHandle, Physics, PipelineProgress, StepError};
 
 /// Deformed vertices in GPU memory, to draw from without a copy: 24 bytes each, place (m) then unit normal, three
 /// f32 each, in model space.
@@ -22,14 +22,28 @@ pub struct VertexSlice<'a> {
 impl Physics {
     /// An empty scene on a device that the host owns.
     ///
-    /// The host tells of a loss that it hears of with [`Physics::report_device_lost`].
+    /// All pipelines are compiled here, so that no step does: drivers that put it off until a kernel first runs are given
+    /// one empty run of each, which is submitted to `queue` and waited for. The host tells of a loss that it hears of
+    /// with [`Physics::report_device_lost`].
     ///
     /// # Errors
     /// [`BackendError::Gpu`]: `LimitTooLow` names a limit below `wgpu::Limits::default()`; `Kernel`,
     /// `OutOfMemory` or `Refused` where the kernels or their buffers cannot be made.
     pub fn with_device(device: wgpu::Device, queue: wgpu::Queue) -> Result<Self, BackendError> {
+        Self::with_device_with_progress(device, queue, |_| ())
+    }
+
+    /// As [`Physics::with_device`], with progress as of [`Physics::new_with_progress`].
+    ///
+    /// # Errors
+    /// As for [`Physics::with_device`].
+    pub fn with_device_with_progress(
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+        progress: impl FnMut(PipelineProgress),
+    ) -> Result<Self, BackendError> {
         let mut physics = Self::with_config(StepConfig::default());
-        physics.switch_to_device(device, queue)?;
+        physics.switch_to_device_with_progress(device, queue, progress)?;
         Ok(physics)
     }
 
@@ -38,7 +52,20 @@ impl Physics {
     /// # Errors
     /// As for [`Physics::with_device`]; the backend then stays.
     pub fn switch_to_device(&mut self, device: wgpu::Device, queue: wgpu::Queue) -> Result<(), BackendError> {
-        let next = ActiveBackend::on_gpu(GpuDevice::with_device(device, queue)?)?;
+        self.switch_to_device_with_progress(device, queue, |_| ())
+    }
+
+    /// As [`Physics::switch_to_device`], with progress as of [`Physics::new_with_progress`].
+    ///
+    /// # Errors
+    /// As for [`Physics::with_device`]; the backend then stays.
+    pub fn switch_to_device_with_progress(
+        &mut self,
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+        mut progress: impl FnMut(PipelineProgress),
+    ) -> Result<(), BackendError> {
+        let next = ActiveBackend::on_gpu(GpuDevice::with_device(device, queue)?, &mut progress)?;
         self.go_on_with(next);
         Ok(())
     }

@@ -34,6 +34,21 @@ pub struct BackendReport {
     pub adapter: Option<String>,
 }
 
+/// How far a GPU's pipelines are compiled. On a driver that has them in its cache this takes milliseconds, else up to
+/// some seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PipelineProgress {
+    /// The stage whose pipeline is being compiled; `None` once all are ready.
+    pub compiling: Option<&'static str>,
+    /// How many are ready.
+    pub ready: usize,
+    /// How many there are.
+    pub total: usize,
+}
+
+/// What [`PipelineProgress`] goes to.
+pub(crate) type Progress<'a> = &'a mut dyn FnMut(PipelineProgress);
+
 /// The backend in use.
 #[derive(Default)]
 pub(crate) enum ActiveBackend {
@@ -44,8 +59,9 @@ pub(crate) enum ActiveBackend {
 }
 
 impl ActiveBackend {
-    /// Makes the backend asked for.
-    pub fn new(backend: Backend) -> Result<Self, BackendError> {
+    /// Makes the backend asked for, ready to step.
+    #[cfg_attr(not(feature = "gpu"), allow(unused_variables, reason = "the CPU has nothing to compile"))]
+    pub fn new(backend: Backend, progress: Progress<'_>) -> Result<Self, BackendError> {
         match backend {
             Backend::Cpu => Ok(Self::Cpu),
             #[cfg(not(feature = "gpu"))]
@@ -53,22 +69,22 @@ impl ActiveBackend {
             #[cfg(not(feature = "gpu"))]
             Backend::Gpu => Err(BackendError::NotBuilt),
             #[cfg(feature = "gpu")]
-            Backend::Auto => Ok(Self::on_hardware().unwrap_or_default()),
+            Backend::Auto => Ok(Self::on_hardware(progress).unwrap_or_default()),
             #[cfg(feature = "gpu")]
-            Backend::Gpu => Ok(Self::on_gpu(crate::gpu::GpuDevice::new()?)?),
+            Backend::Gpu => Ok(Self::on_gpu(crate::gpu::GpuDevice::new()?, progress)?),
         }
     }
 
     #[cfg(feature = "gpu")]
-    pub fn on_gpu(device: crate::gpu::GpuDevice) -> Result<Self, crate::gpu::GpuError> {
-        Ok(Self::Gpu(Box::new(crate::gpu::GpuBackend::new(device)?)))
+    pub fn on_gpu(device: crate::gpu::GpuDevice, progress: Progress<'_>) -> Result<Self, crate::gpu::GpuError> {
+        Ok(Self::Gpu(Box::new(crate::gpu::GpuBackend::new(device, progress)?)))
     }
 
     /// A GPU that is one, if it works.
     #[cfg(feature = "gpu")]
-    fn on_hardware() -> Option<Self> {
+    fn on_hardware(progress: Progress<'_>) -> Option<Self> {
         let device = crate::gpu::GpuDevice::new().ok().filter(|device| !device.is_software())?;
-        Self::on_gpu(device).ok()
+        Self::on_gpu(device, progress).ok()
     }
 
     pub fn report(&self) -> BackendReport {
@@ -86,7 +102,7 @@ mod tests {
 
     #[test]
     fn without_gpu_support_auto_is_the_cpu() {
-        assert!(ActiveBackend::new(Backend::Auto).is_ok_and(|backend| backend.report().backend == "cpu"));
-        assert_eq!(ActiveBackend::new(Backend::Gpu).err(), Some(BackendError::NotBuilt));
+        assert!(ActiveBackend::new(Backend::Auto, &mut |_| ()).is_ok_and(|backend| backend.report().backend == "cpu"));
+        assert_eq!(ActiveBackend::new(Backend::Gpu, &mut |_| ()).err(), Some(BackendError::NotBuilt));
     }
 }

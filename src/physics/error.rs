@@ -1,5 +1,15 @@
 //! What can go wrong while stepping.
 
+/// A muscle's name that no chain has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no muscle `{muscle}`; there are: {}", known.join(", "))]
+pub struct UnknownMuscle {
+    /// The name asked for.
+    pub muscle: String,
+    /// The names that there are.
+    pub known: Vec<String>,
+}
+
 /// What can go wrong while stepping.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum StepError {
@@ -39,6 +49,9 @@ pub enum StepError {
         /// How many there are.
         count: usize,
     },
+    /// A muscle that is not there.
+    #[error(transparent)]
+    UnknownMuscle(#[from] UnknownMuscle),
     /// A node that is not there.
     #[error("there is no node {node} in chain {chain}; it has {count}")]
     NoSuchNode {
@@ -62,9 +75,6 @@ pub enum StepError {
     /// An activation that makes no sense.
     #[error("activation {0}; it must be between 0 and 10 (1 is the material's peak stress)")]
     BadActivation(f32),
-    /// A snapshot of another set of instances.
-    #[error("the snapshot has other instances than this Physics; spawn and remove the same ones before restoring")]
-    OtherScene,
     /// A bone pose that is not finite.
     #[error("the pose of bone {0} is not finite, beyond 10⁹ m, or its rotation is no unit quaternion")]
     BoneNotFinite(usize),

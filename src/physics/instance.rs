@@ -12,6 +12,7 @@ use crate::skin::{PaletteMatrix, SectionMatrix, Skin, SkinInputs, SkinnedVertice
 
 /// How an instance is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Health {
     /// How often its state went bad and it was put back to rest.
     pub resets: u32,
@@ -19,6 +20,7 @@ pub struct Health {
 
 /// What an instance keeps from step to step.
 #[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct InstanceState {
     pub nodes: FleshState,
     /// Where the bones are to be at the next frame's end.
@@ -31,16 +33,6 @@ pub(crate) struct InstanceState {
     pub activations: Vec<f32>,
     pub palette: Vec<PaletteMatrix>,
     pub health: Health,
-}
-
-impl InstanceState {
-    /// Whether another state is of flesh and skin of the same shape.
-    pub fn fits(&self, other: &Self) -> bool {
-        self.bones.len() == other.bones.len()
-            && self.activations.len() == other.activations.len()
-            && self.palette.len() == other.palette.len()
-            && self.nodes.fits(&other.nodes)
-    }
 }
 
 pub(crate) struct Instance {

@@ -1,59 +1,136 @@
-//! The whole state: saved, restored, hashed.
+//! States: saved, restored, hashed; of all flesh, and of one instance.
 
-use super::instance::InstanceState;
-use super::{Physics, StepError};
+use super::instance::Instance;
+use super::saved::{Saved, SavedFlesh, SnapshotError};
+use super::{FleshHandle, Physics, StepError};
+use crate::layout::{LANES, chain};
 use crate::skin::SkinnedVertices;
 
-/// The whole state of a [`Physics`], see [`Physics::save`].
+/// The whole state of a [`Physics`], see [`Physics::save`]. With feature `serde` it can be written and read; formats that
+/// keep every bit of f32 and f64 keep the state to the bit (of `serde_json` that needs its feature `float_roundtrip`).
 #[derive(Clone, Debug, PartialEq)]
-pub struct Snapshot {
-    instances: Vec<(u32, Option<InstanceState>)>,
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
+pub struct Snapshot(Saved<SceneState>);
+
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct SceneState {
+    instances: Vec<(FleshHandle, SavedFlesh)>,
     last_substep: f64,
     last_solve_step: f64,
     step: u64,
+}
+
+/// The state of one instance, see [`Physics::save_flesh`]. It can be written and read as a [`Snapshot`].
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(transparent))]
+pub struct FleshSnapshot(Saved<OneState>);
+
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct OneState {
+    flesh: SavedFlesh,
+    last_substep: f64,
+}
+
+/// What became of the instances when a [`Snapshot`] was restored.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Restored {
+    /// Those that are as they were saved.
+    pub restored: Vec<FleshHandle>,
+    /// Saved ones that were removed since.
+    pub gone: Vec<FleshHandle>,
+    /// Saved ones in whose place there is other flesh, which goes on as it is: in another [`Physics`] than the one that
+    /// was saved, handles may name others.
+    pub other_flesh: Vec<FleshHandle>,
+    /// Those that were not there when the snapshot was saved. They go on as they are.
+    pub newer: Vec<FleshHandle>,
+}
+
+impl Restored {
+    /// Whether exactly the saved instances are there again.
+    pub fn is_whole(&self) -> bool {
+        self.gone.is_empty() && self.other_flesh.is_empty() && self.newer.is_empty()
+    }
 }
 
 impl Physics {
     /// The whole state as [`Physics::state`] shows it, so [`Physics::finish`] first on a GPU; [`Physics::restore`]
     /// then continues bit for bit.
     pub fn save(&self) -> Snapshot {
-        let instances = self
-            .slots
-            .iter()
-            .map(|slot| (slot.generation, slot.instance.as_ref().map(|instance| instance.state.clone())))
-            .collect();
+        let instances = self.handles().map(|(handle, instance)| (handle, SavedFlesh::of(instance))).collect();
         let Self { last_substep, last_solve_step, .. } = *self;
-        Snapshot { instances, last_substep, last_solve_step, step: self.state_step() }
+        Snapshot(Saved::new(SceneState { instances, last_substep, last_solve_step, step: self.state_step() }))
     }
 
-    /// Goes back to a saved state of the flesh; configuration, planes, the hecs world and rigid bodies are the host's.
-    /// Skin is empty until the next step.
+    /// Goes back to a saved state of the flesh: of all instances that were saved and are there still. Says which they are,
+    /// which saved ones are gone, and which were added since and go on as they are. Configuration, planes, the hecs
+    /// world and rigid bodies are the host's. Skin is empty until the next step.
     ///
     /// # Errors
-    /// [`StepError::OtherScene`] where instances were added or removed since, or are of other flesh; then nothing
-    /// changed.
-    pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), StepError> {
-        let same = self.slots.len() == snapshot.instances.len()
-            && self.slots.iter().zip(&snapshot.instances).all(|(slot, (generation, state))| {
-                slot.generation == *generation
-                    && match (&slot.instance, state) {
-                        (Some(instance), Some(state)) => instance.state.fits(state),
-                        (instance, state) => instance.is_none() && state.is_none(),
-                    }
-            });
-        if !same {
-            return Err(StepError::OtherScene);
-        }
-        for (slot, (_, state)) in self.slots.iter_mut().zip(&snapshot.instances) {
-            if let (Some(instance), Some(state)) = (&mut slot.instance, state) {
-                instance.state = state.clone();
-                instance.vertices = SkinnedVertices::default();
-                instance.changed = true;
+    /// [`SnapshotError::Version`], [`SnapshotError::Rows`] or [`SnapshotError::NotSound`] for what was read and cannot
+    /// be restored; [`SnapshotError::Step`] where a GPU failed. Nothing changed then.
+    pub fn restore(&mut self, snapshot: &Snapshot) -> Result<Restored, SnapshotError> {
+        let scene = snapshot.0.state()?;
+        let mut outcome = Restored::default();
+        for (handle, saved) in &scene.instances {
+            match self.get(*handle).map(|instance| saved.check(instance)) {
+                Err(_) => outcome.gone.push(*handle),
+                Ok(Err(SnapshotError::OtherFlesh { .. })) => outcome.other_flesh.push(*handle),
+                Ok(checked) => {
+                    checked?;
+                    outcome.restored.push(*handle);
+                }
             }
         }
-        self.last_substep = snapshot.last_substep;
-        self.last_solve_step = snapshot.last_solve_step;
-        self.at_step(snapshot.step);
+        let was_saved = |handle: &FleshHandle| scene.instances.iter().any(|(saved, _)| saved == handle);
+        outcome.newer = self.handles().map(|(handle, _)| handle).filter(|handle| !was_saved(handle)).collect();
+        if scene.last_substep != self.last_substep && !(outcome.newer.is_empty() && outcome.other_flesh.is_empty()) {
+            self.finish()?;
+            for handle in outcome.newer.iter().chain(&outcome.other_flesh) {
+                self.get_mut(*handle)?.forget_history();
+            }
+        }
+        for (handle, saved) in &scene.instances {
+            if outcome.restored.contains(handle) {
+                self.get_mut(*handle)?.take(saved);
+            }
+        }
+        self.last_substep = scene.last_substep;
+        self.last_solve_step = scene.last_solve_step;
+        self.at_step(scene.step);
+        Ok(outcome)
+    }
+
+    /// The state of one instance as [`Physics::state`] shows it, so [`Physics::finish`] first on a GPU.
+    ///
+    /// # Errors
+    /// [`StepError::NoSuchFlesh`].
+    pub fn save_flesh(&self, handle: FleshHandle) -> Result<FleshSnapshot, StepError> {
+        let flesh = SavedFlesh::of(self.get(handle)?);
+        Ok(FleshSnapshot(Saved::new(OneState { flesh, last_substep: self.last_substep })))
+    }
+
+    /// Puts an instance back to a saved state of its own, or of another instance of the same flesh, in this [`Physics`] or
+    /// another one: where it was, bones, activations and all. The others do not notice. Its skin is empty until the next
+    /// step.
+    ///
+    /// # Errors
+    /// [`SnapshotError::Step`] where the handle names no instance; [`SnapshotError::OtherFlesh`] where the flesh is not
+    /// the same; [`SnapshotError::Version`], [`SnapshotError::Rows`] or [`SnapshotError::NotSound`] for what was read and
+    /// cannot be restored. Nothing changed then.
+    pub fn restore_flesh(&mut self, handle: FleshHandle, snapshot: &FleshSnapshot) -> Result<(), SnapshotError> {
+        let OneState { flesh, last_substep } = snapshot.0.state()?;
+        flesh.check(self.get(handle)?)?;
+        let known = self.last_substep;
+        let instance = self.get_mut(handle)?;
+        instance.take(flesh);
+        if known == 0.0 {
+            // Before the first step no other instance has a history.
+            self.last_substep = *last_substep;
+        } else if known != *last_substep {
+            instance.forget_history();
+        }
         Ok(())
     }
 
@@ -68,5 +145,29 @@ impl Physics {
             }
         }
         hash
+    }
+
+    fn handles(&self) -> impl Iterator<Item = (FleshHandle, &Instance)> {
+        let slots = self.slots.iter().enumerate();
+        slots.filter_map(|(index, slot)| {
+            let handle = FleshHandle { index: index as u32, generation: slot.generation };
+            Some((handle, slot.instance.as_ref()?))
+        })
+    }
+}
+
+impl Instance {
+    fn take(&mut self, saved: &SavedFlesh) {
+        self.state.clone_from(&saved.state);
+        self.vertices = SkinnedVertices::default();
+        self.changed = true;
+    }
+
+    /// Lets the next substep be one without a last one: that was of another length than is known of it.
+    fn forget_history(&mut self) {
+        for group in &mut self.state.nodes.groups {
+            group.chains[chain::HISTORY] = [0.0; LANES as usize];
+        }
+        self.changed = true;
     }
 }

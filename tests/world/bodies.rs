@@ -3,6 +3,7 @@
 use glam::{DQuat, DVec3, Vec3};
 use sinew::components::{BoneBodies, BoundJoints, CharacterInstance, RootTransform};
 use sinew::rigid::rapier3d::prelude::{ColliderBuilder, RigidBodyBuilder, RigidBodyHandle};
+use sinew::rigid::{BoneCapsule, RigidError, RigidWorld};
 use sinew::{HalfSpace, Pose};
 
 use crate::{FRAME, Scene, at, character};
@@ -123,4 +124,31 @@ fn flesh_rests_on_rapiers_ground() {
     scene.spawn(&character("arm.glb"), Pose::IDENTITY);
     scene.step();
     assert_eq!(scene.physics.planes, [HalfSpace::ground(-0.5, 0.25)]);
+}
+
+#[test]
+fn bones_push_at_any_size_that_rapier_holds() {
+    for size in [1.0e-6_f32, 1.0e-3, 1.0, 1.0e3, 1.0e6] {
+        let mut rigid = RigidWorld { gravity: Vec3::ZERO, ..RigidWorld::default() };
+        rigid.integration_parameters.length_unit = size;
+        let capsule = BoneCapsule { start: Vec3::Y * -size, end: Vec3::Y * size, radius: 0.1 * size };
+        let bone = rigid.spawn_bone(&Pose::IDENTITY, Some(capsule)).expect("is a solid");
+        let ball = rigid.bodies.insert(RigidBodyBuilder::dynamic().translation(Vec3::X * (0.3 * size)));
+        rigid.colliders.insert_with_parent(ColliderBuilder::ball(0.1 * size), ball, &mut rigid.bodies);
+        for step in 1..=60 {
+            let to = Pose::from_translation(DVec3::X * (f64::from(size) * f64::from(step) / 60.0));
+            rigid.set_bone_target(bone, &to).expect("is there");
+            rigid.step(FRAME as f32).expect("steps");
+        }
+        let pushed = rigid.body_pose(ball).expect("is there").translation.x / f64::from(size);
+        println!("size {size:e} m: the bone goes 1, the ball is at {pushed:.3}");
+        assert!((pushed - 1.2).abs() < 0.01);
+    }
+    let mut rigid = RigidWorld::default();
+    for radius in [0.0, 1.0e-8, 1.0e8, f32::NAN] {
+        let capsule = BoneCapsule { start: Vec3::ZERO, end: Vec3::Y, radius };
+        let error = rigid.spawn_bone(&Pose::IDENTITY, Some(capsule)).expect_err("is none");
+        assert!(matches!(error, RigidError::BadCapsule(_)) && error.to_string().contains("1e-7"), "{error}");
+    }
+    assert!(rigid.bodies.is_empty());
 }

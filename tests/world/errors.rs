@@ -2,9 +2,9 @@
 
 use glam::{DQuat, DVec3, Vec3};
 use sinew::character::CharacterError;
-use sinew::components::{BoneBodies, BoundJoints, RootTransform};
+use sinew::components::{Activations, BoneBodies, BoundJoints, CharacterInstance, RootTransform};
 use sinew::rigid::RigidError;
-use sinew::world::{WorldError, teleport};
+use sinew::world::{WorldError, activate, teleport};
 use sinew::{Placement, Pose, StepError};
 
 use crate::{FRAME, Scene, at, character};
@@ -134,4 +134,44 @@ fn bad_bones_and_roots_are_named() {
     let stranger = scene.world.spawn((1_u32,));
     let error = teleport(&mut scene.world, &mut scene.physics, &mut scene.rigid, stranger, Pose::IDENTITY);
     assert!(matches!(error, Err(WorldError::NotACharacter(entity)) if entity == stranger));
+}
+
+#[test]
+fn muscles_are_excited_by_name() {
+    let mut scene = Scene::default();
+    let entity = scene.spawn(&character("arm.glb"), Pose::IDENTITY);
+    let flesh = scene.flesh(entity);
+    let excited = |scene: &Scene| scene.world.get::<&Activations>(entity).unwrap().0.clone();
+    activate(&mut scene.world, entity, "triceps_long", 0.8).unwrap();
+    let index = scene.world.get::<&CharacterInstance>(entity).unwrap().muscle("triceps_long").unwrap();
+    let mut expected = vec![0.0; scene.physics.flesh(flesh).unwrap().chains().len()];
+    expected[index] = 0.8;
+    assert_eq!(excited(&scene), expected);
+    scene.step();
+    let tension = |scene: &Scene, chain: usize| scene.physics.muscle(flesh, chain).unwrap().activation;
+    assert!(tension(&scene, index) > 0.3 && tension(&scene, index - 1) == 0.0, "excited, it is not active");
+
+    let error = activate(&mut scene.world, entity, "triceps", 0.8).unwrap_err();
+    println!("{error}");
+    let WorldError::Step(StepError::UnknownMuscle(unknown)) = &error else { panic!("{error:?}") };
+    assert!(unknown.muscle == "triceps" && unknown.known.contains(&"triceps_long".to_string()));
+    assert!(["`triceps`", "triceps_long", "biceps_short"].iter().all(|name| error.to_string().contains(name)));
+    for bad in [-0.1, 10.5, f32::NAN] {
+        let error = activate(&mut scene.world, entity, "triceps_long", bad);
+        assert!(matches!(error, Err(WorldError::Step(StepError::BadActivation(_)))));
+    }
+    assert_eq!(excited(&scene), expected, "refused, yet something changed");
+    let stranger = scene.world.spawn((1_u32,));
+    let error = activate(&mut scene.world, stranger, "triceps_long", 0.5);
+    assert!(matches!(error, Err(WorldError::NotACharacter(entity)) if entity == stranger));
+
+    // Without hecs.
+    scene.physics.set_activation_named(flesh, "biceps_long", 1.0).unwrap();
+    let error = scene.physics.set_activation_named(flesh, "bicep", 1.0).unwrap_err();
+    assert!(matches!(error, StepError::UnknownMuscle(_)));
+    // A game that brought a shorter list.
+    scene.world.get::<&mut Activations>(entity).unwrap().0.clear();
+    activate(&mut scene.world, entity, "triceps_long", 0.25).unwrap();
+    assert_eq!(excited(&scene)[index], 0.25);
+    scene.step();
 }

@@ -3,9 +3,13 @@
 #![cfg(all(feature = "rapier", feature = "gltf"))]
 
 mod bodies;
+#[path = "../common/mod.rs"]
+mod common;
 mod errors;
 mod lifecycle;
 mod same_bits;
+mod sizes;
+mod snapshots;
 mod steps;
 
 use glam::{DVec3, Vec3};
@@ -20,9 +24,12 @@ use sinew::{Character, FleshHandle, Health, Physics, Pose, SkinnedVertices};
 /// The default frame (s).
 const FRAME: f64 = 1.0 / 60.0;
 
+fn asset_file(name: &str) -> std::path::PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(name)
+}
+
 fn character(name: &str) -> Character {
-    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("assets").join(name);
-    let character = Character::load(file).expect("the project's own asset loads");
+    let character = Character::load(asset_file(name)).expect("the project's own asset loads");
     // Many scenes here are weightless, where strains that balance gravity would lift the flesh.
     character.with_flesh(&FleshOptions { balance: false, ..*character.flesh_options() }).expect("fits")
 }

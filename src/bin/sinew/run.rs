@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use hecs::{Entity, World};
+use hecs::World;
+use indicatif::{ProgressBar, ProgressStyle};
 use sinew::character::{Animation, FleshOptions, ImportOptions, Sidecar, SidecarSource};
-use sinew::components::{Activations, CharacterInstance, CharacterPose};
+use sinew::components::{CharacterInstance, CharacterPose};
 use sinew::rigid::RigidWorld;
 use sinew::step::StepConfig;
 use sinew::{Backend, Character, FleshHandle, Physics, Pose};
@@ -46,7 +47,10 @@ pub fn run(args: &RunArgs) -> Result<(), Error> {
     rigid.spawn_ground(0.0, 0.8)?;
     let mut physics = physics(&args.step, StepConfig::default())?;
     let entity = character.spawn(&mut world, &mut rigid, &mut physics, Pose::IDENTITY)?;
-    activate(&world, entity, &character, &args.step.activations)?;
+    for text in &args.step.activations {
+        let (muscle, value) = assignment(text)?;
+        sinew::world::activate(&mut world, entity, muscle, value)?;
+    }
     let handle = world.get::<&CharacterInstance>(entity)?.flesh;
 
     let film = || CharacterFilm::new(&character, animation, args.step.dt);
@@ -74,11 +78,19 @@ fn chosen<'a>(character: &'a Character, args: &RunArgs) -> Result<Option<&'a Ani
 
 /// Physics on the backend asked for.
 pub fn physics(args: &StepArgs, config: StepConfig) -> Result<Physics, Error> {
-    let mut physics = Physics::new(match args.backend {
+    let backend = match args.backend {
         BackendArg::Auto => Backend::Auto,
         BackendArg::Cpu => Backend::Cpu,
         BackendArg::Gpu => Backend::Gpu,
+    };
+    let bar =
+        ProgressBar::no_length().with_style(ProgressStyle::with_template("compiling {msg} {bar:40} {pos}/{len}")?);
+    let mut physics = Physics::new_with_progress(backend, |progress| {
+        bar.set_length(progress.total as u64);
+        bar.set_position(progress.ready as u64);
+        bar.set_message(progress.compiling.unwrap_or_default());
     })?;
+    bar.finish_and_clear();
     physics.config = StepConfig { threads: args.threads, ..config };
     physics.measure_stages = args.report.is_some();
     Ok(physics)
@@ -89,20 +101,6 @@ pub fn assignment(text: &str) -> Result<(&str, f32), Error> {
     let (name, value) = text.rsplit_once('=').ok_or_else(|| format!("`{text}` is no NAME=VALUE"))?;
     let value = value.parse().map_err(|_| format!("`{value}` in `{text}` is no number"))?;
     Ok((name, value))
-}
-
-fn activate(world: &World, entity: Entity, character: &Character, wanted: &[String]) -> Result<(), Error> {
-    let mut activations = world.get::<&mut Activations>(entity)?;
-    for text in wanted {
-        let (name, value) = assignment(text)?;
-        let chains = character.body().flesh.chains();
-        let index = chains.iter().position(|chain| chain.name == name).ok_or_else(|| {
-            let names: Vec<&str> = chains.iter().map(|chain| chain.name.as_str()).collect();
-            format!("there is no muscle `{name}`; there are: {}", names.join(", "))
-        })?;
-        activations.0[index] = value;
-    }
-    Ok(())
 }
 
 fn finish(

@@ -37,7 +37,7 @@ pub struct ViperizeArgs {
     /// Cross-sections.
     #[arg(long)]
     sections: Option<u32>,
-    /// Metres per unit of FILE; sidecars are in metres.
+    /// Metres per unit of FILE; the sidecar is in the units of the character's file.
     #[arg(long, value_name = "M", default_value_t = 1.0)]
     meters_per_unit: f64,
 }
@@ -49,7 +49,7 @@ pub fn viperize_muscle(args: &ViperizeArgs) -> Result<(), Error> {
         (Some(_), Some(character)) => character,
         (Some(_), None) => return Err("a mesh alone needs --character FILE, whose joints hold the muscle".into()),
     };
-    // A mesh alone has the unit; the character is then in metres.
+    // A mesh alone has the unit; it is then in those of the character's file.
     let meters_per_unit = if alone.is_some() { 1.0 } else { args.meters_per_unit as f32 };
     let asset = CharacterAsset::load(character, &ImportOptions { meters_per_unit, ..ImportOptions::default() })?;
     let joints = JointNames::new(&asset.skeleton);
@@ -83,7 +83,12 @@ pub fn viperize_muscle(args: &ViperizeArgs) -> Result<(), Error> {
 
     let out = args.out.clone().unwrap_or_else(|| sidecar_path(character));
     let mut sidecar = Sidecar::read(&out)?.unwrap_or_default();
-    sidecar.insert_bundle(&spec, &made.bundle, &joints)?;
+    let mut bundle = made.bundle;
+    for disc in bundle.fibres.iter_mut().flatten() {
+        disc.place /= f64::from(meters_per_unit);
+        disc.radius /= f64::from(meters_per_unit);
+    }
+    sidecar.insert_bundle(&spec, &bundle, &joints)?;
     sidecar.write(&out)?;
     print(&format!(
         "{}: {} fibres through {} sections, {:.1} cm³ over {:.1} cm; written to {}\n",

@@ -11,7 +11,7 @@ use super::rigs::Rigs;
 use crate::character::muscles::object::MuscleObject;
 use crate::character::muscles::schema::{self, Object};
 use crate::character::muscles::{
-    ENDS_ATTRIBUTE, JointNames, MuscleError, MuscleShape, MuscleSpec, Sidecar, Thickness, check_muscles,
+    ENDS_ATTRIBUTE, JointNames, MuscleError, MuscleShape, MuscleSpec, SIZES, Sidecar, Thickness, check_sizes,
 };
 
 /// A muscle before meshes are read.
@@ -150,7 +150,9 @@ pub(super) fn finish(
         let of = node.or(mesh_node).map(|node| graph.joint_of[node]);
         let own = |joints: &[u32]| of.and_then(|of| rigs.own(of, joints)).or_else(|| rigs.only_bone(joints));
         let spec = schema::to_spec(object, name, (&names, &own), mesh).map_err(|error| origin.fail(error))?;
-        check_muscles(std::slice::from_ref(&spec), &graph.skeleton).map_err(|error| origin.fail(error))?;
+        let spec = spec.scaled(f64::from(context.meters_per_unit));
+        let sizes = if context.meters_per_unit == 1.0 { 1.0 } else { SIZES };
+        check_sizes(std::slice::from_ref(&spec), &graph.skeleton, sizes).map_err(|error| origin.fail(error))?;
         let shaped = matches!(spec.shape, MuscleShape::Mesh | MuscleShape::Bundle(_));
         if shaped && matches!(spec.thickness, Some(Thickness::Radius(_) | Thickness::Volume(_))) {
             let muscle = shorten(&spec.name);
@@ -158,5 +160,22 @@ pub(super) fn finish(
         }
         muscles.push(spec);
     }
+    warn_of_forces(context, &muscles);
     Ok(muscles)
+}
+
+/// Warns where a unit other than the metre takes forces along, which their author may have meant as they stand.
+fn warn_of_forces(context: &Context, muscles: &[MuscleSpec]) {
+    let area = f64::from(context.meters_per_unit).powi(2);
+    let forceful = muscles.iter().filter(|muscle| matches!(muscle.thickness, Some(Thickness::PeakForce(_))));
+    let named: Vec<String> = forceful.map(|muscle| format!("{:?}", shorten(&muscle.name))).take(8).collect();
+    if area != 1.0 && !named.is_empty() {
+        context.warn(format!(
+            "peak_force of {}{} is taken {area:e} times, with the areas, as meters_per_unit is {}; say it of the \
+             character in metres per unit 1, or say radius instead",
+            named.join(", "),
+            if named.len() == 8 { " and others" } else { "" },
+            context.meters_per_unit
+        ));
+    }
 }

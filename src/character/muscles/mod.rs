@@ -35,6 +35,8 @@ pub use spec::{
     MuscleSpec, PathPoint, Thickness,
 };
 pub use validate::{MUSCLE_LIMITS, MuscleLimits, check_muscles};
+#[cfg(feature = "gltf")]
+pub(super) use validate::{SIZES, check_sizes};
 
 /// Name of the vertex attribute that marks a muscle mesh's ends: negative sources, positive sinks.
 pub const ENDS_ATTRIBUTE: &str = "_SINEW_ENDS";

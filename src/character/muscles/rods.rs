@@ -14,10 +14,14 @@ use super::{MuscleMesh, MuscleShape, MuscleSpec, PathPoint, Thickness};
 use crate::Material;
 #[cfg(feature = "viperize")]
 use crate::character::body::rest_at;
+use crate::character::scaling::stiffness_growth;
 #[cfg(feature = "viperize")]
 use crate::character::viperize::{Ends, TriangleMesh, ViperizeOptions, viperize};
 use crate::character::{CharacterAsset, PaletteEntry};
 use crate::flesh::{Bundle, Contraction, Disc, Holds, RodSpec, frames_along};
+
+/// Where growing stops to stiffen (Pa).
+const MOST_MODULUS: f64 = 1.0e12;
 
 /// Stretch of tendon at peak force (Zajac 1989).
 const TENDON_STRETCH: f64 = 0.04;
@@ -384,16 +388,20 @@ impl MuscleCourse {
     /// The rod at a scale along the model's axes; `bone_of` gives a joint's bone.
     pub fn rod(&self, scale: Vec3, mut bone_of: impl FnMut(u32) -> usize) -> RodSpec {
         let spec = &self.spec;
-        let scale = scale.as_dvec3();
-        let size = (scale.x * scale.y * scale.z).abs().cbrt();
-        let scaled = |disc: &Disc| Disc { place: disc.place * scale, radius: disc.radius * size };
-        let fibres = self.bundle.fibres.iter().map(|fibre| fibre.iter().map(scaled).collect()).collect();
-        let (nodes, fibres) = Bundle { fibres }.sections();
-        let material = material(spec);
+        let (bundle, growth) = self.bundle.scaled(scale.as_dvec3());
+        let (nodes, fibres) = bundle.sections();
+        let stiffer = stiffness_growth(scale.as_dvec3());
+        let mut material = material(spec);
+        material.youngs_modulus = (material.youngs_modulus * stiffer).min(material.youngs_modulus.max(MOST_MODULUS));
+        material.peak_stress *= stiffer;
         let area = |j: usize| nodes[j].section.area;
         let belly = (0..nodes.len()).map(area).fold(0.0, f64::max);
         let force = match spec.thickness {
-            Some(Thickness::PeakForce(force)) => force * size * size,
+            // What it says of the unscaled belly.
+            Some(Thickness::PeakForce(force)) => {
+                let unscaled = (0..nodes.len()).map(|j| area(j) / growth[j].powi(2)).fold(0.0, f64::max);
+                force * (belly / unscaled) * stiffer
+            }
             _ => material.peak_stress * belly,
         };
 

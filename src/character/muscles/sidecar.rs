@@ -67,13 +67,15 @@ pub fn sidecar_path(character: impl AsRef<Path>) -> PathBuf {
 }
 
 /// Writes muscles with all their keys, so that reading them back gives the same, numbers to one unit in the last place.
+/// Sidecars are in the units of the character's file: muscles of an asset that was read with another
+/// [`ImportOptions::meters_per_unit`](crate::character::ImportOptions) than 1 go back by [`MuscleSpec::scaled`] first.
 ///
 /// # Errors
 /// [`SidecarError`] where a muscle is not sound, a joint has no name of its own, or the file cannot be written.
 pub fn write_sidecar(path: impl AsRef<Path>, muscles: &[MuscleSpec], skeleton: &Skeleton) -> Result<(), SidecarError> {
     let path = path.as_ref();
     let fail = |source| SidecarError::Muscle { file: path.display().to_string(), source: Box::new(source) };
-    super::check_muscles(muscles, skeleton).map_err(fail)?;
+    super::check_sizes(muscles, skeleton, 1.0).map_err(fail)?;
     let mut sidecar = Sidecar::default();
     let joints = JointNames::new(skeleton);
     for muscle in muscles {
@@ -192,8 +194,8 @@ impl Sidecar {
         Ok(())
     }
 
-    /// Bakes a muscle's fibres (model space at rest): sets its bundle, origin and insertion. Other keys stay, apart
-    /// from its path.
+    /// Bakes a muscle's fibres (model space at rest, in the units of the character's file): sets its bundle, origin and
+    /// insertion. Other keys stay, apart from its path.
     ///
     /// # Errors
     /// As [`Self::insert`].

@@ -62,6 +62,19 @@ impl MuscleLimits {
         MUSCLE_LIMITS.iter().find(|limits| limits.key == name)
     }
 
+    /// The range for muscles of characters that may be `sizes` times as large or as small.
+    fn for_sizes(&self, sizes: f64) -> Self {
+        let factor = match self.unit {
+            "m" => sizes,
+            // A force is a stress, which stays, times an area.
+            "N" => sizes.powi(2),
+            "m³" => sizes.powi(3),
+            _ => 1.0,
+        };
+        let low = if self.low < 0.0 { self.low * factor } else { self.low / factor };
+        Self { low, high: self.high * factor, ..*self }
+    }
+
     /// The range in words.
     pub fn words(&self) -> String {
         let Self { low, high, unit, .. } = self;
@@ -74,19 +87,33 @@ fn figure(value: f64) -> String {
     if value != 0.0 && !(1.0e-3..1.0e6).contains(&value.abs()) { format!("{value:e}") } else { format!("{value}") }
 }
 
-/// Checks every muscle on the skeleton that its joints are of, and that each name is there once. What passes can be built
-/// into a rod at scale 1; of muscles with a mesh only viperizing can tell.
+/// How much larger and smaller than authors may write them the lengths of a muscle can be: what
+/// [`ImportOptions::meters_per_unit`](crate::character::ImportOptions) makes of them.
+pub(in crate::character) const SIZES: f64 = 100.0;
+
+/// Checks every muscle on the skeleton that its joints are of, and that each name is there once; lengths may be 100 times
+/// larger or smaller than [`MUSCLE_LIMITS`] have them, volumes and forces accordingly. What passes can be built into a rod
+/// at scale 1; of muscles with a mesh only viperizing can tell.
 ///
 /// # Errors
 /// [`MuscleError`], with the muscle and the key at fault.
 pub fn check_muscles(muscles: &[MuscleSpec], skeleton: &Skeleton) -> Result<(), MuscleError> {
+    check_sizes(muscles, skeleton, SIZES)
+}
+
+/// As [`check_muscles`], with lengths that may be `sizes` times larger or smaller.
+pub(in crate::character) fn check_sizes(
+    muscles: &[MuscleSpec],
+    skeleton: &Skeleton,
+    sizes: f64,
+) -> Result<(), MuscleError> {
     let mut rest_model = Vec::new();
     if !muscles.is_empty() {
         skeleton.model_matrices(&skeleton.rest_pose(), &mut rest_model);
     }
     let mut names = HashSet::new();
     for spec in muscles {
-        Check { spec, rest_model: &rest_model }.all()?;
+        Check { spec, rest_model: &rest_model, sizes }.all()?;
         if !names.insert(spec.name.as_str()) {
             let muscle = shorten(&spec.name).into();
             return Err(MuscleError::Duplicate { muscle, places: "two muscles".into() });
@@ -99,6 +126,8 @@ struct Check<'a> {
     spec: &'a MuscleSpec,
     /// From joint to model space at rest, one per joint.
     rest_model: &'a [Affine3A],
+    /// How much larger and smaller than [`MUSCLE_LIMITS`] say lengths may be.
+    sizes: f64,
 }
 
 impl Check<'_> {
@@ -176,7 +205,7 @@ impl Check<'_> {
     }
 
     fn limit(&self, key: &str, value: f64) -> Result<(), MuscleError> {
-        match MuscleLimits::of(key) {
+        match MuscleLimits::of(key).map(|limits| limits.for_sizes(self.sizes)) {
             Some(limits) if !(limits.low..=limits.high).contains(&value) => {
                 let expected = limits.words();
                 Err(MuscleError::Range { muscle: self.name(), key: key.into(), value, expected })
@@ -238,7 +267,7 @@ impl Check<'_> {
         for (at, pair) in points.windows(2).enumerate() {
             let [a, b] = [pair[0], pair[1]].map(|point| point.model_place(&self.rest_model[point.joint as usize]));
             let length = a.distance(b);
-            if !(length.is_finite() && length >= LEAST_LENGTH) {
+            if !(length.is_finite() && length >= LEAST_LENGTH / self.sizes) {
                 let problem = format!("lies {length} m from path[{at}] at rest; move or remove one of them");
                 return Err(self.shape(format!("path[{}]", at + 1), problem));
             }
@@ -270,7 +299,7 @@ impl Check<'_> {
         let centre = |j: usize| bundle.fibres.iter().map(|fibre| fibre[j].place).sum::<DVec3>();
         for j in 1..sections {
             let length = centre(j).distance(centre(j - 1)) / bundle.fibres.len() as f64;
-            if length < LEAST_LENGTH {
+            if length < LEAST_LENGTH / self.sizes {
                 let problem = format!("sections {} and {j} are {length} m apart; viperize it again", j - 1);
                 return Err(self.shape("bundle.fibres", problem));
             }

@@ -1,0 +1,304 @@
+//! What snapshots are made of, and how they are written: a format's number, the sizes of its rows, then the state.
+
+use std::sync::Arc;
+
+use super::instance::{Instance, InstanceState};
+use crate::Pose;
+use crate::flesh::Flesh;
+use crate::layout::{LANES, chain, input, node};
+
+/// Number of the format in which snapshots are serialised. Another field in a state is another format.
+pub const SNAPSHOT_VERSION: u32 = 1;
+
+/// Entries of each row kind that states hold, and the lanes of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct RowSizes {
+    /// Entries of a node row.
+    pub node: u32,
+    /// Entries of an input row.
+    pub input: u32,
+    /// Entries of a chain row.
+    pub chain: u32,
+    /// Lanes.
+    pub lanes: u32,
+}
+
+impl RowSizes {
+    /// Those of this build.
+    pub const CURRENT: Self =
+        Self { node: node::ENTRIES as u32, input: input::ENTRIES as u32, chain: chain::ENTRIES as u32, lanes: LANES };
+}
+
+/// Why a snapshot cannot be restored; nothing has changed then.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SnapshotError {
+    /// A snapshot that another version of Sinew has written.
+    #[error(
+        "the snapshot has format {found}, this Sinew reads {SNAPSHOT_VERSION}; restore it with the Sinew that saved it"
+    )]
+    Version {
+        /// Its format.
+        found: u32,
+    },
+    /// A snapshot whose rows are laid out otherwise.
+    #[error(
+        "the snapshot's rows have {found:?} entries, this Sinew's {:?}; restore it with the Sinew that saved it",
+        RowSizes::CURRENT
+    )]
+    Rows {
+        /// Its rows.
+        found: RowSizes,
+    },
+    /// A snapshot of other flesh.
+    #[error("the snapshot is of other flesh: {difference}; restore it to the same character at the same scale")]
+    OtherFlesh {
+        /// What is different.
+        difference: String,
+    },
+    /// A snapshot that was damaged, or edited.
+    #[error("the snapshot's {0} have values that no state has; it was damaged, save anew")]
+    NotSound(&'static str),
+    /// The handle names no instance, or the device failed.
+    #[error(transparent)]
+    Step(#[from] super::StepError),
+}
+
+/// A state with what says whether it can be read.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Saved<T> {
+    format: u32,
+    rows: RowSizes,
+    /// None where format or rows are others'.
+    state: Option<T>,
+}
+
+impl<T> Saved<T> {
+    pub fn new(state: T) -> Self {
+        Self { format: SNAPSHOT_VERSION, rows: RowSizes::CURRENT, state: Some(state) }
+    }
+
+    pub fn state(&self) -> Result<&T, SnapshotError> {
+        match &self.state {
+            Some(state) => Ok(state),
+            None if self.format != SNAPSHOT_VERSION => Err(SnapshotError::Version { found: self.format }),
+            None => Err(SnapshotError::Rows { found: self.rows }),
+        }
+    }
+}
+
+/// An instance's state, and of which flesh it is.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(super) struct SavedFlesh {
+    shape: FleshShape,
+    pub state: InstanceState,
+}
+
+/// What flesh looks like: itself, or what was read of it.
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(from = "Vec<ChainShape>"))]
+enum FleshShape {
+    Itself(Arc<Flesh>),
+    Read(Vec<ChainShape>),
+}
+
+/// A chain as one tells it from others.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+struct ChainShape {
+    name: String,
+    nodes: u32,
+    /// Rest length (m).
+    length: f64,
+}
+
+impl From<Vec<ChainShape>> for FleshShape {
+    fn from(chains: Vec<ChainShape>) -> Self {
+        Self::Read(chains)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl serde::Serialize for FleshShape {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.chains().serialize(serializer)
+    }
+}
+
+impl FleshShape {
+    fn chains(&self) -> Vec<ChainShape> {
+        match self {
+            Self::Itself(flesh) => chain_shapes(flesh),
+            Self::Read(chains) => chains.clone(),
+        }
+    }
+}
+
+fn chain_shapes(flesh: &Flesh) -> Vec<ChainShape> {
+    let shape = |chain: &crate::flesh::Chain| ChainShape {
+        name: chain.name.clone(),
+        nodes: chain.node_count() as u32,
+        length: chain.rest.windows(2).map(|pair| pair[0].translation.distance(pair[1].translation)).sum(),
+    };
+    flesh.chains().iter().map(shape).collect()
+}
+
+impl PartialEq for SavedFlesh {
+    fn eq(&self, other: &Self) -> bool {
+        let same = match (&self.shape, &other.shape) {
+            (FleshShape::Itself(a), FleshShape::Itself(b)) if Arc::ptr_eq(a, b) => true,
+            (a, b) => a.chains() == b.chains(),
+        };
+        same && self.state == other.state
+    }
+}
+
+impl SavedFlesh {
+    pub fn of(instance: &Instance) -> Self {
+        Self { shape: FleshShape::Itself(instance.flesh.clone()), state: instance.state.clone() }
+    }
+
+    /// Whether an instance can take the state.
+    pub fn check(&self, instance: &Instance) -> Result<(), SnapshotError> {
+        self.check_shape(&instance.flesh)?;
+        self.check_lengths(&instance.state)?;
+        self.check_values()
+    }
+
+    fn check_shape(&self, flesh: &Arc<Flesh>) -> Result<(), SnapshotError> {
+        if matches!(&self.shape, FleshShape::Itself(own) if Arc::ptr_eq(own, flesh)) {
+            return Ok(());
+        }
+        let other = |difference: String| Err(SnapshotError::OtherFlesh { difference });
+        let (saved, there) = (self.shape.chains(), chain_shapes(flesh));
+        if saved.len() != there.len() {
+            return other(format!("it has {} chains, this flesh {}", saved.len(), there.len()));
+        }
+        let alike = |a: &ChainShape, b: &ChainShape| {
+            a.name == b.name && a.nodes == b.nodes && (a.length - b.length).abs() <= 1.0e-3 * b.length
+        };
+        match saved.iter().zip(&there).find(|(a, b)| !alike(a, b)) {
+            None => Ok(()),
+            Some((a, b)) => {
+                let words = |c: &ChainShape| format!("`{}` with {} nodes over {:.4} m", c.name, c.nodes, c.length);
+                other(format!("it has {} where this flesh has {}", words(a), words(b)))
+            }
+        }
+    }
+
+    /// Whether every list is as long as the instance's own.
+    fn check_lengths(&self, own: &InstanceState) -> Result<(), SnapshotError> {
+        let lengths = |state: &InstanceState| {
+            let rows =
+                state.nodes.groups.iter().map(|group| (group.nodes.len(), group.inputs.len(), group.chains.len()));
+            let whole = [
+                state.nodes.origins.len(),
+                state.nodes.bones.len(),
+                state.bones.len(),
+                state.excitations.len(),
+                state.activations.len(),
+                state.palette.len(),
+            ];
+            (rows.collect::<Vec<_>>(), whole)
+        };
+        if lengths(&self.state) == lengths(own) {
+            return Ok(());
+        }
+        let difference = "its bones, its skin's palette or its rows are not as many as this flesh's".into();
+        Err(SnapshotError::OtherFlesh { difference })
+    }
+
+    /// Whether what the next step takes for granted is sound; nodes that are not are put back to rest by it.
+    fn check_values(&self) -> Result<(), SnapshotError> {
+        let InstanceState { nodes, bones, root, excitations, activations, palette, .. } = &self.state;
+        let mut poses = [bones, &nodes.bones].into_iter().flatten().chain([root]);
+        for (sound, what) in [
+            (poses.all(Pose::is_sound), "bones"),
+            (nodes.origins.iter().all(|origin| origin.abs().max_element() <= 2.0e9), "origins"),
+            (excitations.iter().chain(activations).all(|value| (0.0..=10.0).contains(value)), "activations"),
+            (palette.iter().flatten().flatten().all(|value| value.is_finite()), "palette matrices"),
+        ] {
+            if !sound {
+                return Err(SnapshotError::NotSound(what));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(feature = "serde")]
+mod format {
+    use std::fmt;
+    use std::marker::PhantomData;
+
+    use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+    use serde::ser::{Serialize, SerializeStruct, Serializer};
+
+    use super::{RowSizes, SNAPSHOT_VERSION, Saved};
+
+    /// In the order in which they are written, also by formats that sort them.
+    const FIELDS: &[&str] = &["format", "rows", "state"];
+
+    impl<T: Serialize> Serialize for Saved<T> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let mut fields = serializer.serialize_struct("Snapshot", FIELDS.len())?;
+            fields.serialize_field(FIELDS[0], &self.format)?;
+            fields.serialize_field(FIELDS[1], &self.rows)?;
+            fields.serialize_field(FIELDS[2], &self.state)?;
+            fields.end()
+        }
+    }
+
+    impl<'de, T: Deserialize<'de>> Deserialize<'de> for Saved<T> {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            deserializer.deserialize_struct("Snapshot", FIELDS, Fields(PhantomData))
+        }
+    }
+
+    /// Reads a state only where its format and rows are this build's: no other has a shape that is known here.
+    struct Fields<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Fields<T> {
+        type Value = Saved<T>;
+
+        fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+            f.write_str("a snapshot: its format, its rows, then its state")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Saved<T>, A::Error> {
+            let missing = |at: usize| Error::missing_field(FIELDS[at]);
+            let format = seq.next_element()?.ok_or_else(|| missing(0))?;
+            let unread = Saved { format, rows: RowSizes::CURRENT, state: None };
+            if format != SNAPSHOT_VERSION {
+                return Ok(unread);
+            }
+            let rows = seq.next_element()?.ok_or_else(|| missing(1))?;
+            if rows != RowSizes::CURRENT {
+                return Ok(Saved { rows, ..unread });
+            }
+            let state = seq.next_element()?.ok_or_else(|| missing(2))?;
+            Ok(Saved { format, rows, state })
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Saved<T>, A::Error> {
+            let (mut format, mut rows, mut state) = (None, None, None);
+            while let Some(key) = map.next_key::<String>()? {
+                let known = format == Some(SNAPSHOT_VERSION);
+                match key.as_str() {
+                    "format" => format = Some(map.next_value()?),
+                    "rows" if known => rows = Some(map.next_value()?),
+                    "state" if known && rows == Some(RowSizes::CURRENT) => state = map.next_value()?,
+                    _ => drop(map.next_value::<IgnoredAny>()?),
+                }
+            }
+            let format = format.ok_or_else(|| Error::missing_field(FIELDS[0]))?;
+            let known = format == SNAPSHOT_VERSION;
+            let rows = if known { rows.ok_or_else(|| Error::missing_field(FIELDS[1]))? } else { RowSizes::CURRENT };
+            if known && rows == RowSizes::CURRENT && state.is_none() {
+                return Err(Error::missing_field(FIELDS[2]));
+            }
+            Ok(Saved { format, rows, state })
+        }
+    }
+}
