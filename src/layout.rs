@@ -128,7 +128,7 @@ pub mod rest {
     pub const FREE_FRAME: usize = 9;
     /// 0 where the node's scale is held at its rest value, else 1.
     pub const FREE_SCALE: usize = 10;
-    /// Which of the chain's bones holds or carries the node.
+    /// Which of the chain's bones holds the node, or carries it with the one after it.
     pub const HOLD_SLOT: usize = 11;
     /// The node's place in that bone's frame (m), 3 entries.
     pub const HOLD_PLACE: usize = 12;
@@ -202,8 +202,27 @@ pub mod rest {
     pub const TURN_ROUNDING: usize = 56;
     /// In the first node's row: stiffness over mass of the segment that has most of it (1/s²).
     pub const FASTEST2: usize = 57;
+    /// The node's place in the frame of the bone after [`HOLD_SLOT`] (m), 3 entries: carried by both, it goes with this one
+    /// by the fraction of [`BONE_BLEND`].
+    pub const NEXT_PLACE: usize = 58;
+    /// The node's frame in that bone's frame, 4 entries.
+    pub const NEXT_FRAME: usize = 61;
+    /// Γ of the rest pose (1), 3 entries: [`STRAIN`] without what balances it.
+    pub const BUILT_STRAIN: usize = 65;
+    /// Ω of the rest pose (1/m), 3 entries: [`DARBOUX`] without what balances it.
+    pub const BUILT_DARBOUX: usize = 68;
+    /// How much of what bones let the chain in by the segment takes, 0 to 1; tendon takes nothing.
+    pub const LETS_IN: usize = 71;
+    /// 1 where the segment, at rest, is bent as its bones carry it, 0 where it is bent as built.
+    pub const FOLLOWS: usize = 72;
+    /// What fascia ties the node with across its path (N/m).
+    pub const FASCIA: usize = 73;
+    /// What more it ties it with by how far the chain is stretched (N/m).
+    pub const FASCIA_TAUT: usize = 74;
+    /// What more it ties it with by activation (N/m).
+    pub const FASCIA_ACTIVE: usize = 75;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 58;
+    pub const ENTRIES: usize = 76;
 }
 
 /// Entries of a node row.
@@ -260,8 +279,16 @@ pub mod node {
     pub const FRICTION_LIMIT: usize = 60;
     /// Fibre stretch of the segment after the node at the substep's start, where fibres have a say.
     pub const PREV_FIBRE_STRETCH: usize = 61;
+    /// Γ̄ (1) in this substep of the segment after the node, 3 entries, where fascia has it follow its bones.
+    pub const REFERENCE_STRAIN: usize = 62;
+    /// Ω̄ (1/m), as [`REFERENCE_STRAIN`], 3 entries.
+    pub const REFERENCE_DARBOUX: usize = 65;
+    /// s̄ (1), as [`REFERENCE_STRAIN`].
+    pub const REFERENCE_SCALE: usize = 68;
+    /// What fascia ties the node with in this substep (N/m).
+    pub const TIE: usize = 69;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 62;
+    pub const ENTRIES: usize = 70;
 }
 
 /// Entries of an input row: what the host says of a group's chains once a frame.
@@ -305,7 +332,7 @@ pub mod chain {
     pub const MEAN_STRETCH: usize = HISTORY + 1;
     /// What the chain stores at the substep's start, with what bones hold where they hold it now (J).
     pub const START_POTENTIAL: usize = HISTORY + 2;
-    /// What the chain stores where the last solve ended (J).
+    /// What the chain stores where the last solve ended (J), of its elasticity alone; −1 where that is not all it stores.
     pub const POTENTIAL: usize = HISTORY + 3;
     /// 1 where a solve of this substep was led astray, else 0.
     pub const ROUGH: usize = HISTORY + 4;

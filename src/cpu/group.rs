@@ -25,6 +25,8 @@ pub struct GroupRest<T> {
     pub has_surface_bending: bool,
     /// Whether any lane's fibres act without activation: by a stiffness, passive tension, or tension expected in series.
     pub has_stiff_fibres: bool,
+    /// Whether fascia ties any lane's chain.
+    pub has_fascia: bool,
 }
 
 impl<T> GroupRest<T> {
@@ -48,6 +50,7 @@ impl GroupRest<f32> {
             has_free_chain: self.has_free_chain,
             has_surface_bending: self.has_surface_bending,
             has_stiff_fibres: self.has_stiff_fibres,
+            has_fascia: self.has_fascia,
         }
     }
 }
@@ -109,6 +112,7 @@ pub fn bones_move<T: Copy + PartialEq>(chains: &[Entry<T>]) -> bool {
 #[inline(always)]
 pub fn known<T: Copy + Into<f64>>(group: &Group<T>) -> bool {
     group.chains[chain::HISTORY].iter().all(|&value| value.into() == 1.0)
+        && group.chains[chain::POTENTIAL].iter().all(|&value| value.into() >= 0.0)
 }
 
 /// 1 where the second-order step is taken, else 0.

@@ -61,9 +61,7 @@ impl<V: Lane> Placed<V> {
             for k in 0..3 {
                 self.moved.0[k] = free_place.where_less(half, held_move.0[k], self.moved.0[k]);
             }
-            for k in 0..4 {
-                self.frame.0[k] = free_frame.where_less(half, held_frame.0[k], self.frame.0[k]);
-            }
+            self.frame = held_frame.or(lanes, self.frame, free_frame);
             self.scale = lanes.load(&rest_row[rest::FREE_SCALE]).where_less(half, one, self.scale);
         }
         self
@@ -92,9 +90,7 @@ impl<V: Lane> Placed<V> {
         for k in 0..3 {
             self.moved.0[k] = flag.where_less(half, self.moved.0[k], other.moved.0[k]);
         }
-        for k in 0..4 {
-            self.frame.0[k] = flag.where_less(half, self.frame.0[k], other.frame.0[k]);
-        }
+        self.frame = self.frame.or(lanes, other.frame, flag);
         self.scale = flag.where_less(half, self.scale, other.scale);
         self
     }

@@ -60,6 +60,15 @@ impl<V: Lane> Add for Quaternion<V> {
 }
 
 impl<V: Lane> V3<V> {
+    /// Itself where `flag` is below ½, else `other`.
+    #[inline(always)]
+    pub fn or<L: Lanes<V = V>>(mut self, lanes: L, other: Self, flag: V) -> Self {
+        for k in 0..3 {
+            self.0[k] = flag.where_less(lanes.splat(0.5), self.0[k], other.0[k]);
+        }
+        self
+    }
+
     /// Reads three entries of a row.
     #[inline(always)]
     pub fn load<L: Lanes<V = V>>(lanes: L, row: &[Entry<L::Scalar>], at: usize) -> Self {
@@ -193,6 +202,25 @@ impl<V: Lane> Quaternion<V> {
         let tiny = lanes.splat(1.0e-6);
         let w = w.where_less(lanes.splat(0.0), w.min(-tiny), w.max(tiny));
         relative.imaginary() * (lanes.splat(2.0) / w)
+    }
+
+    /// Turned the shortest way so that its w lies along a direction, which need not be a unit vector.
+    #[inline(always)]
+    pub fn turned_along<L: Lanes<V = V>>(self, lanes: L, path: V3<V>) -> Self {
+        let w = self.axes(lanes)[2];
+        let [x, y, z] = w.cross(path).0;
+        // Against w there is no shortest way.
+        let cosine = (path.dot(path).sqrt() + w.dot(path)).max(lanes.splat(1.0e-3));
+        Self([x, y, z, cosine]).product(self).normalised(lanes)
+    }
+
+    /// Itself where `flag` is below ½, else `other`.
+    #[inline(always)]
+    pub fn or<L: Lanes<V = V>>(mut self, lanes: L, other: Self, flag: V) -> Self {
+        for k in 0..4 {
+            self.0[k] = flag.where_less(lanes.splat(0.5), self.0[k], other.0[k]);
+        }
+        self
     }
 
     /// From here (α = 0) to `to` (α = 1) by the shorter way, normalised linear interpolation.

@@ -3,6 +3,7 @@
 
 #![allow(clippy::needless_range_loop, reason = "entries are indexed as in the layout")]
 
+use super::fascia::refer;
 use super::group::Group;
 use super::lanes::{Entry, Lane, Lanes};
 use super::math::{Quaternion, V3};
@@ -38,43 +39,51 @@ pub fn move_bones<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::
             set_target(lanes, group, index);
         }
     }
+    if group.rest.has_fascia {
+        refer(lanes, group);
+    }
 }
 
-/// Where the bone that holds or carries the node wants it.
+/// Where the bone that holds the node, or those that carry it, want it.
 #[inline(always)]
 fn set_target<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, index: usize) {
     let rest_row = group.rest.row(index);
-    let bone = bone_of_slot(lanes, group, chain::BONE_NOW, lanes.load(&rest_row[rest::HOLD_SLOT]));
-    let bone_place = V3([bone[0], bone[1], bone[2]]);
-    let bone_frame = Quaternion([bone[3], bone[4], bone[5], bone[6]]);
-    let place = bone_place + bone_frame.rotate(lanes, V3::load(lanes, rest_row, rest::HOLD_PLACE));
-    let mut frame = bone_frame.product(Quaternion::load(lanes, rest_row, rest::HOLD_FRAME)).normalised(lanes);
+    let slot = lanes.load(&rest_row[rest::HOLD_SLOT]);
+    let (mut place, mut frame) = on_bone(lanes, group, slot, rest_row, rest::HOLD_PLACE);
+    if group.rest.bone_count > 1 {
+        let along = (lanes.load(&rest_row[rest::BONE_BLEND]) - slot).max(lanes.splat(0.0));
+        let next = on_bone(lanes, group, slot + lanes.splat(1.0), rest_row, rest::NEXT_PLACE);
+        place = place + (next.0 - place) * along;
+        frame = frame.blend(lanes, next.1, along);
+    }
     if group.rest.slides[index] && index > 0 && index + 1 < group.rest.node_count {
         // Where the bone holds the frame, it guides along that.
         let turns = lanes.load(&rest_row[rest::SLIDES]) * lanes.load(&rest_row[rest::FREE_FRAME]);
-        let turned = along_path(lanes, group, index, frame);
-        for k in 0..4 {
-            frame.0[k] = turns.where_less(lanes.splat(0.5), frame.0[k], turned.0[k]);
-        }
+        let here = V3::load(lanes, group.row(index), node::PLACE);
+        let before = here - V3::load(lanes, group.row(index - 1), node::PLACE);
+        let after = V3::load(lanes, group.row(index + 1), node::PLACE) - here;
+        // Across the path that halves the angle of its two segments, tension is the same on both sides of a via point.
+        let turned = frame.turned_along(lanes, before.direction(lanes) + after.direction(lanes));
+        frame = frame.or(lanes, turned, turns);
     }
     let row = group.row_mut(index);
     place.store(lanes, row, node::TARGET_PLACE);
     frame.store(lanes, row, node::TARGET_FRAME);
 }
 
-/// The frame of a node that slides, turned the shortest way so that its w halves the angle between the path's two
-/// segments: across that, tension is the same on both sides of a via point.
+/// The place and the frame that one of the chain's bones gives the node: those stored from `at` on, in the bone's frame.
 #[inline(always)]
-fn along_path<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize, frame: Quaternion<L::V>) -> Quaternion<L::V> {
-    let here = V3::load(lanes, group.row(index), node::PLACE);
-    let before = here - V3::load(lanes, group.row(index - 1), node::PLACE);
-    let after = V3::load(lanes, group.row(index + 1), node::PLACE) - here;
-    let path = before.direction(lanes) + after.direction(lanes);
-    let w = frame.axes(lanes)[2];
-    let [x, y, z] = w.cross(path).0;
-    // Against w there is no shortest way.
-    let cosine = (path.dot(path).sqrt() + w.dot(path)).max(lanes.splat(1.0e-3));
-    Quaternion([x, y, z, cosine]).product(frame).normalised(lanes)
+fn on_bone<L: Lanes>(
+    lanes: L,
+    group: &Group<L::Scalar>,
+    slot: L::V,
+    rest_row: &[Entry<L::Scalar>],
+    at: usize,
+) -> (V3<L::V>, Quaternion<L::V>) {
+    let bone = bone_of_slot(lanes, group, chain::BONE_NOW, slot);
+    let frame = Quaternion([bone[3], bone[4], bone[5], bone[6]]);
+    let place = V3([bone[0], bone[1], bone[2]]) + frame.rotate(lanes, V3::load(lanes, rest_row, at));
+    (place, frame.product(Quaternion::load(lanes, rest_row, at + 3)).normalised(lanes))
 }
 
 /// One of the poses stored from `at` on, by each chain's own slot.

@@ -6,12 +6,13 @@
 //! gravity give it. Where a convex Ψ is minimised exactly, both Π(x) ≤ Π(x_n) and the energy after the step,
 //! Ψ(x) + ½‖x − x_n‖²_M/h̃² ≤ Π(x_n).
 
+use super::fascia::tie_potential;
 use super::fibres::Excitation;
 use super::group::{Group, has_planes};
 use super::holds::Placed;
 use super::lanes::{Lane, Lanes};
 use super::node_terms::{contact_potential, inertia_potential, surface_potential};
-use super::rod_energies::{Stored, segment_potential};
+use super::rod_energies::{Reference, Stored, segment_potential};
 use crate::layout::{node, rest};
 
 /// How a chain stands against the substep's start.
@@ -98,7 +99,7 @@ where
     sum
 }
 
-/// What a contact and surface bending (15) store at a node (J), given where it and its neighbours are.
+/// What a contact, surface bending (15) and fascia store at a node (J), given where it and its neighbours are.
 #[inline(always)]
 fn stored_by_node<L: Lanes>(
     lanes: L,
@@ -115,6 +116,9 @@ fn stored_by_node<L: Lanes>(
     if group.rest.has_surface_bending && index > 0 && index + 1 < group.rest.node_count {
         stored = stored + surface_potential(lanes, group, index, [before.scale, here.scale, next.scale]);
     }
+    if group.rest.has_fascia {
+        stored = stored + tie_potential(lanes, group.row(index), here.moved);
+    }
     stored
 }
 
@@ -129,18 +133,19 @@ fn stored_by_segment<L: Lanes>(
 ) -> Stored<L::V> {
     let (row, next) = (group.row(index), group.row(index + 1));
     let sections = [a.section(lanes, row), b.section(lanes, next)];
+    let reference = Reference::of(lanes, group, index);
     match excitation {
-        None => segment_potential(lanes, sections, group.rest.row(index), None),
+        None => segment_potential(lanes, sections, group.rest.row(index), reference, None),
         Some(mut excitation) => {
             excitation.prev_stretch = lanes.load(&row[node::PREV_FIBRE_STRETCH]);
-            segment_potential(lanes, sections, group.rest.row(index), Some(&excitation))
+            segment_potential(lanes, sections, group.rest.row(index), reference, Some(&excitation))
         }
     }
 }
 
 /// By how many roundings a pivot of the solve is worth less than inertia where the chain is too stiff for its step: the
 /// solve then has its strains only to so many roundings more.
-pub const PIVOT_ROUNDINGS: f32 = 40.0;
+pub const PIVOT_ROUNDINGS: f32 = 10.0;
 
 /// By how much Π may seem to grow (J) because states and strains are rounded.
 #[inline(always)]

@@ -48,6 +48,7 @@
 //! only; those by α and β follow from them.
 
 use super::fibres::{Excitation, add_fibres, contract, fibre_potential, fibre_stretch};
+use super::group::Group;
 use super::lanes::{Entry, Lane, Lanes, unrolled};
 use super::math::{Mat3, Quaternion, Sym3, V3};
 use crate::layout::{node, rest};
@@ -103,9 +104,29 @@ pub struct Reference<V> {
 }
 
 impl<V: Lane> Reference<V> {
-    /// Reads it from a rest row.
+    /// That of a segment: as built, or as [`fascia`](super::fascia) has it.
     #[inline(always)]
-    pub fn load<L: Lanes<V = V>>(lanes: L, row: &[Entry<L::Scalar>]) -> Self {
+    pub fn of<L: Lanes<V = V>>(lanes: L, group: &Group<L::Scalar>, segment: usize) -> Self {
+        if group.rest.has_fascia {
+            Self::followed(lanes, group.row(segment))
+        } else {
+            Self::built(lanes, group.rest.row(segment))
+        }
+    }
+
+    /// As fascia has it in this substep; from the segment's node row.
+    #[inline(always)]
+    pub fn followed<L: Lanes<V = V>>(lanes: L, row: &[Entry<L::Scalar>]) -> Self {
+        Self {
+            strain: V3::load(lanes, row, node::REFERENCE_STRAIN),
+            darboux: V3::load(lanes, row, node::REFERENCE_DARBOUX),
+            scale: lanes.at(row, node::REFERENCE_SCALE),
+        }
+    }
+
+    /// As built; from its rest row.
+    #[inline(always)]
+    pub fn built<L: Lanes<V = V>>(lanes: L, row: &[Entry<L::Scalar>]) -> Self {
         Self {
             strain: V3::load(lanes, row, rest::STRAIN),
             darboux: V3::load(lanes, row, rest::DARBOUX),
@@ -278,10 +299,10 @@ pub fn segment_potential<L: Lanes>(
     lanes: L,
     [a, b]: [Section<L::V>; 2],
     row: &[Entry<L::Scalar>],
+    reference: Reference<L::V>,
     excitation: Option<&Excitation<L::V>>,
 ) -> Stored<L::V> {
     let strain = measure(lanes, a, b, lanes.at(row, rest::INV_LENGTH));
-    let reference = Reference::load(lanes, row);
     let Some(excitation) = excitation else {
         return elastic_energy(lanes, &strain, row, &reference);
     };
@@ -297,10 +318,10 @@ pub fn segment_terms<L: Lanes>(
     lanes: L,
     [a, b]: [Section<L::V>; 2],
     row: &[Entry<L::Scalar>],
+    reference: Reference<L::V>,
     excitation: Option<&Excitation<L::V>>,
 ) -> SegmentTerms<L::V> {
     let strain = measure(lanes, a, b, lanes.at(row, rest::INV_LENGTH));
-    let reference = Reference::load(lanes, row);
     let Some(excitation) = excitation else {
         return elastic_terms(lanes, &strain, row, &reference);
     };

@@ -15,6 +15,7 @@
 use super::block_tridiagonal::{
     back_substitute, eliminate, eliminate_rhs, factor, solve_lower, solve_lower_columns, store_factor,
 };
+use super::fascia::add_tie;
 use super::fibres::Excitation;
 use super::group::{Group, contracts, has_planes, second_order};
 use super::holds::{Placed, guide, guide_columns, hold, hold_columns};
@@ -23,7 +24,7 @@ use super::math::{Quaternion, V3};
 use super::node_terms::{add_contact, add_inertia, add_surface_bending};
 use super::potential::{rounding, standing};
 use super::predict::SCALE_LIMIT;
-use super::rod_energies::{Section, SegmentTerms, UNKNOWNS, Vec7, segment_terms};
+use super::rod_energies::{Reference, Section, SegmentTerms, UNKNOWNS, Vec7, segment_terms};
 use crate::layout::{chain, node, scratch};
 use crate::step::StepParams;
 
@@ -127,7 +128,9 @@ where
     let kept = left.where_less(reached.motion, kept, one);
     lanes.store(astray.where_less(half, one, kept), &mut group.chains[chain::CALM]);
     lanes.store(astray.max(lanes.load(&group.chains[chain::ROUGH])), &mut group.chains[chain::ROUGH]);
-    lanes.store(reached.stored.whole(), &mut group.chains[chain::POTENTIAL]);
+    let elastic_alone = !(CONTRACTING || has_planes(group.inputs));
+    let potential = if elastic_alone { reached.stored.whole() } else { -one };
+    lanes.store(potential, &mut group.chains[chain::POTENTIAL]);
 }
 
 /// Flags which of the flagged chains have risen, or are no longer numbers.
@@ -212,7 +215,8 @@ where
             if let Some(excitation) = &mut excitation {
                 excitation.prev_stretch = lanes.load(&group.row(index)[node::PREV_FIBRE_STRETCH]);
             }
-            terms = segment_terms(lanes, [here, next], rest_row, excitation.as_ref());
+            let reference = Reference::of(lanes, group, index);
+            terms = segment_terms(lanes, [here, next], rest_row, reference, excitation.as_ref());
             unrolled!(for i in 0..7 {
                 rhs[i] = rhs[i] - terms.gradient_a[i];
                 for k in 0..=i {
@@ -224,6 +228,9 @@ where
         let coupling = &mut terms.block_ab;
         if group.rest.has_surface_bending {
             add_surface_bending(lanes, group, index, &mut block, &mut rhs, coupling);
+        }
+        if group.rest.has_fascia {
+            add_tie(lanes, group.row(index), &mut block, &mut rhs);
         }
         if touching {
             add_contact(lanes, inv_step2, rest_row, group.row(index), &mut block, &mut rhs);

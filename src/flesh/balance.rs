@@ -33,6 +33,7 @@ pub(super) fn balance(group: &mut GroupRest<f32>, lane: usize, poses: &[Pose], g
     stiff.held.fill(true);
     stiff.has_surface_bending = false;
     stiff.has_stiff_fibres = false;
+    stiff.has_fascia = false;
 
     let inv_h = 1.0 / LONG;
     let strains_under = |share: f64| {

@@ -146,6 +146,7 @@ fn inert_group(node_count: usize) -> GroupRest<f32> {
             rest::FREE_FRAME,
             rest::FREE_SCALE,
             rest::HOLD_FRAME + 3,
+            rest::NEXT_FRAME + 3,
         ] {
             rows[node * rest::ENTRIES + entry] = [1.0; LANES];
         }
@@ -160,6 +161,7 @@ fn inert_group(node_count: usize) -> GroupRest<f32> {
         has_free_chain: false,
         has_surface_bending: false,
         has_stiff_fibres: false,
+        has_fascia: false,
     }
 }
 
@@ -223,6 +225,9 @@ fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpe
             group.held[j] = true;
         }
     }
+    if rod.fascia {
+        tie(group, lane, rod);
+    }
     let clamped = rod.attachments.iter().any(|attachment| attachment.holds.place && attachment.holds.frame);
     if clamped && rod.rest_gravity != DVec3::ZERO {
         balance(group, lane, &poses, rod.rest_gravity);
@@ -254,7 +259,7 @@ fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpe
 const STIFFNESS_RATIO: f64 = 1.0e5;
 
 /// Coefficients and rest values of a segment, see [`crate::layout::rest`].
-fn segment_entries(moduli: &Moduli, s: &Section, length: f64, a: &Pose, b: &Pose) -> [(usize, f64); 20] {
+fn segment_entries(moduli: &Moduli, s: &Section, length: f64, a: &Pose, b: &Pose) -> [(usize, f64); 26] {
     let (strain, darboux) = rest_strain([a, b]);
     let polar = s.second_moment_u + s.second_moment_v;
     // A negative λ(ε + 2η)² becomes 3λε² + 6λη² − 2λ(ε − η)², see `cpu::rod_energies`.
@@ -283,6 +288,12 @@ fn segment_entries(moduli: &Moduli, s: &Section, length: f64, a: &Pose, b: &Pose
         (rest::DARBOUX, darboux.x),
         (rest::DARBOUX + 1, darboux.y),
         (rest::DARBOUX + 2, darboux.z),
+        (rest::BUILT_STRAIN, strain.x),
+        (rest::BUILT_STRAIN + 1, strain.y),
+        (rest::BUILT_STRAIN + 2, strain.z),
+        (rest::BUILT_DARBOUX, darboux.x),
+        (rest::BUILT_DARBOUX + 1, darboux.y),
+        (rest::BUILT_DARBOUX + 2, darboux.z),
         (rest::AXIAL, axial),
         (rest::SHEAR, shear),
         (rest::LATERAL, lateral),
@@ -404,7 +415,7 @@ pub(super) fn bones_along(rod: &RodSpec) -> (Vec<usize>, Vec<(Attachment, usize)
     (bones, slots)
 }
 
-/// Writes what bones hold; returns the chain's bones.
+/// Writes what bones hold and carry; returns the chain's bones.
 fn attach(group: &mut GroupRest<f32>, lane: usize, rod: &RodSpec, poses: &[Pose], bones: &[Pose]) -> Vec<usize> {
     let (along_rod, held) = bones_along(rod);
     let (Some((first, _)), Some((last, _))) = (held.first(), held.last()) else {
@@ -413,35 +424,23 @@ fn attach(group: &mut GroupRest<f32>, lane: usize, rod: &RodSpec, poses: &[Pose]
     };
     group.bone_count = group.bone_count.max(along_rod.len());
     let both_ends = first.node == 0 && first.holds.place && last.node + 1 == poses.len() && last.holds.place;
-    let arc: Vec<f64> = std::iter::once(0.0)
-        .chain(poses.windows(2).scan(0.0, |sum, p| {
-            *sum += p[0].translation.distance(p[1].translation);
-            Some(*sum)
-        }))
-        .collect();
-    for j in 0..poses.len() {
-        // Between the attachments before and after the node, by arc length.
-        let after = held.partition_point(|(attachment, _)| attachment.node <= j);
-        let (before, next) = (&held[after.saturating_sub(1)], &held[after.min(held.len() - 1)]);
-        let (from, to) = (arc[before.0.node], arc[next.0.node]);
-        let along = if to > from { ((arc[j] - from) / (to - from)).clamp(0.0, 1.0) } else { 0.0 };
-        let blend = before.1 as f64 + (next.1 as f64 - before.1 as f64) * along;
+    let local = |slot: usize, j: usize| bones[along_rod[slot.min(along_rod.len() - 1)]].inverse() * poses[j];
+    for (j, blend) in carriers(rod, &held, poses).into_iter().enumerate() {
         let row = &mut group.rows[j * rest::ENTRIES..][..rest::ENTRIES];
+        let slot = blend.floor() as usize;
         row[rest::BONE_BLEND][lane] = blend as f32;
-        if both_ends {
-            let slot = (blend - 0.5).ceil().max(0.0) as usize;
-            row[rest::CARRIED][lane] = 1.0;
-            row[rest::HOLD_SLOT][lane] = slot as f32;
-            write_local(row, lane, &(bones[along_rod[slot]].inverse() * poses[j]));
-            group.carried[j] = true;
-        }
+        row[rest::HOLD_SLOT][lane] = slot as f32;
+        write_local(row, rest::HOLD_PLACE, lane, &local(slot, j));
+        write_local(row, rest::NEXT_PLACE, lane, &local(slot + 1, j));
+        row[rest::CARRIED][lane] = if both_ends { 1.0 } else { 0.0 };
+        group.carried[j] |= both_ends || rod.fascia;
     }
     for (attachment, slot) in &held {
         group.held[attachment.node] = true;
         group.carried[attachment.node] = true;
         group.slides[attachment.node] |= attachment.holds.guide;
         let row: &mut [Entry<f32>] = &mut group.rows[attachment.node * rest::ENTRIES..][..rest::ENTRIES];
-        write_local(row, lane, &(bones[attachment.bone].inverse() * poses[attachment.node]));
+        write_local(row, rest::HOLD_PLACE, lane, &local(*slot, attachment.node));
         let free = |held: bool| if held { 0.0 } else { 1.0 };
         row[rest::FREE_PLACE][lane] = free(attachment.holds.place);
         row[rest::FREE_FRAME][lane] = free(attachment.holds.frame);
@@ -452,11 +451,71 @@ fn attach(group: &mut GroupRest<f32>, lane: usize, rod: &RodSpec, poses: &[Pose]
     along_rod
 }
 
-fn write_local(row: &mut [Entry<f32>], lane: usize, local: &Pose) {
+/// Which of the rod's bones carry each node: as it says, or between the attachments before and after by arc length.
+fn carriers(rod: &RodSpec, held: &[(Attachment, usize)], poses: &[Pose]) -> Vec<f64> {
+    if !rod.carriers.is_empty() {
+        return rod.carriers.clone();
+    }
+    let mut arc = vec![0.0];
+    arc.extend(poses.windows(2).scan(0.0, |sum, pair| {
+        *sum += pair[0].translation.distance(pair[1].translation);
+        Some(*sum)
+    }));
+    let blend = |j: usize| {
+        let after = held.partition_point(|(attachment, _)| attachment.node <= j);
+        let (before, next) = (&held[after.saturating_sub(1)], &held[after.min(held.len() - 1)]);
+        let (from, to) = (arc[before.0.node], arc[next.0.node]);
+        let along = if to > from { ((arc[j] - from) / (to - from)).clamp(0.0, 1.0) } else { 0.0 };
+        before.1 as f64 + (next.1 as f64 - before.1 as f64) * along
+    };
+    (0..poses.len()).map(blend).collect()
+}
+
+/// How far fascia lets a section sag under its weight, over its radius.
+const SAG: f64 = 0.25;
+
+/// How firmly fascia ties a section, over what its tension and the path's bend draw it out of its bed with: tension over
+/// radius.
+const FIRM: f64 = 2.0;
+
+/// Ties a lane's chain across its path: so that weight and tension leave it in its bed.
+fn tie(group: &mut GroupRest<f32>, lane: usize, rod: &RodSpec) {
+    group.has_fascia = true;
+    let count = rod.nodes.len();
+    let at = |group: &GroupRest<f32>, j: usize, entry: usize| f64::from(group.row(j)[entry][lane]);
+    for j in 0..count {
+        let around = j.saturating_sub(1)..(j + 1).min(count - 1);
+        let strongest = |entry: usize| {
+            let force = |segment: usize| at(group, segment, entry) * at(group, segment, rest::INV_LENGTH);
+            around.clone().map(force).fold(0.0, f64::max)
+        };
+        let radius = at(group, j, rest::RADIUS);
+        let held = at(group, j, rest::FREE_PLACE) == 0.0 || at(group, j, rest::SLIDES) != 0.0;
+        let by = if held { 0.0 } else { 1.0 / radius };
+        let tied = [
+            (rest::FASCIA, at(group, j, rest::MASS) * 9.81 / SAG * by),
+            (rest::FASCIA_TAUT, FIRM * strongest(rest::AXIAL) * by),
+            (rest::FASCIA_ACTIVE, FIRM * strongest(rest::ACTIVE).max(strongest(rest::SERIES)) * by),
+        ];
+        // An end that no bone holds turns as built.
+        let ends = [j, j + 1].into_iter().filter(|&end| end == 0 || end + 1 == count);
+        let follows = ends.map(|end| at(group, end, rest::FREE_FRAME)).all(|free| free == 0.0);
+        let row = &mut group.rows[j * rest::ENTRIES..][..rest::ENTRIES];
+        for (entry, value) in tied {
+            row[entry][lane] = value as f32;
+        }
+        if j + 1 < count {
+            row[rest::FOLLOWS][lane] = if follows { 1.0 } else { 0.0 };
+            row[rest::LETS_IN][lane] = contractile(rod, j) as f32;
+        }
+    }
+}
+
+fn write_local(row: &mut [Entry<f32>], at: usize, lane: usize, local: &Pose) {
     for (k, value) in local.translation.to_array().into_iter().enumerate() {
-        row[rest::HOLD_PLACE + k][lane] = value as f32;
+        row[at + k][lane] = value as f32;
     }
     for (k, value) in local.rotation.to_array().into_iter().enumerate() {
-        row[rest::HOLD_FRAME + k][lane] = value as f32;
+        row[at + 3 + k][lane] = value as f32;
     }
 }

@@ -26,6 +26,9 @@ pub fn check(rod: &RodSpec, bone_count: usize) -> Result<(), BuildError> {
         return Err(BuildError::TooManyNodes { rod: name(), count, most: MAX_NODES });
     }
     check_material(rod, "material", &rod.material)?;
+    if !(rod.carriers.is_empty() || rod.carriers.len() == count) {
+        return Err(BuildError::NodeCount { rod: name(), field: "carriers", count: rod.carriers.len(), expected: count });
+    }
     for (field, count) in [
         ("segment_materials", rod.segment_materials.len()),
         ("contraction.contractile", rod.contraction.contractile.len()),
@@ -86,6 +89,10 @@ pub fn check(rod: &RodSpec, bone_count: usize) -> Result<(), BuildError> {
     let bones = bones_along(rod).0.len();
     if bones > MAX_BONES {
         return Err(BuildError::TooManyBones { rod: name(), count: bones });
+    }
+    for (node, &carrier) in rod.carriers.iter().enumerate() {
+        let last = bones.saturating_sub(1) as f64;
+        range(rod, format_args!("carriers[{node}]"), carrier, 0.0, last, "between the first and the last of the rod's bones")?;
     }
     check_fibres(rod)
 }

@@ -5,7 +5,7 @@ use glam::DVec3;
 use super::{Flesh, FleshState};
 use crate::cpu::fibres::Excitation;
 use crate::cpu::lanes::{LANES, Lanes, OneF64};
-use crate::cpu::rod_energies::{Section, SegmentTerms, measure, segment_terms};
+use crate::cpu::rod_energies::{Reference, Section, SegmentTerms, measure, segment_terms};
 use crate::layout::{chain, input, node, rest};
 
 /// What a muscle does.
@@ -45,7 +45,10 @@ impl FleshState {
             inv_step: if substep > 0.0 { 1.0 / substep } else { 0.0 },
         };
         let rest_row = wide(flesh.groups()[info.group].row(segment));
-        segment_terms(lanes, [Section::load(lanes, &a), Section::load(lanes, &b)], &rest_row, Some(&excitation))
+        let followed = flesh.groups()[info.group].has_fascia;
+        let reference =
+            if followed { Reference::followed(lanes, &a) } else { Reference::built(lanes, &rest_row) };
+        segment_terms(lanes, [Section::load(lanes, &a), Section::load(lanes, &b)], &rest_row, reference, Some(&excitation))
     }
 
     /// What a chain does as a muscle; `substep` (s) is the last one.

@@ -70,6 +70,12 @@ pub struct RodSpec {
     pub segment_materials: Vec<Material>,
     /// Nodes held by bones; none leaves the rod free. From the first node on, the bone may change three times.
     pub attachments: Vec<Attachment>,
+    /// For each node, which of these bones carry it, counted along the rod: between the n-th and the next where it is
+    /// n + fraction. None for between the attachments before and after it, by arc length.
+    pub carriers: Vec<f64>,
+    /// Whether fascia ties each section softly across its path to where its bones carry it, and flesh that they let in
+    /// rests shorter and thicker instead of being pressed: muscles in a body. Off for free flesh.
+    pub fascia: bool,
     /// A direction near which the sections' u axes lie, or `None` for any; without a say where there are fibres.
     pub u_axis: Option<DVec3>,
     /// `fibres[k][j]` is fibre k where it passes node j; none for a rod that is one fibre along its axis.
@@ -235,6 +241,18 @@ pub enum BuildError {
         /// How many sections it passes.
         count: usize,
         /// How many there are.
+        expected: usize,
+    },
+    /// A list that does not match the rod's nodes.
+    #[error("rod `{rod}`: `{field}` has {count} entries; give one for each of {expected} nodes, or none")]
+    NodeCount {
+        /// The rod's name.
+        rod: String,
+        /// The list.
+        field: &'static str,
+        /// How many entries it has.
+        count: usize,
+        /// How many nodes the rod has.
         expected: usize,
     },
     /// A list that does not match the rod's segments.

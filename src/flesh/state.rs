@@ -4,7 +4,7 @@ use glam::{DVec3, Quat, Vec3};
 
 use super::build::{Chain, Flesh};
 use crate::cpu::lanes::{Entry, LANES};
-use crate::layout::{MAX_BONES, POSE, chain, input, node};
+use crate::layout::{MAX_BONES, POSE, chain, input, node, rest};
 use crate::{HalfSpace, Pose};
 
 /// A group's node, input and chain rows.
@@ -141,6 +141,11 @@ impl FleshState {
             for at in [node::SCALE, node::PREV_SCALE, node::PREDICTED_SCALE] {
                 row[at][*lane] = 1.0;
             }
+            let rest_row = flesh.groups[*group].row(j);
+            for (to, from) in [(node::REFERENCE_STRAIN, rest::STRAIN), (node::REFERENCE_DARBOUX, rest::DARBOUX)] {
+                (0..3).for_each(|k| row[to + k][*lane] = rest_row[from + k][*lane]);
+            }
+            row[node::REFERENCE_SCALE][*lane] = rest_row[rest::SCALE][*lane];
         }
         state.chains[chain::HISTORY][*lane] = 0.0;
         state.inputs[input::HANGS][*lane] = if bones.is_empty() { 0.0 } else { 1.0 };

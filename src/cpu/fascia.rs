@@ -1,0 +1,141 @@
+//! Fascia: each section is tied softly, across its path, to where its bones carry it, and flesh that bones let in rests
+//! there; its twin is `shaders/bindings/fascia.wgsl`.
+//!
+//! Muscle bears tension along its fibres and hardly any compression: let in, it shortens and thickens in its bed. So the
+//! strains at which a segment bears no stress are those of the path on which its bones carry it ([`refer`]): bent as that
+//! path, and as much shorter than at rest as the whole chain's path is, if it is; thicker by what keeps the volume. A path
+//! that is longer than at rest stretches the muscle.
+//!
+//! The tie ½k|P(x − x̄)|², P across the path, bears the flesh's weight, and its tension where the path is bent: with k
+//! in proportion to that tension a muscle stays in its bed at any activation.
+
+use super::group::Group;
+use super::holds::across;
+use super::lanes::{Entry, Lane, Lanes, unrolled};
+use super::math::{Quaternion, V3};
+use super::rod_energies::{Mat7, Section, Vec7, measure};
+use crate::layout::{input, node, rest};
+
+/// By how much more than its bones a muscle lets itself in: so that it hangs by a trace of tension, and is never pressed.
+pub const TRACE: f32 = 0.02;
+
+/// The least share of its length that a segment is let in to.
+pub const LEAST_LENGTH: f32 = 0.1;
+
+/// Sets the strains at which each segment bears no stress, and how firmly each node is tied.
+#[inline(always)]
+pub(super) fn refer<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    let count = group.rest.node_count;
+
+    // What the path is longer than at rest by, and what of the chain can take it.
+    let (mut path_length, mut whole, mut giving) = (zero, zero, zero);
+    for index in 0..count - 1 {
+        let rest_row = group.rest.row(index);
+        let inv_length = lanes.at(rest_row, rest::INV_LENGTH);
+        let length = zero.where_less(inv_length, one / inv_length, zero);
+        let path = target_place(lanes, group, index + 1) - target_place(lanes, group, index);
+        path_length = path_length + zero.where_less(inv_length, path.dot(path).sqrt(), zero);
+        whole = whole + length;
+        giving = giving + length * lanes.at(rest_row, rest::LETS_IN);
+    }
+    let longer = (path_length - whole) / zero.where_less(giving, giving, one);
+    let let_in = longer.min(zero) * lanes.splat(1.0 + TRACE);
+    let taut = longer.max(zero);
+
+    let activation = lanes.load(&group.inputs[input::ACTIVATION]);
+    let mut here = carried(lanes, group, 0);
+    for index in 0..count {
+        let rest_row = group.rest.row(index);
+        let tie = lanes.at(rest_row, rest::FASCIA)
+            + lanes.at(rest_row, rest::FASCIA_TAUT) * taut
+            + lanes.at(rest_row, rest::FASCIA_ACTIVE) * activation;
+        lanes.store(tie, &mut group.row_mut(index)[node::TIE]);
+        if index + 1 == count {
+            break;
+        }
+        let next = carried(lanes, group, index + 1);
+        let path = measure(lanes, here, next, lanes.at(rest_row, rest::INV_LENGTH));
+        let share = (one + let_in * lanes.at(rest_row, rest::LETS_IN)).max(lanes.splat(LEAST_LENGTH));
+        let follows = lanes.at(rest_row, rest::FOLLOWS);
+
+        let built = V3::load(lanes, rest_row, rest::BUILT_STRAIN);
+        let slope = built.or(lanes, path.strain.direction(lanes), follows) * share;
+        let strain = V3::load(lanes, rest_row, rest::STRAIN) + (slope - built);
+        // As thick as keeps the volume.
+        let least = lanes.splat(LEAST_LENGTH);
+        let scale = (lanes.at(rest_row, rest::STRETCH).max(least) / slope.0[2].max(least)).sqrt();
+        let built = V3::load(lanes, rest_row, rest::BUILT_DARBOUX);
+        let bend = built.or(lanes, path.darboux, follows) * scale;
+        let darboux = V3::load(lanes, rest_row, rest::DARBOUX) + (bend - built);
+
+        let kept = Quaternion::load(lanes, group.row(index), node::TARGET_FRAME);
+        let kept = here.frame.or(lanes, kept, lanes.at(rest_row, rest::SLIDES));
+        let scale = lanes.at(rest_row, rest::SCALE) * scale;
+        let row = group.row_mut(index);
+        strain.store(lanes, row, node::REFERENCE_STRAIN);
+        darboux.store(lanes, row, node::REFERENCE_DARBOUX);
+        lanes.store(scale, &mut row[node::REFERENCE_SCALE]);
+        kept.store(lanes, row, node::TARGET_FRAME);
+        here = next;
+    }
+}
+
+#[inline(always)]
+fn target_place<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize) -> V3<L::V> {
+    V3::load(lanes, group.row(index), node::TARGET_PLACE)
+}
+
+/// Where its bones carry a section, its frame turned the shortest way so that its w halves the angle of the carried path; not
+/// where a bone holds it, nor at an end.
+#[inline(always)]
+fn carried<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize) -> Section<L::V> {
+    let place = target_place(lanes, group, index);
+    let mut frame = Quaternion::load(lanes, group.row(index), node::TARGET_FRAME);
+    if index > 0 && index + 1 < group.rest.node_count {
+        let (before, after) = (target_place(lanes, group, index - 1), target_place(lanes, group, index + 1));
+        let turned = frame.turned_along(lanes, (place - before).direction(lanes) + (after - place).direction(lanes));
+        frame = frame.or(lanes, turned, lanes.load(&group.rest.row(index)[rest::FREE_FRAME]));
+    }
+    Section { place, scale: lanes.splat(1.0), frame }
+}
+
+/// The tie's potential (J) of a node that is off by a vector (m).
+#[inline(always)]
+pub(super) fn tie_potential<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>], moved: V3<L::V>) -> L::V {
+    let off = off_bed(lanes, row, moved);
+    lanes.splat(0.5) * lanes.load(&row[node::TIE]) * off.dot(off)
+}
+
+/// How far across its path a node is from where its bones carry it (m), when it has moved so far in the substep (m).
+#[inline(always)]
+fn off_bed<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>], moved: V3<L::V>) -> V3<L::V> {
+    let start = V3::load(lanes, row, node::PREV_PLACE) - V3::load(lanes, row, node::TARGET_PLACE);
+    across(start + moved, path_of(lanes, row))
+}
+
+/// The direction of the path on which bones carry a node.
+#[inline(always)]
+fn path_of<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>]) -> V3<L::V> {
+    Quaternion::load(lanes, row, node::TARGET_FRAME).axes(lanes)[2]
+}
+
+/// The tie's part of the node's system.
+#[inline(always)]
+pub(super) fn add_tie<L: Lanes>(
+    lanes: L,
+    row: &[Entry<L::Scalar>],
+    block: &mut Mat7<L::V>,
+    rhs: &mut Vec7<L::V>,
+) {
+    let tie = lanes.load(&row[node::TIE]);
+    let w = path_of(lanes, row);
+    let off = off_bed(lanes, row, V3::load(lanes, row, node::MOVED));
+    unrolled!(for i in 0..3 {
+        rhs[i] = rhs[i] - tie * off.0[i];
+        for k in 0..=i {
+            block[i][k] = block[i][k] - tie * w.0[i] * w.0[k];
+        }
+        block[i][i] = block[i][i] + tie;
+    });
+}
