@@ -336,6 +336,10 @@ impl Rods<'_> {
         if self.options.balance {
             rod.rest_gravity = DVec3::new(0.0, -9.81, 0.0);
         }
+        let least_area = sections.iter().map(|section| section.area).fold(f64::INFINITY, f64::min);
+        rod.contraction.peak_force = Some(rod.material.peak_stress * least_area);
+        rod.fascia = true;
+        rod.carriers.clone_from(&muscle.carriers);
         for &(node, joint, holds) in &muscle.holds {
             rod = rod.attach(node, bone_of(joint), holds);
         }

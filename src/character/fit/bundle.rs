@@ -197,19 +197,7 @@ pub(super) fn place(course: &Course, frames: &Frames, profiles: &Profiles, laid:
     let fibre = |fibre: usize| (0..sections).map(|section| disc(section, fibre)).collect();
     let bundle = Bundle { fibres: (0..laid.sites[0].len()).map(fibre).collect() };
     let bundle = if runs_on(&bundle, frames) { bundle } else { round(frames, laid.sites[0].len()) };
-    let holds = frames
-        .joint_sections
-        .iter()
-        .enumerate()
-        .map(|(point, &section)| {
-            // A guide's node may slide out of reach when its bones jerk.
-            match point {
-                0 => (section, course.held_by[0], Holds::CLAMP),
-                _ if section + 1 == sections => (section, course.held_by[1], Holds::CLAMP),
-                _ => (section, course.joints[point], Holds::PIN),
-            }
-        })
-        .collect();
+    let (holds, carriers) = holds(course, frames);
     let inner = BEYOND..frames.stations.len() - BEYOND;
     let skin_volume = inner.clone().zip(inner.skip(1)).map(|(a, b)| {
         0.5 * (profiles.area(a) + profiles.area(b)) * (frames.stations[b].along - frames.stations[a].along)
@@ -222,10 +210,33 @@ pub(super) fn place(course: &Course, frames: &Frames, profiles: &Profiles, laid:
         radii: if course.part == FittedPart::Trunk { round_radii(frames, profiles) } else { course.radii.clone() },
         bundle,
         holds,
+        carriers,
         skin_volume: skin_volume.sum::<f64>() * frames.length / spanned,
         own_skin: profiles.own,
         mirror: None,
     }
+}
+
+/// What holds its sections, and which of those joints carry each, see [`RodSpec::carriers`](crate::flesh::RodSpec).
+fn holds(course: &Course, frames: &Frames) -> (Vec<(usize, u32, Holds)>, Vec<f64>) {
+    let last = frames.section_count() - 1;
+    let [first, second] = course.held_by;
+    let Some(end_joint) = course.end_joint else {
+        // A guide's node may slide out of reach when its bones jerk.
+        let inner = |(point, &section): (usize, &usize)| match point {
+            0 => (section, first, Holds::CLAMP),
+            _ if section == last => (section, second, Holds::CLAMP),
+            _ => (section, course.joints[point], Holds::PIN),
+        };
+        return (frames.joint_sections.iter().enumerate().map(inner).collect(), Vec::new());
+    };
+    // A limb's flesh pulls on the joint at its far end, and goes with the limb.
+    if first == second || last < 2 {
+        return (vec![(0, first, Holds::CLAMP), (last, end_joint, Holds::PIN)], vec![0.0; last + 1]);
+    }
+    let turned = last - 1;
+    let holds = vec![(0, first, Holds::CLAMP), (turned, second, Holds::PIN), (last, end_joint, Holds::PIN)];
+    (holds, (0..=last).map(|section| (section as f64 / turned as f64).min(1.0)).collect())
 }
 
 /// Radii of the discs with the profiles' areas, at evenly spaced sections.

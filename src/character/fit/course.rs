@@ -21,8 +21,10 @@ pub(super) struct Course {
     pub(super) joints: Vec<u32>,
     /// The twist joints along it.
     pub(super) twists: Vec<u32>,
-    /// The joints that hold the path's ends.
+    /// The joints that hold the path's ends, or carry the flesh there.
     pub(super) held_by: [u32; 2],
+    /// The joint at a limb's far end, on which its flesh pulls.
+    pub(super) end_joint: Option<u32>,
     pub(super) path: Vec<DVec3>,
     pub(super) radii: Vec<f64>,
 }
@@ -34,6 +36,7 @@ impl Course {
             joints: vec![limb.joint],
             twists: limb.twists.clone(),
             held_by: limb.held_by,
+            end_joint: Some(limb.end_joint),
             path: limb.line.to_vec(),
             radii: limb.radii.clone(),
         }

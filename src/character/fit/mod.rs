@@ -75,6 +75,8 @@ pub struct FittedMuscle {
     pub bundle: Bundle,
     /// Nodes, the joints that hold them and how.
     pub holds: Vec<(usize, u32, Holds)>,
+    /// For each node, which of these joints carry it, see [`RodSpec::carriers`](crate::flesh::RodSpec).
+    pub carriers: Vec<f64>,
     /// Volume of the skin around it (m³), by its profiles.
     pub skin_volume: f64,
     /// Share of the directions around it in which its own skin is the nearest, and not another part.

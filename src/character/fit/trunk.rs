@@ -127,7 +127,8 @@ pub(super) fn course(figure: &Figure, limbs: &[Limb], spine: Spine) -> Course {
     }
     let of_limb = limb_skin(figure, limbs);
     let held_by = [joints[0], end_joint];
-    let mut course = Course { part: FittedPart::Trunk, joints, twists: Vec::new(), held_by, path, radii: vec![1.0] };
+    let mut course =
+        Course { part: FittedPart::Trunk, joints, twists: Vec::new(), held_by, end_joint: None, path, radii: vec![1.0] };
     let probe = super::FittedMuscle {
         part: FittedPart::Trunk,
         joints: Vec::new(),
@@ -135,6 +136,7 @@ pub(super) fn course(figure: &Figure, limbs: &[Limb], spine: Spine) -> Course {
         radii: vec![1.0],
         bundle: crate::flesh::Bundle::default(),
         holds: Vec::new(),
+        carriers: Vec::new(),
         skin_volume: 0.0,
         own_skin: 0.0,
         mirror: None,

@@ -98,6 +98,11 @@ pub(in crate::character) struct MuscleObject {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, schemars(with = "Option<bool>"))]
     pub rigid: Option<Flag>,
+    /// Whether fascia keeps it in its bed: each cross-section is tied softly across the path to where its bones carry it,
+    /// and what they let in rests shorter and thicker. Default: true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, schemars(with = "Option<bool>"))]
+    pub fascia: Option<Flag>,
     /// Fraction of the rest length that full activation takes away. Default: 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shortening: Option<f64>,

@@ -442,6 +442,7 @@ impl MuscleCourse {
                 deactivation_time: spec.deactivation_time,
             },
             rigid: spec.rigid,
+            fascia: spec.fascia,
             ..RodSpec::default()
         };
         for &(node, joint, holds) in &self.holds {

@@ -93,7 +93,7 @@ fn expected(key: &str) -> String {
             "{\"fibres\": [[{\"place\": [x, y, z], \"radius\": m}, …], …]}; viperize it again".into()
         }
         "material" => "muscle, fat or tendon in quotes, or an object with preset, youngs_modulus and the like".into(),
-        "rigid" => "true or false".into(),
+        "rigid" | "fascia" => "true or false".into(),
         _ => MuscleLimits::of(name).map_or_else(|| "a muscle's object".into(), MuscleLimits::words),
     }
 }
@@ -224,6 +224,7 @@ pub(in crate::character) fn to_spec(
         activation_time: object.activation_time.unwrap_or(default.activation_time),
         deactivation_time: object.deactivation_time.unwrap_or(default.deactivation_time),
         rigid: object.rigid.map_or(default.rigid, |Flag(rigid)| rigid),
+        fascia: object.fascia.map_or(default.fascia, |Flag(fascia)| fascia),
         shortening: object.shortening.unwrap_or(default.shortening),
         name,
     })
@@ -336,6 +337,7 @@ pub(super) fn from_spec(spec: &MuscleSpec, joints: &JointNames) -> Result<Muscle
         activation_time: Some(spec.activation_time),
         deactivation_time: Some(spec.deactivation_time),
         rigid: Some(Flag(spec.rigid)),
+        fascia: Some(Flag(spec.fascia)),
         shortening: Some(spec.shortening),
         material: Some(from_material(&spec.material)),
         ..MuscleObject::default()

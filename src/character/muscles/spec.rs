@@ -61,6 +61,9 @@ pub struct MuscleSpec {
     pub deactivation_time: f64,
     /// Whether cross-sections keep their size.
     pub rigid: bool,
+    /// Whether fascia keeps it in its bed: each cross-section is tied softly across the path to where its bones carry it,
+    /// and what they let in rests shorter and thicker.
+    pub fascia: bool,
     /// Fraction of the rest length that full activation takes away, 0 to 0.9.
     pub shortening: f64,
 }
@@ -87,6 +90,7 @@ impl Default for MuscleSpec {
             activation_time: 0.015,
             deactivation_time: 0.050,
             rigid: false,
+            fascia: true,
             shortening: 0.0,
         }
     }
