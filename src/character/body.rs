@@ -66,10 +66,12 @@ impl Body {
         let tree = SkinTree::new(asset, &joints, &rest, options);
         let (limbs, mut muscles) = fitted(asset, &tree, &joints, &rest, options);
         let mut bones: Vec<u32> = limbs.iter().map(|limb| limb.joint).collect();
-        let fitted_to = muscles.iter().flat_map(|muscle| &muscle.holds).map(|&(_, joint, _)| joint);
-        for joint in fitted_to.chain(courses.iter().flat_map(|course| &course.holds).map(|&(_, joint, _)| joint)) {
-            if !bones.contains(&joint) {
-                bones.push(joint);
+        let of_muscles = muscles.iter().map(|muscle| (&muscle.holds, &muscle.carriers));
+        for (holds, carriers) in of_muscles.chain(courses.iter().map(|course| (&course.holds, &course.carriers))) {
+            for joint in holds.iter().map(|hold| hold.1).chain(carriers.bones.iter().copied()) {
+                if !bones.contains(&joint) {
+                    bones.push(joint);
+                }
             }
         }
         let bone_poses = rest_bones(&bones, &joints);
@@ -339,7 +341,7 @@ impl Rods<'_> {
         let least_area = sections.iter().map(|section| section.area).fold(f64::INFINITY, f64::min);
         rod.contraction.peak_force = Some(rod.material.peak_stress * least_area);
         rod.fascia = true;
-        rod.carriers.clone_from(&muscle.carriers);
+        rod.carriers = muscle.carriers.map(&bone_of);
         for &(node, joint, holds) in &muscle.holds {
             rod = rod.attach(node, bone_of(joint), holds);
         }

@@ -400,12 +400,23 @@ fn mean_section(a: &Section, b: &Section) -> Section {
     }
 }
 
-/// The bones along a rod, each as often as the rod comes to it, and for each attachment in order which of them.
+/// The bones along a rod, each as often as the rod comes to it, and for each attachment in order which of them; one beyond
+/// them where `carriers` does not come to it.
 pub(super) fn bones_along(rod: &RodSpec) -> (Vec<usize>, Vec<(Attachment, usize)>) {
     let mut held = rod.attachments.clone();
     held.sort_by_key(|attachment| attachment.node);
-    let mut bones: Vec<usize> = Vec::new();
     let mut slots = Vec::with_capacity(held.len());
+    if !rod.carriers.bones.is_empty() {
+        let bones = rod.carriers.bones.clone();
+        let mut slot = 0;
+        for attachment in held {
+            let after = bones.iter().skip(slot).position(|&bone| bone == attachment.bone);
+            slot = after.map_or(bones.len(), |after| slot + after);
+            slots.push((attachment, slot));
+        }
+        return (bones, slots);
+    }
+    let mut bones: Vec<usize> = Vec::new();
     for attachment in held {
         if bones.last() != Some(&attachment.bone) {
             bones.push(attachment.bone);
@@ -453,8 +464,8 @@ fn attach(group: &mut GroupRest<f32>, lane: usize, rod: &RodSpec, poses: &[Pose]
 
 /// Which of the rod's bones carry each node: as it says, or between the attachments before and after by arc length.
 fn carriers(rod: &RodSpec, held: &[(Attachment, usize)], poses: &[Pose]) -> Vec<f64> {
-    if !rod.carriers.is_empty() {
-        return rod.carriers.clone();
+    if !rod.carriers.nodes.is_empty() {
+        return rod.carriers.nodes.clone();
     }
     let mut arc = vec![0.0];
     arc.extend(poses.windows(2).scan(0.0, |sum, pair| {

@@ -16,5 +16,5 @@ pub use bundle::{Bundle, Disc, Fibre};
 pub(crate) use check::check as check_rod;
 pub use muscle_state::MuscleState;
 pub use shape_matching::{MatchError, RestDisc, RestSection, Similarity, rotational_part};
-pub use spec::{Attachment, BuildError, Contraction, Holds, RodNode, RodSpec, SCALE_RANGE};
+pub use spec::{Attachment, BuildError, Carriers, Contraction, Holds, RodNode, RodSpec, SCALE_RANGE};
 pub use state::{FleshState, GroupState, NodeState};

@@ -56,6 +56,22 @@ pub struct Attachment {
     pub holds: Holds,
 }
 
+/// Which bones carry the nodes of a rod.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Carriers<B> {
+    /// The bones, in order along the rod, among them all that hold it; at most four.
+    pub bones: Vec<B>,
+    /// For each node, which of these: between the n-th and the next where it is n + fraction.
+    pub nodes: Vec<f64>,
+}
+
+impl<B: Copy> Carriers<B> {
+    /// The same with other names for the bones.
+    pub fn map<C>(&self, name: impl FnMut(B) -> C) -> Carriers<C> {
+        Carriers { bones: self.bones.iter().copied().map(name).collect(), nodes: self.nodes.clone() }
+    }
+}
+
 /// A rod: a chain of cross-sections, straight or curved at rest.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RodSpec {
@@ -70,9 +86,8 @@ pub struct RodSpec {
     pub segment_materials: Vec<Material>,
     /// Nodes held by bones; none leaves the rod free. From the first node on, the bone may change three times.
     pub attachments: Vec<Attachment>,
-    /// For each node, which of these bones carry it, counted along the rod: between the n-th and the next where it is
-    /// n + fraction. None for between the attachments before and after it, by arc length.
-    pub carriers: Vec<f64>,
+    /// Which bones carry which nodes; none for those that hold it, by arc length from one to the next.
+    pub carriers: Carriers<usize>,
     /// Whether fascia ties each section softly across its path to where its bones carry it, and flesh that they let in
     /// rests shorter and thicker instead of being pressed: muscles in a body. Off for free flesh.
     pub fascia: bool,
@@ -184,6 +199,16 @@ pub enum BuildError {
     Scale {
         /// The scale given.
         scale: glam::Vec3,
+    },
+    /// A bone that holds a rod and is not among those that carry it, or not in their order.
+    #[error("rod `{rod}`: `attachments[{attachment}]` holds node {node} by a bone that `carriers.bones` does not come to there; list the bones in the order of the nodes")]
+    CarrierOrder {
+        /// The rod's name.
+        rod: String,
+        /// Which attachment.
+        attachment: usize,
+        /// Its node.
+        node: usize,
     },
     /// Two neighbouring nodes at one place.
     #[error(
