@@ -11,7 +11,7 @@ use super::scaling::stiffness_growth;
 use super::skin_binding::bind_skin;
 use super::skin_tree::SkinTree;
 use super::{CharacterAsset, LocalTransform};
-use crate::flesh::{BuildError, Flesh, RodSpec, SCALE_RANGE};
+use crate::flesh::{BuildError, Contraction, Flesh, RodSpec, SCALE_RANGE};
 use crate::skin::Skin;
 use crate::{ModuliOverrides, Pose};
 
@@ -338,14 +338,35 @@ impl Rods<'_> {
         if self.options.balance {
             rod.rest_gravity = DVec3::new(0.0, -9.81, 0.0);
         }
-        let least_area = sections.iter().map(|section| section.area).fold(f64::INFINITY, f64::min);
-        rod.contraction.peak_force = Some(rod.material.peak_stress * least_area);
+        rod.contraction = contraction(&rod.material, &sections);
         rod.fascia = true;
         rod.carriers = muscle.carriers.map(&bone_of);
         for &(node, joint, holds) in &muscle.holds {
             rod = rod.attach(node, bone_of(joint), holds);
         }
         Ok(rod)
+    }
+}
+
+/// The most active stress of fitted flesh, over its Young's modulus. Fibres that could pull harder would crumple it: they do
+/// not all run along it.
+const LIVELY: f64 = 0.3;
+
+/// How much shorter full activation makes the middle of fitted flesh.
+const FLEXED: f64 = 0.3;
+
+/// How fitted flesh contracts: by one force all along it, as fibres do that go from end to end, and so by that of its thinnest
+/// section; and its middle shortens, so that it bulges between its ends.
+fn contraction(material: &crate::Material, sections: &[crate::Section]) -> Contraction {
+    let least_area = sections.iter().map(|section| section.area).fold(f64::INFINITY, f64::min);
+    let stress = material.peak_stress.min(LIVELY * material.youngs_modulus);
+    let segments = sections.len() - 1;
+    let swell = |segment: usize| ((segment as f64 + 0.5) / segments as f64 * std::f64::consts::PI).sin();
+    Contraction {
+        peak_force: Some(stress * least_area),
+        shortening: if material.peak_stress > 0.0 { FLEXED } else { 0.0 },
+        shortens: (0..segments).map(swell).collect(),
+        ..Contraction::default()
     }
 }
 

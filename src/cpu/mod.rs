@@ -2,7 +2,7 @@
 
 pub mod block_tridiagonal;
 pub mod deform_skin;
-mod fascia;
+pub mod fascia;
 pub mod fibres;
 pub mod group;
 pub mod holds;

@@ -26,11 +26,19 @@ pub fn move_bones<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::
             let now = lanes.load(&chains[chain::BONE_NOW + offset + entry]);
             lanes.store(now, &mut chains[chain::BONE_PREV + offset + entry]);
         }
-        let (from, to) = (input::BONE_FROM + offset, input::BONE_TO + offset);
-        let place = V3::load(lanes, inputs, from);
-        let place = place + (V3::load(lanes, inputs, to) - place) * alpha;
-        let frame =
-            Quaternion::load(lanes, inputs, from + 3).blend(lanes, Quaternion::load(lanes, inputs, to + 3), alpha);
+        let from = pose_at(lanes, inputs, input::BONE_FROM + offset);
+        let to = pose_at(lanes, inputs, input::BONE_TO + offset);
+        let (place, frame) = if slot == 0 {
+            between(lanes, from, to, alpha)
+        } else {
+            // Against the bone before, about which it may turn: what is linked stays linked on the way.
+            let before = offset - POSE;
+            let from = against(lanes, pose_at(lanes, inputs, input::BONE_FROM + before), from);
+            let to = against(lanes, pose_at(lanes, inputs, input::BONE_TO + before), to);
+            let (place, frame) = between(lanes, from, to, alpha);
+            let now = pose_at(lanes, chains, chain::BONE_NOW + before);
+            (now.0 + now.1.rotate(lanes, place), now.1.product(frame).normalised(lanes))
+        };
         place.store(lanes, chains, chain::BONE_NOW + offset);
         frame.store(lanes, chains, chain::BONE_NOW + offset + 3);
     }
@@ -44,15 +52,45 @@ pub fn move_bones<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::
     }
 }
 
+/// A pose of a row.
+#[inline(always)]
+fn pose_at<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>], at: usize) -> (V3<L::V>, Quaternion<L::V>) {
+    (V3::load(lanes, row, at), Quaternion::load(lanes, row, at + 3))
+}
+
+/// A pose in another one's frame.
+#[inline(always)]
+fn against<L: Lanes>(
+    lanes: L,
+    frame: (V3<L::V>, Quaternion<L::V>),
+    pose: (V3<L::V>, Quaternion<L::V>),
+) -> (V3<L::V>, Quaternion<L::V>) {
+    let back = frame.1.conjugate();
+    (back.rotate(lanes, pose.0 - frame.0), back.product(pose.1))
+}
+
+/// From one pose (α = 0) to another (α = 1).
+#[inline(always)]
+fn between<L: Lanes>(
+    lanes: L,
+    from: (V3<L::V>, Quaternion<L::V>),
+    to: (V3<L::V>, Quaternion<L::V>),
+    alpha: L::V,
+) -> (V3<L::V>, Quaternion<L::V>) {
+    (from.0 + (to.0 - from.0) * alpha, from.1.blend(lanes, to.1, alpha))
+}
+
 /// Where the bone that holds the node, or those that carry it, want it.
 #[inline(always)]
 fn set_target<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, index: usize) {
     let rest_row = group.rest.row(index);
     let slot = lanes.load(&rest_row[rest::HOLD_SLOT]);
-    let (mut place, mut frame) = on_bone(lanes, group, slot, rest_row, rest::HOLD_PLACE);
+    let turn_slot = lanes.load(&rest_row[rest::TURN_SLOT]);
+    let (mut place, mut frame) = on_bone(lanes, group, [slot, turn_slot], rest_row, rest::HOLD_PLACE);
     if group.rest.bone_count > 1 {
         let along = (lanes.load(&rest_row[rest::BONE_BLEND]) - slot).max(lanes.splat(0.0));
-        let next = on_bone(lanes, group, slot + lanes.splat(1.0), rest_row, rest::NEXT_PLACE);
+        let next_slot = slot + lanes.splat(1.0);
+        let next = on_bone(lanes, group, [next_slot; 2], rest_row, rest::NEXT_PLACE);
         place = place + (next.0 - place) * along;
         frame = frame.blend(lanes, next.1, along);
     }
@@ -71,17 +109,19 @@ fn set_target<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, index: usize) {
     frame.store(lanes, row, node::TARGET_FRAME);
 }
 
-/// The place and the frame that one of the chain's bones gives the node: those stored from `at` on, in the bone's frame.
+/// The place and the frame that the chain's bones give the node: from the first one's origin, in the second one's frame, those
+/// stored from `at` on.
 #[inline(always)]
 fn on_bone<L: Lanes>(
     lanes: L,
     group: &Group<L::Scalar>,
-    slot: L::V,
+    [slot, turn_slot]: [L::V; 2],
     rest_row: &[Entry<L::Scalar>],
     at: usize,
 ) -> (V3<L::V>, Quaternion<L::V>) {
     let bone = bone_of_slot(lanes, group, chain::BONE_NOW, slot);
-    let frame = Quaternion([bone[3], bone[4], bone[5], bone[6]]);
+    let turn = bone_of_slot(lanes, group, chain::BONE_NOW, turn_slot);
+    let frame = Quaternion([turn[3], turn[4], turn[5], turn[6]]);
     let place = V3([bone[0], bone[1], bone[2]]) + frame.rotate(lanes, V3::load(lanes, rest_row, at));
     (place, frame.product(Quaternion::load(lanes, rest_row, at + 3)).normalised(lanes))
 }

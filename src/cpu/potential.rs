@@ -117,7 +117,7 @@ fn stored_by_node<L: Lanes>(
         stored = stored + surface_potential(lanes, group, index, [before.scale, here.scale, next.scale]);
     }
     if group.rest.has_fascia {
-        stored = stored + tie_potential(lanes, group.row(index), here.moved);
+        stored = stored + tie_potential(lanes, group.rest.row(index), group.row(index), here.moved);
     }
     stored
 }

@@ -230,7 +230,7 @@ where
             add_surface_bending(lanes, group, index, &mut block, &mut rhs, coupling);
         }
         if group.rest.has_fascia {
-            add_tie(lanes, group.row(index), &mut block, &mut rhs);
+            add_tie(lanes, rest_row, group.row(index), &mut block, &mut rhs);
         }
         if touching {
             add_contact(lanes, inv_step2, rest_row, group.row(index), &mut block, &mut rhs);

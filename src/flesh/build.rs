@@ -372,6 +372,7 @@ fn fibre_entries(rod: &RodSpec, segment: usize, ends: [&Pose; 2]) -> [(usize, f6
         by_difference += area * tangent.dot(middle) / length;
     }
     let contraction = &rod.contraction;
+    let shortens = contraction.shortens.get(segment).copied().unwrap_or(contractile);
     let material = rod.segment_materials.get(segment).unwrap_or(&rod.material);
     let share = 1.0 / sum;
     [
@@ -385,7 +386,7 @@ fn fibre_entries(rod: &RodSpec, segment: usize, ends: [&Pose; 2]) -> [(usize, f6
         (rest::INV_OPTIMAL, contraction.optimal_stretch.map_or(0.0, |stretch| 1.0 / stretch)),
         (rest::PASSIVE, contraction.passive),
         (rest::INV_MAX_VELOCITY, contraction.max_velocity.map_or(0.0, |velocity| 1.0 / velocity)),
-        (rest::SHORTENING, contraction.shortening * contractile),
+        (rest::SHORTENING, contraction.shortening * shortens),
         (rest::FIBRE_STIFFNESS, material.fibre_modulus * sum * length),
     ]
 }
@@ -441,6 +442,7 @@ fn attach(group: &mut GroupRest<f32>, lane: usize, rod: &RodSpec, poses: &[Pose]
         let slot = blend.floor() as usize;
         row[rest::BONE_BLEND][lane] = blend as f32;
         row[rest::HOLD_SLOT][lane] = slot as f32;
+        row[rest::TURN_SLOT][lane] = slot as f32;
         write_local(row, rest::HOLD_PLACE, lane, &local(slot, j));
         write_local(row, rest::NEXT_PLACE, lane, &local(slot + 1, j));
         row[rest::CARRIED][lane] = if both_ends { 1.0 } else { 0.0 };
@@ -451,7 +453,10 @@ fn attach(group: &mut GroupRest<f32>, lane: usize, rod: &RodSpec, poses: &[Pose]
         group.carried[attachment.node] = true;
         group.slides[attachment.node] |= attachment.holds.guide;
         let row: &mut [Entry<f32>] = &mut group.rows[attachment.node * rest::ENTRIES..][..rest::ENTRIES];
-        write_local(row, rest::HOLD_PLACE, lane, &local(*slot, attachment.node));
+        let turn_slot = if attachment.holds.socket { slot.saturating_sub(1) } else { *slot };
+        let held = Pose { translation: bones[attachment.bone].translation, rotation: bones[along_rod[turn_slot]].rotation };
+        write_local(row, rest::HOLD_PLACE, lane, &(held.inverse() * poses[attachment.node]));
+        row[rest::TURN_SLOT][lane] = turn_slot as f32;
         let free = |held: bool| if held { 0.0 } else { 1.0 };
         row[rest::FREE_PLACE][lane] = free(attachment.holds.place);
         row[rest::FREE_FRAME][lane] = free(attachment.holds.frame);
@@ -483,11 +488,11 @@ fn carriers(rod: &RodSpec, held: &[(Attachment, usize)], poses: &[Pose]) -> Vec<
 }
 
 /// How far fascia lets a section sag under its weight, over its radius.
-const SAG: f64 = 0.25;
+const SAG: f64 = 0.15;
 
 /// How firmly fascia ties a section, over what its tension and the path's bend draw it out of its bed with: tension over
 /// radius.
-const FIRM: f64 = 2.0;
+const FIRM: f64 = 3.0;
 
 /// Ties a lane's chain across its path: so that weight and tension leave it in its bed.
 fn tie(group: &mut GroupRest<f32>, lane: usize, rod: &RodSpec) {

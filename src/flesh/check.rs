@@ -29,6 +29,7 @@ pub fn check(rod: &RodSpec, bone_count: usize) -> Result<(), BuildError> {
     for (field, count) in [
         ("segment_materials", rod.segment_materials.len()),
         ("contraction.contractile", rod.contraction.contractile.len()),
+        ("contraction.shortens", rod.contraction.shortens.len()),
     ] {
         if !(count == 0 || count + 1 == rod.nodes.len()) {
             return Err(BuildError::SegmentCount { rod: name(), field, count, expected: rod.nodes.len() - 1 });

@@ -34,15 +34,20 @@ pub struct Holds {
     /// Its place across the rod only: the node slides along the path's direction through it, through the place that the
     /// bone gives it. A via point, without friction; with `frame`, a sleeve along that frame's tangent.
     pub guide: bool,
+    /// What is held goes with the bone's origin, as all that a bone holds, but turns with the bone before it along the rod:
+    /// flesh of a limb that ends at the joint beyond it. Without a bone before, no difference.
+    pub socket: bool,
 }
 
 impl Holds {
     /// Place and frame: a clamp.
-    pub const CLAMP: Self = Self { place: true, frame: true, scale: false, guide: false };
+    pub const CLAMP: Self = Self { place: true, frame: true, scale: false, guide: false, socket: false };
     /// Place only: a pin.
-    pub const PIN: Self = Self { place: true, frame: false, scale: false, guide: false };
+    pub const PIN: Self = Self { place: true, frame: false, scale: false, guide: false, socket: false };
+    /// Place and frame, at a joint: they go with the bone's origin and turn with the bone before it along the rod.
+    pub const SOCKET: Self = Self { place: true, frame: true, scale: false, guide: false, socket: true };
     /// Place across the rod only: a via point.
-    pub const GUIDE: Self = Self { place: false, frame: false, scale: false, guide: true };
+    pub const GUIDE: Self = Self { place: false, frame: false, scale: false, guide: true, socket: false };
 }
 
 /// A node that a bone holds.
@@ -123,6 +128,9 @@ pub struct Contraction {
     pub max_velocity: Option<f64>,
     /// How much of its rest length full activation takes away from what contracts, 0 to 0.9, beside any tension.
     pub shortening: f64,
+    /// How much of [`Contraction::shortening`] each segment takes, 0 to 1: where a muscle bulges although it is held at
+    /// both ends. None for as much as contracts.
+    pub shortens: Vec<f64>,
     /// Time constant (s) with which activation rises to excitation; 0 for at once.
     pub activation_time: f64,
     /// Time constant (s) with which activation falls to excitation; 0 for at once.

@@ -231,7 +231,7 @@ fn holds(course: &Course, frames: &Frames) -> (Vec<(usize, u32, Holds)>, Carrier
         return (frames.joint_sections.iter().enumerate().map(inner).collect(), Carriers::default());
     };
     // A limb's flesh pulls on the joint at its far end, and goes with the limb.
-    let holds = vec![(0, first, Holds::CLAMP), (last, end_joint, Holds::PIN)];
+    let holds = vec![(0, first, Holds::CLAMP), (last, end_joint, Holds::SOCKET)];
     if first == second {
         return (holds, Carriers { bones: vec![first, end_joint], nodes: vec![0.0; last + 1] });
     }

@@ -445,6 +445,7 @@ impl MuscleCourse {
                 passive: spec.passive,
                 max_velocity: spec.max_velocity.map(|velocity| velocity * spec.optimal_stretch),
                 shortening: spec.shortening,
+                shortens: Vec::new(),
                 activation_time: spec.activation_time,
                 deactivation_time: spec.deactivation_time,
             },
