@@ -11,7 +11,7 @@ use super::scaling::stiffness_growth;
 use super::skin_binding::bind_skin;
 use super::skin_tree::SkinTree;
 use super::{CharacterAsset, LocalTransform};
-use crate::flesh::{BuildError, Contraction, Flesh, RodSpec, SCALE_RANGE};
+use crate::flesh::{BuildError, Contraction, Flesh, LIVELY, RodSpec, SCALE_RANGE};
 use crate::skin::Skin;
 use crate::{ModuliOverrides, Pose};
 
@@ -348,14 +348,10 @@ impl Rods<'_> {
     }
 }
 
-/// The most active stress of fitted flesh, over its Young's modulus. Fibres that could pull harder would crumple it: they do
-/// not all run along it.
-const LIVELY: f64 = 0.3;
-
 /// How much shorter full activation makes the middle of fitted flesh.
 const FLEXED: f64 = 0.3;
 
-/// How fitted flesh contracts: by one force all along it, as fibres do that go from end to end, and so by that of its thinnest
+/// How fitted flesh contracts: by no more stress than it bears, one force all along it, as fibres do that go from end to end, and so by that of its thinnest
 /// section; and its middle shortens, so that it bulges between its ends.
 fn contraction(material: &crate::Material, sections: &[crate::Section]) -> Contraction {
     let least_area = sections.iter().map(|section| section.area).fold(f64::INFINITY, f64::min);

@@ -346,6 +346,10 @@ fn contractile(rod: &RodSpec, segment: usize) -> f64 {
     rod.contraction.contractile.get(segment).copied().unwrap_or(1.0)
 }
 
+/// The most active stress that flesh bears off its axis, over its Young's modulus: by more, the couples of fibres that run aside
+/// or aslant would crumple it. What holds a real muscle against them runs between its fibres.
+pub const LIVELY: f64 = 0.3;
+
 /// What the fibres of a segment do, see [`crate::cpu::fibres::fibre_stretch`]: each by its area as a share.
 fn fibre_entries(rod: &RodSpec, segment: usize, ends: [&Pose; 2]) -> [(usize, f64); 12] {
     let length = ends[0].translation.distance(ends[1].translation);
@@ -358,15 +362,13 @@ fn fibre_entries(rod: &RodSpec, segment: usize, ends: [&Pose; 2]) -> [(usize, f6
     } else {
         rod.fibres.iter().map(|fibre| [fibre[segment], fibre[segment + 1]]).collect()
     };
-    let (mut sum, mut by_strain, mut by_darboux) = (0.0, DVec3::ZERO, DVec3::ZERO);
-    let (mut by_scale, mut by_difference) = (0.0, 0.0);
+    let (mut sum, mut by_darboux, mut by_scale, mut by_difference) = (0.0, DVec3::ZERO, 0.0, 0.0);
     for [a, b] in pairs {
         let area = 0.5 * (a.area() + b.area());
         let (middle, spread) = (0.5 * (a.offset + b.offset), (b.offset - a.offset) / length);
         let slope = strain + spread + darboux.cross(middle);
         let tangent = slope.normalize_or(DVec3::Z);
         sum += area * slope.length();
-        by_strain += area * tangent;
         by_darboux += area * middle.cross(tangent);
         by_scale += area * tangent.dot(spread);
         by_difference += area * tangent.dot(middle) / length;
@@ -374,15 +376,19 @@ fn fibre_entries(rod: &RodSpec, segment: usize, ends: [&Pose; 2]) -> [(usize, f6
     let contraction = &rod.contraction;
     let shortens = contraction.shortens.get(segment).copied().unwrap_or(contractile);
     let material = rod.segment_materials.get(segment).unwrap_or(&rod.material);
-    let share = 1.0 / sum;
+    let peak_force = contraction.peak_force.unwrap_or(rod.material.peak_stress * sum);
+    let borne = (LIVELY * material.youngs_modulus * sum / peak_force.max(f64::MIN_POSITIVE)).min(1.0);
+    let aside = borne / sum;
+    // All of them together are as long as at rest where nothing is strained.
+    let along = 1.0 - aside * (by_scale + by_darboux.dot(darboux));
     [
-        (rest::ACTIVE, contraction.peak_force.unwrap_or(rod.material.peak_stress * sum) * contractile * length),
-        (rest::FIBRE_STRAIN, by_strain.dot(strain.normalize_or(DVec3::Z)) * share),
-        (rest::FIBRE_DARBOUX, by_darboux.x * share),
-        (rest::FIBRE_DARBOUX + 1, by_darboux.y * share),
-        (rest::FIBRE_DARBOUX + 2, by_darboux.z * share),
-        (rest::FIBRE_SCALE, by_scale * share),
-        (rest::FIBRE_DIFFERENCE, by_difference * share),
+        (rest::ACTIVE, peak_force * contractile * length),
+        (rest::FIBRE_STRAIN, along / strain.length().max(f64::MIN_POSITIVE)),
+        (rest::FIBRE_DARBOUX, by_darboux.x * aside),
+        (rest::FIBRE_DARBOUX + 1, by_darboux.y * aside),
+        (rest::FIBRE_DARBOUX + 2, by_darboux.z * aside),
+        (rest::FIBRE_SCALE, by_scale * aside),
+        (rest::FIBRE_DIFFERENCE, by_difference * aside),
         (rest::INV_OPTIMAL, contraction.optimal_stretch.map_or(0.0, |stretch| 1.0 / stretch)),
         (rest::PASSIVE, contraction.passive),
         (rest::INV_MAX_VELOCITY, contraction.max_velocity.map_or(0.0, |velocity| 1.0 / velocity)),

@@ -10,6 +10,7 @@ mod spec;
 mod state;
 
 pub(crate) use build::spacing;
+pub(crate) use build::LIVELY;
 pub use build::{Chain, Flesh};
 pub(crate) use bundle::frames_along;
 pub use bundle::{Bundle, Disc, Fibre};
