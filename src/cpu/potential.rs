@@ -140,7 +140,7 @@ fn stored_by_segment<L: Lanes>(
 
 /// By how many roundings a pivot of the solve is worth less than inertia where the chain is too stiff for its step: the
 /// solve then has its strains only to so many roundings more.
-pub const PIVOT_ROUNDINGS: f32 = 40.0;
+pub const PIVOT_ROUNDINGS: f32 = 10.0;
 
 /// By how much Π may seem to grow (J) because states and strains are rounded.
 #[inline(always)]
