@@ -139,6 +139,9 @@ struct StepParams {
     group_count: u32,
     skin_block_count: u32,
     section_block_count: u32,
+    padding_a: u32,
+    padding_b: u32,
+    padding_c: u32,
 }
 
 // Word index of one entry of one lane in an array whose rows have `entries` entries.

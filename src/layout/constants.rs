@@ -33,6 +33,9 @@ wgsl_struct!(StepParams {
     group_count,
     skin_block_count,
     section_block_count,
+    padding_a,
+    padding_b,
+    padding_c,
 });
 wgsl_struct!(SkinVertex {
     position,
