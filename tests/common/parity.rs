@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
 use sinew::flesh::{Bundle, Contraction, Disc, Flesh, Holds, RodSpec};
-use sinew::layout::{LANES, chain, node};
+use sinew::layout::{LANES, chain, node, rest};
 use sinew::scenes::Cantilevers;
 use sinew::step::{Integrator, Stage, StepConfig};
 use sinew::{FleshHandle, HalfSpace, Material, Physics, Pose, SectionWeight, Skin, SkinSection, SkinVertex};
@@ -279,6 +279,7 @@ struct Scales {
     size: f32,
     h: f32,
     contact: f32,
+    energy: f32,
 }
 
 fn node_scale(entry: usize, scales: Scales) -> f32 {
@@ -296,6 +297,31 @@ fn node_scale(entry: usize, scales: Scales) -> f32 {
     } else {
         1.0
     }
+}
+
+fn chain_scale(entry: usize, scales: Scales) -> f32 {
+    match entry {
+        chain::START_POTENTIAL | chain::POTENTIAL => scales.energy,
+        _ if entry < chain::HISTORY && entry % 7 < 3 => scales.size,
+        _ => 1.0,
+    }
+}
+
+/// What 1e-5 is relative to where places and frames that each may differ by δ = 1e-5 store energy Ψ = ½kx²: 1e-5 of it is
+/// 2δ√(RΨ) + Rδ², with R what the first rest row has for errors of one.
+fn energy_scale(cpu: &[Rows], scene: &Scene) -> f32 {
+    let mut most = 1.0_f32;
+    for (rows, (flesh, ..)) in cpu.iter().zip(&scene.flesh) {
+        for (group, rests) in rows.groups.iter().zip(flesh.groups()) {
+            for lane in 0..LANES as usize {
+                let of_errors = rests.rows[rest::STRAIN_ROUNDING][lane] + rests.rows[rest::TURN_ROUNDING][lane];
+                for stored in [chain::START_POTENTIAL, chain::POTENTIAL].map(|entry| group.1[entry][lane].abs()) {
+                    most = most.max(2.0 * (of_errors * stored).sqrt() + 1.0e-5 * of_errors);
+                }
+            }
+        }
+    }
+    most
 }
 
 /// The largest difference of two states in units of what each entry may differ by (1e-5 of its scale), and where.
@@ -321,10 +347,9 @@ fn difference(cpu: &[Rows], gpu: &[Rows], scales: Scales) -> (f32, String) {
                 }
             }
             for (entry, (a, b)) in a.1.iter().zip(&b.1).enumerate() {
-                let place = entry < chain::HISTORY && entry % 7 < 3;
                 for lane in 0..LANES as usize {
                     let at = || format!("instance {instance} group {group} chain entry {entry} lane {lane}");
-                    check(a[lane], b[lane], if place { scales.size } else { 1.0 }, &at);
+                    check(a[lane], b[lane], chain_scale(entry, scales), &at);
                 }
             }
         }
@@ -385,7 +410,7 @@ pub fn compare(scene: &Scene, cpu: &Physics, gpu: &Physics, handles: &[FleshHand
     assert!(scene.planes.is_empty() || contact > 1.0, "{}: nothing touches", scene.name);
     // The most that friction holds with is μk·depth, and a depth may differ as places may.
     let h = (DT / f64::from(scene.config.substeps)) as f32;
-    let scales = Scales { size: 1.0, h, contact };
+    let scales = Scales { size: 1.0, h, contact, energy: energy_scale(&cpu, scene) };
     let found = difference(&cpu, &gpu, scales);
 
     for entry in 0..node::ENTRIES {
@@ -395,8 +420,8 @@ pub fn compare(scene: &Scene, cpu: &Physics, gpu: &Physics, handles: &[FleshHand
         gpu[0].groups[0].0[entry][0] = was;
     }
     for entry in 0..chain::ENTRIES {
-        let (was, place) = (gpu[0].groups[0].1[entry][0], scales.size);
-        gpu[0].groups[0].1[entry][0] = cpu[0].groups[0].1[entry][0] + 3.0e-5 * place;
+        let (was, by) = (gpu[0].groups[0].1[entry][0], 3.0e-5 * chain_scale(entry, scales));
+        gpu[0].groups[0].1[entry][0] = cpu[0].groups[0].1[entry][0] + by;
         assert!(difference(&cpu, &gpu, scales).0 > 1.0, "{}: a perturbed chain entry {entry} is not seen", scene.name);
         gpu[0].groups[0].1[entry][0] = was;
     }
