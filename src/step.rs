@@ -183,9 +183,6 @@ impl StepParams {
             second_order: if second_order { 1.0 } else { 0.0 },
             first_substep: u32::from(substep == 0),
             retries: config.retries,
-            group_count: 0,
-            skin_block_count: 0,
-            section_block_count: 0,
             ..Self::default()
         }
     }

@@ -171,18 +171,31 @@ fn sheet(flesh: &Flesh) -> Skin {
     skin
 }
 
-/// Two bones that stay where they are and then, at the step after [`Scene::before`], jump by 0.6 m and turn against
-/// each other by 1.5 rad, back, and so on.
+/// Two bones of which one jumps by 1.2 m and turns by 3 rad in every other step after [`Scene::before`], and back.
 fn jerking_bones(step: usize) -> Vec<Pose> {
-    let jerked = if step > 12 && step % 2 == 1 { 1.0 } else { 0.0 };
+    let jerked = if step > 12 && step % 2 == 1 { 2.0 } else { 0.0 };
     let turn = DQuat::from_scaled_axis(DVec3::new(0.3, 1.2, 0.8) * jerked);
     vec![Pose::IDENTITY, Pose::new(DVec3::new(1.0 - 0.3 * jerked, 0.5 * jerked, -0.2 * jerked), turn)]
 }
 
-/// Rods between two bones that jerk, so that solves are led astray.
-pub fn jerked() -> Scene {
-    let between = hung(hung(rods(DVec3::ZERO, DVec3::X, 0.05, &[10, 7, 5], soft()), 0, 0, Holds::CLAMP), 99, 1, Holds::CLAMP);
-    Scene::new("jerked", &between, jerking_bones)
+/// Rods between two bones that jerk, so that solves are led astray: by themselves, and with all that stores energy.
+pub fn jerked() -> [Scene; 2] {
+    let mut material = soft();
+    let between = |material| {
+        let rods = rods(DVec3::ZERO, DVec3::X, 0.05, &[10, 7, 5], material);
+        hung(hung(rods, 0, 0, Holds::CLAMP), 99, 1, Holds::CLAMP)
+    };
+    let alone = Scene::new("jerked", &between(material), jerking_bones);
+    material.overrides.surface_bending = Some(1.0e4);
+    material.overrides.volume_bending_modulus = Some(1.0e4);
+    material.fibre_modulus = 1.0e4;
+    material.peak_stress = 2.0e4;
+    let mut with_all = Scene::new("jerked with all", &between(material), jerking_bones);
+    with_all.activation = 0.5;
+    with_all.planes = vec![HalfSpace { normal: DVec3::Z, offset: -0.04, friction: 0.5 }];
+    with_all.config.integrator = Integrator::SecondOrder;
+    with_all.config.iterations = 2;
+    [alone, with_all]
 }
 
 /// Muscles of every law of contraction that go over three bones at rest, and are activated at once.
