@@ -153,6 +153,12 @@ pub struct StepParams {
     pub skin_block_count: u32,
     /// How many section blocks there are.
     pub section_block_count: u32,
+    /// To a multiple of 16 bytes, as a uniform has it.
+    pub padding_a: u32,
+    /// See [`Self::padding_a`].
+    pub padding_b: u32,
+    /// See [`Self::padding_a`].
+    pub padding_c: u32,
 }
 
 impl StepParams {
@@ -177,9 +183,7 @@ impl StepParams {
             second_order: if second_order { 1.0 } else { 0.0 },
             first_substep: u32::from(substep == 0),
             retries: config.retries,
-            group_count: 0,
-            skin_block_count: 0,
-            section_block_count: 0,
+            ..Self::default()
         }
     }
 }

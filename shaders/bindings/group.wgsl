@@ -156,6 +156,21 @@ fn has_planes(chain: Chain) -> bool {
     return any(input3(chain.input, INPUT_PLANES) != vec3<f32>());
 }
 
+// Whether the chain's fibres have a say: activated, or by a stiffness, passive tension, or tension expected in series.
+fn contracts(chain: Chain) -> bool {
+    if input_at(chain.input, INPUT_ACTIVATION) != 0.0 {
+        return true;
+    }
+    for (var index = 0u; index + 1u < chain.node_count; index++) {
+        let rest_row = rest_row_of(chain, index);
+        let stiff = larger(rest_at(rest_row, REST_FIBRE_STIFFNESS), rest_at(rest_row, REST_SERIES));
+        if larger(stiff, rest_at(rest_row, REST_PASSIVE)) > 0.0 {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Where one of the poses stored from `at` on begins, by slot.
 fn bone_of_slot(at: u32, slot: f32) -> u32 {
     return at + POSE * min(u32(slot + 0.5), MAX_BONES - 1u);
@@ -173,7 +188,21 @@ fn bones_move(chain: Chain) -> bool {
     return false;
 }
 
-// One where the second-order step may use the last substep, else zero.
+// Whether it is known what the chain stored where the last solve ended.
+fn known(chain: Chain) -> bool {
+    return chain_at(chain.chain, CHAIN_HISTORY) == 1.0;
+}
+
+// 1 where the second-order step is taken, else 0.
 fn second_order_of(chain: Chain) -> f32 {
-    return chain_at(chain.chain, CHAIN_HISTORY) * params.second_order;
+    return larger(chain_at(chain.chain, CHAIN_HISTORY), 0.0) * params.second_order;
+}
+
+fn excitation_of(chain: Chain) -> Excitation {
+    return Excitation(
+        input_at(chain.input, INPUT_ACTIVATION),
+        chain_at(chain.chain, CHAIN_MEAN_STRETCH),
+        1.0,
+        params.inv_h,
+    );
 }

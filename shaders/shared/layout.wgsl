@@ -39,7 +39,7 @@ const REST_TORSION: u32 = 35u;
 const REST_VOLUME_BEND_U: u32 = 36u;
 const REST_VOLUME_BEND_V: u32 = 37u;
 const REST_CARRIED: u32 = 38u;
-const REST_STRING_INERTIA: u32 = 39u;
+const REST_STRAIN_ROUNDING: u32 = 39u;
 const REST_STRETCH: u32 = 40u;
 const REST_SLIDES: u32 = 41u;
 const REST_ACTIVE: u32 = 42u;
@@ -54,7 +54,9 @@ const REST_SHORTENING: u32 = 52u;
 const REST_SCALE: u32 = 53u;
 const REST_FIBRE_STIFFNESS: u32 = 54u;
 const REST_SERIES: u32 = 55u;
-const REST_ENTRIES: u32 = 56u;
+const REST_TURN_ROUNDING: u32 = 56u;
+const REST_FASTEST2: u32 = 57u;
+const REST_ENTRIES: u32 = 58u;
 
 // Entries of a node row, one a node, of the state.
 const NODE_PLACE: u32 = 0u;
@@ -96,19 +98,26 @@ const INPUT_PLANE: u32 = 5u;
 const INPUT_MAX_PLANES: u32 = 4u;
 const INPUT_ENTRIES: u32 = 81u;
 
-// Entries of a chain row, one a group, of the state: how its bones moved.
+// Entries of a chain row, one a group, of the state: how its bones moved, and how its solves went.
 const CHAIN_BONE_OLDER: u32 = 0u;
 const CHAIN_BONE_PREV: u32 = 28u;
 const CHAIN_BONE_NOW: u32 = 56u;
 const CHAIN_HISTORY: u32 = 84u;
-const CHAIN_ENTRIES: u32 = 85u;
+const CHAIN_MEAN_STRETCH: u32 = 85u;
+const CHAIN_START_POTENTIAL: u32 = 86u;
+const CHAIN_POTENTIAL: u32 = 87u;
+const CHAIN_ROUGH: u32 = 88u;
+const CHAIN_CALM: u32 = 89u;
+const CHAIN_ENTRIES: u32 = 90u;
 
-// Entries of a node's scratch row: the block factor.
+// Entries of a node's scratch row: the block factor, and steps.
 const SCRATCH_LOWER: u32 = 0u;
 const SCRATCH_INV_PIVOT: u32 = 21u;
 const SCRATCH_COUPLING: u32 = 28u;
 const SCRATCH_RHS: u32 = 77u;
-const SCRATCH_ENTRIES: u32 = 84u;
+const SCRATCH_STEP: u32 = 84u;
+const SCRATCH_BASE: u32 = 91u;
+const SCRATCH_ENTRIES: u32 = 99u;
 
 // Where a group of LANES chains lies; its own place in the table is its input row and its chain row.
 struct Group {
@@ -126,9 +135,13 @@ struct StepParams {
     alpha: f32,
     second_order: f32,
     first_substep: u32,
+    retries: u32,
     group_count: u32,
     skin_block_count: u32,
     section_block_count: u32,
+    padding_a: u32,
+    padding_b: u32,
+    padding_c: u32,
 }
 
 // Word index of one entry of one lane in an array whose rows have `entries` entries.

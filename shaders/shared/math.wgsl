@@ -6,6 +6,10 @@ alias Sym3 = mat3x3<f32>;
 // A 3×3 matrix by rows.
 alias Mat3 = array<vec3<f32>, 3>;
 
+// One unit in the last place of 1, and the least number of full precision.
+const EPSILON: f32 = 1.1920929e-7;
+const MIN_POSITIVE: f32 = 1.1754944e-38;
+
 // The largest factor by which a scale may change in one substep, either way.
 const SCALE_LIMIT: f32 = 1.3;
 

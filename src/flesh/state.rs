@@ -238,10 +238,11 @@ impl FleshState {
         self.groups[info.group].chains[chain::HISTORY][lane] = 0.0;
     }
 
-    /// Whether every place, scale and frame is finite.
+    /// Whether every place, scale and frame is finite, and every velocity: solves that come to nothing leave a chain where it
+    /// is.
     pub fn is_finite(&self) -> bool {
         self.groups.iter().all(|group| {
-            group.nodes.chunks(node::ENTRIES).all(|row| row[..node::PREV_PLACE].iter().flatten().all(|x| x.is_finite()))
+            group.nodes.chunks(node::ENTRIES).all(|row| row[..node::MOVED].iter().flatten().all(|x| x.is_finite()))
         })
     }
 }

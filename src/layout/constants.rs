@@ -5,12 +5,12 @@ use super::{
 };
 use super::{chain, input, node, rest, scratch};
 use crate::cpu::{
-    fibres::{RESTING, TOE},
+    fibres::{GAUSS, RESTING, TOE},
     potential::PIVOT_ROUNDINGS,
     predict::{SCALE_LIMIT, SLENDER},
     rod_energies::{LEAST_SLOPE2, STEEPER, THIN, UNKNOWNS},
     solve_contacts::{CONTACT_STIFFNESS, RECOVERY_SPEED},
-    solve_rods::{ENOUGH, LEAST_PIVOT, LEAST_SCALE, LEAST_SHARE, MOST_SCALE, ROUGH},
+    solve_rods::{ENOUGH, LEAST_PIVOT, LEAST_SCALE, LEAST_SHARE, MOST_SCALE, ROUGH, SHORTENINGS},
     update_velocities::MOST_TURN2,
 };
 use crate::skin::{ModelPose, SectionMatrix, SectionWeight, SkinSection, SkinVertex};
@@ -33,6 +33,9 @@ wgsl_struct!(StepParams {
     group_count,
     skin_block_count,
     section_block_count,
+    padding_a,
+    padding_b,
+    padding_c,
 });
 wgsl_struct!(SkinVertex {
     position,
@@ -102,6 +105,7 @@ const SIZES: &[(&str, u32)] = &[
     ("POSE", POSE as u32),
     ("MAX_BONES", MAX_BONES as u32),
     ("UNKNOWNS", UNKNOWNS as u32),
+    ("SHORTENINGS", SHORTENINGS),
 ];
 
 /// Every whole constant that a shader may declare under the same name.
@@ -109,11 +113,16 @@ pub const CONSTANTS: &[&[(&str, u32)]] = &[SIZES, REST, NODE, INPUT, CHAIN, SCRA
 
 /// Every other constant that a shader may declare under the same name.
 pub const FLOAT_CONSTANTS: &[(&str, f32)] = &[
+    ("EPSILON", f32::EPSILON),
+    ("MIN_POSITIVE", f32::MIN_POSITIVE),
     ("SCALE_LIMIT", SCALE_LIMIT),
     ("SLENDER", SLENDER),
     ("LEAST_SLOPE2", LEAST_SLOPE2),
     ("TOE", TOE),
     ("RESTING", RESTING),
+    ("GAUSS_EARLY", GAUSS[0]),
+    ("GAUSS_MIDDLE", GAUSS[1]),
+    ("GAUSS_LATE", GAUSS[2]),
     ("LEAST_PIVOT", LEAST_PIVOT),
     ("LEAST_SHARE", LEAST_SHARE),
     ("ENOUGH", ENOUGH),
