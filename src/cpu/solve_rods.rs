@@ -28,7 +28,8 @@ use crate::layout::{chain, node, scratch};
 use crate::step::StepParams;
 
 /// The least pivot, over the diagonal entry that it is what is left of. In exact arithmetic no pivot is below the
-/// inertia; where a rod is stiffer than its inertia by more than f32 has digits, one can be all rounding.
+/// inertia; where a rod is stiffer than its inertia by more than f32 has digits, one can be all rounding. In f64 by as
+/// much less as its digits are finer.
 pub const LEAST_PIVOT: f32 = 1.0e-6;
 
 /// The least and the largest scale.
@@ -208,6 +209,7 @@ where
     let zero = lanes.splat(0.0);
     let count = group.rest.node_count;
     let touching = has_planes(group.inputs);
+    let least_pivot = lanes.splat(LEAST_PIVOT / f32::EPSILON) * lanes.epsilon();
 
     let mut block = [[zero; UNKNOWNS]; UNKNOWNS];
     let mut rhs = [zero; UNKNOWNS];
@@ -260,7 +262,7 @@ where
         }
         let mut least = [zero; UNKNOWNS];
         unrolled!(for i in 0..7 {
-            least[i] = (block[i][i] + eliminated[i]) * lanes.splat(LEAST_PIVOT);
+            least[i] = (block[i][i] + eliminated[i]) * least_pivot;
         });
         let inv_pivot = factor(lanes, &mut block, &least);
         solve_lower(&block, &mut rhs);

@@ -5,9 +5,8 @@ use sinew::cpu::lanes::{Entry, LANES, Lanes};
 use sinew::cpu::run_stage;
 use sinew::flesh::{Flesh, FleshState};
 use sinew::layout::{MAX_BONES, POSE, chain, input, node, scratch};
-use sinew::step::{StepParams, schedule};
-use sinew::step::{Stage, StepConfig};
 use sinew::Pose;
+use sinew::step::{Stage, StepConfig, StepParams, schedule};
 
 /// The first group of some flesh, at rest at first.
 pub struct Staged<T> {
@@ -69,10 +68,10 @@ impl<T: Copy + From<f32> + Into<f64> + PartialEq> Staged<T> {
         }
     }
 
-    /// Steps one frame; `look` sees the group after each stage.
+    /// Steps one frame, lane by lane; `look` sees the group after each stage.
     pub fn frame<L: Lanes<Scalar = T>>(
         &mut self,
-        lanes: L,
+        lanes: impl Fn(usize) -> L,
         config: &StepConfig,
         dt: f64,
         mut look: impl FnMut(Stage, &StepParams, &mut Group<'_, T>),
@@ -80,7 +79,7 @@ impl<T: Copy + From<f32> + Into<f64> + PartialEq> Staged<T> {
         for (stage, substep) in schedule(config) {
             let params = StepParams::new(config, dt, substep, self.last_h);
             let mut group = self.group();
-            run_stage(lanes, stage, &params, &mut group);
+            (0..LANES).for_each(|lane| run_stage(lanes(lane), stage, &params, &mut group));
             look(stage, &params, &mut group);
         }
         self.last_h = dt / f64::from(config.substeps);
