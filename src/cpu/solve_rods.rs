@@ -29,7 +29,8 @@ use crate::layout::{chain, node, scratch};
 use crate::step::StepParams;
 
 /// The least pivot, over the diagonal entry that it is what is left of. In exact arithmetic no pivot is below the
-/// inertia; where a rod is stiffer than its inertia by more than f32 has digits, one can be all rounding.
+/// inertia; where a rod is stiffer than its inertia by more than f32 has digits, one can be all rounding. In f64 by as
+/// much less as its digits are finer.
 pub const LEAST_PIVOT: f32 = 1.0e-6;
 
 /// The least and the largest scale.
@@ -43,6 +44,9 @@ pub const LEAST_SHARE: f32 = 0.1;
 pub const SHORTENINGS: u32 = 6;
 /// Which share of the foretold fall of Π is enough not to take another step.
 pub const ENOUGH: f32 = 0.5;
+/// By which share of its diagonal a system is stiffened where a step of it as it is led nowhere: f32 has the pivots of one
+/// that is bent and stretched beyond all measure to about a millionth of the diagonal, and least directions are noise.
+pub const STIFFENED: f32 = 1.0e-4;
 /// How long (s) a chain that was led astray goes without the second order.
 pub const ROUGH: f32 = 0.3;
 
@@ -74,17 +78,18 @@ where
     let excitation = if CONTRACTING { Some(Excitation::of_chain(lanes, params, group)) } else { None };
 
     let at_start = lanes.load(&group.chains[chain::START_POTENTIAL]);
-    let (mut astray, mut stepping) = (zero, one);
+    let (mut astray, mut stepping, mut stiffened) = (zero, one, zero);
     let mut lowest = at_start;
     let mut solves = 0;
     let reached = loop {
         if solves > 0 {
             keep(lanes, group);
         }
-        let fall = solve(lanes, inv_step2, group, excitation, stepping, solves > 0);
+        let again = if solves > 0 { Some((stepping, stiffened)) } else { None };
+        let fall = solve(lanes, inv_step2, group, excitation, again);
         let mut reached = standing(lanes, group, inv_step2, excitation);
-        let unsure = rounding(lanes, group, inv_step2, &reached);
         if solves == 0 {
+            let unsure = rounding(lanes, group, inv_step2, &reached);
             let risen = risen_by(lanes, reached.level() - at_start, unsure, one);
             let grown = risen_by(lanes, reached.stored.whole() + reached.gained - at_start, unsure, one);
             let grown = grown.max(risen);
@@ -95,6 +100,7 @@ where
             (astray, stepping) = (grown, grown);
             lowest = risen.where_less(half, reached.level(), at_start);
         } else {
+            let unsure = rounding(lanes, group, inv_step2, &reached);
             let mut risen = risen_by(lanes, reached.level() - lowest, unsure, stepping);
             let mut share = one;
             for _ in 0..SHORTENINGS {
@@ -108,14 +114,18 @@ where
                 share = risen.where_less(half, share, shorter);
                 go_on(lanes, group, share, risen);
                 reached = standing(lanes, group, inv_step2, excitation);
+                // Of what is reached now: of a step that led far astray, it would hide whatever a shorter one does.
+                let unsure = rounding(lanes, group, inv_step2, &reached);
                 risen = risen_by(lanes, reached.level() - lowest, unsure, risen);
             }
             if lanes.any(risen) {
-                go_on(lanes, group, zero, risen);
+                share = risen.where_less(half, share, zero);
+                go_on(lanes, group, share, risen);
                 reached = standing(lanes, group, inv_step2, excitation);
             }
             let short = (lowest - reached.level()).where_less(fall * lanes.splat(ENOUGH), one, zero);
-            stepping = (stepping.min(short) - risen).max(zero);
+            stepping = stepping.min(short);
+            stiffened = share.where_less(lanes.splat(LEAST_SHARE), lanes.splat(STIFFENED), stiffened);
             lowest = reached.level();
             if solves == params.retries || !lanes.any(stepping) {
                 break reached;
@@ -165,6 +175,8 @@ fn keep<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
 /// Puts flagged chains where a share of the last solve's step takes them from where they were kept.
 #[inline(always)]
 fn go_on<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, share: L::V, flag: L::V) {
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    let moves = zero.where_less(share, one, zero);
     for index in 0..group.rest.node_count {
         let row = group.scratch_row(index);
         let base = Placed {
@@ -177,21 +189,22 @@ fn go_on<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, share: L::V, flag: L:
             delta[k] = share * lanes.load(&row[scratch::STEP + k]);
         });
         let row = group.row_mut(index);
-        let to = step_by(lanes, row, base, &delta);
+        // A step that is no number has no share.
+        let to = base.or(lanes, &step_by(lanes, row, base, &delta), moves);
         Placed::now(lanes, row).or(lanes, &to, flag).store(lanes, row);
     }
 }
 
-/// One Gauss–Newton step of every flagged chain; by how much it makes Π fall where Π is what the step takes it for (J).
-/// Only where it is `again` that a chain is solved, others are left alone and the step is kept for [`go_on`].
+/// One Gauss–Newton step of every chain; by how much it makes Π fall where Π is what the step takes it for (J). Where it is
+/// `again` that chains are solved, only flagged ones are, by a system stiffened by a share of its diagonal, and the step is
+/// kept for [`go_on`].
 #[inline(always)]
 pub(crate) fn solve<L: Lanes>(
     lanes: L,
     inv_step2: L::V,
     group: &mut Group<L::Scalar>,
     mut excitation: Option<Excitation<L::V>>,
-    flag: L::V,
-    again: bool,
+    again: Option<(L::V, L::V)>,
 ) -> L::V
 where
     L::Scalar: Into<f64>,
@@ -199,6 +212,7 @@ where
     let zero = lanes.splat(0.0);
     let count = group.rest.node_count;
     let touching = has_planes(group.inputs);
+    let least_pivot = lanes.splat(LEAST_PIVOT / f32::EPSILON) * lanes.epsilon();
 
     let mut block = [[zero; UNKNOWNS]; UNKNOWNS];
     let mut rhs = [zero; UNKNOWNS];
@@ -248,9 +262,14 @@ where
             guide_columns(lanes, group.rest.row(index + 1), group.row(index + 1), coupling);
         }
 
+        if let Some((_, stiffened)) = again {
+            unrolled!(for i in 0..7 {
+                block[i][i] = block[i][i] + (block[i][i] + eliminated[i]) * stiffened;
+            });
+        }
         let mut least = [zero; UNKNOWNS];
         unrolled!(for i in 0..7 {
-            least[i] = (block[i][i] + eliminated[i]) * lanes.splat(LEAST_PIVOT);
+            least[i] = (block[i][i] + eliminated[i]) * least_pivot;
         });
         let inv_pivot = factor(lanes, &mut block, &least);
         solve_lower(&block, &mut rhs);
@@ -266,7 +285,7 @@ where
     let mut delta = [zero; UNKNOWNS];
     for index in (0..count).rev() {
         delta = back_substitute(lanes, group.scratch_row(index), &delta);
-        if again {
+        if again.is_some() {
             let row = group.scratch_row(index);
             unrolled!(for k in 0..7 {
                 let (along, inv_pivot) = (lanes.at(row, scratch::RHS + k), lanes.at(row, scratch::INV_PIVOT + k));
@@ -277,7 +296,10 @@ where
         let row = group.row_mut(index);
         let now = Placed::now(lanes, row);
         let to = step_by(lanes, row, now, &delta);
-        if again { now.or(lanes, &to, flag) } else { to }.store(lanes, row);
+        match again {
+            Some((flag, _)) => now.or(lanes, &to, flag).store(lanes, row),
+            None => to.store(lanes, row),
+        }
     }
     fall * lanes.splat(0.5)
 }
