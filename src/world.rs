@@ -335,7 +335,10 @@ fn scatter_outputs(world: &mut World, physics: &Physics) -> Result<(), WorldErro
             }
         }
         if let Some(health) = health {
-            *health = physics.health(instance.flesh)?;
+            let now = physics.health(instance.flesh)?;
+            if health != now {
+                health.clone_from(now);
+            }
         }
     }
     Ok(())

@@ -3,18 +3,25 @@
 
 #![allow(clippy::needless_range_loop, reason = "entries are indexed as in the layout")]
 
+use super::carry::{carried, teleport};
 use super::fascia::refer;
-use super::group::Group;
-use super::lanes::{Entry, Lane, Lanes};
+use super::group::{Group, has_teleports};
+use super::lanes::{Entry, Lanes};
 use super::math::{Quaternion, V3};
 use crate::layout::{MAX_BONES, POSE, chain, input, node, rest};
 use crate::step::StepParams;
 
 /// Interpolates the bones of every chain through the frame and sets the targets of the nodes that they hold or carry.
 #[inline(always)]
-pub fn move_bones<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>) {
+pub fn move_bones<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>)
+where
+    L::Scalar: Into<f64>,
+{
     if params.first_substep != 0 {
         shift_origin(lanes, group);
+        if has_teleports(group.inputs) {
+            teleport(lanes, params, group);
+        }
     }
     let alpha = lanes.splat(params.alpha);
     let (inputs, chains) = (group.inputs, &mut *group.chains);
@@ -31,6 +38,13 @@ pub fn move_bones<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::
         let place = place + (V3::load(lanes, inputs, to) - place) * alpha;
         let frame =
             Quaternion::load(lanes, inputs, from + 3).blend(lanes, Quaternion::load(lanes, inputs, to + 3), alpha);
+        let (mut place, mut frame) = (place, frame);
+        if group.rest.has_free_chain {
+            // What carries a free chain is not what it hangs on.
+            let hangs = lanes.load(&inputs[input::HANGS]);
+            place = V3::load(lanes, chains, chain::BONE_NOW + offset).or(lanes, place, hangs);
+            frame = Quaternion::load(lanes, chains, chain::BONE_NOW + offset + 3).or(lanes, frame, hangs);
+        }
         place.store(lanes, chains, chain::BONE_NOW + offset);
         frame.store(lanes, chains, chain::BONE_NOW + offset + 3);
     }
@@ -48,14 +62,7 @@ pub fn move_bones<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::
 #[inline(always)]
 fn set_target<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, index: usize) {
     let rest_row = group.rest.row(index);
-    let slot = lanes.load(&rest_row[rest::HOLD_SLOT]);
-    let (mut place, mut frame) = on_bone(lanes, group, slot, rest_row, rest::HOLD_PLACE);
-    if group.rest.bone_count > 1 {
-        let along = (lanes.load(&rest_row[rest::BONE_BLEND]) - slot).max(lanes.splat(0.0));
-        let next = on_bone(lanes, group, slot + lanes.splat(1.0), rest_row, rest::NEXT_PLACE);
-        place = place + (next.0 - place) * along;
-        frame = frame.blend(lanes, next.1, along);
-    }
+    let (place, mut frame) = carried(lanes, group.rest, &group.chains[chain::BONE_NOW..], index);
     if group.rest.slides[index] && index > 0 && index + 1 < group.rest.node_count {
         // Where the bone holds the frame, it guides along that.
         let turns = lanes.load(&rest_row[rest::SLIDES]) * lanes.load(&rest_row[rest::FREE_FRAME]);
@@ -69,36 +76,6 @@ fn set_target<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, index: usize) {
     let row = group.row_mut(index);
     place.store(lanes, row, node::TARGET_PLACE);
     frame.store(lanes, row, node::TARGET_FRAME);
-}
-
-/// The place and the frame that one of the chain's bones gives the node: those stored from `at` on, in the bone's frame.
-#[inline(always)]
-fn on_bone<L: Lanes>(
-    lanes: L,
-    group: &Group<L::Scalar>,
-    slot: L::V,
-    rest_row: &[Entry<L::Scalar>],
-    at: usize,
-) -> (V3<L::V>, Quaternion<L::V>) {
-    let bone = bone_of_slot(lanes, group, chain::BONE_NOW, slot);
-    let frame = Quaternion([bone[3], bone[4], bone[5], bone[6]]);
-    let place = V3([bone[0], bone[1], bone[2]]) + frame.rotate(lanes, V3::load(lanes, rest_row, at));
-    (place, frame.product(Quaternion::load(lanes, rest_row, at + 3)).normalised(lanes))
-}
-
-/// One of the poses stored from `at` on, by each chain's own slot.
-#[inline(always)]
-pub(super) fn bone_of_slot<L: Lanes>(lanes: L, group: &Group<L::Scalar>, at: usize, slot: L::V) -> [L::V; POSE] {
-    let last = group.rest.bone_count - 1;
-    let mut pose = [lanes.splat(0.0); POSE];
-    for entry in 0..POSE {
-        pose[entry] = lanes.load(&group.chains[at + last * POSE + entry]);
-        for below in (0..last).rev() {
-            let this = lanes.load(&group.chains[at + below * POSE + entry]);
-            pose[entry] = slot.where_less(lanes.splat(below as f32 + 0.5), this, pose[entry]);
-        }
-    }
-    pose
 }
 
 /// Carries every place over to the chain's new origin.
