@@ -10,6 +10,7 @@ fn move_bones(@builtin(global_invocation_id) invocation: vec3<u32>) {
     }
     if params.first_substep != 0u {
         shift_origin(chain);
+        teleport(chain);
     }
     for (var slot = 0u; slot < MAX_BONES; slot++) {
         let offset = slot * POSE;
@@ -22,6 +23,10 @@ fn move_bones(@builtin(global_invocation_id) invocation: vec3<u32>) {
         let from_entry = INPUT_BONE_FROM + offset;
         let to_entry = INPUT_BONE_TO + offset;
         let from_place = input3(chain.input, from_entry);
+        // What carries a free chain is not what it hangs on.
+        if is_free(chain) {
+            continue;
+        }
         let place = from_place + (input3(chain.input, to_entry) - from_place) * params.alpha;
         let frame = blend(input4(chain.input, from_entry + 3u), input4(chain.input, to_entry + 3u), params.alpha);
         set_chain3(chain.chain, CHAIN_BONE_NOW + offset, place);

@@ -2,8 +2,8 @@
 //!
 //! A pose at the frame's end is explained by motion where it lies, to within a few lengths
 //! ([`StepConfig::jump`](crate::step::StepConfig::jump)), between where it was and where it had gone on to as in the last
-//! frame. Else it jumped: it is as if it had been elsewhere already at the frame's start, by all of its way but what going on
-//! explains. The root jumps in the world and takes its bones along; a bone jumps if both in the world and against the root
+//! frame. Else it jumped: it is as if it had been elsewhere already at the frame's start, turned as it is at the end, and went
+//! on from there as in the last frame. The root jumps in the world and takes its bones along; a bone jumps if both in the world and against the root
 //! its place is not explained.
 //!
 //! Of time that a long frame leaves out ([`StepConfig::split`](crate::step::StepConfig::split)) there is no motion either:
@@ -51,8 +51,7 @@ impl BoneMotion {
 
         let way = explained(root_from.translation, root_to.translation, root.translation);
         let root_jumped = root.translation.distance(root_to.translation + way) > jump * flesh.size;
-        let root_start =
-            if root_jumped { Pose::new(root.translation - way, root.rotation) } else { root_to };
+        let root_start = if root_jumped { elsewhere_at(&root_from, &root_to, root, ratio) } else { root_to };
         let along = root_start * root_to.inverse();
         if root_jumped {
             told(None);
@@ -70,7 +69,7 @@ impl BoneMotion {
                 let now = root.inverse() * *now;
                 let against_root = explained(from.translation, to.translation, now.translation);
                 if now.translation.distance(to.translation + against_root) > farthest {
-                    start = root_start * Pose::new(now.translation - against_root, now.rotation);
+                    start = root_start * elsewhere_at(&from, &to, &now, ratio);
                     told(Some(bone));
                 } else if root_jumped {
                     start = along * self.to[bone];
@@ -108,6 +107,14 @@ impl BoneMotion {
 fn explained_part(going_on: DVec3, way: DVec3) -> DVec3 {
     let square = going_on.length_squared();
     if square > 0.0 { going_on * (way.dot(going_on) / square).clamp(0.0, 1.0) } else { DVec3::ZERO }
+}
+
+/// Where what jumped was at the frame's start, as if it had gone on from there as in the last frame, whose motion took
+/// it from one pose to another, turned by the jump; `ratio` is this frame's time over that.
+fn elsewhere_at(from: &Pose, to: &Pose, now: &Pose, ratio: f64) -> Pose {
+    let going_on = (to.translation - from.translation) * ratio;
+    let turn = now.rotation * to.rotation.conjugate();
+    Pose::new(now.translation - turn * going_on, now.rotation)
 }
 
 fn between(from: &Pose, to: &Pose, share: f64) -> Pose {

@@ -82,9 +82,9 @@ const SKIN_BINDINGS: &[(ArrayId, Access)] = &[
     (SKINNED, Access::ReadWrite),
 ];
 
-/// A stage whose thread is a chain.
+/// A stage whose thread is a chain, with the files of `shaders/bindings` that it takes beside `group.wgsl`.
 macro_rules! chain_stage {
-    ($stage:ident, $file:literal) => {
+    ($stage:ident, $file:literal $(, $with:literal)*) => {
         (
             Stage::$stage,
             KernelSpec {
@@ -92,6 +92,7 @@ macro_rules! chain_stage {
                 source: concat!(
                     include_str!("../../shaders/bindings/group.wgsl"),
                     "\n",
+                    $(include_str!(concat!("../../shaders/bindings/", $with, ".wgsl")), "\n",)*
                     include_str!(concat!("../../shaders/", $file, ".wgsl"))
                 ),
                 bindings: CHAIN_BINDINGS,
@@ -102,11 +103,12 @@ macro_rules! chain_stage {
 
 /// The kernel of every stage that has one.
 pub const KERNELS: &[(Stage, KernelSpec)] = &[
-    chain_stage!(MoveBones, "move_bones"),
+    chain_stage!(MoveBones, "move_bones", "carry"),
     chain_stage!(Predict, "predict"),
     chain_stage!(SolveRods, "solve_rods"),
     chain_stage!(SolveContacts, "solve_contacts"),
     chain_stage!(UpdateVelocities, "update_velocities"),
+    chain_stage!(CheckHealth, "check_health", "carry"),
     (
         Stage::PoseSections,
         KernelSpec {

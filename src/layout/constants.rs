@@ -6,7 +6,8 @@ use super::{
 use super::{chain, input, node, rest, scratch};
 use crate::cpu::{
     check_health::{
-        FINITE, LEAST_FILL, LEAST_TURN_DOT2, MOST_OFF, MOST_STRETCH, MOST_SWELLING, PATIENCE, SLACK, WITHIN_REACH,
+        FINITE, LEAST_FILL, LEAST_TURN_DOT2, MOST_OFF, MOST_STRETCH, MOST_SWELLING, PATIENCE, SLACK, TAUT,
+        WITHIN_REACH,
     },
     fibres::{RESTING, TOE},
     potential::PIVOT_ROUNDINGS,
@@ -137,6 +138,7 @@ pub const FLOAT_CONSTANTS: &[(&str, f32)] = &[
     ("MOST_SWELLING", MOST_SWELLING),
     ("LEAST_TURN_DOT2", LEAST_TURN_DOT2),
     ("LEAST_FILL", LEAST_FILL),
+    ("TAUT", TAUT),
     ("PATIENCE", PATIENCE),
     ("FINITE", FINITE),
     ("WITHIN_REACH", WITHIN_REACH),
