@@ -81,7 +81,8 @@ fn descend(chain: Chain, contracting: bool, excitation: Excitation) {
     let kept = where_less(left, reached.motion, sqrt(left / larger(reached.motion, MIN_POSITIVE)), 1.0);
     set_chain(chain.chain, CHAIN_CALM, where_less(astray, 0.5, 1.0, kept));
     set_chain(chain.chain, CHAIN_ROUGH, larger(astray, chain_at(chain.chain, CHAIN_ROUGH)));
-    set_chain(chain.chain, CHAIN_POTENTIAL, whole(reached.stored));
+    let elastic_alone = !(contracting || has_planes(chain));
+    set_chain(chain.chain, CHAIN_POTENTIAL, select(-1.0, whole(reached.stored), elastic_alone));
 }
 
 // Flags whether the chain has risen, or is no longer a number.
@@ -130,6 +131,7 @@ fn go_on(chain: Chain, share: f32) {
 fn solve(chain: Chain, inv_step2: f32, contracting: bool, excitation: Excitation, again: bool) -> f32 {
     let count = chain.node_count;
     let touching = has_planes(chain);
+    let tied = is_tied(chain);
     var excited = excitation;
 
     var block: Mat7;
@@ -147,7 +149,8 @@ fn solve(chain: Chain, inv_step2: f32, contracting: bool, excitation: Excitation
             let next = load_section(node_row_of(chain, index + 1u));
             excited.prev_stretch = node_at(row, NODE_PREV_FIBRE_STRETCH);
             var rest_row = load_rest_row(rest_at_node);
-            segment_terms(here, next, &rest_row, contracting, excited, &terms);
+            let reference = reference_of(chain, index, tied);
+            segment_terms(here, next, &rest_row, reference, contracting, excited, &terms);
             for (var i = 0u; i < UNKNOWNS; i++) {
                 rhs[i] = rhs[i] - terms.gradient_a[i];
                 for (var k = 0u; k <= i; k++) {
@@ -158,6 +161,9 @@ fn solve(chain: Chain, inv_step2: f32, contracting: bool, excitation: Excitation
         }
         var coupling = terms.block_ab;
         add_surface_bending(chain, index, &block, &rhs, &coupling);
+        if tied {
+            add_tie(rest_at_node, row, &block, &rhs);
+        }
         if touching {
             add_contact(inv_step2, rest_at_node, row, &block, &rhs);
         }

@@ -130,7 +130,8 @@ pub mod rest {
     pub const FREE_SCALE: usize = 10;
     /// Which of the chain's bones holds the node, or carries it with the one after it.
     pub const HOLD_SLOT: usize = 11;
-    /// The node's place from that bone's origin (m), in the frame of the bone that it turns with, 3 entries.
+    /// The node's place from that bone's origin (m), in the frame of the bone that it turns with, 3 entries; of a free chain,
+    /// of the root.
     pub const HOLD_PLACE: usize = 12;
     /// The node's frame in the frame of the bone that it turns with, 4 entries.
     pub const HOLD_FRAME: usize = 15;
@@ -221,10 +222,17 @@ pub mod rest {
     pub const FASCIA_TAUT: usize = 74;
     /// What more it ties it with across its path by activation (N/m).
     pub const FASCIA_ACTIVE: usize = 75;
+    /// In the first node's row: the chain's length (m).
+    pub const LENGTH: usize = 76;
+    /// In the first node's row: mass over the least axial stiffness EA of a segment (s²/m): times gravity, by how much the
+    /// chain's own weight stretches a segment at most.
+    pub const WEIGHT_STRETCH: usize = 77;
     /// Which of the chain's bones the node turns with: the one that holds it, but at a socket the one before.
-    pub const TURN_SLOT: usize = 76;
+    pub const TURN_SLOT: usize = 78;
+    /// In the first node's row: 1 where fascia ties the chain.
+    pub const TIED: usize = 79;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 77;
+    pub const ENTRIES: usize = 80;
 }
 
 /// Entries of a node row.
@@ -297,7 +305,7 @@ pub mod node {
 pub mod input {
     use super::{MAX_BONES, POSE};
 
-    /// The bones' poses at the frame's start.
+    /// The bones' poses at the frame's start; of a free chain, the root's pose in the first slot.
     pub const BONE_FROM: usize = 0;
     /// The bones' poses at the frame's end.
     pub const BONE_TO: usize = MAX_BONES * POSE;
@@ -313,8 +321,11 @@ pub mod input {
     pub const PLANE: usize = 5;
     /// How many planes a chain can touch.
     pub const MAX_PLANES: usize = 4;
+    /// 0 where the frame starts where the last one ended. Else the bones are elsewhere at once, and with them the chain: 1 where
+    /// it keeps its shape and its motion against them, 2 where they are elsewhere against each other, so that it is laid anew.
+    pub const TELEPORT: usize = PLANES + MAX_PLANES * PLANE;
     /// How many entries a row has.
-    pub const ENTRIES: usize = PLANES + MAX_PLANES * PLANE;
+    pub const ENTRIES: usize = TELEPORT + 1;
 }
 
 /// Entries of a chain row: how a group's bones moved, carried from substep to substep.
@@ -340,8 +351,12 @@ pub mod chain {
     pub const ROUGH: usize = HISTORY + 4;
     /// Which share of the velocities leaves the chain with no more energy than it had.
     pub const CALM: usize = HISTORY + 5;
+    /// How long the chain has been where flesh cannot be (s); time in which it is not counts off.
+    pub const UNWELL: usize = HISTORY + 6;
+    /// How often the chain was laid anew.
+    pub const RESETS: usize = HISTORY + 7;
     /// How many entries a row has.
-    pub const ENTRIES: usize = HISTORY + 6;
+    pub const ENTRIES: usize = HISTORY + 8;
 }
 
 /// Entries of the scratch row of a node in `solve_rods`: the block factor.

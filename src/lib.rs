@@ -69,7 +69,7 @@ pub use fixed_step::FixedStep;
 pub use half_space::HalfSpace;
 pub use material::{Material, Moduli, ModuliOverrides, Section};
 pub use physics::{
-    Backend, BackendError, BackendReport, FleshHandle, FleshSnapshot, Health, Physics, PipelineProgress, Restored,
+    Backend, BackendError, BackendReport, FleshHandle, FleshSnapshot, Health, Jumped, LaidAnew, Physics, PipelineProgress, Restored,
     RowSizes, SNAPSHOT_VERSION, Snapshot, SnapshotError, StepError, UnknownMuscle,
 };
 pub use pose::Pose;

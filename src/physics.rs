@@ -2,6 +2,7 @@
 
 mod backend;
 mod error;
+mod health;
 mod instance;
 mod saved;
 mod skin;
@@ -13,8 +14,12 @@ pub(crate) use backend::ActiveBackend;
 pub(crate) use backend::Progress;
 pub use backend::{Backend, BackendError, BackendReport, PipelineProgress};
 pub use error::{StepError, UnknownMuscle};
-pub use instance::Health;
+pub use health::{Health, Jumped, LaidAnew};
+#[cfg(feature = "gpu")]
+pub(crate) use instance::InstanceState;
 pub(crate) use instance::{Instance, Slot, instances};
+#[cfg(feature = "gpu")]
+pub(crate) use stepping::HostFrame;
 pub use saved::{RowSizes, SNAPSHOT_VERSION, SnapshotError};
 pub use snapshot::{FleshSnapshot, Restored, Snapshot};
 
@@ -25,7 +30,7 @@ use glam::DVec3;
 use crate::cpu::{LaneWidth, Threads};
 use crate::flesh::{Flesh, FleshState, MuscleState, NodeState};
 use crate::skin::{SectionMatrix, Skin};
-use crate::step::{Stage, StepConfig};
+use crate::step::{FrameReport, Stage, StepConfig};
 use crate::timing::StageTimes;
 use crate::{HalfSpace, Pose, Quality};
 
@@ -66,6 +71,7 @@ pub struct Physics {
     pub(crate) last_substep: f64,
     /// h̃ of the last substep's solve (s).
     last_solve_step: f64,
+    last_frame: FrameReport,
     pub(crate) step: u64,
     pub(crate) stage_times: StageTimes,
 }
@@ -112,6 +118,7 @@ impl Physics {
             threads: Threads::new(config.threads),
             last_substep: 0.0,
             last_solve_step: 0.0,
+            last_frame: FrameReport::default(),
             step: 0,
             stage_times: StageTimes::default(),
         }
@@ -209,6 +216,12 @@ impl Physics {
     ) -> Result<(), StepError> {
         let chain = muscle_index(&self.get(handle)?.flesh, muscle)?;
         self.set_activation(handle, chain, activation)
+    }
+
+    /// Whether an instance has gone through a frame.
+    #[cfg(feature = "hecs")]
+    pub(crate) fn has_stepped(&self, handle: FleshHandle) -> Result<bool, StepError> {
+        Ok(self.get(handle)?.state.nodes.motion.time > 0.0)
     }
 
     /// Puts an instance at rest on bones at the given poses, without velocity.
@@ -343,7 +356,7 @@ impl Physics {
     /// # Errors
     /// [`StepError::NoSuchFlesh`].
     pub fn bones(&self, handle: FleshHandle) -> Result<&[Pose], StepError> {
-        Ok(&self.get(handle)?.state.nodes.bones)
+        Ok(&self.get(handle)?.state.nodes.motion.to)
     }
 
     /// How far a node of a chain is from where its bones alone carry it (m, in the world); 0 at rest.
@@ -376,12 +389,17 @@ impl Physics {
         Ok(&self.get(handle)?.section_matrices)
     }
 
-    /// How an instance is doing.
+    /// How an instance is doing: since it was inserted, or as the snapshot says that it was restored from.
     ///
     /// # Errors
     /// [`StepError::NoSuchFlesh`].
-    pub fn health(&self, handle: FleshHandle) -> Result<Health, StepError> {
-        Ok(self.get(handle)?.state.health)
+    pub fn health(&self, handle: FleshHandle) -> Result<&Health, StepError> {
+        Ok(&self.get(handle)?.state.health)
+    }
+
+    /// What became of the last frame's time: long ones are split, and beyond that left out.
+    pub fn last_frame(&self) -> FrameReport {
+        self.last_frame
     }
 
     /// How well all rods keep volume and length, and how far the last solve was from balance.

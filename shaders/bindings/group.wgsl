@@ -151,6 +151,25 @@ fn is_carried(rest_row: u32) -> bool {
     return is_held(rest_row) || rest_at(rest_row, REST_SLIDES) > 0.5 || rest_at(rest_row, REST_CARRIED) > 0.5;
 }
 
+// Whether fascia ties the chain.
+fn is_tied(chain: Chain) -> bool {
+    return rest_at(rest_row_of(chain, 0u), REST_TIED) > 0.5;
+}
+
+// The strains at which a segment bears no stress: as built, or as fascia has it.
+fn reference_of(chain: Chain, segment: u32, tied: bool) -> Reference {
+    if tied {
+        let row = node_row_of(chain, segment);
+        return Reference(
+            node3(row, NODE_REFERENCE_STRAIN),
+            node3(row, NODE_REFERENCE_DARBOUX),
+            node_at(row, NODE_REFERENCE_SCALE),
+        );
+    }
+    let row = rest_row_of(chain, segment);
+    return Reference(rest3(row, REST_STRAIN), rest3(row, REST_DARBOUX), rest_at(row, REST_SCALE));
+}
+
 // Whether the chain has a contact plane: its first plane's normal is not zero.
 fn has_planes(chain: Chain) -> bool {
     return any(input3(chain.input, INPUT_PLANES) != vec3<f32>());
@@ -190,7 +209,7 @@ fn bones_move(chain: Chain) -> bool {
 
 // Whether it is known what the chain stored where the last solve ended.
 fn known(chain: Chain) -> bool {
-    return chain_at(chain.chain, CHAIN_HISTORY) == 1.0;
+    return chain_at(chain.chain, CHAIN_HISTORY) == 1.0 && chain_at(chain.chain, CHAIN_POTENTIAL) >= 0.0;
 }
 
 // 1 where the second-order step is taken, else 0.

@@ -69,7 +69,7 @@ fn standing(chain: Chain, inv_step2: f32, contracting: bool, excitation: Excitat
     return sum;
 }
 
-// What a contact and surface bending (15) store at a node (J), given where it and its neighbours are.
+// What a contact, surface bending (15) and fascia store at a node (J), given where it and its neighbours are.
 fn stored_by_node(
     chain: Chain,
     inv_step2: f32,
@@ -85,6 +85,9 @@ fn stored_by_node(
     }
     if index > 0u && index + 1u < chain.node_count {
         stored = stored + surface_potential(chain, index, vec3<f32>(before.scale, here.scale, next.scale));
+    }
+    if is_tied(chain) {
+        stored = stored + tie_potential(rest_row_of(chain, index), node_row_of(chain, index), here.moved);
     }
     return stored;
 }
@@ -103,7 +106,8 @@ fn stored_by_segment(
     var rest_row = load_rest_row(rest_row_of(chain, index));
     var excited = excitation;
     excited.prev_stretch = node_at(row, NODE_PREV_FIBRE_STRETCH);
-    return segment_potential(placed_section(a, row), placed_section(b, next), &rest_row, contracting, excited);
+    let reference = reference_of(chain, index, is_tied(chain));
+    return segment_potential(placed_section(a, row), placed_section(b, next), &rest_row, reference, contracting, excited);
 }
 
 // By how much Π may seem to grow (J) because states and strains are rounded.

@@ -56,7 +56,20 @@ const REST_FIBRE_STIFFNESS: u32 = 54u;
 const REST_SERIES: u32 = 55u;
 const REST_TURN_ROUNDING: u32 = 56u;
 const REST_FASTEST2: u32 = 57u;
-const REST_ENTRIES: u32 = 58u;
+const REST_NEXT_PLACE: u32 = 58u;
+const REST_NEXT_FRAME: u32 = 61u;
+const REST_BUILT_STRAIN: u32 = 65u;
+const REST_BUILT_DARBOUX: u32 = 68u;
+const REST_LETS_IN: u32 = 71u;
+const REST_FOLLOWS: u32 = 72u;
+const REST_FASCIA: u32 = 73u;
+const REST_FASCIA_TAUT: u32 = 74u;
+const REST_FASCIA_ACTIVE: u32 = 75u;
+const REST_LENGTH: u32 = 76u;
+const REST_WEIGHT_STRETCH: u32 = 77u;
+const REST_TURN_SLOT: u32 = 78u;
+const REST_TIED: u32 = 79u;
+const REST_ENTRIES: u32 = 80u;
 
 // Entries of a node row, one a node, of the state.
 const NODE_PLACE: u32 = 0u;
@@ -85,7 +98,11 @@ const NODE_CONTACT_OFFSET: u32 = 58u;
 const NODE_CONTACT_STIFFNESS: u32 = 59u;
 const NODE_FRICTION_LIMIT: u32 = 60u;
 const NODE_PREV_FIBRE_STRETCH: u32 = 61u;
-const NODE_ENTRIES: u32 = 62u;
+const NODE_REFERENCE_STRAIN: u32 = 62u;
+const NODE_REFERENCE_DARBOUX: u32 = 65u;
+const NODE_REFERENCE_SCALE: u32 = 68u;
+const NODE_TIE: u32 = 69u;
+const NODE_ENTRIES: u32 = 70u;
 
 // Entries of an input row, one a group: what the host says once a frame.
 const INPUT_BONE_FROM: u32 = 0u;
@@ -96,7 +113,8 @@ const INPUT_ACTIVATION: u32 = 60u;
 const INPUT_PLANES: u32 = 61u;
 const INPUT_PLANE: u32 = 5u;
 const INPUT_MAX_PLANES: u32 = 4u;
-const INPUT_ENTRIES: u32 = 81u;
+const INPUT_TELEPORT: u32 = 81u;
+const INPUT_ENTRIES: u32 = 82u;
 
 // Entries of a chain row, one a group, of the state: how its bones moved, and how its solves went.
 const CHAIN_BONE_OLDER: u32 = 0u;
@@ -108,7 +126,9 @@ const CHAIN_START_POTENTIAL: u32 = 86u;
 const CHAIN_POTENTIAL: u32 = 87u;
 const CHAIN_ROUGH: u32 = 88u;
 const CHAIN_CALM: u32 = 89u;
-const CHAIN_ENTRIES: u32 = 90u;
+const CHAIN_UNWELL: u32 = 90u;
+const CHAIN_RESETS: u32 = 91u;
+const CHAIN_ENTRIES: u32 = 92u;
 
 // Entries of a node's scratch row: the block factor, and steps.
 const SCRATCH_LOWER: u32 = 0u;
@@ -136,12 +156,11 @@ struct StepParams {
     second_order: f32,
     first_substep: u32,
     retries: u32,
+    frame: f32,
     group_count: u32,
     skin_block_count: u32,
     section_block_count: u32,
-    padding_a: u32,
-    padding_b: u32,
-    padding_c: u32,
+    padding: vec2<u32>,
 }
 
 // Word index of one entry of one lane in an array whose rows have `entries` entries.

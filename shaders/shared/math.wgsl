@@ -91,6 +91,14 @@ fn turn_to(q: Quaternion, to: Quaternion) -> vec3<f32> {
     return relative.xyz * (2.0 / w);
 }
 
+// Turned the shortest way so that its w lies along a direction, which need not be a unit vector.
+fn turned_along(q: Quaternion, path: vec3<f32>) -> Quaternion {
+    let w = axes_of(q)[2];
+    // Against w there is no shortest way.
+    let cosine = larger(sqrt(dot(path, path)) + dot(w, path), 1.0e-3);
+    return normalised(product(Quaternion(cross(w, path), cosine), q));
+}
+
 // From `q` (α = 0) to `to` (α = 1) by the shorter way, normalised linear interpolation.
 fn blend(q: Quaternion, to: Quaternion, alpha: f32) -> Quaternion {
     let near = where_less(dot(q, to), 0.0, -alpha, alpha);

@@ -28,14 +28,6 @@ struct Reference {
     scale: f32,
 }
 
-fn load_reference(row: ptr<function, RestRow>) -> Reference {
-    return Reference(
-        vec3<f32>((*row)[REST_STRAIN], (*row)[REST_STRAIN + 1u], (*row)[REST_STRAIN + 2u]),
-        vec3<f32>((*row)[REST_DARBOUX], (*row)[REST_DARBOUX + 1u], (*row)[REST_DARBOUX + 2u]),
-        (*row)[REST_SCALE],
-    );
-}
-
 // Shorter along w by a factor, and as much thicker as keeps the volume.
 fn shortened(reference: Reference, by: f32) -> Reference {
     let strain = vec3<f32>(reference.strain.xy, reference.strain.z * by);
@@ -157,11 +149,11 @@ fn segment_potential(
     a: Section,
     b: Section,
     row: ptr<function, RestRow>,
+    reference: Reference,
     contracting: bool,
     excitation: Excitation,
 ) -> Stored {
     let strain = measure(a, b, (*row)[REST_INV_LENGTH]);
-    let reference = load_reference(row);
     if !contracting {
         return elastic_energy(strain, row, reference);
     }
@@ -175,16 +167,17 @@ fn segment_terms(
     a: Section,
     b: Section,
     row: ptr<function, RestRow>,
+    reference: Reference,
     contracting: bool,
     excitation: Excitation,
     terms: ptr<function, SegmentTerms>,
 ) {
     let strain = measure(a, b, (*row)[REST_INV_LENGTH]);
-    var reference = load_reference(row);
+    var unstressed = reference;
     if contracting {
-        reference = shortened(reference, shortening(excitation, row));
+        unstressed = shortened(reference, shortening(excitation, row));
     }
-    elastic_terms(strain, row, reference, terms);
+    elastic_terms(strain, row, unstressed, terms);
     if contracting {
         let fibres = contract(fibre_stretch(strain, row), row, excitation);
         add_fibres(strain, row, fibres, terms);

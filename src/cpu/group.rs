@@ -95,6 +95,12 @@ pub fn has_planes<T: Copy + Into<f64>>(inputs: &[Entry<T>]) -> bool {
     inputs[input::PLANES..input::PLANES + 3].iter().flatten().any(|&value| value.into() != 0.0)
 }
 
+/// Whether any chain's bones are elsewhere at once at the frame's start.
+#[inline(always)]
+pub fn has_teleports<T: Copy + Into<f64>>(inputs: &[Entry<T>]) -> bool {
+    inputs[input::TELEPORT].iter().any(|&value| value.into() != 0.0)
+}
+
 /// Whether any chain's fibres have a say.
 #[inline(always)]
 pub fn contracts<T: Copy + Into<f64>>(group: &Group<T>) -> bool {

@@ -1,6 +1,8 @@
 //! The CPU path: complete, and the specification of the GPU's. One module a stage.
 
 pub mod block_tridiagonal;
+mod carry;
+pub mod check_health;
 pub mod deform_skin;
 pub mod fascia;
 pub mod fibres;
@@ -74,6 +76,10 @@ where
         Stage::UpdateVelocities => {
             stage_scope!(Stage::UpdateVelocities);
             update_velocities::update_velocities(lanes, params, group);
+        }
+        Stage::CheckHealth => {
+            stage_scope!(Stage::CheckHealth);
+            check_health::check_health(lanes, params, group);
         }
         Stage::GatherInputs | Stage::PoseSections | Stage::DeformSkin | Stage::ScatterOutputs => {}
     }

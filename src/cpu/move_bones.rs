@@ -3,18 +3,25 @@
 
 #![allow(clippy::needless_range_loop, reason = "entries are indexed as in the layout")]
 
+use super::carry::{carried, teleport};
 use super::fascia::refer;
-use super::group::Group;
-use super::lanes::{Entry, Lane, Lanes};
+use super::group::{Group, has_teleports};
+use super::lanes::{Entry, Lanes};
 use super::math::{Quaternion, V3};
 use crate::layout::{MAX_BONES, POSE, chain, input, node, rest};
 use crate::step::StepParams;
 
 /// Interpolates the bones of every chain through the frame and sets the targets of the nodes that they hold or carry.
 #[inline(always)]
-pub fn move_bones<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>) {
+pub fn move_bones<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>)
+where
+    L::Scalar: Into<f64>,
+{
     if params.first_substep != 0 {
         shift_origin(lanes, group);
+        if has_teleports(group.inputs) {
+            teleport(lanes, params, group);
+        }
     }
     let alpha = lanes.splat(params.alpha);
     let (inputs, chains) = (group.inputs, &mut *group.chains);
@@ -28,7 +35,7 @@ pub fn move_bones<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::
         }
         let from = pose_at(lanes, inputs, input::BONE_FROM + offset);
         let to = pose_at(lanes, inputs, input::BONE_TO + offset);
-        let (place, frame) = if slot == 0 {
+        let (mut place, mut frame) = if slot == 0 {
             between(lanes, from, to, alpha)
         } else {
             // Against the bone before, about which it may turn: what is linked stays linked on the way.
@@ -39,6 +46,12 @@ pub fn move_bones<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::
             let now = pose_at(lanes, chains, chain::BONE_NOW + before);
             (now.0 + now.1.rotate(lanes, place), now.1.product(frame).normalised(lanes))
         };
+        if group.rest.has_free_chain {
+            // What carries a free chain is not what it hangs on.
+            let hangs = lanes.load(&inputs[input::HANGS]);
+            place = V3::load(lanes, chains, chain::BONE_NOW + offset).or(lanes, place, hangs);
+            frame = Quaternion::load(lanes, chains, chain::BONE_NOW + offset + 3).or(lanes, frame, hangs);
+        }
         place.store(lanes, chains, chain::BONE_NOW + offset);
         frame.store(lanes, chains, chain::BONE_NOW + offset + 3);
     }
@@ -84,16 +97,7 @@ fn between<L: Lanes>(
 #[inline(always)]
 fn set_target<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, index: usize) {
     let rest_row = group.rest.row(index);
-    let slot = lanes.load(&rest_row[rest::HOLD_SLOT]);
-    let turn_slot = lanes.load(&rest_row[rest::TURN_SLOT]);
-    let (mut place, mut frame) = on_bone(lanes, group, [slot, turn_slot], rest_row, rest::HOLD_PLACE);
-    if group.rest.bone_count > 1 {
-        let along = (lanes.load(&rest_row[rest::BONE_BLEND]) - slot).max(lanes.splat(0.0));
-        let next_slot = slot + lanes.splat(1.0);
-        let next = on_bone(lanes, group, [next_slot; 2], rest_row, rest::NEXT_PLACE);
-        place = place + (next.0 - place) * along;
-        frame = frame.blend(lanes, next.1, along);
-    }
+    let (place, mut frame) = carried(lanes, group.rest, &group.chains[chain::BONE_NOW..], index);
     if group.rest.slides[index] && index > 0 && index + 1 < group.rest.node_count {
         // Where the bone holds the frame, it guides along that.
         let turns = lanes.load(&rest_row[rest::SLIDES]) * lanes.load(&rest_row[rest::FREE_FRAME]);
@@ -107,38 +111,6 @@ fn set_target<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, index: usize) {
     let row = group.row_mut(index);
     place.store(lanes, row, node::TARGET_PLACE);
     frame.store(lanes, row, node::TARGET_FRAME);
-}
-
-/// The place and the frame that the chain's bones give the node: from the first one's origin, in the second one's frame, those
-/// stored from `at` on.
-#[inline(always)]
-fn on_bone<L: Lanes>(
-    lanes: L,
-    group: &Group<L::Scalar>,
-    [slot, turn_slot]: [L::V; 2],
-    rest_row: &[Entry<L::Scalar>],
-    at: usize,
-) -> (V3<L::V>, Quaternion<L::V>) {
-    let bone = bone_of_slot(lanes, group, chain::BONE_NOW, slot);
-    let turn = bone_of_slot(lanes, group, chain::BONE_NOW, turn_slot);
-    let frame = Quaternion([turn[3], turn[4], turn[5], turn[6]]);
-    let place = V3([bone[0], bone[1], bone[2]]) + frame.rotate(lanes, V3::load(lanes, rest_row, at));
-    (place, frame.product(Quaternion::load(lanes, rest_row, at + 3)).normalised(lanes))
-}
-
-/// One of the poses stored from `at` on, by each chain's own slot.
-#[inline(always)]
-pub(super) fn bone_of_slot<L: Lanes>(lanes: L, group: &Group<L::Scalar>, at: usize, slot: L::V) -> [L::V; POSE] {
-    let last = group.rest.bone_count - 1;
-    let mut pose = [lanes.splat(0.0); POSE];
-    for entry in 0..POSE {
-        pose[entry] = lanes.load(&group.chains[at + last * POSE + entry]);
-        for below in (0..last).rev() {
-            let this = lanes.load(&group.chains[at + below * POSE + entry]);
-            pose[entry] = slot.where_less(lanes.splat(below as f32 + 0.5), this, pose[entry]);
-        }
-    }
-    pose
 }
 
 /// Carries every place over to the chain's new origin.

@@ -11,12 +11,12 @@
 
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
+use super::carry::bone_of_slot;
 use super::fibres::{Excitation, fibre_stretch};
 use super::group::{Group, bones_move, contracts, has_planes, known, second_order};
 use super::holds::Placed;
 use super::lanes::{Entry, Lane, Lanes, unrolled};
 use super::math::{Mat3, Quaternion, V3};
-use super::move_bones::bone_of_slot;
 use super::potential::stored_at_start;
 use super::rod_energies::{Section, measure};
 use crate::layout::{chain, input, node, rest};
@@ -172,7 +172,8 @@ fn motion_of_bone<L: Lanes>(
     point: V3<L::V>,
 ) -> (V3<L::V>, V3<L::V>) {
     let two = lanes.splat(2.0);
-    let (from, to) = (bone_of_slot(lanes, group, from, slot), bone_of_slot(lanes, group, to, slot));
+    let (from, to) = (&group.chains[from..], &group.chains[to..]);
+    let (from, to) = (bone_of_slot(lanes, group.rest, from, slot), bone_of_slot(lanes, group.rest, to, slot));
     let origin = V3([from[0], from[1], from[2]]);
     let from_frame = Quaternion([from[3], from[4], from[5], from[6]]);
     let to_frame = Quaternion([to[3], to[4], to[5], to[6]]);
@@ -191,9 +192,11 @@ fn extrapolated<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>], [now, older]: [usi
 }
 
 /// A chain's motion as if it were rigid.
-struct RigidMotion<V> {
-    centre: V3<V>,
-    velocity: V3<V>,
+pub(super) struct RigidMotion<V> {
+    /// Its centre of mass (m).
+    pub centre: V3<V>,
+    /// The centre's velocity (m/s).
+    pub velocity: V3<V>,
     spin: V3<V>,
 }
 
@@ -212,7 +215,7 @@ pub const SLENDER: f32 = 0.005;
 /// that are nothing elsewhere make it whirl in a bow at its first bending frequency, a rigid motion that would last.
 /// So Ω = (I² + (SLENDER·tr I)²)⁻¹ I L.
 #[inline(always)]
-fn rigid_motion<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> RigidMotion<L::V> {
+pub(super) fn rigid_motion<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> RigidMotion<L::V> {
     let zero = lanes.splat(0.0);
     let zero3 = V3([zero; 3]);
     let (mut mass, mut moment, mut momentum) = (zero, zero3, zero3);
@@ -247,7 +250,7 @@ fn rigid_motion<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> RigidMotion<L::
 
 /// A mass of a node; padding has no radius and so no say.
 #[inline(always)]
-fn unpadded<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize, entry: usize) -> L::V {
+pub(super) fn unpadded<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize, entry: usize) -> L::V {
     let zero = lanes.splat(0.0);
     let row = group.rest.row(index);
     zero.where_less(lanes.at(row, rest::RADIUS), lanes.at(row, entry), zero)

@@ -33,6 +33,8 @@ pub struct Chain {
     pub activation_times: [f32; 2],
     /// Rest volume (m³).
     pub rest_volume: f64,
+    /// Rest length (m).
+    pub rest_length: f64,
 }
 
 impl Chain {
@@ -53,7 +55,15 @@ pub struct Flesh {
     pub(crate) chains: Vec<Chain>,
     pub(crate) groups: Vec<GroupRest<f32>>,
     pub(crate) bones: Vec<Pose>,
+    /// How long the box around all rods is along its diagonal (m).
+    pub(crate) size: f64,
+    /// For each bone, the length of the longest rod that hangs on it, at least a share of the size (m); infinite where
+    /// none does.
+    pub(crate) reaches: Vec<f64>,
 }
+
+/// The least share of the flesh's size that a bone's reach is: so that hands, which are fast, do not seem to jump.
+const LEAST_REACH: f64 = 0.15;
 
 impl Flesh {
     /// Builds rods that hang on bones, given the bones' rest poses.
@@ -80,8 +90,18 @@ impl Flesh {
             }
             groups.push(rest);
         }
-        let chains = chains.into_iter().flatten().collect();
-        Ok(Self { chains, groups, bones: bones.to_vec() })
+        let chains: Vec<Chain> = chains.into_iter().flatten().collect();
+        let places = || rods.iter().flat_map(|rod| &rod.nodes).map(|node| node.place);
+        let size = places().fold(DVec3::NEG_INFINITY, DVec3::max) - places().fold(DVec3::INFINITY, DVec3::min);
+        let size = if rods.is_empty() { 0.0 } else { size.length() };
+        let mut reaches = vec![f64::INFINITY; bones.len()];
+        for chain in &chains {
+            for &bone in &chain.bones {
+                let so_far = if reaches[bone].is_finite() { reaches[bone] } else { LEAST_REACH * size };
+                reaches[bone] = so_far.max(chain.rest_length);
+            }
+        }
+        Ok(Self { chains, groups, bones: bones.to_vec(), size, reaches })
     }
 
     /// The chains, in the order of the rods given to [`Flesh::build`].
@@ -111,14 +131,18 @@ impl Flesh {
 
     /// For each node of each group, which lanes a bone holds anything of or carries.
     pub fn carried_lanes(&self) -> impl Iterator<Item = Vec<[bool; LANES]>> {
-        let carried = |row: &[Entry<f32>]| {
+        let carried = |first: &[Entry<f32>], row: &[Entry<f32>]| {
             std::array::from_fn(|lane| {
-                [rest::FREE_PLACE, rest::FREE_FRAME, rest::FREE_SCALE].iter().any(|&entry| row[entry][lane] == 0.0)
+                first[rest::TIED][lane] != 0.0
+                    || [rest::FREE_PLACE, rest::FREE_FRAME, rest::FREE_SCALE].iter().any(|&entry| row[entry][lane] == 0.0)
                     || row[rest::SLIDES][lane] != 0.0
                     || row[rest::CARRIED][lane] != 0.0
             })
         };
-        self.groups.iter().map(move |group| group.rows.chunks(rest::ENTRIES).map(carried).collect())
+        let lanes = move |group: &GroupRest<f32>| {
+            group.rows.chunks(rest::ENTRIES).map(|row| carried(group.row(0), row)).collect()
+        };
+        self.groups.iter().map(lanes)
     }
 
     /// The groups that the stages step, for tests and benches.
@@ -206,7 +230,11 @@ fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpe
             set(j, entry, value);
         }
     }
-    for (entry, value) in rounding(&group.rows, lane, &lengths) {
+    let rest_length: f64 = lengths.iter().sum();
+    for (entry, value) in rounding(&group.rows, lane, &lengths)
+        .into_iter()
+        .chain([(rest::LENGTH, rest_length), (rest::WEIGHT_STRETCH, weight_stretch(&group.rows, lane, count))])
+    {
         group.rows[entry][lane] = value as f32;
     }
     let peaks: Vec<f64> =
@@ -248,6 +276,7 @@ fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpe
         fibres: rod.fibres.clone(),
         activation_times: [rod.contraction.activation_time as f32, rod.contraction.deactivation_time as f32],
         rest_volume,
+        rest_length,
     }
 }
 
@@ -323,6 +352,14 @@ fn rounding(rows: &[Entry<f32>], lane: usize, lengths: &[f64]) -> [(usize, f64);
         fastest = fastest.max(along / (length * length * at(j, rest::MASS).min(at(j + 1, rest::MASS))));
     }
     [(rest::STRAIN_ROUNDING, strain), (rest::TURN_ROUNDING, turn), (rest::FASTEST2, fastest)]
+}
+
+/// See [`rest::WEIGHT_STRETCH`]; at most 10⁶.
+fn weight_stretch(rows: &[Entry<f32>], lane: usize, count: usize) -> f64 {
+    let at = |node: usize, entry: usize| f64::from(rows[node * rest::ENTRIES + entry][lane]);
+    let mass: f64 = (0..count).map(|j| at(j, rest::MASS)).sum();
+    let softest = (0..count - 1).map(|j| at(j, rest::AXIAL) * at(j, rest::INV_LENGTH)).fold(f64::INFINITY, f64::min);
+    (mass / softest).min(1.0e6)
 }
 
 /// How far apart two sections are along their mean tangent (m): times their mean area, the volume between them, however
@@ -433,11 +470,14 @@ pub(super) fn bones_along(rod: &RodSpec) -> (Vec<usize>, Vec<(Attachment, usize)
     (bones, slots)
 }
 
-/// Writes what bones hold and carry; returns the chain's bones.
+/// Writes what bones hold and carry, and of a free chain what the root carries; returns the chain's bones.
 fn attach(group: &mut GroupRest<f32>, lane: usize, rod: &RodSpec, poses: &[Pose], bones: &[Pose]) -> Vec<usize> {
     let (along_rod, held) = bones_along(rod);
     let (Some((first, _)), Some((last, _))) = (held.first(), held.last()) else {
         group.has_free_chain = true;
+        for (j, pose) in poses.iter().enumerate() {
+            write_local(&mut group.rows[j * rest::ENTRIES..][..rest::ENTRIES], rest::HOLD_PLACE, lane, pose);
+        }
         return along_rod;
     };
     group.bone_count = group.bone_count.max(along_rod.len());
@@ -503,6 +543,7 @@ const FIRM: f64 = 3.0;
 /// Ties a lane's chain across its path: so that weight and tension leave it in its bed.
 fn tie(group: &mut GroupRest<f32>, lane: usize, rod: &RodSpec) {
     group.has_fascia = true;
+    group.rows[rest::TIED][lane] = 1.0;
     let count = rod.nodes.len();
     let at = |group: &GroupRest<f32>, j: usize, entry: usize| f64::from(group.row(j)[entry][lane]);
     for j in 0..count {

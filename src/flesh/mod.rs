@@ -1,6 +1,7 @@
 //! Flesh: rods on bones. The immutable [`Flesh`] is shared by every instance; a [`FleshState`] is one of them.
 
 mod balance;
+mod bone_motion;
 mod build;
 mod bundle;
 mod check;
@@ -9,6 +10,7 @@ mod shape_matching;
 mod spec;
 mod state;
 
+pub(crate) use bone_motion::BoneMotion;
 pub(crate) use build::spacing;
 pub(crate) use build::LIVELY;
 pub use build::{Chain, Flesh};
@@ -18,4 +20,5 @@ pub(crate) use check::check as check_rod;
 pub use muscle_state::MuscleState;
 pub use shape_matching::{MatchError, RestDisc, RestSection, Similarity, rotational_part};
 pub use spec::{Attachment, BuildError, Carriers, Contraction, Holds, RodNode, RodSpec, SCALE_RANGE};
+pub(crate) use state::FrameInputs;
 pub use state::{FleshState, GroupState, NodeState};

@@ -2,9 +2,11 @@
 
 use glam::{DVec3, Quat, Vec3};
 
+use super::bone_motion::BoneMotion;
 use super::build::{Chain, Flesh};
 use crate::cpu::lanes::{Entry, LANES};
 use crate::layout::{MAX_BONES, POSE, chain, input, node, rest};
+use crate::step::FrameReport;
 use crate::{HalfSpace, Pose};
 
 /// A group's node, input and chain rows.
@@ -47,17 +49,42 @@ pub struct FleshState {
     pub(crate) groups: Vec<GroupState>,
     /// Each chain's origin in the world (m).
     pub(crate) origins: Vec<DVec3>,
-    /// The bones at the last frame's end.
-    pub(crate) bones: Vec<Pose>,
+    /// How the bones went in the last frame.
+    pub(crate) motion: BoneMotion,
 }
 
-/// Origins move in steps of this (m), so that shifts are exact in f32.
-const ORIGIN_STEP: f64 = 0.125;
-/// How far a chain's first bone-held place may be from its origin (m) before the origin follows.
-const ORIGIN_REACH: f64 = 0.5;
+/// What the host says of a frame.
+pub(crate) struct FrameInputs<'a> {
+    /// Where the bones are at its end.
+    pub bones: &'a [Pose],
+    /// Where the root is at its end.
+    pub root: &'a Pose,
+    /// One for each chain.
+    pub activations: &'a [f32],
+    /// Contact planes.
+    pub planes: &'a [HalfSpace],
+    /// How long it is.
+    pub frame: FrameReport,
+    /// [`StepConfig::jump`](crate::step::StepConfig::jump).
+    pub jump: f64,
+}
 
-fn snapped(place: DVec3) -> DVec3 {
-    (place / ORIGIN_STEP).round() * ORIGIN_STEP
+/// Origins of long chains move in steps of this (m), so that shifts are exact in f32.
+const ORIGIN_STEP: f64 = 0.125;
+/// How far a chain's first bone-held place may be from its origin, in steps, before the origin follows.
+const ORIGIN_REACH: f64 = 4.0;
+
+impl Chain {
+    /// In which steps its origin moves (m): the largest power of two below a quarter of its length, so that places have
+    /// digits for its strains whatever its size.
+    fn origin_step(&self) -> f64 {
+        (0.25 * self.rest_length).log2().floor().exp2().min(ORIGIN_STEP)
+    }
+
+    /// The nearest place where its origin may be.
+    fn origin_at(&self, place: DVec3) -> DVec3 {
+        (place / self.origin_step()).round() * self.origin_step()
+    }
 }
 
 impl FleshState {
@@ -85,7 +112,8 @@ impl FleshState {
                 GroupState { nodes, inputs, chains }
             })
             .collect();
-        let mut state = Self { groups, origins: vec![DVec3::ZERO; flesh.chains.len()], bones: bones.to_vec() };
+        let motion = BoneMotion::still(bones, root);
+        let mut state = Self { groups, origins: vec![DVec3::ZERO; flesh.chains.len()], motion };
         for index in 0..flesh.chains.len() {
             state.rest_chain(flesh, index, root);
         }
@@ -96,7 +124,7 @@ impl FleshState {
     pub(crate) fn carried(&self, flesh: &Flesh, chain: usize, node: usize, root: &Pose) -> Pose {
         let rest = &flesh.chains[chain].rest[node];
         let Some(([first, second], along)) = flesh.carriers(chain, node) else { return *root * *rest };
-        let by = |bone: usize| self.bones[bone] * flesh.bones[bone].inverse() * *rest;
+        let by = |bone: usize| self.motion.to[bone] * flesh.bones[bone].inverse() * *rest;
         let (first, second) = (by(first), by(second));
         let near = if first.rotation.dot(second.rotation) < 0.0 { -second.rotation } else { second.rotation };
         Pose::new(
@@ -112,7 +140,7 @@ impl FleshState {
         Self {
             groups: self.groups.iter().map(group).collect(),
             origins: self.origins.clone(),
-            bones: self.bones.clone(),
+            motion: self.motion.clone(),
         }
     }
 
@@ -120,7 +148,7 @@ impl FleshState {
     fn rest_chain(&mut self, flesh: &Flesh, index: usize, root: &Pose) {
         let Chain { group, lane, bones, rest, .. } = &flesh.chains[index];
         let poses: Vec<Pose> = (0..rest.len()).map(|j| self.carried(flesh, index, j, root)).collect();
-        let origin = snapped(poses[0].translation);
+        let origin = flesh.chains[index].origin_at(poses[0].translation);
         self.origins[index] = origin;
         let state = &mut self.groups[*group];
         let padded = state.nodes.len() / node::ENTRIES;
@@ -151,36 +179,45 @@ impl FleshState {
         state.inputs[input::HANGS][*lane] = if bones.is_empty() { 0.0 } else { 1.0 };
         for slot in 0..MAX_BONES {
             let Some(bone) = flesh.chains[index].bone_in_slot(slot) else { break };
-            let at = slot * POSE;
+            let (at, bone) = (slot * POSE, &self.motion.to[bone]);
             for pose in [input::BONE_FROM, input::BONE_TO] {
-                write_pose(&mut state.inputs, pose + at, *lane, &self.bones[bone], origin);
+                write_pose(&mut state.inputs, pose + at, *lane, bone, origin);
             }
             for pose in [chain::BONE_OLDER, chain::BONE_PREV, chain::BONE_NOW] {
-                write_pose(&mut state.chains, pose + at, *lane, &self.bones[bone], origin);
+                write_pose(&mut state.chains, pose + at, *lane, bone, origin);
             }
         }
     }
 
-    /// Stage `gather_inputs`: where the bones go in this frame, and origins that follow them.
-    ///
-    /// `bones` are the poses at the frame's end.
-    pub(crate) fn gather_inputs(&mut self, flesh: &Flesh, bones: &[Pose], activations: &[f32], planes: &[HalfSpace]) {
+    /// Stage `gather_inputs`: where the bones go in this frame, and origins that follow them. Tells of what jumped: a bone,
+    /// or `None` for the root.
+    pub(crate) fn gather_inputs(&mut self, flesh: &Flesh, inputs: &FrameInputs, told: impl FnMut(Option<usize>)) {
+        let FrameInputs { bones, root, activations, planes, frame, jump } = *inputs;
+        let elsewhere = self.motion.begin(flesh, (bones, root), &frame, jump, told);
         for (index, info) in flesh.chains.iter().enumerate() {
             let state = &mut self.groups[info.group].inputs;
             let mut shift = DVec3::ZERO;
+            let teleport = if elsewhere { self.motion.teleport(&info.bones, info.rest_length) } else { 0.0 };
+            state[input::TELEPORT][info.lane] = teleport;
             if let Some(&first) = info.bones.first() {
                 let anchor = bones[first] * flesh.bones[first].inverse() * info.rest[0];
                 let away = anchor.translation - self.origins[index];
-                if away.abs().max_element() > ORIGIN_REACH {
-                    shift = snapped(away);
-                    self.origins[index] += shift;
+                if away.abs().max_element() > ORIGIN_REACH * info.origin_step() {
+                    let moved = info.origin_at(away);
+                    self.origins[index] += moved;
+                    // What goes with its bones at once is brought to the new origin by that.
+                    shift = if teleport == 0.0 { moved } else { DVec3::ZERO };
                 }
                 let origin = self.origins[index];
                 for slot in 0..MAX_BONES {
                     let bone = info.bone_in_slot(slot).unwrap_or(first);
                     let at = slot * POSE;
-                    write_pose(state, input::BONE_FROM + at, info.lane, &self.bones[bone], origin);
+                    write_pose(state, input::BONE_FROM + at, info.lane, &self.motion.from[bone], origin);
                     write_pose(state, input::BONE_TO + at, info.lane, &bones[bone], origin);
+                }
+            } else {
+                for pose in [input::BONE_FROM, input::BONE_TO] {
+                    write_pose(state, pose, info.lane, root, self.origins[index]);
                 }
             }
             state[input::ACTIVATION][info.lane] = activations[index];
@@ -195,7 +232,21 @@ impl FleshState {
                 state[at + 4][info.lane] = friction;
             }
         }
-        self.bones.copy_from_slice(bones);
+        self.motion.end(bones);
+    }
+
+    /// How often each chain was laid anew.
+    pub(crate) fn resets(&self, flesh: &Flesh) -> impl Iterator<Item = u32> {
+        flesh.chains.iter().map(|info| self.groups[info.group].chains[chain::RESETS][info.lane] as u32)
+    }
+
+    /// Puts every chain at rest on bones, as [`Self::at_rest`]; how often chains were laid anew is kept.
+    pub(crate) fn rest_on(&mut self, flesh: &Flesh, bones: &[Pose], root: &Pose) {
+        let mut state = Self::at_rest(flesh, bones, root);
+        for (new, old) in state.groups.iter_mut().zip(&self.groups) {
+            new.chains[chain::RESETS] = old.chains[chain::RESETS];
+        }
+        *self = state;
     }
 
     /// Each group's node rows and chain rows, see [`crate::layout`].

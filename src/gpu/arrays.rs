@@ -103,11 +103,12 @@ macro_rules! chain_stage {
 
 /// The kernel of every stage that has one.
 pub const KERNELS: &[(Stage, KernelSpec)] = &[
-    chain_stage!(MoveBones, "move_bones"),
-    chain_stage!(Predict, "predict", "holds", "node_terms", "potential"),
-    chain_stage!(SolveRods, "solve_rods", "holds", "node_terms", "potential"),
+    chain_stage!(MoveBones, "move_bones", "carry", "fascia"),
+    chain_stage!(Predict, "predict", "holds", "node_terms", "fascia", "potential"),
+    chain_stage!(SolveRods, "solve_rods", "holds", "node_terms", "fascia", "potential"),
     chain_stage!(SolveContacts, "solve_contacts", "holds", "node_terms"),
     chain_stage!(UpdateVelocities, "update_velocities"),
+    chain_stage!(CheckHealth, "check_health", "carry"),
     (
         Stage::PoseSections,
         KernelSpec {

@@ -6,9 +6,8 @@ use super::arrays::{ARRAYS, CHAIN_ROWS, KERNELS, NODE_ROWS, SECTION_MATRICES, SK
 use super::readback::{BufferPart, read_now};
 use super::residents::{Front, Residents, Upload};
 use super::{Buffers, GpuDevice, GpuError, Kernel, Readback, Recorder, StageTimer};
-use crate::HalfSpace;
 use crate::layout::{SkinnedVertex, workgroups};
-use crate::physics::{Instance, PipelineProgress, Progress, Slot};
+use crate::physics::{HostFrame, Instance, PipelineProgress, Progress, Slot};
 use crate::step::{Stage, StepParams};
 use crate::timing::StageTimes;
 
@@ -24,8 +23,8 @@ pub(crate) struct GpuFrame<'a> {
     pub schedule: &'a [(Stage, u32)],
     /// Parameters of each substep.
     pub substeps: Vec<StepParams>,
-    /// Contact planes.
-    pub planes: &'a [HalfSpace],
+    /// What the host says of it.
+    pub host: HostFrame<'a>,
     /// The step's number.
     pub step: u64,
     /// Whether deformed vertices come back to the host.
@@ -138,7 +137,7 @@ impl GpuBackend {
         let Self { gpu, buffers, kernels, residents, results, timer, .. } = self;
         let mut upload = Upload { gpu, buffers, encoder };
         residents.follow(&mut upload, slots, tag)?;
-        residents.gather_inputs(&mut upload, slots, frame.planes)?;
+        residents.gather_inputs(&mut upload, slots, &frame.host)?;
         let group_count = residents.groups.end() as u32;
         let (skin_block_count, section_block_count) = (residents.skin_block_count(), residents.section_block_count());
         for params in &mut frame.substeps {
@@ -300,7 +299,7 @@ fn mirror(residents: &Residents, slots: &mut [Slot], front: &Front, arrived: &Un
         chains_at += copy_from(bytemuck::cast_slice_mut(&mut group.chains), &chain_bytes[chains_at..]);
     }
     instance.state.nodes.origins.clone_from(&front.origins);
-    instance.state.nodes.bones.clone_from(&front.bones);
+    instance.state.nodes.motion.clone_from(&front.motion);
     let skinned_from = chains_from + arrived.extent.chains * row_bytes[1];
     if arrived.extent.matrices > 0 {
         let matrices_from = skinned_from + arrived.extent.skinned * row_bytes[2];
@@ -314,7 +313,7 @@ fn mirror(residents: &Residents, slots: &mut [Slot], front: &Front, arrived: &Un
         let count = (resident.skinned.end - resident.skinned.start) * row_bytes[2];
         mirror_vertices(instance, &bytes[first..first + count as usize], arrived.step);
     }
-    instance.heal();
+    instance.state.health.follow(&instance.flesh, &instance.state.nodes);
 }
 
 fn copy_from(target: &mut [u8], source: &[u8]) -> usize {

@@ -12,11 +12,10 @@ use super::arrays::{
 use super::rows::Rows;
 use super::{Buffers, GpuDevice, GpuError};
 use crate::cpu::lanes::Entry;
-use crate::flesh::{Flesh, FleshState, GroupState};
+use crate::flesh::{BoneMotion, Flesh, FleshState, GroupState};
 use crate::layout::{Group, SectionBlock, SkinBlock, WORKGROUP_SIZE, input};
-use crate::physics::{Instance, Slot};
+use crate::physics::{HostFrame, Instance, InstanceState, Slot};
 use crate::skin::{ModelPose, PaletteMatrix, Skin};
-use crate::{HalfSpace, Pose};
 
 /// Where uploads go.
 pub(super) struct Upload<'a> {
@@ -53,7 +52,7 @@ pub(super) struct Front {
     pub slot: usize,
     pub generation: u32,
     pub origins: Vec<DVec3>,
-    pub bones: Vec<Pose>,
+    pub motion: BoneMotion,
 }
 
 /// Rows of an asset, shared by its instances.
@@ -109,8 +108,8 @@ impl Residents {
         residents
             .filter_map(|(slot, resident)| {
                 let Resident { generation, front, .. } = resident.as_ref()?;
-                let (origins, bones) = (front.origins.clone(), front.bones.clone());
-                Some(Front { slot, generation: *generation, origins, bones })
+                let (origins, motion) = (front.origins.clone(), front.motion.clone());
+                Some(Front { slot, generation: *generation, origins, motion })
             })
             .collect()
     }
@@ -242,7 +241,7 @@ impl Residents {
         &mut self,
         upload: &mut Upload<'_>,
         slots: &mut [Slot],
-        planes: &[HalfSpace],
+        frame: &HostFrame<'_>,
     ) -> Result<(), GpuError> {
         self.inputs.resize(self.groups.end() as usize * input::ENTRIES, [0.0; _]);
         self.pose_rows.resize(self.poses.end() as usize, bytemuck::Zeroable::zeroed());
@@ -252,7 +251,8 @@ impl Residents {
             else {
                 continue;
             };
-            resident.front.gather_inputs(flesh, &state.bones, &state.activations, planes);
+            let InstanceState { bones, root, activations, health, .. } = state;
+            frame.gather_inputs(flesh, &mut resident.front, (bones, root, activations), health);
             let rows = self.inputs.chunks_exact_mut(input::ENTRIES).skip(resident.groups.start as usize);
             for (row, group) in rows.zip(&resident.front.groups) {
                 row.copy_from_slice(&group.inputs);

@@ -2,7 +2,7 @@
 
 use super::GpuDevice;
 use super::backend::GpuFrame;
-use crate::physics::ActiveBackend;
+use crate::physics::{ActiveBackend, HostFrame};
 use crate::step::{Stage, StepConfig};
 use crate::timing::{StageClock, stage_scope};
 use crate::{BackendError, FleshHandle, Physics, PipelineProgress, StepError};
@@ -118,7 +118,8 @@ impl Physics {
     fn record(&mut self, dt: f64, encoder: &mut wgpu::CommandEncoder, clock: &StageClock) -> Result<(), StepError> {
         self.activate(dt);
         let substeps = self.substep_params(dt);
-        let schedule = self.frame_schedule();
+        let schedule = self.frame_schedule(&substeps);
+        let host = HostFrame { planes: &self.planes, time: self.config.split(dt), jump: self.config.jump };
         let ActiveBackend::Gpu(gpu) = &mut self.backend else { return Err(StepError::NotOnGpu) };
         let start = clock.start();
         {
@@ -132,7 +133,7 @@ impl Physics {
             let frame = GpuFrame {
                 schedule: &schedule,
                 substeps: substeps.clone(),
-                planes: &self.planes,
+                host,
                 step: self.step + 1,
                 mirror_vertices: self.mirror_vertices,
                 timed: self.measure_stages,

@@ -62,6 +62,9 @@ pub enum StepError {
         /// How many there are.
         count: usize,
     },
+    /// Lengths that nothing can jump by.
+    #[error("config.jump is {0} lengths; it must be above 0 (infinity takes nothing as a jump)")]
+    BadJump(f64),
     /// A gravity that is not finite, or beyond 10⁶ m/s².
     #[error("config.gravity is {0} m/s²; it must be finite and below 10⁶")]
     BadGravity(glam::DVec3),

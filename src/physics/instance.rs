@@ -4,19 +4,12 @@ use std::sync::Arc;
 
 use glam::Vec3;
 
+use super::Health;
 use crate::Pose;
 use crate::cpu::deform_skin::deform_vertices;
 use crate::cpu::pose_sections::pose_sections;
 use crate::flesh::{Flesh, FleshState};
 use crate::skin::{PaletteMatrix, SectionMatrix, Skin, SkinInputs, SkinnedVertices};
-
-/// How an instance is doing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Health {
-    /// How often its state went bad and it was put back to rest.
-    pub resets: u32,
-}
 
 /// What an instance keeps from step to step.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,7 +62,7 @@ impl Instance {
     }
 
     pub fn reset(&mut self) {
-        self.state.nodes = FleshState::at_rest(&self.flesh, &self.state.bones, &self.state.root);
+        self.state.nodes.rest_on(&self.flesh, &self.state.bones, &self.state.root);
         self.changed = true;
     }
 
@@ -105,16 +98,6 @@ impl Instance {
         vertices.normals.resize(skin.vertices.len(), Vec3::ZERO);
         let SkinnedVertices { positions, normals, .. } = vertices;
         deform_vertices(skin, &skin_inputs.palette, section_matrices, &skin.vertices, (positions, normals));
-    }
-
-    /// Puts a state that is no longer finite back to rest, and counts that; whether it did.
-    pub fn heal(&mut self) -> bool {
-        let bad = !self.state.nodes.is_finite();
-        if bad {
-            self.reset();
-            self.state.health.resets += 1;
-        }
-        bad
     }
 }
 

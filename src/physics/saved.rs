@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::instance::{Instance, InstanceState};
 use crate::Pose;
-use crate::flesh::Flesh;
+use crate::flesh::{BoneMotion, Flesh};
 use crate::layout::{LANES, chain, input, node};
 
 /// Number of the format in which snapshots are serialised. Another field in a state is another format.
-pub const SNAPSHOT_VERSION: u32 = 1;
+pub const SNAPSHOT_VERSION: u32 = 2;
 
 /// Entries of each row kind that states hold, and the lanes of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,7 +139,7 @@ fn chain_shapes(flesh: &Flesh) -> Vec<ChainShape> {
     let shape = |chain: &crate::flesh::Chain| ChainShape {
         name: chain.name.clone(),
         nodes: chain.node_count() as u32,
-        length: chain.rest.windows(2).map(|pair| pair[0].translation.distance(pair[1].translation)).sum(),
+        length: chain.rest_length,
     };
     flesh.chains().iter().map(shape).collect()
 }
@@ -194,7 +194,8 @@ impl SavedFlesh {
                 state.nodes.groups.iter().map(|group| (group.nodes.len(), group.inputs.len(), group.chains.len()));
             let whole = [
                 state.nodes.origins.len(),
-                state.nodes.bones.len(),
+                state.nodes.motion.from.len(),
+                state.nodes.motion.to.len(),
                 state.bones.len(),
                 state.excitations.len(),
                 state.activations.len(),
@@ -212,9 +213,10 @@ impl SavedFlesh {
     /// Whether what the next step takes for granted is sound; nodes that are not are put back to rest by it.
     fn check_values(&self) -> Result<(), SnapshotError> {
         let InstanceState { nodes, bones, root, excitations, activations, palette, .. } = &self.state;
-        let mut poses = [bones, &nodes.bones].into_iter().flatten().chain([root]);
+        let BoneMotion { from, to, root: roots, time } = &nodes.motion;
+        let mut poses = [bones, from, to].into_iter().flatten().chain(roots).chain([root]);
         for (sound, what) in [
-            (poses.all(Pose::is_sound), "bones"),
+            (poses.all(Pose::is_sound) && (0.0..=10.0).contains(time), "bones"),
             (nodes.origins.iter().all(|origin| origin.abs().max_element() <= 2.0e9), "origins"),
             (excitations.iter().chain(activations).all(|value| (0.0..=10.0).contains(value)), "activations"),
             (palette.iter().flatten().flatten().all(|value| value.is_finite()), "palette matrices"),

@@ -88,7 +88,7 @@ impl Scene {
     }
 
     fn health(&self, entity: Entity) -> Health {
-        *self.world.get::<&Health>(entity).expect("is there")
+        (*self.world.get::<&Health>(entity).expect("is there")).clone()
     }
 
     fn nodes(&self, entity: Entity) -> Vec<NodeState> {

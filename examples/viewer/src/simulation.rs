@@ -223,7 +223,7 @@ impl Simulation {
 
     /// How often the flesh went bad and was put back to rest.
     pub fn health(&self) -> Health {
-        self.world.get::<&Health>(self.entity).map(|health| *health).unwrap_or_default()
+        self.world.get::<&Health>(self.entity).map(|health| (*health).clone()).unwrap_or_default()
     }
 
     /// How long the last step took (ms), and its stages.

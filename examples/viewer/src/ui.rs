@@ -160,9 +160,9 @@ impl Panel {
             }
         });
         ui.label(format!("largest swing {:.1} mm", 1e3 * simulation.swing()));
-        let resets = simulation.health().resets;
-        if resets > 0 {
-            ui.colored_label(ui.visuals().warn_fg_color, format!("went bad and was reset {resets} times"));
+        for laid in &simulation.health().laid_anew {
+            let text = format!("{} went where it cannot be and was laid anew {} times", laid.name, laid.times);
+            ui.colored_label(ui.visuals().warn_fg_color, text);
         }
         ui.weak(format!("drawn by {adapter}"));
     }

@@ -40,6 +40,7 @@ pub fn step_frames<F: Film>(
         film.save(args)?;
     }
     physics.finish()?;
+    clock.judge(physics);
     Ok(clock)
 }
 

@@ -28,6 +28,10 @@ pub struct Report {
     pub quality: Quality,
     pub finite: bool,
     pub resets: u32,
+    pub laid_anew: Vec<Named>,
+    pub teleports: u32,
+    pub jumped: Vec<Named>,
+    pub time: Time,
     pub state_hash: String,
     pub warnings: Vec<String>,
 }
@@ -59,11 +63,28 @@ pub struct StepTiming {
     pub max: f64,
 }
 
-/// Step times and stage times, gathered while stepping.
+/// How often something happened to what has a name.
+#[derive(Serialize)]
+pub struct Named {
+    pub name: String,
+    pub times: u32,
+}
+
+/// What became of the frames' time, all together (s), and the most substeps that one had.
+#[derive(Clone, Copy, Default, Serialize)]
+pub struct Time {
+    pub asked: f64,
+    pub simulated: f64,
+    pub substeps_max: u32,
+}
+
+/// What is gathered while stepping: step times, stage times, and how bad it was at any time.
 #[derive(Default)]
 pub struct Clock {
     steps: Vec<f64>,
     stages: BTreeMap<&'static str, f64>,
+    time: Time,
+    worst: Quality,
 }
 
 impl Clock {
@@ -73,6 +94,30 @@ impl Clock {
         for stage in Stage::ALL {
             *self.stages.entry(stage.name()).or_default() += times.get(stage);
         }
+        let frame = physics.last_frame();
+        self.time.asked += frame.asked;
+        self.time.simulated += frame.simulated;
+        self.time.substeps_max = self.time.substeps_max.max(frame.substeps);
+        self.judge(physics);
+    }
+
+    /// Takes in how bad it is now.
+    pub fn judge(&mut self, physics: &Physics) {
+        let now = physics.quality();
+        for (worst, now) in [
+            (&mut self.worst.volume_error_max, now.volume_error_max),
+            (&mut self.worst.stretch_error_max, now.stretch_error_max),
+            (&mut self.worst.penetration_max, now.penetration_max),
+        ] {
+            // What is not a number is worse than any.
+            *worst = if now.is_nan() { f64::MAX } else { worst.max(now) };
+        }
+    }
+
+    /// The last frame's errors, their maxima those of all frames.
+    fn quality(&self, physics: &Physics) -> Quality {
+        let Quality { volume_error_max, stretch_error_max, penetration_max, .. } = self.worst;
+        Quality { volume_error_max, stretch_error_max, penetration_max, ..physics.quality() }
     }
 
     fn timing(&self) -> Timing {
@@ -96,12 +141,31 @@ pub struct Told {
     pub frames: u32,
     pub dt: f64,
     pub counts: Counts,
+    /// The bones' names.
+    pub bones: Vec<String>,
     pub warnings: Vec<String>,
+}
+
+impl Told {
+    fn jumped(&self, bone: Option<usize>) -> String {
+        match bone {
+            None => "the root".into(),
+            Some(bone) => self.bones.get(bone).cloned().unwrap_or_else(|| format!("bone {bone}")),
+        }
+    }
 }
 
 pub fn report(physics: &Physics, handle: FleshHandle, told: Told, clock: &Clock) -> Result<Report, Error> {
     let backend = physics.backend_report();
+    let health = physics.health(handle)?;
+    let laid = health.laid_anew.iter().map(|laid| Named { name: laid.name.clone(), times: laid.times });
+    let jumped = health.jumped.iter().map(|jumped| Named { name: told.jumped(jumped.bone), times: jumped.times });
     Ok(Report {
+        laid_anew: laid.collect(),
+        jumped: jumped.collect(),
+        resets: health.resets,
+        teleports: health.teleports,
+        time: clock.time,
         version: env!("CARGO_PKG_VERSION"),
         input: told.input,
         backend: backend.backend.into(),
@@ -113,9 +177,8 @@ pub fn report(physics: &Physics, handle: FleshHandle, told: Told, clock: &Clock)
         threads: physics.config.threads,
         counts: counts(physics, handle, told.counts)?,
         timing_ms: clock.timing(),
-        quality: physics.quality(),
+        quality: clock.quality(physics),
         finite: physics.state(handle)?.is_finite(),
-        resets: physics.health(handle)?.resets,
         state_hash: format!("{:016x}", physics.state_hash()),
         warnings: told.warnings,
     })

@@ -12,7 +12,7 @@ use sinew::{Backend, Character, FleshHandle, Physics, Pose};
 
 use crate::frames::{step_frames, timed};
 use crate::picture::CharacterFilm;
-use crate::report::{Clock, Counts, Told, dump, report, write};
+use crate::report::{Clock, Counts, Named, Report, Told, dump, report, write};
 use crate::{BackendArg, Error, StepArgs, print};
 
 #[derive(clap::Args)]
@@ -122,9 +122,48 @@ fn finish(
         frames: args.step.frames,
         dt: args.step.dt,
         counts,
+        bones: bone_names(character),
         warnings: character.warnings().iter().map(|warning| warning.0.clone()).collect(),
     };
     conclude(&args.step, physics, handle, told, clock)
+}
+
+/// What went wrong, in words.
+fn misfortunes(report: &Report) -> Vec<String> {
+    let names = |named: &[Named]| -> String {
+        let words: Vec<String> = named.iter().map(|n| format!("{} ({} times)", n.name, n.times)).collect();
+        words.join(", ")
+    };
+    let mut lines = Vec::new();
+    if !report.finite {
+        lines.push("the state at the end is not finite".into());
+    }
+    if report.resets > 0 {
+        lines.push(format!(
+            "flesh went where it cannot be and was laid anew along its bones: {}",
+            names(&report.laid_anew)
+        ));
+    }
+    if report.teleports > 0 {
+        lines.push(format!(
+            "in {} frames there were jumps that no motion explains, taken as teleports: {}",
+            report.teleports,
+            names(&report.jumped)
+        ));
+    }
+    if report.time.simulated < report.time.asked {
+        lines.push(format!(
+            "frames were too long to follow: {:.3} of {:.3} s were simulated, in up to {} substeps a frame",
+            report.time.simulated, report.time.asked, report.time.substeps_max
+        ));
+    }
+    lines
+}
+
+/// The joints that the bones of a character's flesh are.
+fn bone_names(character: &Character) -> Vec<String> {
+    let joints = &character.asset().skeleton.joints;
+    character.body().bones.iter().map(|&joint| joints[joint as usize].name.clone()).collect()
 }
 
 /// Prints the run in a few lines, and writes report and dump where asked for.
@@ -163,6 +202,9 @@ pub fn conclude(
         report.resets,
         report.state_hash
     ))?;
+    for line in misfortunes(&report) {
+        eprintln!("warning: {line}");
+    }
     if let Some(path) = &args.report {
         write(path, &report)?;
     }

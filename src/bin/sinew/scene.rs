@@ -48,6 +48,7 @@ pub fn scene(args: &SceneArgs) -> Result<(), Error> {
         frames: args.step.frames,
         dt: args.step.dt,
         counts: Counts::default(),
+        bones: Vec::new(),
         warnings: Vec::new(),
     };
     conclude(&args.step, &physics, handle, told, &clock)

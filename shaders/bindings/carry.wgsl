@@ -1,0 +1,188 @@
+// Where a chain's bones carry it, what brings it there at once, and how it is laid anew; the twin of src/cpu/carry.rs.
+
+const WITHIN_REACH: f32 = 1.0e6;
+
+// A place (m) and a frame.
+struct Carried {
+    place: vec3<f32>,
+    frame: Quaternion,
+}
+
+// Bone poses lie in chain rows or in input rows.
+fn chain_bone(chain: Chain, at: u32) -> Carried {
+    return Carried(chain3(chain.chain, at), chain4(chain.chain, at + 3u));
+}
+
+fn input_bone(chain: Chain, at: u32) -> Carried {
+    return Carried(input3(chain.input, at), input4(chain.input, at + 3u));
+}
+
+// The pose that a bone gives a node: from its origin, in its frame, that which the rest row has from `at` on.
+fn on_bone(bone: Carried, rest_row: u32, at: u32) -> Carried {
+    let place = bone.place + rotate(bone.frame, rest3(rest_row, at));
+    return Carried(place, normalised(product(bone.frame, rest4(rest_row, at + 3u))));
+}
+
+// Between what one bone and the next make of a node.
+fn between_bones(rest_row: u32, first: Carried, second: Carried) -> Carried {
+    let along = larger(rest_at(rest_row, REST_BONE_BLEND) - rest_at(rest_row, REST_HOLD_SLOT), 0.0);
+    let place = first.place + (second.place - first.place) * along;
+    return Carried(place, blend(first.frame, second.frame, along));
+}
+
+// Where bones carry a node: the poses stored in the chain row from `at` on.
+fn carried_in_chain(chain: Chain, index: u32, at: u32) -> Carried {
+    let rest_row = rest_row_of(chain, index);
+    let slot = rest_at(rest_row, REST_HOLD_SLOT);
+    var bone = chain_bone(chain, bone_of_slot(at, slot));
+    bone.frame = chain_bone(chain, bone_of_slot(at, rest_at(rest_row, REST_TURN_SLOT))).frame;
+    let first = on_bone(bone, rest_row, REST_HOLD_PLACE);
+    let second = on_bone(chain_bone(chain, bone_of_slot(at, slot + 1.0)), rest_row, REST_NEXT_PLACE);
+    return between_bones(rest_row, first, second);
+}
+
+// As carried_in_chain, of the poses stored in the input row.
+fn carried_in_input(chain: Chain, index: u32, at: u32) -> Carried {
+    let rest_row = rest_row_of(chain, index);
+    let slot = rest_at(rest_row, REST_HOLD_SLOT);
+    var bone = input_bone(chain, bone_of_slot(at, slot));
+    bone.frame = input_bone(chain, bone_of_slot(at, rest_at(rest_row, REST_TURN_SLOT))).frame;
+    let first = on_bone(bone, rest_row, REST_HOLD_PLACE);
+    if is_free(chain) {
+        return first;
+    }
+    let second = on_bone(input_bone(chain, bone_of_slot(at, slot + 1.0)), rest_row, REST_NEXT_PLACE);
+    return between_bones(rest_row, first, second);
+}
+
+// Whether the chain hangs on no bone.
+fn is_free(chain: Chain) -> bool {
+    return input_at(chain.input, INPUT_HANGS) < 0.5;
+}
+
+// Brings a chain whose bones are elsewhere at the frame's start there.
+fn teleport(chain: Chain) {
+    let teleports = input_at(chain.input, INPUT_TELEPORT);
+    if teleports < 0.5 {
+        return;
+    }
+    for (var index = 0u; index < chain.node_count; index++) {
+        let old = carried_in_chain(chain, index, CHAIN_BONE_NOW);
+        let new_pose = carried_in_input(chain, index, INPUT_BONE_FROM);
+        let turn = product(new_pose.frame, conjugate(old.frame));
+        let row = node_row_of(chain, index);
+        set_node3(row, NODE_PLACE, new_pose.place + rotate(turn, node3(row, NODE_PLACE) - old.place));
+        set_node4(row, NODE_FRAME, normalised(product(turn, node4(row, NODE_FRAME))));
+        set_node3(row, NODE_VELOCITY, rotate(turn, node3(row, NODE_VELOCITY)));
+        set_node3(row, NODE_SPIN, rotate(turn, node3(row, NODE_SPIN)));
+        set_node(row, NODE_CONTACT_STIFFNESS, 0.0);
+        set_node(row, NODE_FRICTION_LIMIT, 0.0);
+    }
+    if teleports > 1.5 {
+        lay(chain, INPUT_BONE_FROM);
+    }
+    for (var entry = 0u; entry < MAX_BONES * POSE; entry++) {
+        let pose = input_at(chain.input, INPUT_BONE_FROM + entry);
+        set_chain(chain.chain, CHAIN_BONE_OLDER + entry, pose);
+        set_chain(chain.chain, CHAIN_BONE_PREV + entry, pose);
+        set_chain(chain.chain, CHAIN_BONE_NOW + entry, pose);
+    }
+    set_chain(chain.chain, CHAIN_HISTORY, 0.0);
+}
+
+// Lays the chain anew where its bones carry it at the frame's start or end, whichever the input row has from `at` on, with
+// the bones' mean motion in the frame as its velocity and no stretch. A free chain goes where its mass is, as fast as that,
+// turned as its first node; where these are no longer anywhere, where the root carries it.
+fn lay(chain: Chain, at: u32) {
+    let inv_frame = 1.0 / params.frame;
+    let free = is_free(chain);
+    var adrift = Adrift();
+    if free {
+        adrift = adrift_of(chain, at);
+    }
+    for (var index = 0u; index < chain.node_count; index++) {
+        var there = carried_in_input(chain, index, at);
+        let bone_from = carried_in_input(chain, index, INPUT_BONE_FROM);
+        let bone_to = carried_in_input(chain, index, INPUT_BONE_TO);
+        var velocity = (bone_to.place - bone_from.place) * inv_frame;
+        var spin = turn_to(bone_from.frame, bone_to.frame) * inv_frame;
+        if free {
+            velocity = adrift.velocity;
+            spin = vec3<f32>();
+            if adrift.is_known {
+                there.place = adrift.centre + rotate(adrift.turn, there.place - adrift.carried_centre);
+                there.frame = normalised(product(adrift.turn, there.frame));
+            }
+        }
+        let row = node_row_of(chain, index);
+        set_node3(row, NODE_PLACE, there.place);
+        set_node3(row, NODE_PREV_PLACE, there.place);
+        set_node4(row, NODE_FRAME, there.frame);
+        set_node4(row, NODE_PREV_FRAME, there.frame);
+        set_node4(row, NODE_PREDICTED_FRAME, there.frame);
+        set_node3(row, NODE_VELOCITY, velocity);
+        set_node3(row, NODE_OLDER_VELOCITY, velocity);
+        set_node3(row, NODE_SPIN, spin);
+        set_node3(row, NODE_OLDER_SPIN, spin);
+        set_node3(row, NODE_MOVED, vec3<f32>());
+        set_node3(row, NODE_PREDICTED_MOVE, vec3<f32>());
+        set_node3(row, NODE_OLDER_MOVE, vec3<f32>());
+        set_node3(row, NODE_OLDER_TURN, vec3<f32>());
+        set_node(row, NODE_SCALE, 1.0);
+        set_node(row, NODE_PREV_SCALE, 1.0);
+        set_node(row, NODE_PREDICTED_SCALE, 1.0);
+        set_node(row, NODE_PREV_FIBRE_STRETCH, 1.0);
+        set_node(row, NODE_SCALE_RATE, 0.0);
+        set_node(row, NODE_OLDER_SCALE_RATE, 0.0);
+        set_node(row, NODE_OLDER_SCALING, 0.0);
+        set_node(row, NODE_CONTACT_OFFSET, 0.0);
+        set_node(row, NODE_CONTACT_STIFFNESS, 0.0);
+        set_node(row, NODE_FRICTION_LIMIT, 0.0);
+        set_node3(row, NODE_CONTACT_NORMAL, vec3<f32>());
+    }
+    // What was known of the chain is no longer so.
+    set_chain(chain.chain, CHAIN_HISTORY, 0.0);
+    set_chain(chain.chain, CHAIN_MEAN_STRETCH, 1.0);
+    set_chain(chain.chain, CHAIN_START_POTENTIAL, 0.0);
+    set_chain(chain.chain, CHAIN_POTENTIAL, -1.0);
+    set_chain(chain.chain, CHAIN_ROUGH, 0.0);
+    set_chain(chain.chain, CHAIN_CALM, 1.0);
+    set_chain(chain.chain, CHAIN_UNWELL, 0.0);
+}
+
+// Where a free chain is laid anew.
+struct Adrift {
+    is_known: bool,
+    centre: vec3<f32>,
+    // 0 where it is not known.
+    velocity: vec3<f32>,
+    // Where the root carries the centre (m).
+    carried_centre: vec3<f32>,
+    // From how the root carries it.
+    turn: Quaternion,
+}
+
+fn adrift_of(chain: Chain, at: u32) -> Adrift {
+    var mass = 0.0;
+    var moment = vec3<f32>();
+    var momentum = vec3<f32>();
+    var carried_moment = vec3<f32>();
+    for (var index = 0u; index < chain.node_count; index++) {
+        let rest_row = rest_row_of(chain, index);
+        let row = node_row_of(chain, index);
+        let m = where_less(0.0, rest_at(rest_row, REST_RADIUS), rest_at(rest_row, REST_MASS), 0.0);
+        mass = mass + m;
+        moment = moment + node3(row, NODE_PLACE) * m;
+        momentum = momentum + node3(row, NODE_VELOCITY) * m;
+        carried_moment = carried_moment + carried_in_input(chain, index, at).place * m;
+    }
+    let inv_mass = 1.0 / where_less(0.0, mass, mass, 1.0);
+    let centre = moment * inv_mass;
+    let velocity = momentum * inv_mass;
+    let carried_frame = carried_in_input(chain, 0u, at).frame;
+    let turn = product(node4(node_row_of(chain, 0u), NODE_FRAME), conjugate(carried_frame));
+    let far = WITHIN_REACH * WITHIN_REACH;
+    let turned = dot(turn, turn);
+    let is_known = dot(centre, centre) < far && dot(velocity, velocity) < far && turned < 4.0 && 0.25 < turned;
+    return Adrift(is_known, centre, select(vec3<f32>(), velocity, is_known), carried_moment * inv_mass, turn);
+}

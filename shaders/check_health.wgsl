@@ -1,0 +1,165 @@
+// Stage check_health: a chain that is where flesh cannot be, for longer than it takes to come back by itself, is laid anew
+// along its bones; the twin of src/cpu/check_health.rs, which says what each bound is.
+
+const MOST_STRETCH: f32 = 4.0;
+const MOST_OFF: f32 = 2.5;
+const SLACK: f32 = 0.6;
+const MOST_SWELLING: f32 = 8.0;
+const LEAST_TURN_DOT2: f32 = 0.0625;
+const LEAST_FILL: f32 = 0.02;
+const TAUT: f32 = 2.0;
+const PATIENCE: f32 = 0.5;
+const FINITE: f32 = 1.0e30;
+
+// A section of a path.
+struct PathSection {
+    place: vec3<f32>,
+    frame: Quaternion,
+    tangent: vec3<f32>,
+    scale: f32,
+}
+
+// Where a node is.
+fn section_of_node(chain: Chain, index: u32) -> PathSection {
+    let row = node_row_of(chain, index);
+    let frame = node4(row, NODE_FRAME);
+    return PathSection(node3(row, NODE_PLACE), frame, axes_of(frame)[2], node_at(row, NODE_SCALE));
+}
+
+// Where its bones carry it at the frame's end.
+fn section_carried(chain: Chain, index: u32) -> PathSection {
+    let there = carried_in_input(chain, index, INPUT_BONE_TO);
+    return PathSection(there.place, there.frame, axes_of(there.frame)[2], 1.0);
+}
+
+// What a path of sections is like at its worst.
+struct Extent {
+    stretch2: f32,
+    turn_dot2: f32,
+    fill: f32,
+    spread: f32,
+    most: f32,
+    least: f32,
+}
+
+// With one more segment, of 1 over its rest length; of padding, 0.
+fn extended(extent: Extent, inv_length: f32, a: PathSection, b: PathSection) -> Extent {
+    let along = b.place - a.place;
+    let spread = dot(along, along) * inv_length;
+    let cosine = dot(a.frame, b.frame);
+    let scale = (a.scale + b.scale) * 0.5;
+    let fill = dot(a.tangent + b.tangent, along) * (0.5 * inv_length) * (scale * scale);
+    let own = where_less(0.0, inv_length, b.scale, 1.0);
+    return Extent(
+        larger(extent.stretch2, spread * inv_length),
+        smaller(extent.turn_dot2, where_less(0.0, inv_length, cosine * cosine, 1.0)),
+        smaller(extent.fill, where_less(0.0, inv_length, fill, 1.0)),
+        extent.spread + spread,
+        larger(extent.most, own),
+        smaller(extent.least, own),
+    );
+}
+
+// One where the path is within bounds.
+fn within(extent: Extent, stretch: f32, turn_dot2: f32, fill: f32) -> f32 {
+    let thinnest = 0.5 / sqrt(stretch);
+    var fine = where_less(extent.stretch2, stretch * stretch, 1.0, 0.0);
+    fine = smaller(fine, where_less(turn_dot2, extent.turn_dot2, 1.0, 0.0));
+    fine = smaller(fine, where_less(fill, extent.fill, 1.0, 0.0));
+    fine = smaller(fine, where_less(extent.most, MOST_SWELLING, 1.0, 0.0));
+    return smaller(fine, where_less(thinnest, extent.least, 1.0, 0.0));
+}
+
+// Lays chains anew that are no longer where flesh can be.
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn check_health(@builtin(global_invocation_id) invocation: vec3<u32>) {
+    let chain = chain_of(thread_of(invocation));
+    if chain.node_count == 0u {
+        return;
+    }
+    let flags = suspects(chain);
+    var ill = flags.y;
+    if flags.y > 0.5 {
+        ill = smaller(flags.y, out_of_bounds(chain));
+    }
+    let before = chain_at(chain.chain, CHAIN_UNWELL);
+    let unwell = where_less(ill, 0.5, larger(before - params.frame, 0.0), before + params.frame);
+    set_chain(chain.chain, CHAIN_UNWELL, unwell);
+    let lost = larger(flags.x, where_less(PATIENCE, unwell, 1.0, 0.0));
+    if lost > 0.5 {
+        lay(chain, INPUT_BONE_TO);
+        set_chain(chain.chain, CHAIN_RESETS, chain_at(chain.chain, CHAIN_RESETS) + 1.0);
+    }
+}
+
+// Twice what the chain's own weight stretches it by: as far as it goes where it drops.
+fn weight_stretch(chain: Chain) -> f32 {
+    return sqrt(dot(params.gravity, params.gravity)) * 2.0 * rest_at(chain.rest, REST_WEIGHT_STRETCH);
+}
+
+// One where a number of the chain is no longer one; one where it may be out of bounds.
+fn suspects(chain: Chain) -> vec2<f32> {
+    let first = section_of_node(chain, 0u);
+    var extent = Extent(0.0, 1.0, 1.0, 0.0, first.scale, first.scale);
+    var here = first;
+    var size = size_of(first);
+    for (var index = 1u; index < chain.node_count; index++) {
+        let next = section_of_node(chain, index);
+        extent = extended(extent, rest_at(rest_row_of(chain, index - 1u), REST_INV_LENGTH), here, next);
+        // A sum, not the largest: that would pass over what is no number.
+        size = size + size_of(next);
+        here = next;
+    }
+    let broken = where_less(size, FINITE, 0.0, 1.0);
+
+    let whole = rest_at(chain.rest, REST_LENGTH);
+    let off = first.place - section_carried(chain, 0u).place;
+    let distance_off = select(sqrt(dot(off, off)), 0.0, is_free(chain));
+    let weight = weight_stretch(chain);
+    let stretch = (MOST_STRETCH + weight) * SLACK;
+    var fine = within(extent, stretch, LEAST_TURN_DOT2, LEAST_FILL);
+    let reach = (MOST_OFF * SLACK + weight) * whole;
+    let length_most = sqrt(extent.spread * whole);
+    fine = smaller(fine, where_less(distance_off + length_most, reach, 1.0, 0.0));
+    // Padding has no length.
+    return vec2<f32>(broken, larger(where_less(0.0, whole, 1.0 - fine, 0.0), broken));
+}
+
+// What is not finite, or as good as that, where any number of a section is not.
+fn size_of(section: PathSection) -> f32 {
+    return dot(section.place, section.place) + dot(section.frame, section.frame) + section.scale * section.scale;
+}
+
+// One where the chain is out of bounds.
+fn out_of_bounds(chain: Chain) -> f32 {
+    var here = section_of_node(chain, 0u);
+    var carried_here = section_carried(chain, 0u);
+    var extent = Extent(0.0, 1.0, 1.0, 0.0, here.scale, here.scale);
+    var path = Extent(0.0, 1.0, 1.0, 0.0, 1.0, 1.0);
+    var off = here.place - carried_here.place;
+    var off2 = dot(off, off);
+    for (var index = 1u; index < chain.node_count; index++) {
+        let inv_length = rest_at(rest_row_of(chain, index - 1u), REST_INV_LENGTH);
+        let next = section_of_node(chain, index);
+        let carried_next = section_carried(chain, index);
+        extent = extended(extent, inv_length, here, next);
+        path = extended(path, inv_length, carried_here, carried_next);
+        off = next.place - carried_next.place;
+        off2 = larger(off2, where_less(0.0, inv_length, dot(off, off), 0.0));
+        here = next;
+        carried_here = carried_next;
+    }
+    off2 = select(off2, 0.0, is_free(chain));
+
+    let rest_length = rest_at(chain.rest, REST_LENGTH);
+    let whole = larger(rest_length, sqrt(path.spread * rest_length));
+    let weight = weight_stretch(chain);
+    let drawn = larger(sqrt(path.stretch2), 1.0);
+    let stretch = MOST_STRETCH * drawn + weight;
+    let taut = TAUT < larger(drawn, 1.0 + weight * 0.5);
+    let turn_dot2 = select(smaller(LEAST_TURN_DOT2, path.turn_dot2 * 0.5), -1.0, taut);
+    let fill = select(smaller(LEAST_FILL, path.fill - 0.1), -FINITE, taut);
+    let fine = within(extent, stretch, turn_dot2, fill);
+    let reach = (MOST_OFF + weight) * whole;
+    return 1.0 - smaller(fine, where_less(off2, reach * reach, 1.0, 0.0));
+}

@@ -1,0 +1,246 @@
+//! Stage `check_health`: a chain that is where flesh cannot be, for longer than it takes to come back by itself, is laid anew
+//! along its bones; its twin is `shaders/check_health.wgsl`.
+//!
+//! What is measured of a chain ([`Extent`]), over all its segments and nodes: how far its segments are stretched, how much
+//! its sections are swollen or thinned, how far neighbouring frames are turned against each other, how much of a segment's
+//! volume is left between its sections (less than nothing where they have passed each other), and how far nodes are from
+//! where their bones carry them. Bones may ask for any of it, and a soft chain may hang by its own weight: so each bound is
+//! against where the bones carry the chain, and has twice the weight's stretch on top, which is as far as flesh drops. See the constants for the bounds.
+//!
+//! Where a number is no longer one the chain is laid anew at once, else once it has been out of bounds for [`PATIENCE`]; see
+//! [`lay`]. Chains beside it in its group keep their bits.
+//!
+//! Nearly every chain is within narrower bounds that say so without its carried path ([`suspects`]); only of others is
+//! that path asked for.
+
+use super::carry::{carried, lay};
+use super::group::Group;
+use super::lanes::{Lane, Lanes};
+use super::math::{Quaternion, V3};
+use crate::layout::{chain, input, node, rest};
+use crate::step::StepParams;
+
+/// The most that a segment may be stretched to, over its rest length, or over the most that the bones' path is, with twice the
+/// weight's stretch on top.
+pub const MOST_STRETCH: f32 = 4.0;
+
+/// The farthest that a node may be from where its bones carry it, over the chain's length, or over that of the bones' path;
+/// twice the weight's stretch on top.
+pub const MOST_OFF: f32 = 2.5;
+
+/// The part of [`MOST_OFF`] and [`MOST_STRETCH`] within which nothing else is asked of a chain.
+pub const SLACK: f32 = 0.6;
+
+/// The largest scale of a section: muscle that has shortened to a tenth at constant volume has 3.2. The least one is
+/// half of what constant volume makes of the most that a segment may be stretched to.
+pub const MOST_SWELLING: f32 = 8.0;
+
+/// The square of the least cosine of half the angle between neighbouring frames, 151°; half that of the bones' path where
+/// this is less.
+pub const LEAST_TURN_DOT2: f32 = 0.0625;
+
+/// The least volume of a segment, over that at rest; where the bones' path has hardly more, a tenth less than that.
+pub const LEAST_FILL: f32 = 0.02;
+
+/// Where bones or weight stretch a chain beyond this, turns and volumes are not looked at: frames of what is so taut would rather
+/// tilt than let it stretch on.
+pub const TAUT: f32 = 2.0;
+
+/// How long (s) a chain may be out of bounds; time in which it is not counts off.
+pub const PATIENCE: f32 = 0.5;
+
+/// A chain whose places (m), scales and frames have a larger sum of squares is as good as not finite.
+pub const FINITE: f32 = 1.0e30;
+
+/// How far (m) from its origin the centre of a free chain may be, and how fast, so that it is laid anew there.
+pub const WITHIN_REACH: f32 = 1.0e6;
+
+/// A section of a path.
+#[derive(Clone, Copy)]
+struct Section<V> {
+    place: V3<V>,
+    frame: Quaternion<V>,
+    tangent: V3<V>,
+    scale: V,
+}
+
+impl<V: Lane> Section<V> {
+    #[inline(always)]
+    fn new<L: Lanes<V = V>>(lanes: L, (place, frame): (V3<V>, Quaternion<V>), scale: V) -> Self {
+        Self { place, frame, tangent: frame.axes(lanes)[2], scale }
+    }
+
+    /// Where a node is.
+    #[inline(always)]
+    fn of_node<L: Lanes<V = V>>(lanes: L, group: &Group<L::Scalar>, index: usize) -> Self {
+        let row = group.row(index);
+        let pose = (V3::load(lanes, row, node::PLACE), Quaternion::load(lanes, row, node::FRAME));
+        Self::new(lanes, pose, lanes.load(&row[node::SCALE]))
+    }
+
+    /// Where its bones carry it at the frame's end.
+    #[inline(always)]
+    fn carried<L: Lanes<V = V>>(lanes: L, group: &Group<L::Scalar>, index: usize) -> Self {
+        Self::new(lanes, carried(lanes, group.rest, &group.inputs[input::BONE_TO..], index), lanes.splat(1.0))
+    }
+}
+
+/// What a path of sections is like at its worst.
+#[derive(Clone, Copy)]
+struct Extent<V> {
+    /// The most that a segment is stretched to, squared.
+    stretch2: V,
+    /// The square of the least cosine of half the angle between neighbouring frames.
+    turn_dot2: V,
+    /// The least volume of a segment over that of its rest length at rest.
+    fill: V,
+    /// The sum of l²/l̄ over the segments (m), at least the path's length squared over its rest length.
+    spread: V,
+    /// The largest scale.
+    most: V,
+    /// The least scale.
+    least: V,
+}
+
+impl<V: Lane> Extent<V> {
+    /// A path of one section.
+    #[inline(always)]
+    fn of<L: Lanes<V = V>>(lanes: L, first: &Section<V>) -> Self {
+        let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+        Self { stretch2: zero, turn_dot2: one, fill: one, spread: zero, most: first.scale, least: first.scale }
+    }
+
+    /// With one more segment, of 1 over its rest length; of padding, 0.
+    #[inline(always)]
+    fn with<L: Lanes<V = V>>(self, lanes: L, inv_length: V, [a, b]: [&Section<V>; 2]) -> Self {
+        let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
+        let along = b.place - a.place;
+        let spread = along.dot(along) * inv_length;
+        let cosine = a.frame.dot(b.frame);
+        let scale = (a.scale + b.scale) * half;
+        let fill = (a.tangent + b.tangent).dot(along) * (half * inv_length) * (scale * scale);
+        let own = zero.where_less(inv_length, b.scale, one);
+        Self {
+            stretch2: self.stretch2.max(spread * inv_length),
+            turn_dot2: self.turn_dot2.min(zero.where_less(inv_length, cosine * cosine, one)),
+            fill: self.fill.min(zero.where_less(inv_length, fill, one)),
+            spread: self.spread + spread,
+            most: self.most.max(own),
+            least: self.least.min(own),
+        }
+    }
+
+    /// Flags the paths that are within bounds: the most stretch, the least square of the cosine of half the turn, and
+    /// the least fill.
+    #[inline(always)]
+    fn within<L: Lanes<V = V>>(&self, lanes: L, [stretch, turn_dot2, fill]: [V; 3]) -> V {
+        let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+        let thinnest = lanes.splat(0.5) / stretch.sqrt();
+        let fine = self.stretch2.where_less(stretch * stretch, one, zero);
+        let fine = fine.min(turn_dot2.where_less(self.turn_dot2, one, zero));
+        let fine = fine.min(fill.where_less(self.fill, one, zero));
+        let fine = fine.min(self.most.where_less(lanes.splat(MOST_SWELLING), one, zero));
+        fine.min(thinnest.where_less(self.least, one, zero))
+    }
+}
+
+/// Lays chains anew that are no longer where flesh can be.
+#[inline(always)]
+pub fn check_health<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>) {
+    let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
+    let frame = lanes.splat(params.frame);
+    let [broken, suspect] = suspects(lanes, params, group);
+    let unwell = lanes.load(&group.chains[chain::UNWELL]);
+    let mut ill = suspect;
+    if lanes.any(suspect) {
+        ill = suspect.min(out_of_bounds(lanes, params, group));
+    }
+    let unwell = ill.where_less(half, (unwell - frame).max(zero), unwell + frame);
+    lanes.store(unwell, &mut group.chains[chain::UNWELL]);
+    let lost = broken.max(lanes.splat(PATIENCE).where_less(unwell, one, zero));
+    if lanes.any(lost) {
+        lay(lanes, params, group, input::BONE_TO, lost);
+        let resets = lanes.load(&group.chains[chain::RESETS]) + lost;
+        lanes.store(resets, &mut group.chains[chain::RESETS]);
+    }
+}
+
+/// Twice what the chain's own weight stretches it by: as far as it goes where it drops.
+#[inline(always)]
+fn weight_stretch<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>) -> L::V {
+    let [x, y, z] = params.gravity;
+    let twice_gravity = lanes.splat(x * x + y * y + z * z).sqrt() * lanes.splat(2.0);
+    twice_gravity * lanes.load(&group.rest.row(0)[rest::WEIGHT_STRETCH])
+}
+
+/// Flags the chains of which a number is no longer one, and those that may be out of bounds.
+///
+/// A chain of length S whose first node is D from where its bones carry it has no node farther off than D + S and the length
+/// of the bones' path.
+#[inline(always)]
+fn suspects<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>) -> [L::V; 2] {
+    let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
+    let first = Section::of_node(lanes, group, 0);
+    let mut extent = Extent::of(lanes, &first);
+    let (mut here, mut size) = (first, size_of(&first));
+    for index in 1..group.rest.node_count {
+        let next = Section::of_node(lanes, group, index);
+        extent = extent.with(lanes, lanes.at(group.rest.row(index - 1), rest::INV_LENGTH), [&here, &next]);
+        // A sum, not the largest: that would pass over what is no number.
+        size = size + size_of(&next);
+        here = next;
+    }
+    let broken = size.where_less(lanes.splat(FINITE), zero, one);
+
+    let whole = lanes.at(group.rest.row(0), rest::LENGTH);
+    let off = first.place - Section::carried(lanes, group, 0).place;
+    let off = lanes.load(&group.inputs[input::HANGS]).where_less(half, zero, off.dot(off).sqrt());
+    let weight = weight_stretch(lanes, params, group);
+    let stretch = (lanes.splat(MOST_STRETCH) + weight) * lanes.splat(SLACK);
+    let fine = extent.within(lanes, [stretch, lanes.splat(LEAST_TURN_DOT2), lanes.splat(LEAST_FILL)]);
+    let reach = (lanes.splat(MOST_OFF * SLACK) + weight) * whole;
+    let length = (extent.spread * whole).sqrt();
+    let fine = fine.min((off + length).where_less(reach, one, zero));
+    // Padding has no length.
+    [broken, zero.where_less(whole, one - fine, zero).max(broken)]
+}
+
+/// What is not finite, or as good as that, where any number of a section is not.
+#[inline(always)]
+fn size_of<V: Lane>(section: &Section<V>) -> V {
+    section.place.dot(section.place) + section.frame.dot(section.frame) + section.scale * section.scale
+}
+
+/// Flags the chains that are out of bounds.
+#[inline(always)]
+fn out_of_bounds<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>) -> L::V {
+    let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
+    let (mut here, mut carried_here) = (Section::of_node(lanes, group, 0), Section::carried(lanes, group, 0));
+    let (mut extent, mut path) = (Extent::of(lanes, &here), Extent::of(lanes, &carried_here));
+    let mut off = here.place - carried_here.place;
+    let mut off2 = off.dot(off);
+    for index in 1..group.rest.node_count {
+        let inv_length = lanes.at(group.rest.row(index - 1), rest::INV_LENGTH);
+        let (next, carried_next) = (Section::of_node(lanes, group, index), Section::carried(lanes, group, index));
+        extent = extent.with(lanes, inv_length, [&here, &next]);
+        path = path.with(lanes, inv_length, [&carried_here, &carried_next]);
+        off = next.place - carried_next.place;
+        off2 = off2.max(zero.where_less(inv_length, off.dot(off), zero));
+        (here, carried_here) = (next, carried_next);
+    }
+    let off2 = lanes.load(&group.inputs[input::HANGS]).where_less(half, zero, off2);
+
+    let whole = lanes.at(group.rest.row(0), rest::LENGTH);
+    let whole = whole.max((path.spread * whole).sqrt());
+    let weight = weight_stretch(lanes, params, group);
+    let drawn = path.stretch2.sqrt().max(one);
+    let stretch = lanes.splat(MOST_STRETCH) * drawn + weight;
+    let taut = lanes.splat(TAUT).where_less(drawn.max(one + weight * half), one, zero);
+    let turn_dot2 = lanes.splat(LEAST_TURN_DOT2).min(path.turn_dot2 * half);
+    let turn_dot2 = taut.where_less(half, turn_dot2, -one);
+    let fill = lanes.splat(LEAST_FILL).min(path.fill - lanes.splat(0.1));
+    let fill = taut.where_less(half, fill, lanes.splat(-FINITE));
+    let fine = extent.within(lanes, [stretch, turn_dot2, fill]);
+    let reach = (lanes.splat(MOST_OFF) + weight) * whole;
+    one - fine.min(off2.where_less(reach * reach, one, zero))
+}

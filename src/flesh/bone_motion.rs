@@ -1,0 +1,163 @@
+//! How the root and the bones go from frame to frame, and where they jump.
+//!
+//! A pose at the frame's end is explained by motion where it lies, to within a few lengths
+//! ([`StepConfig::jump`](crate::step::StepConfig::jump)), between where it was and where it had gone on to as in the last
+//! frame. Else it jumped: it is as if it had been elsewhere already at the frame's start, turned as it is at the end, and went
+//! on from there as in the last frame. The root jumps in the world and takes its bones along; a bone jumps if both in the world and against the root
+//! its place is not explained.
+//!
+//! Of time that a long frame leaves out ([`StepConfig::split`](crate::step::StepConfig::split)) there is no motion either:
+//! the frame's start is then where the bones were when it began to be simulated.
+
+use glam::DVec3;
+
+use super::Flesh;
+use crate::Pose;
+use crate::step::FrameReport;
+
+/// How the root and the bones went in the last frame.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct BoneMotion {
+    /// From where each bone's motion began.
+    pub from: Vec<Pose>,
+    /// Where each bone is at the frame's end.
+    pub to: Vec<Pose>,
+    /// The same of the root: from where, and where it is.
+    pub root: [Pose; 2],
+    /// How long it took (s); 0 before the first frame.
+    pub time: f64,
+}
+
+impl BoneMotion {
+    /// Bones and a root that stand still.
+    pub fn still(bones: &[Pose], root: &Pose) -> Self {
+        Self { from: bones.to_vec(), to: bones.to_vec(), root: [*root; 2], time: 0.0 }
+    }
+
+    /// Sets [`Self::from`] for a frame at whose end bones and root are at the given poses, and tells of what jumped: a bone,
+    /// or `None` for the root. [`Self::to`] stays: where the bones were. Whether any bone's motion begins elsewhere.
+    pub fn begin(
+        &mut self,
+        flesh: &Flesh,
+        (bones, root): (&[Pose], &Pose),
+        frame: &FrameReport,
+        jump: f64,
+        mut told: impl FnMut(Option<usize>),
+    ) -> bool {
+        let [root_from, root_to] = self.root;
+        let ratio = if self.time > 0.0 { frame.asked / self.time } else { 0.0 };
+        let explained = |from: DVec3, to: DVec3, now: DVec3| explained_part((to - from) * ratio, now - to);
+
+        let way = explained(root_from.translation, root_to.translation, root.translation);
+        let root_jumped = root.translation.distance(root_to.translation + way) > jump * flesh.size;
+        let root_start = if root_jumped { elsewhere_at(&root_from, &root_to, root, ratio) } else { root_to };
+        let along = root_start * root_to.inverse();
+        if root_jumped {
+            told(None);
+        }
+
+        let left_out = 1.0 - frame.simulated / frame.asked;
+        let mut elsewhere = false;
+        for (bone, (now, reach)) in bones.iter().zip(&flesh.reaches).enumerate() {
+            let (from, to) = (self.from[bone], self.to[bone]);
+            let farthest = jump * reach;
+            let in_world = explained(from.translation, to.translation, now.translation);
+            let mut start = to;
+            if now.translation.distance(to.translation + in_world) > farthest {
+                let (from, to) = (root_from.inverse() * from, root_to.inverse() * to);
+                let now = root.inverse() * *now;
+                let against_root = explained(from.translation, to.translation, now.translation);
+                if now.translation.distance(to.translation + against_root) > farthest {
+                    start = root_start * elsewhere_at(&from, &to, &now, ratio);
+                    told(Some(bone));
+                } else if root_jumped {
+                    start = along * self.to[bone];
+                }
+            }
+            if left_out > 0.0 {
+                start = between(&start, now, left_out);
+            }
+            elsewhere |= start != to;
+            self.from[bone] = start;
+        }
+        self.root = [if left_out > 0.0 { between(&root_start, root, left_out) } else { root_start }, *root];
+        self.time = frame.simulated;
+        elsewhere
+    }
+
+    /// How the frame's start is to some bones: 0 where they ended the last one there, 1 where they are elsewhere together, 2
+    /// where they are elsewhere against each other by more than a length (m).
+    pub fn teleport(&self, bones: &[usize], length: f64) -> f32 {
+        if bones.iter().all(|&bone| self.from[bone] == self.to[bone]) {
+            return 0.0;
+        }
+        let against = |poses: &[Pose], bone: usize| (poses[bones[0]].inverse() * poses[bone]).translation;
+        let apart = |&bone: &usize| against(&self.from, bone).distance(against(&self.to, bone)) > length;
+        if bones.iter().any(apart) { 2.0 } else { 1.0 }
+    }
+
+    /// Ends the frame.
+    pub fn end(&mut self, bones: &[Pose]) {
+        self.to.copy_from_slice(bones);
+    }
+}
+
+/// What of a way the going on of motion explains: the nearest point to it between nothing and all of that.
+fn explained_part(going_on: DVec3, way: DVec3) -> DVec3 {
+    let square = going_on.length_squared();
+    if square > 0.0 { going_on * (way.dot(going_on) / square).clamp(0.0, 1.0) } else { DVec3::ZERO }
+}
+
+/// Where what jumped was at the frame's start, as if it had gone on from there as in the last frame, whose motion took
+/// it from one pose to another, turned by the jump; `ratio` is this frame's time over that.
+fn elsewhere_at(from: &Pose, to: &Pose, now: &Pose, ratio: f64) -> Pose {
+    let going_on = (to.translation - from.translation) * ratio;
+    let turn = now.rotation * to.rotation.conjugate();
+    Pose::new(now.translation - turn * going_on, now.rotation)
+}
+
+fn between(from: &Pose, to: &Pose, share: f64) -> Pose {
+    Pose::new(from.translation.lerp(to.translation, share), from.rotation.slerp(to.rotation, share).normalize())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flesh::{Holds, RodSpec};
+
+    /// The ways in which a rod of 1 m on two bones jumps when its bones go from a pose to the next of a list.
+    fn jumps(poses: &[[Pose; 2]]) -> Vec<(Option<usize>, usize)> {
+        let bones = [Pose::IDENTITY, Pose::from_translation(DVec3::X)];
+        let rod = RodSpec::straight("rod", DVec3::ZERO, DVec3::X, 4, 0.05).attach(0, 0, Holds::CLAMP).attach(4, 1, Holds::CLAMP);
+        let flesh = Flesh::build(&[rod], &bones).unwrap();
+        let mut motion = BoneMotion::still(&bones, &Pose::IDENTITY);
+        let (mut told, frame) = (Vec::new(), FrameReport { substeps: 4, simulated: 0.02, asked: 0.02 });
+        for (index, bones) in poses.iter().enumerate() {
+            motion.begin(&flesh, (bones, &Pose::IDENTITY), &frame, 2.0, |bone| told.push((bone, index)));
+            motion.end(bones);
+        }
+        told
+    }
+
+    fn both(x: f64) -> [Pose; 2] {
+        [Pose::from_translation(DVec3::X * x), Pose::from_translation(DVec3::X * (x + 1.0))]
+    }
+
+    #[test]
+    fn what_goes_on_or_stops_does_not_jump_however_fast_it_is() {
+        let steady: Vec<_> = (0..20).map(|k| both(1.9 * f64::from(k * k) / 2.0)).chain([both(343.0), both(343.0)]).collect();
+        let told = jumps(&steady);
+        println!("accelerated by 1.9 lengths a frame², to 34 lengths a frame, and stopped at once: {told:?}");
+        assert!(told.is_empty());
+    }
+
+    #[test]
+    fn a_bone_far_away_for_a_frame_jumps_there_and_back() {
+        let mut away = both(0.0);
+        away[1].translation.y = 1.0e8;
+        let told = jumps(&[both(0.0), away, both(0.0), both(0.0)]);
+        println!("bone 1 at 10⁸ m in frame 1: {told:?}");
+        assert_eq!(told, [(Some(1), 1), (Some(1), 2)]);
+    }
+}
