@@ -412,7 +412,12 @@ fn without_idle_entries(rows: &mut Rows, flesh: &Flesh, activation: f32) {
             let acts = [rest::FIBRE_STIFFNESS, rest::PASSIVE, rest::SERIES];
             let stiff = nodes.clone().any(|row| acts.iter().any(|&entry| row[entry][lane] > 0.0));
             if !stiff && (activation == 0.0 || rests.rows[rest::RADIUS][lane] == 0.0) {
-                group.0.iter_mut().skip(node::PREV_FIBRE_STRETCH).step_by(node::ENTRIES).for_each(|row| row[lane] = 0.0);
+                group
+                    .0
+                    .iter_mut()
+                    .skip(node::PREV_FIBRE_STRETCH)
+                    .step_by(node::ENTRIES)
+                    .for_each(|row| row[lane] = 0.0);
                 group.1[chain::MEAN_STRETCH][lane] = 0.0;
             }
         }
