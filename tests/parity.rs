@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use common::parity::{DT, Scene, compare, contracting, jerked, scenes};
 use glam::DVec3;
-use sinew::flesh::{Flesh, Holds, RodSpec};
-use sinew::scenes::Cantilevers;
 use sinew::cpu::solve_rods::ROUGH;
+use sinew::flesh::{Flesh, Holds, RodSpec};
 use sinew::layout::chain;
+use sinew::scenes::Cantilevers;
 use sinew::step::Stage;
 use sinew::{FleshHandle, Physics, Pose};
 
@@ -101,7 +101,11 @@ fn backends_end_as_close_as_roundings_do(scene: &Scene, frames: usize) -> Option
         let scatter = others.iter().map(|other| farthest(&other[frame], &on_cpu[frame])).fold(0.0, f64::max);
         let off = farthest(&on_gpu[frame], &on_cpu[frame]);
         let bar = 4.0 * scatter.max(4.0 * ROUNDING);
-        println!("{}, frame {}: {off:.1e} m apart, the CPU's own runs {scatter:.1e} (bar {bar:.1e})", scene.name, frame + 1);
+        println!(
+            "{}, frame {}: {off:.1e} m apart, the CPU's own runs {scatter:.1e} (bar {bar:.1e})",
+            scene.name,
+            frame + 1
+        );
         failed |= off > bar;
     }
     println!("{}: led astray {astray} times on the CPU, {astray_on_gpu} on the GPU", scene.name);
@@ -122,7 +126,8 @@ fn jerked_chains_are_led_back_alike() {
 fn muscles_contract_alike() {
     let scene = contracting();
     let Some((places, _)) = backends_end_as_close_as_roundings_do(&scene, 30) else { return };
-    let rest: Vec<DVec3> = run(&Scene { activation: 0.0, ..contracting() }, &mut Physics::default(), 30, 0.0).0.remove(29);
+    let rest: Vec<DVec3> =
+        run(&Scene { activation: 0.0, ..contracting() }, &mut Physics::default(), 30, 0.0).0.remove(29);
     let moved = farthest(&places[29], &rest);
     println!("{}: {moved:.3} m from where they are without activation", scene.name);
     assert!(moved > 0.05, "nothing contracts");
