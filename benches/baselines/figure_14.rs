@@ -149,7 +149,9 @@ impl Figure14 {
             let (a, b) = (section(row(j)), section(row(j + 1)));
             let strain = measure(lanes, a, b, rest_row(j)[rest::INV_LENGTH][0]);
             let reference = Reference::load(lanes, rest_row(j));
-            for (k, (residual, coefficient)) in residuals(lanes, &strain, rest_row(j), &reference).into_iter().enumerate() {
+            for (k, (residual, coefficient)) in
+                residuals(lanes, &strain, rest_row(j), &reference).into_iter().enumerate()
+            {
                 let energy = 0.5 * coefficient * residual * residual;
                 *(if k == 8 { &mut progress.volume } else { &mut progress.strain }) += energy;
             }

@@ -87,13 +87,7 @@ impl Chain {
 
     /// It as the stages see it.
     pub fn group<'a>(&'a mut self, scratch: &'a mut [Entry<f64>]) -> Group<'a, f64> {
-        Group {
-            rest: &self.rest,
-            nodes: &mut self.nodes,
-            inputs: &self.inputs,
-            chains: &mut self.chains,
-            scratch,
-        }
+        Group { rest: &self.rest, nodes: &mut self.nodes, inputs: &self.inputs, chains: &mut self.chains, scratch }
     }
 
     /// The nodes at the substep's start, the first one where its bone has it.

@@ -106,11 +106,8 @@ fn segment_gradients_match_central_differences() {
         let terms = segment_terms(LANES, [a, b], &row, excitation);
         let by_difference = |unknown: usize| {
             let at = |by: f64| {
-                let ends = if unknown < UNKNOWNS {
-                    [moved(a, unknown, by), b]
-                } else {
-                    [a, moved(b, unknown - UNKNOWNS, by)]
-                };
+                let ends =
+                    if unknown < UNKNOWNS { [moved(a, unknown, by), b] } else { [a, moved(b, unknown - UNKNOWNS, by)] };
                 segment_potential(LANES, ends, &row, excitation).whole()
             };
             (at(STEP) - at(-STEP)) / (2.0 * STEP)
@@ -288,8 +285,7 @@ fn fibre_potential_is_the_integral_of_their_pull() {
                 (pull(x) + 4.0 * pull(x + 0.5 * width) + pull(x + width)) * width / 6.0
             })
             .sum();
-        let potential =
-            fibre_potential(LANES, to, &row, &excitation) - fibre_potential(LANES, from, &row, &excitation);
+        let potential = fibre_potential(LANES, to, &row, &excitation) - fibre_potential(LANES, from, &row, &excitation);
         let work = pull(from).abs().max(pull(to).abs()) * (to - from).abs();
         let off = (potential - integral).abs() / work.max(1.0e-9);
         worst[index % 2] = worst[index % 2].max(off);
