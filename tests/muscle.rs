@@ -250,7 +250,10 @@ fn shortening_takes_away_rest_length() {
         let state = rod.physics.muscle(rod.handle, 0).unwrap();
         // The reference is 0.85 as long and as much thicker as keeps its volume: there every term of the energy is at its least.
         let thicker = f64::from(rod.node(6).scale) * 0.85_f64.sqrt();
-        println!("ν = {nu}: shortened to {:.4} (0.85), {thicker:.4} as thick as keeps its volume (bars 0.1 %)", state.stretch);
+        println!(
+            "ν = {nu}: shortened to {:.4} (0.85), {thicker:.4} as thick as keeps its volume (bars 0.1 %)",
+            state.stretch
+        );
         assert!((state.stretch / 0.85 - 1.0).abs() <= 1.0e-3 && (thicker - 1.0).abs() <= 1.0e-3);
     }
 }

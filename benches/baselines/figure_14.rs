@@ -149,11 +149,13 @@ impl Figure14 {
             let (a, b) = (section(row(j)), section(row(j + 1)));
             let strain = measure(lanes, a, b, rest_row(j)[rest::INV_LENGTH][0]);
             let reference = Reference::built(lanes, rest_row(j));
-            for (k, (residual, coefficient)) in residuals(lanes, &strain, rest_row(j), &reference).into_iter().enumerate() {
+            for (k, (residual, coefficient)) in
+                residuals(lanes, &strain, rest_row(j), &reference).into_iter().enumerate()
+            {
                 let energy = 0.5 * coefficient * residual * residual;
                 *(if k == 8 { &mut progress.volume } else { &mut progress.strain }) += energy;
             }
-            let terms = segment_terms(lanes, [a, b], rest_row(j), None);
+            let terms = segment_terms(lanes, [a, b], rest_row(j), reference, None);
             for k in 0..UNKNOWNS {
                 gradient[j][k] += terms.gradient_a[k];
                 gradient[j + 1][k] += terms.gradient_b[k];

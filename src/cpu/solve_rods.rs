@@ -306,12 +306,7 @@ where
 
 /// Where a step takes a node, its scale held within a factor of its value at the substep's start and of its rest value.
 #[inline(always)]
-fn step_by<L: Lanes>(
-    lanes: L,
-    row: &[Entry<L::Scalar>],
-    from: Placed<L::V>,
-    delta: &Vec7<L::V>,
-) -> Placed<L::V> {
+fn step_by<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>], from: Placed<L::V>, delta: &Vec7<L::V>) -> Placed<L::V> {
     let [x, y, z, scaling, a, b, c] = *delta;
     let prev_scale = lanes.load(&row[node::PREV_SCALE]);
     let (least, most) = (prev_scale * lanes.splat(1.0 / SCALE_LIMIT), prev_scale * lanes.splat(SCALE_LIMIT));

@@ -87,13 +87,7 @@ impl Chain {
 
     /// It as the stages see it.
     pub fn group<'a>(&'a mut self, scratch: &'a mut [Entry<f64>]) -> Group<'a, f64> {
-        Group {
-            rest: &self.rest,
-            nodes: &mut self.nodes,
-            inputs: &self.inputs,
-            chains: &mut self.chains,
-            scratch,
-        }
+        Group { rest: &self.rest, nodes: &mut self.nodes, inputs: &self.inputs, chains: &mut self.chains, scratch }
     }
 
     /// The nodes at the substep's start, the first one where its bone has it.
@@ -161,7 +155,7 @@ impl Chain {
         for (j, pair) in at.windows(2).enumerate() {
             let row = self.rest.row(j);
             let strain = measure(LANES, pair[0], pair[1], row[rest::INV_LENGTH][0]);
-            let terms = residuals(LANES, &strain, row, &Reference::load(LANES, row));
+            let terms = residuals(LANES, &strain, row, &Reference::built(LANES, row));
             let (u, v, uv) = (terms[5].1, terms[6].1, row[rest::BEND_UV][0]);
             for (k, (residual, coefficient)) in terms.into_iter().enumerate() {
                 all.push(match k {

@@ -103,15 +103,12 @@ fn segment_gradients_match_central_differences() {
         let strain = measure(LANES, a, b, row[rest::INV_LENGTH][0]);
         thin += usize::from(strain.scale.powi(2) * strain.strain.0[2] < f64::from(THIN) * row[rest::STRETCH][0]);
         let excitation = [None, Some(&excitation)][usize::from(random.uniform(0.0, 1.0) < 0.8)];
-        let terms = segment_terms(LANES, [a, b], &row, excitation);
+        let terms = segment_terms(LANES, [a, b], &row, Reference::built(LANES, &row), excitation);
         let by_difference = |unknown: usize| {
             let at = |by: f64| {
-                let ends = if unknown < UNKNOWNS {
-                    [moved(a, unknown, by), b]
-                } else {
-                    [a, moved(b, unknown - UNKNOWNS, by)]
-                };
-                segment_potential(LANES, ends, &row, excitation).whole()
+                let ends =
+                    if unknown < UNKNOWNS { [moved(a, unknown, by), b] } else { [a, moved(b, unknown - UNKNOWNS, by)] };
+                segment_potential(LANES, ends, &row, Reference::built(LANES, &row), excitation).whole()
             };
             (at(STEP) - at(-STEP)) / (2.0 * STEP)
         };
@@ -145,7 +142,7 @@ fn segment_blocks_match_dense_jacobians() {
     for _ in 0..500 {
         let (a, b, row) = random_segment(&mut random);
         let excitation = random_excitation(&mut random);
-        let reference = Reference::load(LANES, &row).shortened(LANES, excitation.shortening(LANES, &row));
+        let reference = Reference::built(LANES, &row).shortened(LANES, excitation.shortening(LANES, &row));
         let of = |a: Section<f64>, b: Section<f64>| {
             residuals(LANES, &measure(LANES, a, b, row[rest::INV_LENGTH][0]), &row, &reference)
         };
@@ -200,7 +197,7 @@ fn segment_blocks_match_dense_jacobians() {
             let fibres = fibres.stiffness * by[i] * by[j];
             diagonal + row[rest::BEND_UV][0] * coupling + side * on_places(i, j) + fibres
         };
-        let terms = segment_terms(LANES, [a, b], &row, Some(&excitation));
+        let terms = segment_terms(LANES, [a, b], &row, Reference::built(LANES, &row), Some(&excitation));
         let (mut found, mut expected) = (Vec::new(), Vec::new());
         for i in 0..UNKNOWNS {
             for j in 0..UNKNOWNS {
@@ -288,8 +285,7 @@ fn fibre_potential_is_the_integral_of_their_pull() {
                 (pull(x) + 4.0 * pull(x + 0.5 * width) + pull(x + width)) * width / 6.0
             })
             .sum();
-        let potential =
-            fibre_potential(LANES, to, &row, &excitation) - fibre_potential(LANES, from, &row, &excitation);
+        let potential = fibre_potential(LANES, to, &row, &excitation) - fibre_potential(LANES, from, &row, &excitation);
         let work = pull(from).abs().max(pull(to).abs()) * (to - from).abs();
         let off = (potential - integral).abs() / work.max(1.0e-9);
         worst[index % 2] = worst[index % 2].max(off);
@@ -355,7 +351,7 @@ fn solve_rods_takes_the_dense_gauss_newton_step() {
             .enumerate()
             .map(|(j, pair)| {
                 let row = chain.rest.row(j);
-                prop(&measure(LANES, pair[0], pair[1], row[rest::INV_LENGTH][0]), row, &Reference::load(LANES, row))
+                prop(&measure(LANES, pair[0], pair[1], row[rest::INV_LENGTH][0]), row, &Reference::built(LANES, row))
             })
             .collect();
         pressed += props.iter().filter(|prop| **prop > 0.0).count();

@@ -4,7 +4,7 @@ use glam::DVec3;
 use sinew::cpu::fibres::Excitation;
 use sinew::cpu::lanes::{Entry, OneF64};
 use sinew::cpu::math::{Quaternion, V3};
-use sinew::cpu::rod_energies::{Section, segment_terms};
+use sinew::cpu::rod_energies::{Reference, Section, segment_terms};
 use sinew::flesh::{Flesh, RodSpec};
 use sinew::layout::rest;
 
@@ -33,7 +33,7 @@ fn curve(row: &[Entry<f64>], activation: f64, mean: f64) -> Curve {
     let terms = |stretch: f64, scale: f64| {
         let section = |x: f64| Section { place: V3([x, 0.0, 0.0]), scale, frame: Quaternion(flesh_frame) };
         let excitation = Excitation { activation, mean_stretch: mean, prev_stretch: mean, inv_step: 240.0 };
-        let terms = segment_terms(LANES, [section(0.0), section(stretch * length)], row, Some(&excitation));
+        let terms = segment_terms(LANES, [section(0.0), section(stretch * length)], row, Reference::built(LANES, row), Some(&excitation));
         (terms.gradient_b[0], terms.gradient_a[3] + terms.gradient_b[3])
     };
     let mut curve = Curve { tension: vec![0.0; POINTS], volume: vec![0.0; POINTS] };
@@ -83,12 +83,21 @@ fn row(nu: f64, shortening: f64, optimal: Option<f64>) -> (Vec<Entry<f64>>, f64)
     (flesh.groups()[0].to_f64().row(0).to_vec(), 1.0e5 * std::f64::consts::PI * 1.0e-4)
 }
 
+/// To shortening 0.6 tension rises everywhere, and without shortening volume does not fall up to a stretch of 4.
+///
+/// Beyond it falls by next to nothing: with s ≈ Γ^-½ the lateral energy (12) leaves J − 1 = 2μ/λ·(√Γ − 1)/Γ, which is
+/// greatest at Γ = 4 and at 5 less by 0.0028·2μ/λ, of which ν = 0.45 has most that shows, 3.4e-4. With a shortened reference
+/// s̄ = (1 − shortening)^-½ that greatest value is at 4(1 − shortening), and the tension of it, μ(s̄Γ^-³⁄² − Γ^-²)·2, falls
+/// beyond Γ = 1.78(1 − shortening): at 0.9 by more than the axial stiffness makes up for. Those are printed, and have no bar.
 #[test]
 fn tension_rises_and_volume_does_not_fall_with_stretch() {
     let (mut by_tension, mut near, mut far) = (0.0_f64, 0.0_f64, 0.0_f64);
+    let (mut steep, mut shortened) = (0.0_f64, 0.0_f64);
     let (mut tensions, mut volumes) = (Vec::new(), Vec::new());
     for nu in [-0.5, -0.3, 0.0, 0.1, 0.2, 0.3, 0.35, 0.4, 0.45, 0.47, 0.49, 0.499, 0.4999] {
-        for (activation, shortening) in [(0.0, 0.0), (1.0, 0.0), (10.0, 0.0), (1.0, 0.3), (1.0, 0.6), (1.0, 0.9), (10.0, 0.9)] {
+        let contracted =
+            [(0.0, 0.0), (1.0, 0.0), (10.0, 0.0), (1.0, 0.3), (1.0, 0.6), (10.0, 0.6), (1.0, 0.9), (10.0, 0.9)];
+        for (activation, shortening) in contracted {
             for optimal in [None, Some(1.0)] {
                 for mean in [0.5, 1.0, 1.8] {
                     if optimal.is_none() && mean != 1.0 {
@@ -98,11 +107,14 @@ fn tension_rises_and_volume_does_not_fall_with_stretch() {
                     let curve = curve(&row, activation, mean);
                     let tension = fall(&curve.tension, 0.1..=5.0) / stiffness;
                     let volume = [fall(&curve.volume, 0.1..=4.0), fall(&curve.volume, 0.1..=5.0)];
-                    if tension > 1.0e-9 || volume[0] > 1.0e-6 {
-                        println!("ν = {nu}, activation {activation}, shortening {shortening}, {optimal:?}, mean {mean}: tension falls by {tension:.1e} EA, volume by {:.1e} to stretch 4, {:.1e} to 5", volume[0], volume[1]);
+                    if shortening > 0.6 {
+                        steep = steep.max(tension);
+                    } else {
+                        by_tension = by_tension.max(tension);
                     }
-                    by_tension = by_tension.max(tension);
-                    if shortening == 0.0 {
+                    if shortening > 0.0 {
+                        shortened = shortened.max(volume[1]);
+                    } else {
                         near = near.max(volume[0]);
                         far = far.max(volume[1]);
                     }
@@ -114,8 +126,21 @@ fn tension_rises_and_volume_does_not_fall_with_stretch() {
             }
         }
     }
-    plot::lines("tension_by_stretch", "tension over EA, stretch 0.1 to 5", "even in the stretch's logarithm", &tensions);
-    plot::lines("volume_by_stretch", "volume over that at rest, stretch 0.1 to 5", "even in the stretch's logarithm", &volumes);
-    println!("falls: tension {by_tension:.1e} EA (bar 1e-9), volume {near:.1e} to stretch 4 (bar 1e-6), {far:.1e} to 5 (bar 2e-3)");
+    plot::lines(
+        "tension_by_stretch",
+        "tension over EA, stretch 0.1 to 5",
+        "even in the stretch's logarithm",
+        &tensions,
+    );
+    plot::lines(
+        "volume_by_stretch",
+        "volume over that at rest, stretch 0.1 to 5",
+        "even in the stretch's logarithm",
+        &volumes,
+    );
+    println!(
+        "falls: tension {by_tension:.1e} EA (bar 1e-9), volume {near:.1e} to stretch 4 (bar 1e-6), {far:.1e} to 5 (bar 2e-3)"
+    );
+    println!("no bar: tension falls by {steep:.1e} EA at a shortening of 0.9, volume by {shortened:.1e} at 0.3 to 0.9");
     assert!(by_tension <= 1.0e-9 && near <= 1.0e-6 && far <= 2.0e-3);
 }

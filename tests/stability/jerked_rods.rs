@@ -67,7 +67,9 @@ fn still_moving(integrator: Integrator, count: usize, times: &[usize]) -> (Vec<u
 fn jerked_rods_come_to_rest() {
     for integrator in [Integrator::ImplicitEuler, Integrator::SecondOrder] {
         let (moving, resets) = still_moving(integrator, 400, &[20, 60]);
-        println!("{integrator:?}: of 400 jerked rods {moving:?} move after 20 and 60 s (bars 5, 0), {resets} resets (bar 0)");
+        println!(
+            "{integrator:?}: of 400 jerked rods {moving:?} move after 20 and 60 s (bars 5, 0), {resets} resets (bar 0)"
+        );
         assert!(moving[0] <= 5 && moving[1] == 0 && resets == 0);
     }
 }

@@ -1,11 +1,11 @@
 //! A stiff rod that swings on a pin.
 
 use glam::DVec3;
+use sinew::Pose;
 use sinew::cpu::lanes::{LANES, Lanes, OneF32, OneF64};
 use sinew::flesh::{Flesh, Holds, RodNode, RodSpec};
 use sinew::layout::{chain, node};
 use sinew::step::{Integrator, Stage, StepConfig};
-use sinew::Pose;
 
 use crate::common::{FRAME, material};
 use crate::stages::Staged;

@@ -1,11 +1,11 @@
 //! A group of chains stepped stage by stage, in lanes of any kind.
 
+use sinew::Pose;
 use sinew::cpu::group::{Group, GroupRest};
 use sinew::cpu::lanes::{Entry, LANES, Lanes};
 use sinew::cpu::run_stage;
 use sinew::flesh::{Flesh, FleshState};
 use sinew::layout::{MAX_BONES, POSE, chain, input, node, scratch};
-use sinew::Pose;
 use sinew::step::{Stage, StepConfig, StepParams, schedule};
 
 /// The first group of some flesh, at rest at first.
