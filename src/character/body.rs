@@ -362,6 +362,9 @@ fn contraction(material: &crate::Material, sections: &[crate::Section]) -> Contr
         peak_force: Some(stress * least_area),
         shortening: if material.peak_stress > 0.0 { FLEXED } else { 0.0 },
         shortens: (0..segments).map(swell).collect(),
+        // Thelen (2003).
+        activation_time: 0.015,
+        deactivation_time: 0.05,
         ..Contraction::default()
     }
 }
