@@ -63,13 +63,20 @@ fn still_moving(integrator: Integrator, count: usize, times: &[usize]) -> (Vec<u
     (moving, physics.health(handle).unwrap().resets)
 }
 
+fn come_to_rest(integrator: Integrator) {
+    let (moving, resets) = still_moving(integrator, 400, &[20, 60]);
+    println!(
+        "{integrator:?}: of 400 jerked rods {moving:?} move after 20 and 60 s (bars 5, 0), {resets} resets (bar 0)"
+    );
+    assert!(moving[0] <= 5 && moving[1] == 0 && resets == 0);
+}
+
 #[test]
 fn jerked_rods_come_to_rest() {
-    for integrator in [Integrator::ImplicitEuler, Integrator::SecondOrder] {
-        let (moving, resets) = still_moving(integrator, 400, &[20, 60]);
-        println!(
-            "{integrator:?}: of 400 jerked rods {moving:?} move after 20 and 60 s (bars 5, 0), {resets} resets (bar 0)"
-        );
-        assert!(moving[0] <= 5 && moving[1] == 0 && resets == 0);
-    }
+    come_to_rest(Integrator::ImplicitEuler);
+}
+
+#[test]
+fn jerked_rods_come_to_rest_in_second_order() {
+    come_to_rest(Integrator::SecondOrder);
 }
