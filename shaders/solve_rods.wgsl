@@ -14,6 +14,8 @@ const LEAST_SHARE: f32 = 0.1;
 const SHORTENINGS: u32 = 6u;
 // Which share of the foretold fall of Π is enough not to take another step.
 const ENOUGH: f32 = 0.5;
+// By which share of its diagonal a system is stiffened whose last step led nowhere.
+const STIFFENED: f32 = 1.0e-4;
 
 // Steps every chain to where Π is least, or as near as its budget allows.
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -32,6 +34,7 @@ fn descend(chain: Chain, contracting: bool, excitation: Excitation) {
 
     let at_start = chain_at(chain.chain, CHAIN_START_POTENTIAL);
     var astray = 0.0;
+    var stiffened = 0.0;
     var lowest = at_start;
     var solves = 0u;
     var reached: Standing;
@@ -39,10 +42,10 @@ fn descend(chain: Chain, contracting: bool, excitation: Excitation) {
         if solves > 0u {
             keep(chain);
         }
-        let fall = solve(chain, inv_step2, contracting, excitation, solves > 0u);
+        let fall = solve(chain, inv_step2, contracting, excitation, solves > 0u, stiffened);
         reached = standing(chain, inv_step2, contracting, excitation);
-        let unsure = rounding(chain, inv_step2, reached);
         if solves == 0u {
+            let unsure = rounding(chain, inv_step2, reached);
             let risen = risen_by(level(reached) - at_start, unsure);
             let grown = larger(risen_by(whole(reached.stored) + reached.gained - at_start, unsure), risen);
             if grown < 0.5 {
@@ -54,7 +57,7 @@ fn descend(chain: Chain, contracting: bool, excitation: Excitation) {
             astray = 1.0;
             lowest = where_less(risen, 0.5, level(reached), at_start);
         } else {
-            var risen = risen_by(level(reached) - lowest, unsure);
+            var risen = risen_by(level(reached) - lowest, rounding(chain, inv_step2, reached));
             var share = 1.0;
             for (var shortened = 0u; shortened < SHORTENINGS && risen > 0.5; shortened++) {
                 // The least of the parabola through both levels that begins with the slope −2·fall.
@@ -63,15 +66,18 @@ fn descend(chain: Chain, contracting: bool, excitation: Excitation) {
                 share = share * between(foretold / bend, LEAST_SHARE, 0.5);
                 go_on(chain, share);
                 reached = standing(chain, inv_step2, contracting, excitation);
-                risen = risen_by(level(reached) - lowest, unsure);
+                // Of what is reached now: of a step that led far astray, it would hide whatever a shorter one does.
+                risen = risen_by(level(reached) - lowest, rounding(chain, inv_step2, reached));
             }
             if risen > 0.5 {
-                go_on(chain, 0.0);
+                share = 0.0;
+                go_on(chain, share);
                 reached = standing(chain, inv_step2, contracting, excitation);
             }
             let short = where_less(lowest - level(reached), fall * ENOUGH, 1.0, 0.0);
+            stiffened = where_less(share, LEAST_SHARE, STIFFENED, stiffened);
             lowest = level(reached);
-            if solves == params.retries || risen > 0.5 || short < 0.5 {
+            if solves == params.retries || short < 0.5 {
                 break;
             }
         }
@@ -122,13 +128,25 @@ fn go_on(chain: Chain, share: f32) {
             delta[k] = share * scratch_at(scratch_row, SCRATCH_STEP + k);
         }
         let row = node_row_of(chain, index);
-        store_placed(step_by(row, base, &delta), row);
+        // A step that is no number has no share.
+        if share > 0.0 {
+            store_placed(step_by(row, base, &delta), row);
+        } else {
+            store_placed(base, row);
+        }
     }
 }
 
 // One Gauss–Newton step; by how much it makes Π fall where Π is what the step takes it for (J). Where a chain is solved
-// `again`, the step is kept for go_on.
-fn solve(chain: Chain, inv_step2: f32, contracting: bool, excitation: Excitation, again: bool) -> f32 {
+// `again`, it is by a system stiffened by a share of its diagonal, and the step is kept for go_on.
+fn solve(
+    chain: Chain,
+    inv_step2: f32,
+    contracting: bool,
+    excitation: Excitation,
+    again: bool,
+    stiffened: f32,
+) -> f32 {
     let count = chain.node_count;
     let touching = has_planes(chain);
     let tied = is_tied(chain);
@@ -178,6 +196,11 @@ fn solve(chain: Chain, inv_step2: f32, contracting: bool, excitation: Excitation
             }
         }
 
+        if again {
+            for (var i = 0u; i < UNKNOWNS; i++) {
+                block[i][i] = block[i][i] + (block[i][i] + eliminated[i]) * stiffened;
+            }
+        }
         var least: Vec7;
         for (var i = 0u; i < UNKNOWNS; i++) {
             least[i] = (block[i][i] + eliminated[i]) * LEAST_PIVOT;

@@ -3,6 +3,9 @@
 // By how many roundings a pivot of the solve is worth less than inertia where the chain is too stiff for its step.
 const PIVOT_ROUNDINGS: f32 = 10.0;
 
+// The most that a strain may be off by rounding.
+const MOST_ROUNDING: f32 = 1.0e-3;
+
 // How a chain stands against the substep's start.
 struct Standing {
     // Ψ(x).
@@ -114,12 +117,13 @@ fn stored_by_segment(
 fn rounding(chain: Chain, inv_step2: f32, standing: Standing) -> f32 {
     let first = rest_row_of(chain, 0u);
     let unsolved = 1.0 + rest_at(first, REST_FASTEST2) * EPSILON * PIVOT_ROUNDINGS / inv_step2;
-    let unit = EPSILON * unsolved;
-    let strain = rest_at(first, REST_STRAIN_ROUNDING) * unit * unit;
-    let turn = rest_at(first, REST_TURN_ROUNDING) * unit * unit;
+    let off = smaller(EPSILON * unsolved, MOST_ROUNDING);
+    let strain = rest_at(first, REST_STRAIN_ROUNDING) * off * off;
+    let turn = rest_at(first, REST_TURN_ROUNDING) * off * off;
     let of_strain = abs(standing.stored.strain);
     let of_turn = standing.stored.turn;
-    let first_order = sqrt(strain * of_strain) + sqrt(turn * of_turn);
+    // Root by root: the product of what a step gone astray stores with anything may be more than f32 holds.
+    let first_order = sqrt(strain) * sqrt(of_strain) + sqrt(turn) * sqrt(of_turn);
     let all = of_strain + of_turn + standing.motion + abs(standing.past);
     return (first_order + EPSILON * all) * 2.0 + strain + turn + MIN_POSITIVE;
 }

@@ -11,11 +11,11 @@ use crate::cpu::{
     },
     fascia::{LEAST_LENGTH, TRACE},
     fibres::{GAUSS, RESTING, TOE},
-    potential::PIVOT_ROUNDINGS,
+    potential::{MOST_ROUNDING, PIVOT_ROUNDINGS},
     predict::{SCALE_LIMIT, SLENDER},
     rod_energies::{LEAST_SLOPE2, STEEPER, THIN, UNKNOWNS},
     solve_contacts::{CONTACT_STIFFNESS, RECOVERY_SPEED},
-    solve_rods::{ENOUGH, LEAST_PIVOT, LEAST_SCALE, LEAST_SHARE, MOST_SCALE, ROUGH, SHORTENINGS},
+    solve_rods::{ENOUGH, LEAST_PIVOT, LEAST_SCALE, LEAST_SHARE, MOST_SCALE, ROUGH, STIFFENED, SHORTENINGS},
     update_velocities::MOST_TURN2,
 };
 use crate::skin::{ModelPose, SectionMatrix, SectionWeight, SkinSection, SkinVertex};
@@ -135,6 +135,8 @@ pub const FLOAT_CONSTANTS: &[(&str, f32)] = &[
     ("ENOUGH", ENOUGH),
     ("ROUGH", ROUGH),
     ("PIVOT_ROUNDINGS", PIVOT_ROUNDINGS),
+    ("MOST_ROUNDING", MOST_ROUNDING),
+    ("STIFFENED", STIFFENED),
     ("THIN", THIN),
     ("STEEPER", STEEPER),
     ("MOST_TURN2", MOST_TURN2),
