@@ -8,6 +8,7 @@ const MOST_SWELLING: f32 = 8.0;
 const LEAST_TURN_DOT2: f32 = 0.0625;
 const LEAST_FILL: f32 = 0.02;
 const TAUT: f32 = 2.0;
+const FOLDED: f32 = 0.2;
 const PATIENCE: f32 = 0.5;
 const FINITE: f32 = 1.0e30;
 
@@ -60,13 +61,21 @@ fn extended(extent: Extent, inv_length: f32, a: PathSection, b: PathSection) -> 
     );
 }
 
-// One where the path is within bounds.
-fn within(extent: Extent, stretch: f32, turn_dot2: f32, fill: f32) -> f32 {
+// One where the path's stretch is within its bound.
+fn stretched_within(extent: Extent, stretch: f32) -> f32 {
+    return where_less(extent.stretch2, stretch * stretch, 1.0, 0.0);
+}
+
+// One where its turns, by the square of a cosine, and volumes are within bounds.
+fn shaped_within(extent: Extent, turn_dot2: f32) -> f32 {
+    let fine = where_less(turn_dot2, extent.turn_dot2, 1.0, 0.0);
+    return smaller(fine, where_less(LEAST_FILL, extent.fill, 1.0, 0.0));
+}
+
+// One where its scales are within bounds, where so much stretch is.
+fn scaled_within(extent: Extent, stretch: f32) -> f32 {
     let thinnest = 0.5 / sqrt(stretch);
-    var fine = where_less(extent.stretch2, stretch * stretch, 1.0, 0.0);
-    fine = smaller(fine, where_less(turn_dot2, extent.turn_dot2, 1.0, 0.0));
-    fine = smaller(fine, where_less(fill, extent.fill, 1.0, 0.0));
-    fine = smaller(fine, where_less(extent.most, MOST_SWELLING, 1.0, 0.0));
+    let fine = where_less(extent.most, MOST_SWELLING, 1.0, 0.0);
     return smaller(fine, where_less(thinnest, extent.least, 1.0, 0.0));
 }
 
@@ -117,7 +126,8 @@ fn suspects(chain: Chain) -> vec2<f32> {
     let distance_off = select(sqrt(dot(off, off)), 0.0, is_free(chain));
     let weight = weight_stretch(chain);
     let stretch = (MOST_STRETCH + weight) * SLACK;
-    var fine = within(extent, stretch, LEAST_TURN_DOT2, LEAST_FILL);
+    var fine = smaller(stretched_within(extent, stretch), scaled_within(extent, stretch));
+    fine = smaller(fine, shaped_within(extent, LEAST_TURN_DOT2));
     let reach = (MOST_OFF * SLACK + weight) * whole;
     let length_most = sqrt(extent.spread * whole);
     fine = smaller(fine, where_less(distance_off + length_most, reach, 1.0, 0.0));
@@ -156,10 +166,12 @@ fn out_of_bounds(chain: Chain) -> f32 {
     let weight = weight_stretch(chain);
     let drawn = larger(sqrt(path.stretch2), 1.0);
     let stretch = MOST_STRETCH * drawn + weight;
-    let taut = TAUT < larger(drawn, 1.0 + weight * 0.5);
-    let turn_dot2 = select(smaller(LEAST_TURN_DOT2, path.turn_dot2 * 0.5), -1.0, taut);
-    let fill = select(smaller(LEAST_FILL, path.fill - 0.1), -FINITE, taut);
-    let fine = within(extent, stretch, turn_dot2, fill);
+    let taut = where_less(TAUT, larger(drawn, 1.0 + weight * 0.5), 1.0, 0.0);
+    let folded = where_less(path.fill, FOLDED, 1.0, 0.0);
+    let turn_dot2 = smaller(LEAST_TURN_DOT2, path.turn_dot2 * 0.5);
+    var fine = stretched_within(extent, stretch);
+    fine = smaller(fine, larger(scaled_within(extent, stretch), folded));
+    fine = smaller(fine, larger(larger(shaped_within(extent, turn_dot2), taut), folded));
     let reach = (MOST_OFF + weight) * whole;
     return 1.0 - smaller(fine, where_less(off2, reach * reach, 1.0, 0.0));
 }

@@ -114,7 +114,7 @@ pub struct StepConfig {
     /// By how many lengths the root or a bone may go in one frame beyond what lies between standing still and going on as
     /// in the last one; farther is a jump, and taken as a teleport. Above 0; infinity takes nothing as a jump. The root's
     /// length is the flesh's size at rest; a bone's, against the root, that of the longest chain on it, and at least 0.15
-    /// of the flesh's size.
+    /// of the flesh's size. Frames longer than [`LONGEST_FRAME`] have as many times the lengths.
     pub jump: f64,
     /// Threads on the CPU; 0 takes all there are.
     pub threads: usize,

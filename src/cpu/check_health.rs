@@ -39,12 +39,15 @@ pub const MOST_SWELLING: f32 = 8.0;
 /// this is less.
 pub const LEAST_TURN_DOT2: f32 = 0.0625;
 
-/// The least volume of a segment, over that at rest; where the bones' path has hardly more, a tenth less than that.
+/// The least volume of a segment, over that at rest.
 pub const LEAST_FILL: f32 = 0.02;
 
 /// Where bones or weight stretch a chain beyond this, turns and volumes are not looked at: frames of what is so taut would rather
 /// tilt than let it stretch on.
 pub const TAUT: f32 = 2.0;
+
+/// Where bones leave a segment less of its volume, they fold the chain, and turns, volumes and scales are not looked at.
+pub const FOLDED: f32 = 0.2;
 
 /// How long (s) a chain may be out of bounds; time in which it is not counts off.
 pub const PATIENCE: f32 = 0.5;
@@ -130,16 +133,26 @@ impl<V: Lane> Extent<V> {
         }
     }
 
-    /// Flags the paths that are within bounds: the most stretch, the least square of the cosine of half the turn, and
-    /// the least fill.
+    /// Flags the paths whose stretch is within its bound.
     #[inline(always)]
-    fn within<L: Lanes<V = V>>(&self, lanes: L, [stretch, turn_dot2, fill]: [V; 3]) -> V {
+    fn stretched_within<L: Lanes<V = V>>(&self, lanes: L, stretch: V) -> V {
+        self.stretch2.where_less(stretch * stretch, lanes.splat(1.0), lanes.splat(0.0))
+    }
+
+    /// Flags the paths whose turns, by the square of a cosine, and volumes are within bounds.
+    #[inline(always)]
+    fn shaped_within<L: Lanes<V = V>>(&self, lanes: L, turn_dot2: V) -> V {
+        let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+        let fine = turn_dot2.where_less(self.turn_dot2, one, zero);
+        fine.min(lanes.splat(LEAST_FILL).where_less(self.fill, one, zero))
+    }
+
+    /// Flags the paths whose scales are within bounds, where so much stretch is.
+    #[inline(always)]
+    fn scaled_within<L: Lanes<V = V>>(&self, lanes: L, stretch: V) -> V {
         let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
         let thinnest = lanes.splat(0.5) / stretch.sqrt();
-        let fine = self.stretch2.where_less(stretch * stretch, one, zero);
-        let fine = fine.min(turn_dot2.where_less(self.turn_dot2, one, zero));
-        let fine = fine.min(fill.where_less(self.fill, one, zero));
-        let fine = fine.min(self.most.where_less(lanes.splat(MOST_SWELLING), one, zero));
+        let fine = self.most.where_less(lanes.splat(MOST_SWELLING), one, zero);
         fine.min(thinnest.where_less(self.least, one, zero))
     }
 }
@@ -197,7 +210,8 @@ fn suspects<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>) -
     let off = lanes.load(&group.inputs[input::HANGS]).where_less(half, zero, off.dot(off).sqrt());
     let weight = weight_stretch(lanes, params, group);
     let stretch = (lanes.splat(MOST_STRETCH) + weight) * lanes.splat(SLACK);
-    let fine = extent.within(lanes, [stretch, lanes.splat(LEAST_TURN_DOT2), lanes.splat(LEAST_FILL)]);
+    let fine = extent.stretched_within(lanes, stretch).min(extent.scaled_within(lanes, stretch));
+    let fine = fine.min(extent.shaped_within(lanes, lanes.splat(LEAST_TURN_DOT2)));
     let reach = (lanes.splat(MOST_OFF * SLACK) + weight) * whole;
     let length = (extent.spread * whole).sqrt();
     let fine = fine.min((off + length).where_less(reach, one, zero));
@@ -236,11 +250,11 @@ fn out_of_bounds<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scala
     let drawn = path.stretch2.sqrt().max(one);
     let stretch = lanes.splat(MOST_STRETCH) * drawn + weight;
     let taut = lanes.splat(TAUT).where_less(drawn.max(one + weight * half), one, zero);
+    let folded = path.fill.where_less(lanes.splat(FOLDED), one, zero);
     let turn_dot2 = lanes.splat(LEAST_TURN_DOT2).min(path.turn_dot2 * half);
-    let turn_dot2 = taut.where_less(half, turn_dot2, -one);
-    let fill = lanes.splat(LEAST_FILL).min(path.fill - lanes.splat(0.1));
-    let fill = taut.where_less(half, fill, lanes.splat(-FINITE));
-    let fine = extent.within(lanes, [stretch, turn_dot2, fill]);
+    let fine = extent.stretched_within(lanes, stretch);
+    let fine = fine.min(extent.scaled_within(lanes, stretch).max(folded));
+    let fine = fine.min(extent.shaped_within(lanes, turn_dot2).max(taut).max(folded));
     let reach = (lanes.splat(MOST_OFF) + weight) * whole;
     one - fine.min(off2.where_less(reach * reach, one, zero))
 }

@@ -13,7 +13,7 @@ use glam::DVec3;
 
 use super::Flesh;
 use crate::Pose;
-use crate::step::FrameReport;
+use crate::step::{FrameReport, LONGEST_FRAME};
 
 /// How the root and the bones went in the last frame.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,6 +50,7 @@ impl BoneMotion {
         let explained = |from: DVec3, to: DVec3, now: DVec3| explained_part((to - from) * ratio, now - to);
 
         let way = explained(root_from.translation, root_to.translation, root.translation);
+        let jump = jump * (frame.asked / LONGEST_FRAME).max(1.0);
         let root_jumped = root.translation.distance(root_to.translation + way) > jump * flesh.size;
         let root_start = if root_jumped { elsewhere_at(&root_from, &root_to, root, ratio) } else { root_to };
         let along = root_start * root_to.inverse();

@@ -6,7 +6,7 @@ use super::{
 use super::{chain, input, node, rest, scratch};
 use crate::cpu::{
     check_health::{
-        FINITE, LEAST_FILL, LEAST_TURN_DOT2, MOST_OFF, MOST_STRETCH, MOST_SWELLING, PATIENCE, SLACK, TAUT,
+        FINITE, FOLDED, LEAST_FILL, LEAST_TURN_DOT2, MOST_OFF, MOST_STRETCH, MOST_SWELLING, PATIENCE, SLACK, TAUT,
         WITHIN_REACH,
     },
     fascia::{LEAST_LENGTH, TRACE},
@@ -151,6 +151,7 @@ pub const FLOAT_CONSTANTS: &[(&str, f32)] = &[
     ("LEAST_TURN_DOT2", LEAST_TURN_DOT2),
     ("LEAST_FILL", LEAST_FILL),
     ("TAUT", TAUT),
+    ("FOLDED", FOLDED),
     ("PATIENCE", PATIENCE),
     ("FINITE", FINITE),
     ("WITHIN_REACH", WITHIN_REACH),
