@@ -36,52 +36,58 @@ fn descend(chain: Chain, contracting: bool, excitation: Excitation) {
     var astray = 0.0;
     var stiffened = 0.0;
     var lowest = at_start;
+    var fall = 0.0;
+    var share = 1.0;
     var solves = 0u;
+    var shortenings = 0u;
     var reached: Standing;
     loop {
-        if solves > 0u {
-            keep(chain);
+        if shortenings == 0u {
+            if solves > 0u {
+                keep(chain);
+            }
+            fall = solve(chain, inv_step2, contracting, excitation, solves > 0u, stiffened);
+            share = 1.0;
+        } else {
+            go_on(chain, share);
         }
-        let fall = solve(chain, inv_step2, contracting, excitation, solves > 0u, stiffened);
         reached = standing(chain, inv_step2, contracting, excitation);
+        // Of what is reached now: of a step that led far astray, it would hide whatever a shorter one does.
+        let unsure = rounding(chain, inv_step2, reached);
         if solves == 0u {
-            let unsure = rounding(chain, inv_step2, reached);
-            let risen = risen_by(level(reached) - at_start, unsure);
-            let grown = larger(risen_by(whole(reached.stored) + reached.gained - at_start, unsure), risen);
+            let raised = risen_by(level(reached) - at_start, unsure);
+            let grown = larger(risen_by(whole(reached.stored) + reached.gained - at_start, unsure), raised);
             if grown < 0.5 {
                 break;
             }
-            if risen > 0.5 {
+            if raised > 0.5 {
                 start_again(chain);
             }
             astray = 1.0;
-            lowest = where_less(risen, 0.5, level(reached), at_start);
-        } else {
-            var risen = risen_by(level(reached) - lowest, rounding(chain, inv_step2, reached));
-            var share = 1.0;
-            for (var shortened = 0u; shortened < SHORTENINGS && risen > 0.5; shortened++) {
-                // The least of the parabola through both levels that begins with the slope −2·fall.
+            lowest = where_less(raised, 0.5, level(reached), at_start);
+            solves = 1u;
+            continue;
+        }
+        if shortenings <= SHORTENINGS {
+            let risen = risen_by(level(reached) - lowest, unsure);
+            if risen > 0.5 {
+                // The least of the parabola through both levels that begins with the slope −2·fall; in the end, nothing.
                 let foretold = fall * share;
                 let bend = larger(level(reached) - lowest + foretold + foretold, MIN_POSITIVE);
-                share = share * between(foretold / bend, LEAST_SHARE, 0.5);
-                go_on(chain, share);
-                reached = standing(chain, inv_step2, contracting, excitation);
-                // Of what is reached now: of a step that led far astray, it would hide whatever a shorter one does.
-                risen = risen_by(level(reached) - lowest, rounding(chain, inv_step2, reached));
-            }
-            if risen > 0.5 {
-                share = 0.0;
-                go_on(chain, share);
-                reached = standing(chain, inv_step2, contracting, excitation);
-            }
-            let short = where_less(lowest - level(reached), fall * ENOUGH, 1.0, 0.0);
-            stiffened = where_less(share, LEAST_SHARE, STIFFENED, stiffened);
-            lowest = level(reached);
-            if solves == params.retries || short < 0.5 {
-                break;
+                let shorter = share * between(foretold / bend, LEAST_SHARE, 0.5);
+                share = select(0.0, shorter, shortenings < SHORTENINGS);
+                shortenings++;
+                continue;
             }
         }
+        let short = where_less(lowest - level(reached), fall * ENOUGH, 1.0, 0.0);
+        stiffened = where_less(share, LEAST_SHARE, STIFFENED, stiffened);
+        lowest = level(reached);
+        if solves == params.retries || short < 0.5 {
+            break;
+        }
         solves++;
+        shortenings = 0u;
     }
     let left = larger(reached.motion - reached.gained - (whole(reached.stored) - at_start), 0.0);
     let kept = where_less(left, reached.motion, sqrt(left / larger(reached.motion, MIN_POSITIVE)), 1.0);

@@ -79,59 +79,56 @@ where
 
     let at_start = lanes.load(&group.chains[chain::START_POTENTIAL]);
     let (mut astray, mut stepping, mut stiffened) = (zero, one, zero);
-    let mut lowest = at_start;
-    let mut solves = 0;
+    let (mut lowest, mut fall, mut share, mut risen) = (at_start, zero, one, one);
+    let (mut solves, mut shortenings) = (0, 0);
     let reached = loop {
-        if solves > 0 {
-            keep(lanes, group);
+        if shortenings == 0 {
+            if solves > 0 {
+                keep(lanes, group);
+            }
+            let again = if solves > 0 { Some((stepping, stiffened)) } else { None };
+            fall = solve(lanes, inv_step2, group, excitation, again);
+            (share, risen) = (one, stepping);
+        } else {
+            go_on(lanes, group, share, risen);
         }
-        let again = if solves > 0 { Some((stepping, stiffened)) } else { None };
-        let fall = solve(lanes, inv_step2, group, excitation, again);
-        let mut reached = standing(lanes, group, inv_step2, excitation);
+        let reached = standing(lanes, group, inv_step2, excitation);
+        // Of what is reached now: of a step that led far astray, it would hide whatever a shorter one does.
+        let unsure = rounding(lanes, group, inv_step2, &reached);
         if solves == 0 {
-            let unsure = rounding(lanes, group, inv_step2, &reached);
-            let risen = risen_by(lanes, reached.level() - at_start, unsure, one);
+            let raised = risen_by(lanes, reached.level() - at_start, unsure, one);
             let grown = risen_by(lanes, reached.stored.whole() + reached.gained - at_start, unsure, one);
-            let grown = grown.max(risen);
+            let grown = grown.max(raised);
             if !lanes.any(grown) {
                 break reached;
             }
-            start_again(lanes, group, risen);
+            start_again(lanes, group, raised);
             (astray, stepping) = (grown, grown);
-            lowest = risen.where_less(half, reached.level(), at_start);
-        } else {
-            let unsure = rounding(lanes, group, inv_step2, &reached);
-            let mut risen = risen_by(lanes, reached.level() - lowest, unsure, stepping);
-            let mut share = one;
-            for _ in 0..SHORTENINGS {
-                if !lanes.any(risen) {
-                    break;
-                }
-                // The least of the parabola through both levels that begins with the slope −2·fall.
+            lowest = raised.where_less(half, reached.level(), at_start);
+            solves = 1;
+            continue;
+        }
+        if shortenings <= SHORTENINGS {
+            risen = risen_by(lanes, reached.level() - lowest, unsure, risen);
+            if lanes.any(risen) {
+                // The least of the parabola through both levels that begins with the slope −2·fall; in the end, nothing.
                 let foretold = fall * share;
                 let bend = (reached.level() - lowest + foretold + foretold).max(lanes.splat(f32::MIN_POSITIVE));
                 let shorter = share * (foretold / bend).clamp(lanes.splat(LEAST_SHARE), half);
+                let shorter = if shortenings < SHORTENINGS { shorter } else { zero };
                 share = risen.where_less(half, share, shorter);
-                go_on(lanes, group, share, risen);
-                reached = standing(lanes, group, inv_step2, excitation);
-                // Of what is reached now: of a step that led far astray, it would hide whatever a shorter one does.
-                let unsure = rounding(lanes, group, inv_step2, &reached);
-                risen = risen_by(lanes, reached.level() - lowest, unsure, risen);
-            }
-            if lanes.any(risen) {
-                share = risen.where_less(half, share, zero);
-                go_on(lanes, group, share, risen);
-                reached = standing(lanes, group, inv_step2, excitation);
-            }
-            let short = (lowest - reached.level()).where_less(fall * lanes.splat(ENOUGH), one, zero);
-            stepping = stepping.min(short);
-            stiffened = share.where_less(lanes.splat(LEAST_SHARE), lanes.splat(STIFFENED), stiffened);
-            lowest = reached.level();
-            if solves == params.retries || !lanes.any(stepping) {
-                break reached;
+                shortenings += 1;
+                continue;
             }
         }
-        solves += 1;
+        let short = (lowest - reached.level()).where_less(fall * lanes.splat(ENOUGH), one, zero);
+        stepping = stepping.min(short);
+        stiffened = share.where_less(lanes.splat(LEAST_SHARE), lanes.splat(STIFFENED), stiffened);
+        lowest = reached.level();
+        if solves == params.retries || !lanes.any(stepping) {
+            break reached;
+        }
+        (solves, shortenings) = (solves + 1, 0);
     };
     let left = (reached.motion - reached.gained - (reached.stored.whole() - at_start)).max(zero);
     let kept = (left / reached.motion.max(lanes.splat(f32::MIN_POSITIVE))).sqrt();
