@@ -59,27 +59,45 @@ where
     match stage {
         Stage::MoveBones => {
             stage_scope!(Stage::MoveBones);
-            move_bones::move_bones(lanes, params, group);
+            lanes.apart(
+                #[inline(always)]
+                || move_bones::move_bones(lanes, params, group),
+            );
         }
         Stage::Predict => {
             stage_scope!(Stage::Predict);
-            predict::predict(lanes, params, group);
+            lanes.apart(
+                #[inline(always)]
+                || predict::predict(lanes, params, group),
+            );
         }
         Stage::SolveRods => {
             stage_scope!(Stage::SolveRods);
-            solve_rods::solve_rods(lanes, params, group);
+            lanes.apart(
+                #[inline(always)]
+                || solve_rods::solve_rods(lanes, params, group),
+            );
         }
         Stage::SolveContacts => {
             stage_scope!(Stage::SolveContacts);
-            solve_contacts::solve_contacts(lanes, params, group);
+            lanes.apart(
+                #[inline(always)]
+                || solve_contacts::solve_contacts(lanes, params, group),
+            );
         }
         Stage::UpdateVelocities => {
             stage_scope!(Stage::UpdateVelocities);
-            update_velocities::update_velocities(lanes, params, group);
+            lanes.apart(
+                #[inline(always)]
+                || update_velocities::update_velocities(lanes, params, group),
+            );
         }
         Stage::CheckHealth => {
             stage_scope!(Stage::CheckHealth);
-            check_health::check_health(lanes, params, group);
+            lanes.apart(
+                #[inline(always)]
+                || check_health::check_health(lanes, params, group),
+            );
         }
         Stage::GatherInputs | Stage::PoseSections | Stage::DeformSkin | Stage::ScatterOutputs => {}
     }

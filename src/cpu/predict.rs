@@ -110,7 +110,10 @@ where
     let stored = if moving || contracting || has_planes(group.inputs) || !known(group) {
         let inv_step = inv_h * (one + second_order * lanes.splat(0.5));
         let excitation = if contracting { Some(Excitation::of_chain(lanes, params, group)) } else { None };
-        stored_at_start(lanes, group, inv_step * inv_step, excitation)
+        lanes.apart(
+            #[inline(always)]
+            || stored_at_start(lanes, group, inv_step * inv_step, excitation),
+        )
     } else {
         lanes.load(&group.chains[chain::POTENTIAL])
     };

@@ -87,12 +87,18 @@ where
                 keep(lanes, group);
             }
             let again = if solves > 0 { Some((stepping, stiffened)) } else { None };
-            fall = solve(lanes, inv_step2, group, excitation, again);
+            fall = lanes.apart(
+                #[inline(always)]
+                || solve(lanes, inv_step2, group, excitation, again),
+            );
             (share, risen) = (one, stepping);
         } else {
             go_on(lanes, group, share, risen);
         }
-        let reached = standing(lanes, group, inv_step2, excitation);
+        let reached = lanes.apart(
+            #[inline(always)]
+            || standing(lanes, group, inv_step2, excitation),
+        );
         // Of what is reached now: of a step that led far astray, it would hide whatever a shorter one does.
         let unsure = rounding(lanes, group, inv_step2, &reached);
         if solves == 0 {
