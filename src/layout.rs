@@ -223,8 +223,8 @@ pub mod rest {
     pub const FASCIA_ACTIVE: usize = 75;
     /// In the first node's row: the chain's length (m).
     pub const LENGTH: usize = 76;
-    /// In the first node's row: mass over the least axial stiffness EA of a segment (s²/m): times gravity, by how much the
-    /// chain's own weight stretches a segment at most.
+    /// In the first node's row: mass over the least axial or shear stiffness of a segment (s²/m): times gravity, by how much
+    /// the chain's own weight stretches a segment at most.
     pub const WEIGHT_STRETCH: usize = 77;
     /// How many entries a row has.
     pub const ENTRIES: usize = 78;
