@@ -20,56 +20,66 @@ fn move_bones(@builtin(global_invocation_id) invocation: vec3<u32>) {
             let now = chain_at(chain.chain, CHAIN_BONE_NOW + offset + entry);
             set_chain(chain.chain, CHAIN_BONE_PREV + offset + entry, now);
         }
-        let from_entry = INPUT_BONE_FROM + offset;
-        let to_entry = INPUT_BONE_TO + offset;
-        let from_place = input3(chain.input, from_entry);
         // What carries a free chain is not what it hangs on.
         if is_free(chain) {
             continue;
         }
-        let place = from_place + (input3(chain.input, to_entry) - from_place) * params.alpha;
-        let frame = blend(input4(chain.input, from_entry + 3u), input4(chain.input, to_entry + 3u), params.alpha);
-        set_chain3(chain.chain, CHAIN_BONE_NOW + offset, place);
-        set_chain4(chain.chain, CHAIN_BONE_NOW + offset + 3u, frame);
+        let bone_from = input_bone(chain, INPUT_BONE_FROM + offset);
+        let bone_to = input_bone(chain, INPUT_BONE_TO + offset);
+        var bone = between_poses(bone_from, bone_to, params.alpha);
+        if slot > 0u {
+            // Against the bone before, about which it may turn: what is linked stays linked on the way.
+            let before = offset - POSE;
+            let against_from = against(input_bone(chain, INPUT_BONE_FROM + before), bone_from);
+            let against_to = against(input_bone(chain, INPUT_BONE_TO + before), bone_to);
+            let linked = between_poses(against_from, against_to, params.alpha);
+            let now = chain_bone(chain, CHAIN_BONE_NOW + before);
+            bone.place = now.place + rotate(now.frame, linked.place);
+            bone.frame = normalised(product(now.frame, linked.frame));
+        }
+        set_chain3(chain.chain, CHAIN_BONE_NOW + offset, bone.place);
+        set_chain4(chain.chain, CHAIN_BONE_NOW + offset + 3u, bone.frame);
     }
+    let tied = is_tied(chain);
     for (var index = 0u; index < chain.node_count; index++) {
-        if is_carried(rest_row_of(chain, index)) {
+        if tied || is_carried(rest_row_of(chain, index)) {
             set_target(chain, index);
         }
     }
+    if tied {
+        refer(chain);
+    }
 }
 
-// Where the bone that holds or carries the node wants it.
+// A pose in another one's frame.
+fn against(frame: Carried, pose: Carried) -> Carried {
+    let back = conjugate(frame.frame);
+    return Carried(rotate(back, pose.place - frame.place), product(back, pose.frame));
+}
+
+// From one pose (α = 0) to another (α = 1).
+fn between_poses(first: Carried, second: Carried, alpha: f32) -> Carried {
+    return Carried(first.place + (second.place - first.place) * alpha, blend(first.frame, second.frame, alpha));
+}
+
+// Where the bone that holds the node, or those that carry it, want it.
 fn set_target(chain: Chain, index: u32) {
     let rest_row = rest_row_of(chain, index);
-    let bone = bone_of_slot(CHAIN_BONE_NOW, rest_at(rest_row, REST_HOLD_SLOT));
-    let bone_place = chain3(chain.chain, bone);
-    let bone_frame = chain4(chain.chain, bone + 3u);
-    let place = bone_place + rotate(bone_frame, rest3(rest_row, REST_HOLD_PLACE));
-    var frame = normalised(product(bone_frame, rest4(rest_row, REST_HOLD_FRAME)));
+    var there = carried_in_chain(chain, index, CHAIN_BONE_NOW);
     if index > 0u && index + 1u < chain.node_count {
         // Where the bone holds the frame, it guides along that.
         let turns = rest_at(rest_row, REST_SLIDES) * rest_at(rest_row, REST_FREE_FRAME);
         if turns > 0.5 {
-            frame = along_path(chain, index, frame);
+            let here = node3(node_row_of(chain, index), NODE_PLACE);
+            let before = here - node3(node_row_of(chain, index - 1u), NODE_PLACE);
+            let after = node3(node_row_of(chain, index + 1u), NODE_PLACE) - here;
+            // Across the path that halves the angle of its two segments, tension is the same on both sides of a via point.
+            there.frame = turned_along(there.frame, direction(before) + direction(after));
         }
     }
     let row = node_row_of(chain, index);
-    set_node3(row, NODE_TARGET_PLACE, place);
-    set_node4(row, NODE_TARGET_FRAME, frame);
-}
-
-// The frame of a node that slides, turned the shortest way so that its w halves the angle between the path's two
-// segments: across that, tension is the same on both sides of a via point.
-fn along_path(chain: Chain, index: u32, frame: Quaternion) -> Quaternion {
-    let here = node3(node_row_of(chain, index), NODE_PLACE);
-    let before = here - node3(node_row_of(chain, index - 1u), NODE_PLACE);
-    let after = node3(node_row_of(chain, index + 1u), NODE_PLACE) - here;
-    let path = direction(before) + direction(after);
-    let w = axes_of(frame)[2];
-    // Against w there is no shortest way.
-    let cosine = larger(sqrt(dot(path, path)) + dot(w, path), 1.0e-3);
-    return normalised(product(Quaternion(cross(w, path), cosine), frame));
+    set_node3(row, NODE_TARGET_PLACE, there.place);
+    set_node4(row, NODE_TARGET_FRAME, there.frame);
 }
 
 // Carries every place over to the chain's new origin.

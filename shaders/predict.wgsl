@@ -11,6 +11,10 @@ fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
     if chain.node_count == 0u {
         return;
     }
+    let contracting = contracts(chain);
+    if contracting {
+        measure_fibres(chain);
+    }
     let h = params.h;
     let inv_h = params.inv_h;
     let second_order = second_order_of(chain);
@@ -61,37 +65,17 @@ fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
         let predicted_move = node3(row, NODE_OLDER_MOVE) * carried + velocity * step + params.gravity * (step * step);
         let predicted_scale = between(
             scale + node_at(row, NODE_OLDER_SCALING) * carried + rate * step,
-            scale / SCALE_LIMIT,
+            scale * (1.0 / SCALE_LIMIT),
             scale * SCALE_LIMIT,
         );
         let predicted_frame = turned(frame, node3(row, NODE_OLDER_TURN) * carried + spin * step);
 
-        var moved = predicted_move + jump;
         var iterate_frame = predicted_frame;
         if moving {
             iterate_frame = turned(predicted_frame, jump_turn);
         }
-        var scaled = predicted_scale;
-        if rest_at(rest_row, REST_SLIDES) > 0.5 {
-            let guide = axes_of(node4(row, NODE_TARGET_FRAME))[2];
-            let off = place - node3(row, NODE_TARGET_PLACE) + moved;
-            moved = moved - (off - guide * dot(guide, off));
-        }
-        var prev_stretch = 0.0;
-        if rest_at(rest_row, REST_INV_MAX_VELOCITY) > 0.0 && index + 1u < chain.node_count {
-            prev_stretch = segment_stretch(chain, index);
-        }
-        if is_held(rest_row) {
-            if rest_at(rest_row, REST_FREE_PLACE) < 0.5 {
-                moved = node3(row, NODE_TARGET_PLACE) - place;
-            }
-            if rest_at(rest_row, REST_FREE_FRAME) < 0.5 {
-                iterate_frame = node4(row, NODE_TARGET_FRAME);
-            }
-            scaled = where_less(rest_at(rest_row, REST_FREE_SCALE), 0.5, 1.0, scaled);
-        }
+        let iterate = placed_held(Placed(predicted_move + jump, predicted_scale, iterate_frame), chain, index, place);
 
-        set_node(row, NODE_PREV_FIBRE_STRETCH, prev_stretch);
         set_node3(row, NODE_OLDER_VELOCITY, last_velocity);
         set_node3(row, NODE_VELOCITY, velocity + params.gravity * step);
         set_node3(row, NODE_PREV_PLACE, place);
@@ -100,11 +84,36 @@ fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
         set_node3(row, NODE_PREDICTED_MOVE, predicted_move);
         set_node(row, NODE_PREDICTED_SCALE, predicted_scale);
         set_node4(row, NODE_PREDICTED_FRAME, predicted_frame);
-        set_node3(row, NODE_MOVED, moved);
-        set_node3(row, NODE_PLACE, place + moved);
-        set_node(row, NODE_SCALE, scaled);
-        set_node4(row, NODE_FRAME, iterate_frame);
+        store_placed(iterate, row);
     }
+
+    // Where nothing that stores energy has changed since the last solve ended, that much is stored.
+    var stored = chain_at(chain.chain, CHAIN_POTENTIAL);
+    if moving || contracting || has_planes(chain) || !known(chain) {
+        let inv_step = inv_h * (1.0 + second_order * 0.5);
+        stored = stored_at_start(chain, inv_step * inv_step, contracting, excitation_of(chain));
+    }
+    set_chain(chain.chain, CHAIN_START_POTENTIAL, stored);
+    set_chain(chain.chain, CHAIN_ROUGH, 0.0);
+    set_chain(chain.chain, CHAIN_CALM, 1.0);
+}
+
+// Fibre stretch of every segment, before anything moves, and the mean of those that contract, by what they contract with.
+fn measure_fibres(chain: Chain) {
+    var sum = 0.0;
+    var whole_weight = 0.0;
+    var here = load_section(node_row_of(chain, 0u));
+    for (var index = 0u; index + 1u < chain.node_count; index++) {
+        var rest_row = load_rest_row(rest_row_of(chain, index));
+        let next = load_section(node_row_of(chain, index + 1u));
+        let stretch = fibre_stretch(measure(here, next, rest_row[REST_INV_LENGTH]), &rest_row);
+        let weight = rest_row[REST_ACTIVE];
+        sum = sum + weight * stretch;
+        whole_weight = whole_weight + weight;
+        set_node(node_row_of(chain, index), NODE_PREV_FIBRE_STRETCH, stretch);
+        here = next;
+    }
+    set_chain(chain.chain, CHAIN_MEAN_STRETCH, where_less(0.0, whole_weight, sum / whole_weight, 1.0));
 }
 
 fn extrapolate(row: u32, at: u32, older: u32, carried: f32) -> vec3<f32> {
@@ -115,15 +124,6 @@ fn extrapolate(row: u32, at: u32, older: u32, carried: f32) -> vec3<f32> {
 struct BoneMotion {
     displacement: vec3<f32>,
     turn: vec3<f32>,
-}
-
-// Fibre stretch of the segment after a node that has not been predicted yet.
-fn segment_stretch(chain: Chain, index: u32) -> f32 {
-    let rest_row = rest_row_of(chain, index);
-    var values = load_rest_row(rest_row);
-    let a = load_section(node_row_of(chain, index));
-    let b = load_section(node_row_of(chain, index + 1u));
-    return fibre_stretch(measure(a, b, values[REST_INV_LENGTH]), &values);
 }
 
 // How far the bones that carry a node, moving from one stored pose to another, carry a point (m) and turn it (rad).

@@ -30,14 +30,7 @@ fn solve_contacts(@builtin(global_invocation_id) invocation: vec3<u32>) {
         let place = node3(row, NODE_PLACE);
         let moved = node3(row, NODE_MOVED);
         let radius = rest_at(rest_row, REST_RADIUS) * node_at(row, NODE_SCALE);
-        // The gap that add_contact saw, see contact_gap in solve_rods.
-        let last_normal = node3(row, NODE_CONTACT_NORMAL);
-        let last_radius = rest_at(rest_row, REST_RADIUS);
-        let prev_scale = node_at(row, NODE_PREV_SCALE);
-        let start = dot(last_normal, node3(row, NODE_PREV_PLACE)) - node_at(row, NODE_CONTACT_OFFSET)
-            - last_radius * prev_scale;
-        let last_gap = start + (dot(last_normal, moved) - last_radius * (node_at(row, NODE_SCALE) - prev_scale));
-        let pressed = node_at(row, NODE_CONTACT_STIFFNESS) * larger(0.0 - last_gap, 0.0);
+        let pressed = node_at(row, NODE_CONTACT_STIFFNESS) * larger(0.0 - contact_gap(rest_row, row, placed_now(row)), 0.0);
         let stiffness = CONTACT_STIFFNESS * rest_at(rest_row, REST_MASS) * inv_h * inv_h;
 
         let far = 1.0e30;

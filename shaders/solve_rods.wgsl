@@ -1,48 +1,180 @@
-// Stage solve_rods: one Gauss–Newton step of implicit Euler for every chain, (77)–(78), as one factor and solve of its
-// block-tridiagonal system; the twin of src/cpu/solve_rods.rs.
+// Stage solve_rods: implicit Euler for every chain, (77)–(78), by Gauss–Newton steps that each are one factor and solve
+// of a block-tridiagonal system; the twin of src/cpu/solve_rods.rs, which says when a step is kept.
 
 // The least pivot, over the diagonal entry that it is what is left of.
 const LEAST_PIVOT: f32 = 1.0e-6;
-
-// How many times its own length one solve may move a chain's node.
-const REACH: f32 = 16.0;
 
 // The least and the largest scale.
 const LEAST_SCALE: f32 = 0.05;
 const MOST_SCALE: f32 = 20.0;
 
-// Solves every chain and moves its nodes.
+// The least share of a step that a shorter one is taken for.
+const LEAST_SHARE: f32 = 0.1;
+// How often a step is shortened before the chain stays where it is.
+const SHORTENINGS: u32 = 6u;
+// Which share of the foretold fall of Π is enough not to take another step.
+const ENOUGH: f32 = 0.5;
+// By which share of its diagonal a system is stiffened whose last step led nowhere.
+const STIFFENED: f32 = 1.0e-4;
+
+// Steps every chain to where Π is least, or as near as its budget allows.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn solve_rods(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let chain = chain_of(thread_of(invocation));
-    let count = chain.node_count;
-    if count == 0u {
+    if chain.node_count == 0u {
         return;
     }
-    let touching = has_planes(chain);
+    descend(chain, contracts(chain), excitation_of(chain));
+}
+
+// As solve_rods, of one chain. Flags are 1 where they hold and 0 where not.
+fn descend(chain: Chain, contracting: bool, excitation: Excitation) {
     let inv_step = params.inv_h * (1.0 + second_order_of(chain) * 0.5);
     let inv_step2 = inv_step * inv_step;
-    var excitation = Excitation(input_at(chain.input, INPUT_ACTIVATION), 0.0, params.inv_h);
+
+    let at_start = chain_at(chain.chain, CHAIN_START_POTENTIAL);
+    var astray = 0.0;
+    var stiffened = 0.0;
+    var lowest = at_start;
+    var fall = 0.0;
+    var share = 1.0;
+    var solves = 0u;
+    var shortenings = 0u;
+    var reached: Standing;
+    loop {
+        if shortenings == 0u {
+            if solves > 0u {
+                keep(chain);
+            }
+            fall = solve(chain, inv_step2, contracting, excitation, solves > 0u, stiffened);
+            share = 1.0;
+        } else {
+            go_on(chain, share);
+        }
+        reached = standing(chain, inv_step2, contracting, excitation);
+        // Of what is reached now: of a step that led far astray, it would hide whatever a shorter one does.
+        let unsure = rounding(chain, inv_step2, reached);
+        if solves == 0u {
+            let raised = risen_by(level(reached) - at_start, unsure);
+            let grown = larger(risen_by(whole(reached.stored) + reached.gained - at_start, unsure), raised);
+            if grown < 0.5 {
+                break;
+            }
+            if raised > 0.5 {
+                start_again(chain);
+            }
+            astray = 1.0;
+            lowest = where_less(raised, 0.5, level(reached), at_start);
+            solves = 1u;
+            continue;
+        }
+        if shortenings <= SHORTENINGS {
+            let risen = risen_by(level(reached) - lowest, unsure);
+            if risen > 0.5 {
+                // The least of the parabola through both levels that begins with the slope −2·fall; in the end, nothing.
+                let foretold = fall * share;
+                let bend = larger(level(reached) - lowest + foretold + foretold, MIN_POSITIVE);
+                let shorter = share * between(foretold / bend, LEAST_SHARE, 0.5);
+                share = select(0.0, shorter, shortenings < SHORTENINGS);
+                shortenings++;
+                continue;
+            }
+        }
+        let short = where_less(lowest - level(reached), fall * ENOUGH, 1.0, 0.0);
+        stiffened = where_less(share, LEAST_SHARE, STIFFENED, stiffened);
+        lowest = level(reached);
+        if solves == params.retries || short < 0.5 {
+            break;
+        }
+        solves++;
+        shortenings = 0u;
+    }
+    let left = larger(reached.motion - reached.gained - (whole(reached.stored) - at_start), 0.0);
+    let kept = where_less(left, reached.motion, sqrt(left / larger(reached.motion, MIN_POSITIVE)), 1.0);
+    set_chain(chain.chain, CHAIN_CALM, where_less(astray, 0.5, 1.0, kept));
+    set_chain(chain.chain, CHAIN_ROUGH, larger(astray, chain_at(chain.chain, CHAIN_ROUGH)));
+    let elastic_alone = !(contracting || has_planes(chain));
+    set_chain(chain.chain, CHAIN_POTENTIAL, select(-1.0, whole(reached.stored), elastic_alone));
+}
+
+// Flags whether the chain has risen, or is no longer a number.
+fn risen_by(by: f32, unsure: f32) -> f32 {
+    return where_less(by, unsure, 0.0, 1.0);
+}
+
+// Puts the chain back to the substep's start.
+fn start_again(chain: Chain) {
+    for (var index = 0u; index < chain.node_count; index++) {
+        store_placed(placed_start(chain, index), node_row_of(chain, index));
+    }
+}
+
+// Keeps where the chain is, for go_on.
+fn keep(chain: Chain) {
+    for (var index = 0u; index < chain.node_count; index++) {
+        let now = placed_now(node_row_of(chain, index));
+        let row = scratch_row_of(chain, index);
+        set_scratch3(row, SCRATCH_BASE, now.moved);
+        set_scratch(row, SCRATCH_BASE + 3u, now.scale);
+        set_scratch4(row, SCRATCH_BASE + 4u, now.frame);
+    }
+}
+
+// Puts the chain where a share of the last solve's step takes it from where it was kept.
+fn go_on(chain: Chain, share: f32) {
+    for (var index = 0u; index < chain.node_count; index++) {
+        let scratch_row = scratch_row_of(chain, index);
+        let base = Placed(
+            scratch3(scratch_row, SCRATCH_BASE),
+            scratch_at(scratch_row, SCRATCH_BASE + 3u),
+            scratch4(scratch_row, SCRATCH_BASE + 4u),
+        );
+        var delta: Vec7;
+        for (var k = 0u; k < UNKNOWNS; k++) {
+            delta[k] = share * scratch_at(scratch_row, SCRATCH_STEP + k);
+        }
+        let row = node_row_of(chain, index);
+        // A step that is no number has no share.
+        if share > 0.0 {
+            store_placed(step_by(row, base, &delta), row);
+        } else {
+            store_placed(base, row);
+        }
+    }
+}
+
+// One Gauss–Newton step; by how much it makes Π fall where Π is what the step takes it for (J). Where a chain is solved
+// `again`, it is by a system stiffened by a share of its diagonal, and the step is kept for go_on.
+fn solve(
+    chain: Chain,
+    inv_step2: f32,
+    contracting: bool,
+    excitation: Excitation,
+    again: bool,
+    stiffened: f32,
+) -> f32 {
+    let count = chain.node_count;
+    let touching = has_planes(chain);
+    let tied = is_tied(chain);
+    var excited = excitation;
 
     var block: Mat7;
     var rhs: Vec7;
     // What the nodes before took off the block's diagonal.
     var eliminated: Vec7;
-    var length = 0.0;
+    // After the last node there is no segment, and no step for what is left of the one before to couple to.
+    var terms: SegmentTerms;
     var here = load_section(node_row_of(chain, 0u));
     for (var index = 0u; index < count; index++) {
-        var rest_row = load_rest_row(rest_row_of(chain, index));
+        let rest_at_node = rest_row_of(chain, index);
         let row = node_row_of(chain, index);
-        var terms = SegmentTerms();
-
-        add_inertia(inv_step2, &rest_row, row, &block, &rhs);
+        add_inertia(inv_step2, rest_at_node, row, &block, &rhs);
         if index + 1u < count {
             let next = load_section(node_row_of(chain, index + 1u));
-            let slack = rest_row[REST_STRING_INERTIA] * inv_step2;
-            excitation.prev_stretch = node_at(row, NODE_PREV_FIBRE_STRETCH);
-            segment_terms(here, next, &rest_row, excitation, slack, &terms);
-            let inv_length = rest_row[REST_INV_LENGTH];
-            length = length + where_less(0.0, inv_length, 1.0 / inv_length, 0.0);
+            excited.prev_stretch = node_at(row, NODE_PREV_FIBRE_STRETCH);
+            var rest_row = load_rest_row(rest_at_node);
+            let reference = reference_of(chain, index, tied);
+            segment_terms(here, next, &rest_row, reference, contracting, excited, &terms);
             for (var i = 0u; i < UNKNOWNS; i++) {
                 rhs[i] = rhs[i] - terms.gradient_a[i];
                 for (var k = 0u; k <= i; k++) {
@@ -51,18 +183,16 @@ fn solve_rods(@builtin(global_invocation_id) invocation: vec3<u32>) {
             }
             here = next;
         }
-        var next_block = terms.block_bb;
         var coupling = terms.block_ab;
-        var next_rhs: Vec7;
-        for (var i = 0u; i < UNKNOWNS; i++) {
-            next_rhs[i] = -terms.gradient_b[i];
-        }
         add_surface_bending(chain, index, &block, &rhs, &coupling);
-        if touching {
-            add_contact(inv_step2, &rest_row, row, &block, &rhs);
+        if tied {
+            add_tie(rest_at_node, row, &block, &rhs);
         }
-        hold(&rest_row, &block, &rhs, &coupling);
-        if rest_row[REST_SLIDES] > 0.5 {
+        if touching {
+            add_contact(inv_step2, rest_at_node, row, &block, &rhs);
+        }
+        hold(rest_at_node, &block, &rhs, &coupling);
+        if rest_at(rest_at_node, REST_SLIDES) > 0.5 {
             guide(row, &block, &rhs, &coupling);
         }
         if index + 1u < count {
@@ -72,271 +202,83 @@ fn solve_rods(@builtin(global_invocation_id) invocation: vec3<u32>) {
             }
         }
 
+        if again {
+            for (var i = 0u; i < UNKNOWNS; i++) {
+                block[i][i] = block[i][i] + (block[i][i] + eliminated[i]) * stiffened;
+            }
+        }
         var least: Vec7;
         for (var i = 0u; i < UNKNOWNS; i++) {
             least[i] = (block[i][i] + eliminated[i]) * LEAST_PIVOT;
-            eliminated[i] = next_block[i][i];
         }
         var inv_pivot = factor(&block, &least);
         solve_lower(&block, &rhs);
         solve_lower_columns(&block, &coupling);
-        if index + 1u < count {
-            eliminate(&coupling, &inv_pivot, &rhs, &next_block, &next_rhs);
-        }
-        for (var i = 0u; i < UNKNOWNS; i++) {
-            eliminated[i] = eliminated[i] - next_block[i][i];
-        }
         store_factor(scratch_row_of(chain, index), &block, &inv_pivot, &coupling, &rhs);
-        block = next_block;
-        rhs = next_rhs;
+        if index + 1u < count {
+            var next_block = terms.block_bb;
+            var next_gradient = terms.gradient_b;
+            eliminated = eliminate(&coupling, &inv_pivot, &next_block, &block);
+            eliminate_rhs(&coupling, &inv_pivot, &next_gradient, &rhs);
+        }
     }
 
-    let inv_reach = 1.0 / larger(length * REACH, 1.0e-6);
+    var fall = 0.0;
     var delta: Vec7;
     for (var left = count; left > 0u; left--) {
         let index = left - 1u;
-        back_substitute(scratch_row_of(chain, index), &delta);
-        move_node(node_row_of(chain, index), &delta, inv_reach);
+        let scratch_row = scratch_row_of(chain, index);
+        back_substitute(scratch_row, &delta);
+        if again {
+            for (var k = 0u; k < UNKNOWNS; k++) {
+                let along = scratch_at(scratch_row, SCRATCH_RHS + k);
+                fall = fall + along * along * scratch_at(scratch_row, SCRATCH_INV_PIVOT + k);
+                set_scratch(scratch_row, SCRATCH_STEP + k, delta[k]);
+            }
+        }
+        let row = node_row_of(chain, index);
+        store_placed(step_by(row, placed_now(row), &delta), row);
     }
+    return fall * 0.5;
 }
 
-// Inertia (73) of a node, over h̃².
-//
-// The turn from the prediction enters as e = 2·Im(q q̂⁻¹), whose derivative by a world turn is Re·1 − [Im]×.
-fn add_inertia(
-    inv_step2: f32,
-    rest_row: ptr<function, RestRow>,
-    row: u32,
-    block: ptr<function, Mat7>,
-    rhs: ptr<function, Vec7>,
-) {
-    let mass = (*rest_row)[REST_MASS] * inv_step2;
-    var lag = node3(row, NODE_PREDICTED_MOVE) - node3(row, NODE_MOVED);
-    let swelling = (*rest_row)[REST_INERTIA_W] * inv_step2;
+// Where a step takes a node, its scale held within a factor of its value at the substep's start and of its rest value.
+fn step_by(row: u32, from_here: Placed, delta: ptr<function, Vec7>) -> Placed {
     let prev_scale = node_at(row, NODE_PREV_SCALE);
-    let turning = prev_scale * prev_scale * inv_step2;
-
-    let predicted = node4(row, NODE_PREDICTED_FRAME);
-    let inertia = sym_from_axes(
-        axes_of(predicted),
-        (*rest_row)[REST_INERTIA_U] * turning,
-        (*rest_row)[REST_INERTIA_V] * turning,
-        (*rest_row)[REST_INERTIA_UV] * turning,
-        (*rest_row)[REST_INERTIA_W] * turning,
+    let scaled = from_here.scale + (*delta)[3];
+    let limited = between(scaled, prev_scale * (1.0 / SCALE_LIMIT), prev_scale * SCALE_LIMIT);
+    return Placed(
+        from_here.moved + vec3<f32>((*delta)[0], (*delta)[1], (*delta)[2]),
+        between(limited, LEAST_SCALE, MOST_SCALE),
+        turned(from_here.frame, vec3<f32>((*delta)[4], (*delta)[5], (*delta)[6])),
     );
-    let turn = product(node4(row, NODE_FRAME), conjugate(predicted));
-    let e = turn.xyz;
-    let w = turn.w;
-    // J = w·1 − [e]×; torque = 2 Jᵀ·inertia·e, block = Jᵀ·inertia·J.
-    let pull = (inertia * e) * 2.0;
-    var torque = pull * w + cross(e, pull);
-    var columns = Mat3(vec3<f32>(w, -e.z, e.y), vec3<f32>(e.z, w, -e.x), vec3<f32>(-e.y, e.x, w));
-
-    for (var i = 0u; i < 3u; i++) {
-        (*block)[i][i] = (*block)[i][i] + mass;
-        (*rhs)[i] = (*rhs)[i] + mass * lag[i];
-        (*rhs)[4u + i] = (*rhs)[4u + i] - torque[i];
-        let turned_column = inertia * columns[i];
-        for (var k = 0u; k <= i; k++) {
-            (*block)[4u + i][4u + k] = (*block)[4u + i][4u + k] + dot(turned_column, columns[k]);
-        }
-    }
-    (*block)[3][3] = (*block)[3][3] + swelling;
-    let scale_lag = node_at(row, NODE_PREDICTED_SCALE) - node_at(row, NODE_SCALE);
-    (*rhs)[3] = (*rhs)[3] + swelling * scale_lag;
-}
-
-// Coefficient of (15), inverse lengths before and after, and residual, at an inner node.
-struct Centre {
-    c: f32,
-    before: f32,
-    after: f32,
-    residual: f32,
-}
-
-fn centre(chain: Chain, j: u32) -> Centre {
-    if j < 1u || j + 1u >= chain.node_count {
-        return Centre();
-    }
-    let c = rest_at(rest_row_of(chain, j), REST_SURFACE_BENDING);
-    if c == 0.0 {
-        return Centre();
-    }
-    let before = rest_at(rest_row_of(chain, j - 1u), REST_INV_LENGTH);
-    let after = rest_at(rest_row_of(chain, j), REST_INV_LENGTH);
-    let scale_before = node_at(node_row_of(chain, j - 1u), NODE_SCALE);
-    let scale = node_at(node_row_of(chain, j), NODE_SCALE);
-    let scale_after = node_at(node_row_of(chain, j + 1u), NODE_SCALE);
-    return Centre(c, before, after, (scale_after - scale) * after - (scale - scale_before) * before);
-}
-
-// Surface bending (15): C·(s′₊ − s′₋)² at every inner node. It couples s_{j−1} and s_{j+1}: the gradient has it
-// whole; in the matrix that far entry is replaced by its bound 2|xy| ≤ x² + y² on the diagonal, without which the
-// rest would not be positive.
-fn add_surface_bending(
-    chain: Chain,
-    index: u32,
-    block: ptr<function, Mat7>,
-    rhs: ptr<function, Vec7>,
-    coupling: ptr<function, Mat7>,
-) {
-    let here = centre(chain, index);
-    let both = here.before + here.after;
-    (*rhs)[3] = (*rhs)[3] + here.c * both * here.residual;
-    (*block)[3][3] = (*block)[3][3] + here.c * both * both;
-    (*coupling)[3][3] = (*coupling)[3][3] - here.c * both * here.after;
-    if index >= 1u {
-        let last = centre(chain, index - 1u);
-        (*rhs)[3] = (*rhs)[3] - last.c * last.after * last.residual;
-        (*block)[3][3] = (*block)[3][3] + last.c * last.after * (last.after + last.before);
-    }
-    let next = centre(chain, index + 1u);
-    (*rhs)[3] = (*rhs)[3] - next.c * next.before * next.residual;
-    (*block)[3][3] = (*block)[3][3] + next.c * next.before * (next.before + next.after);
-    (*coupling)[3][3] = (*coupling)[3][3] - next.c * next.before * (next.before + next.after);
-}
-
-// What of a vector is across a unit normal.
-fn across(v: vec3<f32>, normal: vec3<f32>) -> vec3<f32> {
-    return v - normal * dot(normal, v);
-}
-
-// The contact that solve_contacts handed over: ½k·min(n·c − offset − s·r, 0)² and friction ½k_t|moved_t|².
-fn add_contact(inv_step2: f32, rest_row: ptr<function, RestRow>, row: u32, block: ptr<function, Mat7>, rhs: ptr<function, Vec7>) {
-    var normal = node3(row, NODE_CONTACT_NORMAL);
-    let radius = (*rest_row)[REST_RADIUS];
-    let moved = node3(row, NODE_MOVED);
-    let prev_scale = node_at(row, NODE_PREV_SCALE);
-    let start = dot(normal, node3(row, NODE_PREV_PLACE)) - node_at(row, NODE_CONTACT_OFFSET) - radius * prev_scale;
-    let gap = start + (dot(normal, moved) - radius * (node_at(row, NODE_SCALE) - prev_scale));
-    let sticking = node_at(row, NODE_CONTACT_STIFFNESS);
-    let stiffness = where_less(gap, 0.0, sticking, 0.0);
-    var slid = across(moved, normal);
-    let predicted = across(node3(row, NODE_PREDICTED_MOVE), normal);
-    let last = across(node3(row, NODE_OLDER_MOVE), normal);
-    let limit = node_at(row, NODE_FRICTION_LIMIT);
-    let inertia = larger((*rest_row)[REST_MASS] * inv_step2, 1.0e-30);
-    let slide = larger(sqrt(dot(predicted, predicted)) - limit / inertia, sqrt(dot(last, last)));
-    let friction = smaller(limit / larger(slide, 1.0e-12), sticking);
-    let push = stiffness * gap;
-    for (var i = 0u; i < 3u; i++) {
-        (*rhs)[i] = (*rhs)[i] - push * normal[i] - friction * slid[i];
-        for (var k = 0u; k <= i; k++) {
-            (*block)[i][k] = (*block)[i][k] + (stiffness - friction) * normal[i] * normal[k];
-        }
-        (*block)[i][i] = (*block)[i][i] + friction;
-        (*block)[3][i] = (*block)[3][i] - stiffness * radius * normal[i];
-    }
-    (*rhs)[3] = (*rhs)[3] + push * radius;
-    (*block)[3][3] = (*block)[3][3] + stiffness * radius * radius;
-}
-
-fn free_unknowns(place: f32, scale: f32, frame: f32) -> Vec7 {
-    return Vec7(place, place, place, scale, frame, frame, frame);
-}
-
-// Takes held unknowns out of the node's system: their change is zero.
-fn hold(
-    rest_row: ptr<function, RestRow>,
-    block: ptr<function, Mat7>,
-    rhs: ptr<function, Vec7>,
-    coupling: ptr<function, Mat7>,
-) {
-    let place = (*rest_row)[REST_FREE_PLACE];
-    let frame = (*rest_row)[REST_FREE_FRAME];
-    let scale = (*rest_row)[REST_FREE_SCALE];
-    if smaller(smaller(place, frame), scale) >= 0.5 {
-        return;
-    }
-    var free = free_unknowns(place, scale, frame);
-    for (var i = 0u; i < UNKNOWNS; i++) {
-        (*rhs)[i] = (*rhs)[i] * free[i];
-        for (var k = 0u; k <= i; k++) {
-            (*block)[i][k] = (*block)[i][k] * free[i] * free[k];
-        }
-        (*block)[i][i] = (*block)[i][i] + (1.0 - free[i]);
-        for (var k = 0u; k < UNKNOWNS; k++) {
-            (*coupling)[i][k] = (*coupling)[i][k] * free[i];
-        }
-    }
-}
-
-// Takes the next node's held unknowns out of the coupling.
-fn hold_columns(next_rest_row: u32, coupling: ptr<function, Mat7>) {
-    if !is_held(next_rest_row) {
-        return;
-    }
-    var free = free_unknowns(
-        rest_at(next_rest_row, REST_FREE_PLACE),
-        rest_at(next_rest_row, REST_FREE_SCALE),
-        rest_at(next_rest_row, REST_FREE_FRAME),
-    );
-    for (var i = 0u; i < UNKNOWNS; i++) {
-        for (var k = 0u; k < UNKNOWNS; k++) {
-            (*coupling)[i][k] = (*coupling)[i][k] * free[k];
-        }
-    }
-}
-
-// What is left of a vector where the node slides: its part along the guide w.
-fn along_guide(v: vec3<f32>, w: vec3<f32>) -> vec3<f32> {
-    return v - across(v, w);
-}
-
-// The guide of a node that slides: the path's direction through it, through the place that the bone gives it.
-fn guide_axis(row: u32) -> vec3<f32> {
-    return axes_of(node4(row, NODE_TARGET_FRAME))[2];
-}
-
-// Takes the place across its guide out of the system of a node that slides: P·block·P + (1 − P), with P = wwᵀ on the
-// place.
-fn guide(row: u32, block: ptr<function, Mat7>, rhs: ptr<function, Vec7>, coupling: ptr<function, Mat7>) {
-    var w = guide_axis(row);
-    let pull = along_guide(vec3<f32>((*rhs)[0], (*rhs)[1], (*rhs)[2]), w);
-    (*rhs)[0] = pull.x;
-    (*rhs)[1] = pull.y;
-    (*rhs)[2] = pull.z;
-    for (var i = 3u; i < UNKNOWNS; i++) {
-        let entries = along_guide(vec3<f32>((*block)[i][0], (*block)[i][1], (*block)[i][2]), w);
-        (*block)[i][0] = entries.x;
-        (*block)[i][1] = entries.y;
-        (*block)[i][2] = entries.z;
-    }
-    let column_x = along_guide(vec3<f32>((*block)[0][0], (*block)[1][0], (*block)[2][0]), w);
-    let column_y = along_guide(vec3<f32>((*block)[1][0], (*block)[1][1], (*block)[2][1]), w);
-    let column_z = along_guide(vec3<f32>((*block)[2][0], (*block)[2][1], (*block)[2][2]), w);
-    for (var i = 0u; i < 3u; i++) {
-        var entries = along_guide(vec3<f32>(column_x[i], column_y[i], column_z[i]), w);
-        for (var k = 0u; k <= i; k++) {
-            (*block)[i][k] = entries[k] - w[i] * w[k];
-        }
-        (*block)[i][i] = (*block)[i][i] + 1.0;
-    }
-    for (var k = 0u; k < UNKNOWNS; k++) {
-        let entries = along_guide(vec3<f32>((*coupling)[0][k], (*coupling)[1][k], (*coupling)[2][k]), w);
-        (*coupling)[0][k] = entries.x;
-        (*coupling)[1][k] = entries.y;
-        (*coupling)[2][k] = entries.z;
-    }
-}
-
-// Takes the next node's place across its guide out of the coupling.
-fn guide_columns(next_row: u32, coupling: ptr<function, Mat7>) {
-    let w = guide_axis(next_row);
-    for (var i = 0u; i < UNKNOWNS; i++) {
-        let entries = along_guide(vec3<f32>((*coupling)[i][0], (*coupling)[i][1], (*coupling)[i][2]), w);
-        (*coupling)[i][0] = entries.x;
-        (*coupling)[i][1] = entries.y;
-        (*coupling)[i][2] = entries.z;
-    }
 }
 
 fn scratch_at(row: u32, entry: u32) -> f32 {
     return scratch_rows[row + entry * LANES];
 }
 
+fn scratch3(row: u32, entry: u32) -> vec3<f32> {
+    return vec3<f32>(scratch_at(row, entry), scratch_at(row, entry + 1u), scratch_at(row, entry + 2u));
+}
+
+fn scratch4(row: u32, entry: u32) -> vec4<f32> {
+    return vec4<f32>(scratch3(row, entry), scratch_at(row, entry + 3u));
+}
+
 fn set_scratch(row: u32, entry: u32, value: f32) {
     scratch_rows[row + entry * LANES] = value;
+}
+
+fn set_scratch3(row: u32, entry: u32, value: vec3<f32>) {
+    set_scratch(row, entry, value.x);
+    set_scratch(row, entry + 1u, value.y);
+    set_scratch(row, entry + 2u, value.z);
+}
+
+fn set_scratch4(row: u32, entry: u32, value: vec4<f32>) {
+    set_scratch3(row, entry, value.xyz);
+    set_scratch(row, entry + 3u, value.w);
 }
 
 // Keeps what back_substitute needs in the node's scratch row.
@@ -380,24 +322,4 @@ fn back_substitute(scratch_row: u32, delta: ptr<function, Vec7>) {
             (*delta)[i] = (*delta)[i] - lower * (*delta)[k];
         }
     }
-}
-
-// Applies a step to a node, held within bounds that a step worth taking is far from: a turn of one radian, a move of
-// REACH chain lengths, and a scale within a factor of its value at the substep's start and of its rest value.
-fn move_node(row: u32, delta: ptr<function, Vec7>, inv_reach: f32) {
-    var step = vec3<f32>((*delta)[0], (*delta)[1], (*delta)[2]);
-    var turn = vec3<f32>((*delta)[4], (*delta)[5], (*delta)[6]);
-    let over = step * inv_reach;
-    step = step * (1.0 / sqrt(1.0 + dot(over, over)));
-    turn = turn * (1.0 / sqrt(1.0 + dot(turn, turn)));
-    let moved = node3(row, NODE_MOVED) + step;
-    let prev_scale = node_at(row, NODE_PREV_SCALE);
-    let limited =
-        between(node_at(row, NODE_SCALE) + (*delta)[3], prev_scale * (1.0 / SCALE_LIMIT), prev_scale * SCALE_LIMIT);
-    let scale = between(limited, LEAST_SCALE, MOST_SCALE);
-    let frame = turned(node4(row, NODE_FRAME), turn);
-    set_node3(row, NODE_MOVED, moved);
-    set_node3(row, NODE_PLACE, node3(row, NODE_PREV_PLACE) + moved);
-    set_node(row, NODE_SCALE, scale);
-    set_node4(row, NODE_FRAME, frame);
 }

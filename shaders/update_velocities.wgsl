@@ -1,5 +1,12 @@
 // Stage update_velocities: velocities from the substep's motion; the twin of src/cpu/update_velocities.rs.
 
+// The square of the most that a node goes on turning by in a substep, by turn_to: a quarter turn. What has turned by more
+// goes on by less.
+const MOST_TURN2: f32 = 4.0;
+
+// How long (s) a chain that was led astray goes without the second order.
+const ROUGH: f32 = 0.3;
+
 // First order: rate = change/h. Second order (BDF2): rate = (3·change − last change)/2h. Places: the velocity that
 // predict left, and (moved − predicted move)/h̃ of what the solve added.
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -11,11 +18,13 @@ fn update_velocities(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let half_history = second_order_of(chain) * 0.5;
     let of_move = params.inv_h * (1.0 + half_history);
     let of_older = params.inv_h * half_history;
+    let calm = chain_at(chain.chain, CHAIN_CALM);
     for (var index = 0u; index < chain.node_count; index++) {
         let row = node_row_of(chain, index);
         let moved = node3(row, NODE_MOVED);
         let scaled = node_at(row, NODE_SCALE) - node_at(row, NODE_PREV_SCALE);
-        let turn = turn_to(node4(row, NODE_PREV_FRAME), node4(row, NODE_FRAME));
+        let whole_turn = turn_to(node4(row, NODE_PREV_FRAME), node4(row, NODE_FRAME));
+        let turn = whole_turn * (MOST_TURN2 / larger(dot(whole_turn, whole_turn), MOST_TURN2));
         let solved = moved - node3(row, NODE_PREDICTED_MOVE);
         let velocity = node3(row, NODE_VELOCITY) + solved * of_move;
         let rate = scaled * of_move - node_at(row, NODE_OLDER_SCALING) * of_older;
@@ -26,9 +35,11 @@ fn update_velocities(@builtin(global_invocation_id) invocation: vec3<u32>) {
         set_node3(row, NODE_OLDER_MOVE, moved);
         set_node(row, NODE_OLDER_SCALING, scaled);
         set_node3(row, NODE_OLDER_TURN, turn);
-        set_node3(row, NODE_VELOCITY, velocity);
-        set_node(row, NODE_SCALE_RATE, rate);
-        set_node3(row, NODE_SPIN, spin);
+        set_node3(row, NODE_VELOCITY, velocity * calm);
+        set_node(row, NODE_SCALE_RATE, rate * calm);
+        set_node3(row, NODE_SPIN, spin * calm);
     }
-    set_chain(chain.chain, CHAIN_HISTORY, 1.0);
+    let history = smaller(chain_at(chain.chain, CHAIN_HISTORY) + 1.0, 1.0);
+    let rough = chain_at(chain.chain, CHAIN_ROUGH);
+    set_chain(chain.chain, CHAIN_HISTORY, where_less(rough, 0.5, history, -ROUGH * params.inv_h));
 }

@@ -130,9 +130,10 @@ pub mod rest {
     pub const FREE_SCALE: usize = 10;
     /// Which of the chain's bones holds the node, or carries it with the one after it.
     pub const HOLD_SLOT: usize = 11;
-    /// The node's place in that bone's frame (m), 3 entries; of a free chain, in the root's.
+    /// The node's place from that bone's origin (m), in the frame of the bone that it turns with, 3 entries; of a free chain,
+    /// of the root.
     pub const HOLD_PLACE: usize = 12;
-    /// The node's frame in that bone's frame, 4 entries.
+    /// The node's frame in the frame of the bone that it turns with, 4 entries.
     pub const HOLD_FRAME: usize = 15;
     /// Coefficient of (15) at the node, on the difference of the two slopes' residual.
     pub const SURFACE_BENDING: usize = 19;
@@ -215,19 +216,23 @@ pub mod rest {
     pub const LETS_IN: usize = 71;
     /// 1 where the segment, at rest, is bent as its bones carry it, 0 where it is bent as built.
     pub const FOLLOWS: usize = 72;
-    /// What fascia ties the node with across its path (N/m).
+    /// What fascia ties the node with (N/m).
     pub const FASCIA: usize = 73;
-    /// What more it ties it with by how far the chain is stretched (N/m).
+    /// What more it ties it with across its path by how far the chain is stretched (N/m).
     pub const FASCIA_TAUT: usize = 74;
-    /// What more it ties it with by activation (N/m).
+    /// What more it ties it with across its path by activation (N/m).
     pub const FASCIA_ACTIVE: usize = 75;
     /// In the first node's row: the chain's length (m).
     pub const LENGTH: usize = 76;
     /// In the first node's row: mass over the least axial or shear stiffness of a segment (s²/m): times gravity, by how much
     /// the chain's own weight stretches a segment at most.
     pub const WEIGHT_STRETCH: usize = 77;
+    /// Which of the chain's bones the node turns with: the one that holds it, but at a socket the one before.
+    pub const TURN_SLOT: usize = 78;
+    /// In the first node's row: 1 where fascia ties the chain.
+    pub const TIED: usize = 79;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 78;
+    pub const ENTRIES: usize = 80;
 }
 
 /// Entries of a node row.
@@ -290,7 +295,7 @@ pub mod node {
     pub const REFERENCE_DARBOUX: usize = 65;
     /// s̄ (1), as [`REFERENCE_STRAIN`].
     pub const REFERENCE_SCALE: usize = 68;
-    /// What fascia ties the node with in this substep (N/m).
+    /// What fascia ties the node with across its path in this substep (N/m), by tension.
     pub const TIE: usize = 69;
     /// How many entries a row has.
     pub const ENTRIES: usize = 70;

@@ -218,6 +218,12 @@ impl Physics {
         self.set_activation(handle, chain, activation)
     }
 
+    /// Whether an instance has gone through a frame.
+    #[cfg(feature = "hecs")]
+    pub(crate) fn has_stepped(&self, handle: FleshHandle) -> Result<bool, StepError> {
+        Ok(self.get(handle)?.state.nodes.motion.time > 0.0)
+    }
+
     /// Puts an instance at rest on bones at the given poses, without velocity.
     ///
     /// # Errors

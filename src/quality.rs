@@ -1,8 +1,9 @@
 //! How well the rods keep their volume and length, and how far the solve is from balance.
 
+use crate::cpu::fascia::add_tie;
 use crate::cpu::lanes::{LANES, Lanes, OneF64};
-use crate::cpu::rod_energies::UNKNOWNS;
 use crate::cpu::node_terms::add_contact;
+use crate::cpu::rod_energies::UNKNOWNS;
 use crate::flesh::{Flesh, FleshState, NodeState, spacing};
 use crate::layout::{node, rest};
 use crate::{HalfSpace, Pose};
@@ -86,14 +87,17 @@ impl Quality {
             if lanes.at(&rest_row, rest::FREE_PLACE) == 0.0 || lanes.at(&rest_row, rest::SLIDES) != 0.0 {
                 continue;
             }
-            let (mut block, mut contact) = ([[0.0; UNKNOWNS]; UNKNOWNS], [0.0; UNKNOWNS]);
+            let (mut block, mut contact, mut tie) = ([[0.0; UNKNOWNS]; UNKNOWNS], [0.0; UNKNOWNS], [0.0; UNKNOWNS]);
+            if rest.has_fascia {
+                add_tie(lanes, &rest_row, &row, &mut block, &mut tie);
+            }
             add_contact(lanes, 1.0 / (step * step), &rest_row, &row, &mut block, &mut contact);
             for (k, elastic) in elastic.into_iter().enumerate() {
                 let lag = lanes.at(&row, node::MOVED + k) - lanes.at(&row, node::PREDICTED_MOVE + k);
                 let inertial = lanes.at(&rest_row, rest::MASS) * lag / (step * step);
-                let contact = -contact[k];
-                self.unbalanced += (elastic + inertial + contact).powi(2);
-                self.forces += (elastic.abs() + inertial.abs() + contact.abs()).powi(2);
+                let (contact, tie) = (-contact[k], -tie[k]);
+                self.unbalanced += (elastic + inertial + contact + tie).powi(2);
+                self.forces += (elastic.abs() + inertial.abs() + contact.abs() + tie.abs()).powi(2);
             }
         }
     }

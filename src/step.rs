@@ -113,8 +113,8 @@ pub struct StepConfig {
     pub integrator: Integrator,
     /// By how many lengths the root or a bone may go in one frame beyond what lies between standing still and going on as
     /// in the last one; farther is a jump, and taken as a teleport. Above 0; infinity takes nothing as a jump. The root's
-    /// length is the flesh's size at rest; a bone's, against the root, that of the longest chain on it, and at least a
-    /// quarter of the flesh's size. Frames longer than [`LONGEST_FRAME`] have as many times the lengths.
+    /// length is the flesh's size at rest; a bone's, against the root, that of the longest chain on it, and at least 0.15
+    /// of the flesh's size. Frames longer than [`LONGEST_FRAME`] have as many times the lengths.
     pub jump: f64,
     /// Threads on the CPU; 0 takes all there are.
     pub threads: usize,
@@ -128,7 +128,7 @@ impl Default for StepConfig {
             retries: 2,
             gravity: DVec3::new(0.0, -9.81, 0.0),
             integrator: Integrator::ImplicitEuler,
-            jump: 2.0,
+            jump: 1.0,
             threads: 0,
         }
     }

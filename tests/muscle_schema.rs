@@ -290,6 +290,7 @@ fn varied(asset: &CharacterAsset) -> Vec<MuscleSpec> {
         activation_time: 0.01,
         deactivation_time: 0.04,
         rigid: true,
+        fascia: false,
         shortening: 0.1 + third,
     };
     let fibre =

@@ -5,9 +5,11 @@ mod common;
 
 use std::sync::Arc;
 
-use common::parity::{DT, compare, scenes};
+use common::parity::{DT, Scene, compare, contracting, jerked, scenes};
 use glam::DVec3;
+use sinew::cpu::solve_rods::ROUGH;
 use sinew::flesh::{Flesh, Holds, RodSpec};
+use sinew::layout::chain;
 use sinew::scenes::Cantilevers;
 use sinew::step::Stage;
 use sinew::{FleshHandle, Physics, Pose};
@@ -41,6 +43,94 @@ fn every_stage_leaves_the_rows_of_its_twin() {
         }
         println!("{line}  (× 1e-5)");
     }
+}
+
+/// One unit in the last place of a place of about 1 m (m).
+const ROUNDING: f64 = 1.2e-7;
+
+/// Places of all nodes after each of some frames of a scene, with its last bone off by `off` (m) throughout; and in how
+/// many frames solves of a chain were led astray, summed over chains.
+fn run(scene: &Scene, physics: &mut Physics, frames: usize, off: f64) -> (Vec<Vec<DVec3>>, usize) {
+    let handles = scene.fill(physics);
+    let (mut places, mut astray) = (Vec::new(), 0);
+    // A chain that was led astray counts from −ROUGH/h up by one a substep.
+    let substeps = scene.config.substeps as f32;
+    let rough = (1.0 - ROUGH / DT as f32) * substeps - 0.5;
+    for step in 1..=scene.before + frames {
+        for (handle, (flesh, _, root)) in handles.iter().zip(&scene.flesh) {
+            let mut bones = (scene.bones)(step)[..flesh.bones().len()].to_vec();
+            bones.last_mut().unwrap().translation.x += off;
+            physics.set_bones(*handle, &bones, *root).unwrap();
+        }
+        physics.step_flesh(DT).unwrap();
+        physics.finish().unwrap();
+        if step <= scene.before {
+            continue;
+        }
+        let mut now = Vec::new();
+        for (handle, (flesh, ..)) in handles.iter().zip(&scene.flesh) {
+            for (index, chain) in flesh.chains().iter().enumerate() {
+                now.extend((0..chain.node_count()).map(|node| physics.node(*handle, index, node).unwrap().place));
+            }
+            let histories = physics.state(*handle).unwrap().rows().flat_map(|(_, chains)| chains[chain::HISTORY]);
+            astray += histories.filter(|&history| history < rough).count();
+            assert_eq!(physics.health(*handle).unwrap().resets, 0);
+        }
+        places.push(now);
+    }
+    (places, astray)
+}
+
+fn farthest(a: &[DVec3], b: &[DVec3]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max)
+}
+
+/// Runs a scene on the CPU, on the GPU, and on the CPU again with roundings that differ: the GPU may be as far from the
+/// CPU as four times what the CPU's runs are from each other, and what a few roundings of a place are. Returns what the
+/// CPU made of it.
+fn backends_end_as_close_as_roundings_do(scene: &Scene, frames: usize) -> Option<(Vec<Vec<DVec3>>, usize)> {
+    let mut gpu = common::gpu_physics()?;
+    let (on_cpu, astray) = run(scene, &mut Physics::default(), frames, 0.0);
+    let (on_gpu, astray_on_gpu) = run(scene, &mut gpu, frames, 0.0);
+    let others: Vec<_> = (-4..=4)
+        .filter(|&k| k != 0)
+        .map(|k| run(scene, &mut Physics::default(), frames, f64::from(k) * ROUNDING).0)
+        .collect();
+    let mut failed = false;
+    for frame in 0..frames {
+        let scatter = others.iter().map(|other| farthest(&other[frame], &on_cpu[frame])).fold(0.0, f64::max);
+        let off = farthest(&on_gpu[frame], &on_cpu[frame]);
+        let bar = 4.0 * scatter.max(4.0 * ROUNDING);
+        println!(
+            "{}, frame {}: {off:.1e} m apart, the CPU's own runs {scatter:.1e} (bar {bar:.1e})",
+            scene.name,
+            frame + 1
+        );
+        failed |= off > bar;
+    }
+    println!("{}: led astray {astray} times on the CPU, {astray_on_gpu} on the GPU", scene.name);
+    assert!(!failed, "{}: the backends differ", scene.name);
+    assert_eq!(astray > 0, astray_on_gpu > 0);
+    Some((on_cpu, astray))
+}
+
+#[test]
+fn jerked_chains_are_led_back_alike() {
+    for scene in jerked() {
+        let Some((_, astray)) = backends_end_as_close_as_roundings_do(&scene, 6) else { return };
+        assert!(astray > 6, "few solves were led astray");
+    }
+}
+
+#[test]
+fn muscles_contract_alike() {
+    let scene = contracting();
+    let Some((places, _)) = backends_end_as_close_as_roundings_do(&scene, 30) else { return };
+    let rest: Vec<DVec3> =
+        run(&Scene { activation: 0.0, ..contracting() }, &mut Physics::default(), 30, 0.0).0.remove(29);
+    let moved = farthest(&places[29], &rest);
+    println!("{}: {moved:.3} m from where they are without activation", scene.name);
+    assert!(moved > 0.05, "nothing contracts");
 }
 
 /// The cantilever's tip over its length, from the elastica of Γ = 1, 5 and 20, and the bar.

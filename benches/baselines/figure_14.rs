@@ -9,7 +9,7 @@ use glam::DVec3;
 use sinew::cpu::group::{Group, GroupRest};
 use sinew::cpu::lanes::{Entry, LANES, OneF64, Wide};
 use sinew::cpu::math::{Quaternion, V3};
-use sinew::cpu::rod_energies::{Section, UNKNOWNS, measure, residuals, segment_terms};
+use sinew::cpu::rod_energies::{Reference, Section, UNKNOWNS, measure, residuals, segment_terms};
 use sinew::cpu::solve_rods::solve_rods;
 use sinew::flesh::{BuildError, Flesh, FleshState, Holds, RodSpec};
 use sinew::layout::{chain, input, node, rest, scratch};
@@ -124,6 +124,8 @@ impl Figure14 {
                         let row = group.row_mut(index);
                         row[node::PREV_SCALE] = row[node::SCALE];
                     }
+                    // Wherever it leads, so that each is one step from where the last one ended.
+                    group.chains[chain::START_POTENTIAL] = [f32::MAX; LANES];
                     solve_rods(lanes, &self.params, &mut group);
                 }
                 Solver::Viper2019 { beta, sweep } => {
@@ -146,11 +148,14 @@ impl Figure14 {
         for j in 0..count - 1 {
             let (a, b) = (section(row(j)), section(row(j + 1)));
             let strain = measure(lanes, a, b, rest_row(j)[rest::INV_LENGTH][0]);
-            for (k, (residual, coefficient)) in residuals(lanes, &strain, rest_row(j)).into_iter().enumerate() {
+            let reference = Reference::built(lanes, rest_row(j));
+            for (k, (residual, coefficient)) in
+                residuals(lanes, &strain, rest_row(j), &reference).into_iter().enumerate()
+            {
                 let energy = 0.5 * coefficient * residual * residual;
                 *(if k == 8 { &mut progress.volume } else { &mut progress.strain }) += energy;
             }
-            let terms = segment_terms(lanes, a, b, rest_row(j), None, 0.0);
+            let terms = segment_terms(lanes, [a, b], rest_row(j), reference, None);
             for k in 0..UNKNOWNS {
                 gradient[j][k] += terms.gradient_a[k];
                 gradient[j + 1][k] += terms.gradient_b[k];

@@ -17,7 +17,7 @@ fn input_bone(chain: Chain, at: u32) -> Carried {
     return Carried(input3(chain.input, at), input4(chain.input, at + 3u));
 }
 
-// The pose that a bone gives a node, whose pose in the bone's frame the rest row has from `at` on.
+// The pose that a bone gives a node: from its origin, in its frame, that which the rest row has from `at` on.
 fn on_bone(bone: Carried, rest_row: u32, at: u32) -> Carried {
     let place = bone.place + rotate(bone.frame, rest3(rest_row, at));
     return Carried(place, normalised(product(bone.frame, rest4(rest_row, at + 3u))));
@@ -34,7 +34,9 @@ fn between_bones(rest_row: u32, first: Carried, second: Carried) -> Carried {
 fn carried_in_chain(chain: Chain, index: u32, at: u32) -> Carried {
     let rest_row = rest_row_of(chain, index);
     let slot = rest_at(rest_row, REST_HOLD_SLOT);
-    let first = on_bone(chain_bone(chain, bone_of_slot(at, slot)), rest_row, REST_HOLD_PLACE);
+    var bone = chain_bone(chain, bone_of_slot(at, slot));
+    bone.frame = chain_bone(chain, bone_of_slot(at, rest_at(rest_row, REST_TURN_SLOT))).frame;
+    let first = on_bone(bone, rest_row, REST_HOLD_PLACE);
     let second = on_bone(chain_bone(chain, bone_of_slot(at, slot + 1.0)), rest_row, REST_NEXT_PLACE);
     return between_bones(rest_row, first, second);
 }
@@ -43,7 +45,9 @@ fn carried_in_chain(chain: Chain, index: u32, at: u32) -> Carried {
 fn carried_in_input(chain: Chain, index: u32, at: u32) -> Carried {
     let rest_row = rest_row_of(chain, index);
     let slot = rest_at(rest_row, REST_HOLD_SLOT);
-    let first = on_bone(input_bone(chain, bone_of_slot(at, slot)), rest_row, REST_HOLD_PLACE);
+    var bone = input_bone(chain, bone_of_slot(at, slot));
+    bone.frame = input_bone(chain, bone_of_slot(at, rest_at(rest_row, REST_TURN_SLOT))).frame;
+    let first = on_bone(bone, rest_row, REST_HOLD_PLACE);
     if is_free(chain) {
         return first;
     }

@@ -151,9 +151,43 @@ fn is_carried(rest_row: u32) -> bool {
     return is_held(rest_row) || rest_at(rest_row, REST_SLIDES) > 0.5 || rest_at(rest_row, REST_CARRIED) > 0.5;
 }
 
+// Whether fascia ties the chain.
+fn is_tied(chain: Chain) -> bool {
+    return rest_at(rest_row_of(chain, 0u), REST_TIED) > 0.5;
+}
+
+// The strains at which a segment bears no stress: as built, or as fascia has it.
+fn reference_of(chain: Chain, segment: u32, tied: bool) -> Reference {
+    if tied {
+        let row = node_row_of(chain, segment);
+        return Reference(
+            node3(row, NODE_REFERENCE_STRAIN),
+            node3(row, NODE_REFERENCE_DARBOUX),
+            node_at(row, NODE_REFERENCE_SCALE),
+        );
+    }
+    let row = rest_row_of(chain, segment);
+    return Reference(rest3(row, REST_STRAIN), rest3(row, REST_DARBOUX), rest_at(row, REST_SCALE));
+}
+
 // Whether the chain has a contact plane: its first plane's normal is not zero.
 fn has_planes(chain: Chain) -> bool {
     return any(input3(chain.input, INPUT_PLANES) != vec3<f32>());
+}
+
+// Whether the chain's fibres have a say: activated, or by a stiffness, passive tension, or tension expected in series.
+fn contracts(chain: Chain) -> bool {
+    if input_at(chain.input, INPUT_ACTIVATION) != 0.0 {
+        return true;
+    }
+    for (var index = 0u; index + 1u < chain.node_count; index++) {
+        let rest_row = rest_row_of(chain, index);
+        let stiff = larger(rest_at(rest_row, REST_FIBRE_STIFFNESS), rest_at(rest_row, REST_SERIES));
+        if larger(stiff, rest_at(rest_row, REST_PASSIVE)) > 0.0 {
+            return true;
+        }
+    }
+    return false;
 }
 
 // Where one of the poses stored from `at` on begins, by slot.
@@ -173,7 +207,21 @@ fn bones_move(chain: Chain) -> bool {
     return false;
 }
 
-// One where the second-order step may use the last substep, else zero.
+// Whether it is known what the chain stored where the last solve ended.
+fn known(chain: Chain) -> bool {
+    return chain_at(chain.chain, CHAIN_HISTORY) == 1.0 && chain_at(chain.chain, CHAIN_POTENTIAL) >= 0.0;
+}
+
+// 1 where the second-order step is taken, else 0.
 fn second_order_of(chain: Chain) -> f32 {
-    return chain_at(chain.chain, CHAIN_HISTORY) * params.second_order;
+    return larger(chain_at(chain.chain, CHAIN_HISTORY), 0.0) * params.second_order;
+}
+
+fn excitation_of(chain: Chain) -> Excitation {
+    return Excitation(
+        input_at(chain.input, INPUT_ACTIVATION),
+        chain_at(chain.chain, CHAIN_MEAN_STRETCH),
+        1.0,
+        params.inv_h,
+    );
 }

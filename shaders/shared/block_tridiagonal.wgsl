@@ -53,21 +53,45 @@ fn solve_lower_columns(lower: ptr<function, Mat7>, block: ptr<function, Mat7>) {
     }
 }
 
-// Takes Xᵀd⁻¹X from the next node's block (lower triangle) and Xᵀd⁻¹y from its right-hand side.
+// The next node's block (lower triangle) without Xᵀd⁻¹X, in place of this one's; what its diagonal loses.
 fn eliminate(
     coupling: ptr<function, Mat7>,
     inv_pivot: ptr<function, Vec7>,
-    rhs: ptr<function, Vec7>,
     next_block: ptr<function, Mat7>,
-    next_rhs: ptr<function, Vec7>,
-) {
-    for (var k = 0u; k < UNKNOWNS; k++) {
-        for (var i = 0u; i < UNKNOWNS; i++) {
+    block: ptr<function, Mat7>,
+) -> Vec7 {
+    var lost: Vec7;
+    for (var i = 0u; i < UNKNOWNS; i++) {
+        var row = (*next_block)[i];
+        for (var k = 0u; k < UNKNOWNS; k++) {
             let scaled = (*coupling)[k][i] * (*inv_pivot)[k];
-            (*next_rhs)[i] = (*next_rhs)[i] - scaled * (*rhs)[k];
             for (var j = 0u; j <= i; j++) {
-                (*next_block)[i][j] = (*next_block)[i][j] - scaled * (*coupling)[k][j];
+                row[j] = row[j] - scaled * (*coupling)[k][j];
             }
+        }
+        for (var j = 0u; j <= i; j++) {
+            (*block)[i][j] = row[j];
+        }
+        lost[i] = (*next_block)[i][i] - row[i];
+    }
+    return lost;
+}
+
+// The next node's right-hand side, its gradient's opposite, without Xᵀd⁻¹y, in place of this one's.
+fn eliminate_rhs(
+    coupling: ptr<function, Mat7>,
+    inv_pivot: ptr<function, Vec7>,
+    next_gradient: ptr<function, Vec7>,
+    rhs: ptr<function, Vec7>,
+) {
+    var scaled: Vec7;
+    for (var k = 0u; k < UNKNOWNS; k++) {
+        scaled[k] = (*rhs)[k] * (*inv_pivot)[k];
+    }
+    for (var i = 0u; i < UNKNOWNS; i++) {
+        (*rhs)[i] = -(*next_gradient)[i];
+        for (var k = 0u; k < UNKNOWNS; k++) {
+            (*rhs)[i] = (*rhs)[i] - (*coupling)[k][i] * scaled[k];
         }
     }
 }

@@ -1,25 +1,40 @@
 // Fibres of one segment: how far they are stretched, how they pull, and what that adds to the segment's terms; the twin
 // of src/cpu/fibres.rs.
 
+// How far below λ = 1 fibres already have the stiffness of just above it.
 const TOE: f32 = 0.05;
+// The share of its peak force that a muscle is taken to bear at rest, by whatever stretches it.
 const RESTING: f32 = 0.1;
 
 // What makes a segment's fibres contract in this substep.
 struct Excitation {
     activation: f32,
-    // Fibre stretch at the substep's start, where tension depends on its rate.
+    // Mean fibre stretch of what contracts in the chain, at the substep's start.
+    mean_stretch: f32,
+    // Fibre stretch λ_n of the segment at the substep's start.
     prev_stretch: f32,
     inv_step: f32,
 }
 
+// Length of the segment's reference over that at rest: 1 − SHORTENING at full activation, and no less beyond.
+fn shortening(excitation: Excitation, row: ptr<function, RestRow>) -> f32 {
+    return 1.0 - smaller(excitation.activation, 1.0) * (*row)[REST_SHORTENING];
+}
+
+// f_l = x(2 − x), x the mean stretch over the optimal one, and by how much it rises with it.
+fn by_length(excitation: Excitation, row: ptr<function, RestRow>) -> vec2<f32> {
+    let inv_optimal = (*row)[REST_INV_OPTIMAL];
+    let x = between(excitation.mean_stretch * inv_optimal, 0.0, 2.0);
+    let share = where_less(0.0, inv_optimal, x * (2.0 - x), 1.0);
+    return vec2<f32>(share, larger((1.0 - x) * 2.0 * inv_optimal, 0.0));
+}
+
 // How a segment's fibres pull.
 struct Contraction {
-    // Tension times rest length, the energy's derivative by λ (J).
+    // Tension times rest length, the potential's derivative by λ (J).
     pull: f32,
-    // Its derivative by λ, where positive (J).
+    // Its derivative by λ (J).
     stiffness: f32,
-    // What activation takes off Γ̄_w.
-    shortening: f32,
     // Tension times rest length to expect from what is in series (J), at least 0.
     in_series: f32,
 }
@@ -34,18 +49,13 @@ fn fibre_stretch(strain: SegmentStrain, row: ptr<function, RestRow>) -> f32 {
         + (*row)[REST_FIBRE_DIFFERENCE] * strain.scale_difference;
 }
 
-// How fibres of stretch λ pull: f_a, f_v and f_p.
+// How fibres of stretch λ pull: f_l by by_length, f_v by force_velocity, and f_p.
 fn contract(stretch: f32, row: ptr<function, RestRow>, excitation: Excitation) -> Contraction {
-    let inv_optimal = (*row)[REST_INV_OPTIMAL];
-    let x = between(stretch * inv_optimal, 0.0, 2.0);
-    let by_length = where_less(0.0, inv_optimal, x * (2.0 - x), 1.0);
-    let by_length_slope = (1.0 - x) * 2.0 * inv_optimal;
-
+    let length = by_length(excitation, row);
+    let rise = length.y;
+    let lengthened = stretch - excitation.prev_stretch;
     let inv_rate = (*row)[REST_INV_MAX_VELOCITY] * excitation.inv_step;
-    let v = larger((stretch - excitation.prev_stretch) * inv_rate, -1.0);
-    let side = where_less(v, 0.0, 1.0 / (1.0 - v * 4.0), 1.0 / (1.0 + v * 10.0));
-    let by_rate = where_less(v, 0.0, (1.0 + v) * side, 1.0 + v * 5.0 * side);
-    let by_rate_slope = 5.0 * side * side * inv_rate;
+    let rate = force_velocity(lengthened * inv_rate);
 
     let y = larger(stretch - 1.0, 0.0);
     let near = smaller(y, 1.0);
@@ -57,19 +67,57 @@ fn contract(stretch: f32, row: ptr<function, RestRow>, excitation: Excitation) -
     let activation = excitation.activation;
     let elastic = (*row)[REST_FIBRE_STIFFNESS];
     let passive_share = (*row)[REST_PASSIVE];
-    let slope = activation * (by_length_slope * by_rate + by_length * by_rate_slope) + passive_share * passive_slope;
+    let active_tension = activation * (length.x * rate.x + rise * lengthened);
+    let slope = activation * (length.x * rate.y * inv_rate + rise) + passive_share * passive_slope;
     return Contraction(
-        peak * (activation * by_length * by_rate + passive_share * passive_tension) + elastic * (stretch - 1.0),
-        peak * larger(slope, 0.0) + elastic,
-        activation * (*row)[REST_SHORTENING],
+        peak * (active_tension + passive_share * passive_tension) + elastic * (stretch - 1.0),
+        peak * slope + elastic,
         larger((activation + RESTING) * (*row)[REST_SERIES], 0.0),
     );
+}
+
+// Hill's f_v and its derivative, by the rate v of λ over the fastest shortening: (1 + v)/(1 − 4v) while fibres shorten, 0
+// where they do so faster, 1 + 5v/(1 + 10v) while they lengthen.
+fn force_velocity(v: f32) -> vec2<f32> {
+    let slow = larger(v, -1.0);
+    let side = where_less(v, 0.0, 1.0 / (1.0 - slow * 4.0), 1.0 / (1.0 + slow * 10.0));
+    let force = where_less(v, 0.0, (1.0 + slow) * side, 1.0 + slow * 5.0 * side);
+    return vec2<f32>(force, where_less(-1.0, v, 5.0 * side * side, 0.0));
 }
 
 // e^y − 1 for y from 0 to 1, to fifth order, and the derivative of that.
 fn exponential(y: f32) -> vec2<f32> {
     let series = 1.0 + y * (0.5 + y * (1.0 / 6.0 + y * (1.0 / 24.0 + y * (1.0 / 120.0))));
     return vec2<f32>(y * series, 1.0 + y * (1.0 + y * (0.5 + y * (1.0 / 6.0 + y * (1.0 / 24.0)))));
+}
+
+// Places of Gauss's rule at three points between 0 and 1.
+const GAUSS_EARLY: f32 = 0.11270166;
+const GAUSS_MIDDLE: f32 = 0.5;
+const GAUSS_LATE: f32 = 0.88729835;
+
+// The integral of contract's pull over λ (J), of its active part from λ_n on; that of f_v by Gauss's rule.
+fn fibre_potential(stretch: f32, row: ptr<function, RestRow>, excitation: Excitation) -> f32 {
+    let length = by_length(excitation, row);
+    let rise = length.y;
+    let lengthened = stretch - excitation.prev_stretch;
+    let v = lengthened * ((*row)[REST_INV_MAX_VELOCITY] * excitation.inv_step);
+    let early = force_velocity(v * GAUSS_EARLY).x;
+    let middle = force_velocity(v * GAUSS_MIDDLE).x;
+    let late = force_velocity(v * GAUSS_LATE).x;
+    let by_rate = (early + late) * (5.0 / 18.0) + middle * (8.0 / 18.0);
+    let active_part = lengthened * (length.x * by_rate + 0.5 * rise * lengthened);
+
+    let y = larger(stretch - 1.0, 0.0);
+    let near = smaller(y, 1.0);
+    let beyond = y - near;
+    let fifth = (1.0 / 24.0) * 0.2 + near * (1.0 / 720.0);
+    let integral = 0.5 + near * (1.0 / 6.0 + near * (1.0 / 24.0 + near * fifth));
+    let passive = exponential(near);
+    let passive_part = near * near * integral + beyond * (passive.x + 0.5 * passive.y * beyond);
+    let strain = stretch - 1.0;
+    return (*row)[REST_ACTIVE] * (excitation.activation * active_part + (*row)[REST_PASSIVE] * passive_part)
+        + 0.5 * (*row)[REST_FIBRE_STIFFNESS] * strain * strain;
 }
 
 // Adds the fibres' gradient pull·j and their blocks stiffness·jjᵀ, with j the derivative of λ by the unknowns, and the

@@ -6,6 +6,10 @@ alias Sym3 = mat3x3<f32>;
 // A 3×3 matrix by rows.
 alias Mat3 = array<vec3<f32>, 3>;
 
+// One unit in the last place of 1, and the least number of full precision.
+const EPSILON: f32 = 1.1920929e-7;
+const MIN_POSITIVE: f32 = 1.1754944e-38;
+
 // The largest factor by which a scale may change in one substep, either way.
 const SCALE_LIMIT: f32 = 1.3;
 
@@ -85,6 +89,14 @@ fn turn_to(q: Quaternion, to: Quaternion) -> vec3<f32> {
     let tiny = 1.0e-6;
     let w = where_less(relative.w, 0.0, smaller(relative.w, -tiny), larger(relative.w, tiny));
     return relative.xyz * (2.0 / w);
+}
+
+// Turned the shortest way so that its w lies along a direction, which need not be a unit vector.
+fn turned_along(q: Quaternion, path: vec3<f32>) -> Quaternion {
+    let w = axes_of(q)[2];
+    // Against w there is no shortest way.
+    let cosine = larger(sqrt(dot(path, path)) + dot(w, path), 1.0e-3);
+    return normalised(product(Quaternion(cross(w, path), cosine), q));
 }
 
 // From `q` (α = 0) to `to` (α = 1) by the shorter way, normalised linear interpolation.

@@ -1,7 +1,12 @@
-// Energies of one segment: gradients and Gauss–Newton blocks; the twin of src/cpu/rod_energies.rs, which has the
+// Energies of one segment, their gradients and Gauss–Newton blocks; the twin of src/cpu/rod_energies.rs, which has the
 // table of residuals and the derivatives.
 
+// The least |Γ|² with which a pressed segment's stiffness against shear is taken.
 const LEAST_SLOPE2: f32 = 0.01;
+
+// Below which share of its rest value a volume is defended more strongly, and how much: see volume_residual.
+const THIN: f32 = 0.5;
+const STEEPER: f32 = 4.0;
 
 // A rest row, as the stage has read it.
 alias RestRow = array<f32, REST_ENTRIES>;
@@ -11,6 +16,22 @@ struct Section {
     place: vec3<f32>,
     scale: f32,
     frame: Quaternion,
+}
+
+// What a segment's strains are where it bears no stress.
+struct Reference {
+    // Γ̄.
+    strain: vec3<f32>,
+    // Ω̄ (1/m).
+    darboux: vec3<f32>,
+    // s̄.
+    scale: f32,
+}
+
+// Shorter along w by a factor, and as much thicker as keeps the volume.
+fn shortened(reference: Reference, by: f32) -> Reference {
+    let strain = vec3<f32>(reference.strain.xy, reference.strain.z * by);
+    return Reference(strain, reference.darboux, reference.scale * (1.0 / sqrt(by)));
 }
 
 // What a segment adds to the system of its two nodes.
@@ -54,64 +75,158 @@ fn measure(a: Section, b: Section, inv_length: f32) -> SegmentStrain {
     return SegmentStrain(axes, slope, strain, darboux, half_turn, (a.scale + b.scale) * 0.5, b.scale - a.scale);
 }
 
-// Gradient and Gauss–Newton blocks of the segment's elastic energy and of its fibres; `slack` is the tension times
-// length (J) that needs no string term.
+// What (18) measures of J = s²Γ_w, and its derivative by J: J − Λ̄, and faster below THIN·Λ̄.
+fn volume_residual(ratio: f32, rest_stretch: f32) -> vec2<f32> {
+    let thin = larger(rest_stretch * THIN - ratio, 0.0);
+    let steeper = thin * STEEPER;
+    return vec2<f32>(ratio - rest_stretch - steeper * thin, 1.0 + steeper + steeper);
+}
+
+// The residuals of a segment in the order of the table, beside their coefficients: axial, two shears, lateral, scale
+// difference, three of (14) (with BEND_UV left to elastic_energy), volume, (19), (20), likeness.
+fn residuals(strain: SegmentStrain, row: ptr<function, RestRow>, reference: Reference) -> array<vec2<f32>, 12> {
+    let gamma = strain.strain;
+    let omega = strain.darboux;
+    let s = strain.scale;
+    let s2 = s * s;
+    let s3 = s2 * s;
+    let volume = (*row)[REST_VOLUME];
+    let stretch = (*row)[REST_STRETCH];
+    let swelling = volume_residual(s2 * gamma.z, stretch).x;
+    return array<vec2<f32>, 12>(
+        vec2<f32>(gamma.z - reference.strain.z, (*row)[REST_AXIAL]),
+        vec2<f32>(gamma.x - reference.strain.x, (*row)[REST_SHEAR]),
+        vec2<f32>(gamma.y - reference.strain.y, (*row)[REST_SHEAR]),
+        vec2<f32>(s - reference.scale, (*row)[REST_LATERAL]),
+        vec2<f32>(strain.scale_difference, (*row)[REST_SCALE_DIFFERENCE]),
+        vec2<f32>(s * omega.x - reference.darboux.x, (*row)[REST_BEND_U]),
+        vec2<f32>(s * omega.y - reference.darboux.y, (*row)[REST_BEND_V]),
+        vec2<f32>(s * omega.z - reference.darboux.z, (*row)[REST_TORSION]),
+        vec2<f32>(swelling, larger(volume, 0.0)),
+        vec2<f32>(s3 * omega.x - reference.darboux.x, (*row)[REST_VOLUME_BEND_U]),
+        vec2<f32>(s3 * omega.y - reference.darboux.y, (*row)[REST_VOLUME_BEND_V]),
+        vec2<f32>(gamma.z - s * stretch, larger(-volume, 0.0)),
+    );
+}
+
+// A segment's potential (J), apart for what rounding does to its parts.
+struct Stored {
+    // By how far it is stretched, sheared and swollen, and by its fibres.
+    strain: f32,
+    // By how far it is bent and twisted.
+    turn: f32,
+}
+
+// All of it (J).
+fn whole(stored: Stored) -> f32 {
+    return stored.strain + stored.turn;
+}
+
+// The sum of two.
+fn together(a: Stored, b: Stored) -> Stored {
+    return Stored(a.strain + b.strain, a.turn + b.turn);
+}
+
+// The segment's elastic energy.
+fn elastic_energy(strain: SegmentStrain, row: ptr<function, RestRow>, reference: Reference) -> Stored {
+    var residuals = residuals(strain, row, reference);
+    var twice = 0.0;
+    var turn = (*row)[REST_BEND_UV] * residuals[5].x * residuals[6].x;
+    for (var k = 0u; k < 12u; k++) {
+        let residual = residuals[k].x;
+        let coefficient = residuals[k].y;
+        if (k >= 5u && k <= 7u) || k == 9u || k == 10u {
+            turn = turn + 0.5 * coefficient * residual * residual;
+        } else {
+            twice = twice + coefficient * residual * residual;
+        }
+    }
+    return Stored(0.5 * twice, turn);
+}
+
+// The potential of a segment: its elastic energy, and that of its fibres, if anything makes them pull.
+fn segment_potential(
+    a: Section,
+    b: Section,
+    row: ptr<function, RestRow>,
+    reference: Reference,
+    contracting: bool,
+    excitation: Excitation,
+) -> Stored {
+    let strain = measure(a, b, (*row)[REST_INV_LENGTH]);
+    if !contracting {
+        return elastic_energy(strain, row, reference);
+    }
+    var stored = elastic_energy(strain, row, shortened(reference, shortening(excitation, row)));
+    stored.strain = stored.strain + fibre_potential(fibre_stretch(strain, row), row, excitation);
+    return stored;
+}
+
+// Gradient and Gauss–Newton blocks of the segment's elastic energy and of its fibres, if anything makes them pull.
 fn segment_terms(
     a: Section,
     b: Section,
     row: ptr<function, RestRow>,
+    reference: Reference,
+    contracting: bool,
     excitation: Excitation,
-    slack: f32,
     terms: ptr<function, SegmentTerms>,
 ) {
     let strain = measure(a, b, (*row)[REST_INV_LENGTH]);
-    let fibres = contract(fibre_stretch(strain, row), row, excitation);
-    elastic_terms(strain, row, fibres.shortening, slack, terms);
-    add_fibres(strain, row, fibres, terms);
+    var unstressed = reference;
+    if contracting {
+        unstressed = shortened(reference, shortening(excitation, row));
+    }
+    elastic_terms(strain, row, unstressed, terms);
+    if contracting {
+        let fibres = contract(fibre_stretch(strain, row), row, excitation);
+        add_fibres(strain, row, fibres, terms);
+    }
 }
 
-// As segment_terms, of the elastic energy alone, with Γ̄_w of (11) shorter by `shortening`.
+// As segment_terms, of the elastic energy alone.
 fn elastic_terms(
     measured: SegmentStrain,
     row: ptr<function, RestRow>,
-    shortening: f32,
-    slack: f32,
+    reference: Reference,
     terms: ptr<function, SegmentTerms>,
 ) {
     let inv_length = (*row)[REST_INV_LENGTH];
     let axes = measured.axes;
-    let slope = measured.slope;
+    var slope = measured.slope;
     let darboux = measured.darboux;
     let half_turn = measured.half_turn;
     let s = measured.scale;
-    let w = axes[2];
+    var w = axes[2];
     let gu = measured.strain.x;
     let gv = measured.strain.y;
     let gw = measured.strain.z;
     let ou = darboux.x;
     let ov = darboux.y;
     let s2 = s * s;
-    let s4 = s2 * s2;
 
     // (11) and (18): force and stiffness by Γ, both by Γ_w and s.
     let shear = (*row)[REST_SHEAR];
     let volume = larger((*row)[REST_VOLUME], 0.0);
     let likeness = larger(-(*row)[REST_VOLUME], 0.0);
     let rest_stretch = (*row)[REST_STRETCH];
-    let volume_force = volume * (s2 * gw - rest_stretch);
+    let swelling = volume_residual(s2 * gw, rest_stretch);
+    let swelling_rate = swelling.y;
+    let volume_force = volume * swelling_rate * swelling.x;
+    let volume_stiffness = volume * swelling_rate * swelling_rate;
     let likeness_force = likeness * (gw - s * rest_stretch);
     let likeness_by_scale = likeness * rest_stretch;
-    let axial_stiffness = (*row)[REST_AXIAL] + volume * s4 + likeness;
-    let rest_axial = (*row)[REST_STRAIN + 2u] - shortening;
-    let tension = (*row)[REST_AXIAL] * (gw - rest_axial) + s2 * volume_force + likeness_force;
-    let across_u = shear * (gu - (*row)[REST_STRAIN]);
-    let across_v = shear * (gv - (*row)[REST_STRAIN + 1u]);
+    let axial_stiffness = (*row)[REST_AXIAL] + volume_stiffness * (s2 * s2) + likeness;
+    let tension = (*row)[REST_AXIAL] * (gw - reference.strain.z) + s2 * volume_force + likeness_force;
+    let across_u = shear * (gu - reference.strain.x);
+    let across_v = shear * (gv - reference.strain.y);
     let pull = axes * vec3<f32>(across_u, across_v, tension);
     let volume_by_scale = 2.0 * s * gw;
-    let force_by_scale = w * (volume * s2 * volume_by_scale - likeness_by_scale);
-    let slope2 = larger(dot(slope, slope), LEAST_SLOPE2);
-    let propped = shear + larger(-tension, 0.0) * larger(gw, 0.0) / slope2;
-    var stiffness = sym_transverse(propped, axial_stiffness - propped, w);
+    let force_by_scale = w * (volume_stiffness * s2 * volume_by_scale - likeness_by_scale);
+    let slope2 = dot(slope, slope);
+    let pressure = larger(-tension, 0.0) * larger(gw, 0.0) / larger(slope2, LEAST_SLOPE2);
+    let propped = shear + pressure;
+    let along = axial_stiffness - propped;
 
     // (14), (19), (20): moment and stiffness by Ω, both by Ω and s.
     let bend_u = (*row)[REST_BEND_U];
@@ -120,28 +235,20 @@ fn elastic_terms(
     let torsion = (*row)[REST_TORSION];
     let volume_bend_u = (*row)[REST_VOLUME_BEND_U];
     let volume_bend_v = (*row)[REST_VOLUME_BEND_V];
-    let rest_darboux = vec3<f32>((*row)[REST_DARBOUX], (*row)[REST_DARBOUX + 1u], (*row)[REST_DARBOUX + 2u]);
-    let kappa = darboux * s - rest_darboux;
+    let kappa = darboux * s - reference.darboux;
     let moment = vec3<f32>(
         bend_u * kappa.x + bend_uv * kappa.y,
         bend_uv * kappa.x + bend_v * kappa.y,
         torsion * kappa.z,
     );
     let s3 = s2 * s;
-    let volume_moment_u = volume_bend_u * (s3 * ou - rest_darboux.x);
-    let volume_moment_v = volume_bend_v * (s3 * ov - rest_darboux.y);
+    let volume_moment_u = volume_bend_u * (s3 * ou - reference.darboux.x);
+    let volume_moment_v = volume_bend_v * (s3 * ov - reference.darboux.y);
     let scaled_moment =
         vec3<f32>(s * moment.x + s3 * volume_moment_u, s * moment.y + s3 * volume_moment_v, s * moment.z);
     let s6 = s3 * s3;
-    let turning = sym_from_axes(
-        axes,
-        s2 * bend_u + s6 * volume_bend_u,
-        s2 * bend_v + s6 * volume_bend_v,
-        s2 * bend_uv,
-        s2 * torsion,
-    );
     let bent = vec3<f32>(bend_u * ou + bend_uv * ov, bend_uv * ou + bend_v * ov, torsion * darboux.z);
-    let three_s5 = 3.0 * s4 * s;
+    let three_s5 = 3.0 * s3 * s2;
     let turning_by_scale = vec3<f32>(
         s * bent.x + three_s5 * volume_bend_u * ou,
         s * bent.y + three_s5 * volume_bend_v * ov,
@@ -152,13 +259,12 @@ fn elastic_terms(
     let lateral = (*row)[REST_LATERAL];
     let difference = (*row)[REST_SCALE_DIFFERENCE];
     let three_s2 = 3.0 * s2;
-    let scale_force = lateral * (s - (*row)[REST_SCALE])
-        + volume_by_scale * volume_force
+    let scale_force = lateral * (s - reference.scale) + volume_by_scale * volume_force
         - rest_stretch * likeness_force
         + dot(darboux, moment)
         + three_s2 * (ou * volume_moment_u + ov * volume_moment_v);
     let scale_stiffness = lateral
-        + volume * volume_by_scale * volume_by_scale
+        + volume_stiffness * volume_by_scale * volume_by_scale
         + likeness_by_scale * rest_stretch
         + dot(darboux, bent)
         + three_s2 * three_s2 * (volume_bend_u * ou * ou + volume_bend_v * ov * ov);
@@ -179,53 +285,73 @@ fn elastic_terms(
     (*terms).gradient_a = Vec7(-force.x, -force.y, -force.z, scale_a, torque_a.x, torque_a.y, torque_a.z);
     (*terms).gradient_b = Vec7(force.x, force.y, force.z, scale_b, torque_b.x, torque_b.y, torque_b.z);
 
-    // M_a and M_b: [∇c]×[t]× = t ∇cᵀ − (∇c·t)·1.
-    let half_slope = slope * 0.5;
-    let along = dot(slope, t) * 0.5;
-    let crossed = Mat3(
-        vec3<f32>(0.0, -half_slope.z, half_slope.y),
-        vec3<f32>(half_slope.z, 0.0, -half_slope.x),
-        vec3<f32>(-half_slope.y, half_slope.x, 0.0),
+    // K = propped·1 + along·wwᵀ; p = Gᵀw. By the places K/l², with the mean turn KG/l.
+    let inv_length2 = inv_length * inv_length;
+    var places = sym_transverse(propped * inv_length2, along * inv_length2, w);
+    var p = cross(w, slope);
+    let g = slope * (propped * inv_length);
+    let lever = p * (along * inv_length);
+    let with_mean = Mat3(
+        (vec3<f32>(0.0, -g.z, g.y) + w.x * lever) * 0.5,
+        (vec3<f32>(g.z, 0.0, -g.x) + w.y * lever) * 0.5,
+        (vec3<f32>(-g.y, g.x, 0.0) + w.z * lever) * 0.5,
     );
-    let second = Mat3(
-        t.x * half_slope - vec3<f32>(along, 0.0, 0.0),
-        t.y * half_slope - vec3<f32>(0.0, along, 0.0),
-        t.z * half_slope - vec3<f32>(0.0, 0.0, along),
-    );
-    var m_a = Mat3(crossed[0] + second[0], crossed[1] + second[1], crossed[2] + second[2]);
-    var m_b = Mat3(crossed[0] - second[0], crossed[1] - second[1], crossed[2] - second[2]);
-    var n_a = sym_times(stiffness, m_a);
-    var n_b = sym_times(stiffness, m_b);
+    let with_turn = times_cross(with_mean, t);
+    var pull_a = Mat3(with_mean[0] + with_turn[0], with_mean[1] + with_turn[1], with_mean[2] + with_turn[2]);
+    var pull_b = Mat3(with_mean[0] - with_turn[0], with_mean[1] - with_turn[1], with_mean[2] - with_turn[2]);
+
+    // GᵀKG/4 by the mean turn, its product with [t]× by mean and difference, the bending's by the difference.
+    var tilt = slope * (propped * 0.25);
+    var mean_lever = p * (along * 0.25);
+    let isotropic = dot(slope, tilt);
+    var mean: Mat3;
+    for (var i = 0u; i < 3u; i++) {
+        for (var j = 0u; j <= i; j++) {
+            mean[i][j] = p[i] * mean_lever[j] - slope[i] * tilt[j];
+            mean[j][i] = mean[i][j];
+        }
+        mean[i][i] = mean[i][i] + isotropic;
+    }
+    var mixed = times_cross(mean, t);
     let turn_rate2 = turn_rate * turn_rate;
-    let quarter_scale = scale_stiffness * 0.25;
+    let turning = sym_from_axes(
+        axes,
+        (s2 * bend_u + s6 * volume_bend_u) * turn_rate2,
+        (s2 * bend_v + s6 * volume_bend_v) * turn_rate2,
+        s2 * bend_uv * turn_rate2,
+        s2 * torsion * turn_rate2,
+    );
+    // By columns, as matrices of WGSL are.
+    var apart = mat3x3<f32>(
+        cross(vec3<f32>(mixed[0].x, mixed[1].x, mixed[2].x), t) + turning[0],
+        cross(vec3<f32>(mixed[0].y, mixed[1].y, mixed[2].y), t) + turning[1],
+        cross(vec3<f32>(mixed[0].z, mixed[1].z, mixed[2].z), t) + turning[2],
+    );
+
     var scale_pull = force_by_scale * (0.5 * inv_length);
     let by_scale = cross(force_by_scale, slope) * 0.25;
     let by_scale_twisted = cross(t, by_scale);
     let scale_turn = (axes * turning_by_scale) * (0.5 * turn_rate);
     var scale_torque_a = by_scale - by_scale_twisted - scale_turn;
     var scale_torque_b = by_scale + by_scale_twisted + scale_turn;
+    let quarter_scale = scale_stiffness * 0.25;
 
-    let taut = larger(larger(tension, 0.0) * larger(gw, 0.0) - slack, 0.0) * 0.25;
-    let stretched = sym_transverse(taut, -taut, w);
-    var with_itself = stretched + turning * turn_rate2;
-    var with_other = stretched - turning * turn_rate2;
-    let inv_length2 = inv_length * inv_length;
     for (var i = 0u; i < 3u; i++) {
         for (var j = 0u; j < 3u; j++) {
-            let place = stiffness[j][i] * inv_length2;
-            let pull_a = n_a[i][j] * inv_length;
-            let pull_b = n_b[i][j] * inv_length;
-            (*terms).block_ab[i][j] = -place;
-            (*terms).block_ab[i][4u + j] = -pull_b;
-            (*terms).block_ab[4u + j][i] = pull_a;
-            (*terms).block_ab[4u + i][4u + j] = column_dot(&m_a, i, &n_b, j) + with_other[j][i];
-            (*terms).block_aa[4u + j][i] = -pull_a;
-            (*terms).block_bb[4u + j][i] = pull_b;
+            (*terms).block_ab[i][j] = -places[j][i];
+            (*terms).block_ab[i][4u + j] = -pull_b[i][j];
+            (*terms).block_ab[4u + j][i] = pull_a[i][j];
+            (*terms).block_aa[4u + j][i] = -pull_a[i][j];
+            (*terms).block_bb[4u + j][i] = pull_b[i][j];
+            // By α and β: the mean's, what mixes it with the difference, and the difference's.
+            (*terms).block_ab[4u + i][4u + j] = mean[i][j] - apart[j][i] + (mixed[j][i] - mixed[i][j]);
             if j <= i {
-                (*terms).block_aa[i][j] = place;
-                (*terms).block_bb[i][j] = place;
-                (*terms).block_aa[4u + i][4u + j] = column_dot(&m_a, i, &n_a, j) + with_itself[j][i];
-                (*terms).block_bb[4u + i][4u + j] = column_dot(&m_b, i, &n_b, j) + with_itself[j][i];
+                let both = mean[i][j] + apart[j][i];
+                let mix = mixed[i][j] + mixed[j][i];
+                (*terms).block_aa[i][j] = places[j][i];
+                (*terms).block_bb[i][j] = places[j][i];
+                (*terms).block_aa[4u + i][4u + j] = both + mix;
+                (*terms).block_bb[4u + i][4u + j] = both - mix;
             }
         }
         (*terms).block_aa[3][i] = -scale_pull[i];
@@ -242,13 +368,7 @@ fn elastic_terms(
     (*terms).block_ab[3][3] = quarter_scale - difference;
 }
 
-fn sym_times(s: Sym3, m: Mat3) -> Mat3 {
-    let a = s * vec3<f32>(m[0].x, m[1].x, m[2].x);
-    let b = s * vec3<f32>(m[0].y, m[1].y, m[2].y);
-    let c = s * vec3<f32>(m[0].z, m[1].z, m[2].z);
-    return Mat3(vec3<f32>(a.x, b.x, c.x), vec3<f32>(a.y, b.y, c.y), vec3<f32>(a.z, b.z, c.z));
-}
-
-fn column_dot(a: ptr<function, Mat3>, i: u32, b: ptr<function, Mat3>, j: u32) -> f32 {
-    return (*a)[0][i] * (*b)[0][j] + (*a)[1][i] * (*b)[1][j] + (*a)[2][i] * (*b)[2][j];
+// `m [t]×`: row by row, the row × t.
+fn times_cross(m: Mat3, t: vec3<f32>) -> Mat3 {
+    return Mat3(cross(m[0], t), cross(m[1], t), cross(m[2], t));
 }

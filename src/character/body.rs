@@ -11,7 +11,7 @@ use super::scaling::stiffness_growth;
 use super::skin_binding::bind_skin;
 use super::skin_tree::SkinTree;
 use super::{CharacterAsset, LocalTransform};
-use crate::flesh::{BuildError, Flesh, RodSpec, SCALE_RANGE};
+use crate::flesh::{BuildError, Contraction, Flesh, LIVELY, RodSpec, SCALE_RANGE};
 use crate::skin::Skin;
 use crate::{ModuliOverrides, Pose};
 
@@ -66,10 +66,12 @@ impl Body {
         let tree = SkinTree::new(asset, &joints, &rest, options);
         let (limbs, mut muscles) = fitted(asset, &tree, &joints, &rest, options);
         let mut bones: Vec<u32> = limbs.iter().map(|limb| limb.joint).collect();
-        let fitted_to = muscles.iter().flat_map(|muscle| &muscle.holds).map(|&(_, joint, _)| joint);
-        for joint in fitted_to.chain(courses.iter().flat_map(|course| &course.holds).map(|&(_, joint, _)| joint)) {
-            if !bones.contains(&joint) {
-                bones.push(joint);
+        let of_muscles = muscles.iter().map(|muscle| (&muscle.holds, &muscle.carriers));
+        for (holds, carriers) in of_muscles.chain(courses.iter().map(|course| (&course.holds, &course.carriers))) {
+            for joint in holds.iter().map(|hold| hold.1).chain(carriers.bones.iter().copied()) {
+                if !bones.contains(&joint) {
+                    bones.push(joint);
+                }
             }
         }
         let bone_poses = rest_bones(&bones, &joints);
@@ -336,14 +338,34 @@ impl Rods<'_> {
         if self.options.balance {
             rod.rest_gravity = DVec3::new(0.0, -9.81, 0.0);
         }
-        let least_area = sections.iter().map(|section| section.area).fold(f64::INFINITY, f64::min);
-        rod.contraction.peak_force = Some(rod.material.peak_stress * least_area);
+        rod.contraction = contraction(&rod.material, &sections);
         rod.fascia = true;
-        rod.carriers.clone_from(&muscle.carriers);
+        rod.carriers = muscle.carriers.map(&bone_of);
         for &(node, joint, holds) in &muscle.holds {
             rod = rod.attach(node, bone_of(joint), holds);
         }
         Ok(rod)
+    }
+}
+
+/// How much shorter full activation makes the middle of fitted flesh.
+const FLEXED: f64 = 0.3;
+
+/// How fitted flesh contracts: by no more stress than it bears, one force all along it, as fibres do that go from end to end, and so by that of its thinnest
+/// section; and its middle shortens, so that it bulges between its ends.
+fn contraction(material: &crate::Material, sections: &[crate::Section]) -> Contraction {
+    let least_area = sections.iter().map(|section| section.area).fold(f64::INFINITY, f64::min);
+    let stress = material.peak_stress.min(LIVELY * material.youngs_modulus);
+    let segments = sections.len() - 1;
+    let swell = |segment: usize| ((segment as f64 + 0.5) / segments as f64 * std::f64::consts::PI).sin();
+    Contraction {
+        peak_force: Some(stress * least_area),
+        shortening: if material.peak_stress > 0.0 { FLEXED } else { 0.0 },
+        shortens: (0..segments).map(swell).collect(),
+        // Thelen (2003).
+        activation_time: 0.015,
+        deactivation_time: 0.05,
+        ..Contraction::default()
     }
 }
 

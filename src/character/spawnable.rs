@@ -202,7 +202,7 @@ fn lay_muscles(asset: &mut CharacterAsset, options: &FleshOptions) -> Result<Vec
         courses.push(course);
     }
     for course in &mut courses {
-        course.surface = free_surface(&course.spec, &course.holds, &joints, asset).unwrap_or_else(|fault| {
+        course.surface = free_surface(&course.spec, &course.carriers, &joints, asset).unwrap_or_else(|fault| {
             let muscle = shorten(&course.spec.name);
             let what = "its mesh moves as plain skin, by its joint weights, and not with the muscle";
             warnings.push(Warning(format!("muscle {muscle:?}: {what}: {fault}")));

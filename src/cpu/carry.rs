@@ -24,28 +24,29 @@ pub(super) fn carried<L: Lanes>(
     index: usize,
 ) -> (V3<L::V>, Quaternion<L::V>) {
     let rest_row = rest.row(index);
-    let slot = lanes.load(&rest_row[rest::HOLD_SLOT]);
-    let (mut place, mut frame) = on_bone(lanes, rest, bones, slot, &rest_row[rest::HOLD_PLACE..]);
+    let (slot, turn_slot) = (lanes.load(&rest_row[rest::HOLD_SLOT]), lanes.load(&rest_row[rest::TURN_SLOT]));
+    let (mut place, mut frame) = on_bone(lanes, rest, bones, [slot, turn_slot], &rest_row[rest::HOLD_PLACE..]);
     if rest.bone_count > 1 {
         let along = (lanes.load(&rest_row[rest::BONE_BLEND]) - slot).max(lanes.splat(0.0));
-        let next = on_bone(lanes, rest, bones, slot + lanes.splat(1.0), &rest_row[rest::NEXT_PLACE..]);
+        let next_slot = slot + lanes.splat(1.0);
+        let next = on_bone(lanes, rest, bones, [next_slot; 2], &rest_row[rest::NEXT_PLACE..]);
         place = place + (next.0 - place) * along;
         frame = frame.blend(lanes, next.1, along);
     }
     (place, frame)
 }
 
-/// The pose that one of the bones gives a node, whose pose in the bone's frame `local` begins with.
+/// The pose that bones give a node: from the first one's origin, in the second one's frame, that which `local` begins with.
 #[inline(always)]
 fn on_bone<L: Lanes>(
     lanes: L,
     rest: &GroupRest<L::Scalar>,
     bones: &[Entry<L::Scalar>],
-    slot: L::V,
+    [slot, turn_slot]: [L::V; 2],
     local: &[Entry<L::Scalar>],
 ) -> (V3<L::V>, Quaternion<L::V>) {
-    let bone = bone_of_slot(lanes, rest, bones, slot);
-    let frame = Quaternion([bone[3], bone[4], bone[5], bone[6]]);
+    let (bone, turn) = (bone_of_slot(lanes, rest, bones, slot), bone_of_slot(lanes, rest, bones, turn_slot));
+    let frame = Quaternion([turn[3], turn[4], turn[5], turn[6]]);
     let place = V3([bone[0], bone[1], bone[2]]) + frame.rotate(lanes, V3::load(lanes, local, 0));
     (place, frame.product(Quaternion::load(lanes, local, 3)).normalised(lanes))
 }

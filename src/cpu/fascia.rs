@@ -6,8 +6,8 @@
 //! path, and as much shorter than at rest as the whole chain's path is, if it is; thicker by what keeps the volume. A path
 //! that is longer than at rest stretches the muscle.
 //!
-//! The tie ½k|P(x − x̄)|², P across the path, bears the flesh's weight, and its tension where the path is bent: with k
-//! in proportion to that tension a muscle stays in its bed at any activation.
+//! The tie ½k₀|x − x̄|² + ½k|P(x − x̄)|², P across the path, bears the flesh's weight by k₀ and its tension where the path is
+//! bent by k: in proportion to that tension, so that a muscle stays in its bed at any activation.
 
 use super::group::Group;
 use super::holds::across;
@@ -47,8 +47,7 @@ pub(super) fn refer<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
     let mut here = carried(lanes, group, 0);
     for index in 0..count {
         let rest_row = group.rest.row(index);
-        let tie = lanes.at(rest_row, rest::FASCIA)
-            + lanes.at(rest_row, rest::FASCIA_TAUT) * taut
+        let tie = lanes.at(rest_row, rest::FASCIA_TAUT) * taut
             + lanes.at(rest_row, rest::FASCIA_ACTIVE) * activation;
         lanes.store(tie, &mut group.row_mut(index)[node::TIE]);
         if index + 1 == count {
@@ -102,16 +101,22 @@ fn carried<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize) -> Sectio
 
 /// The tie's potential (J) of a node that is off by a vector (m).
 #[inline(always)]
-pub(super) fn tie_potential<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>], moved: V3<L::V>) -> L::V {
+pub(super) fn tie_potential<L: Lanes>(
+    lanes: L,
+    rest_row: &[Entry<L::Scalar>],
+    row: &[Entry<L::Scalar>],
+    moved: V3<L::V>,
+) -> L::V {
     let off = off_bed(lanes, row, moved);
-    lanes.splat(0.5) * lanes.load(&row[node::TIE]) * off.dot(off)
+    let off_path = across(off, path_of(lanes, row));
+    let (soft, tie) = (lanes.at(rest_row, rest::FASCIA), lanes.load(&row[node::TIE]));
+    lanes.splat(0.5) * (soft * off.dot(off) + tie * off_path.dot(off_path))
 }
 
-/// How far across its path a node is from where its bones carry it (m), when it has moved so far in the substep (m).
+/// How far a node is from where its bones carry it (m), when it has moved so far in the substep (m).
 #[inline(always)]
 fn off_bed<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>], moved: V3<L::V>) -> V3<L::V> {
-    let start = V3::load(lanes, row, node::PREV_PLACE) - V3::load(lanes, row, node::TARGET_PLACE);
-    across(start + moved, path_of(lanes, row))
+    V3::load(lanes, row, node::PREV_PLACE) - V3::load(lanes, row, node::TARGET_PLACE) + moved
 }
 
 /// The direction of the path on which bones carry a node.
@@ -122,20 +127,22 @@ fn path_of<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>]) -> V3<L::V> {
 
 /// The tie's part of the node's system.
 #[inline(always)]
-pub(super) fn add_tie<L: Lanes>(
+pub(crate) fn add_tie<L: Lanes>(
     lanes: L,
+    rest_row: &[Entry<L::Scalar>],
     row: &[Entry<L::Scalar>],
     block: &mut Mat7<L::V>,
     rhs: &mut Vec7<L::V>,
 ) {
-    let tie = lanes.load(&row[node::TIE]);
+    let (soft, tie) = (lanes.at(rest_row, rest::FASCIA), lanes.load(&row[node::TIE]));
     let w = path_of(lanes, row);
     let off = off_bed(lanes, row, V3::load(lanes, row, node::MOVED));
+    let pull = off * soft + across(off, w) * tie;
     unrolled!(for i in 0..3 {
-        rhs[i] = rhs[i] - tie * off.0[i];
+        rhs[i] = rhs[i] - pull.0[i];
         for k in 0..=i {
             block[i][k] = block[i][k] - tie * w.0[i] * w.0[k];
         }
-        block[i][i] = block[i][i] + tie;
+        block[i][i] = block[i][i] + (soft + tie);
     });
 }

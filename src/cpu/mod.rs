@@ -4,7 +4,7 @@ pub mod block_tridiagonal;
 mod carry;
 pub mod check_health;
 pub mod deform_skin;
-mod fascia;
+pub mod fascia;
 pub mod fibres;
 pub mod group;
 pub mod holds;

@@ -33,12 +33,19 @@ where
             let now = lanes.load(&chains[chain::BONE_NOW + offset + entry]);
             lanes.store(now, &mut chains[chain::BONE_PREV + offset + entry]);
         }
-        let (from, to) = (input::BONE_FROM + offset, input::BONE_TO + offset);
-        let place = V3::load(lanes, inputs, from);
-        let place = place + (V3::load(lanes, inputs, to) - place) * alpha;
-        let frame =
-            Quaternion::load(lanes, inputs, from + 3).blend(lanes, Quaternion::load(lanes, inputs, to + 3), alpha);
-        let (mut place, mut frame) = (place, frame);
+        let from = pose_at(lanes, inputs, input::BONE_FROM + offset);
+        let to = pose_at(lanes, inputs, input::BONE_TO + offset);
+        let (mut place, mut frame) = if slot == 0 {
+            between(lanes, from, to, alpha)
+        } else {
+            // Against the bone before, about which it may turn: what is linked stays linked on the way.
+            let before = offset - POSE;
+            let from = against(lanes, pose_at(lanes, inputs, input::BONE_FROM + before), from);
+            let to = against(lanes, pose_at(lanes, inputs, input::BONE_TO + before), to);
+            let (place, frame) = between(lanes, from, to, alpha);
+            let now = pose_at(lanes, chains, chain::BONE_NOW + before);
+            (now.0 + now.1.rotate(lanes, place), now.1.product(frame).normalised(lanes))
+        };
         if group.rest.has_free_chain {
             // What carries a free chain is not what it hangs on.
             let hangs = lanes.load(&inputs[input::HANGS]);
@@ -56,6 +63,34 @@ where
     if group.rest.has_fascia {
         refer(lanes, group);
     }
+}
+
+/// A pose of a row.
+#[inline(always)]
+fn pose_at<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>], at: usize) -> (V3<L::V>, Quaternion<L::V>) {
+    (V3::load(lanes, row, at), Quaternion::load(lanes, row, at + 3))
+}
+
+/// A pose in another one's frame.
+#[inline(always)]
+fn against<L: Lanes>(
+    lanes: L,
+    frame: (V3<L::V>, Quaternion<L::V>),
+    pose: (V3<L::V>, Quaternion<L::V>),
+) -> (V3<L::V>, Quaternion<L::V>) {
+    let back = frame.1.conjugate();
+    (back.rotate(lanes, pose.0 - frame.0), back.product(pose.1))
+}
+
+/// From one pose (α = 0) to another (α = 1).
+#[inline(always)]
+fn between<L: Lanes>(
+    lanes: L,
+    from: (V3<L::V>, Quaternion<L::V>),
+    to: (V3<L::V>, Quaternion<L::V>),
+    alpha: L::V,
+) -> (V3<L::V>, Quaternion<L::V>) {
+    (from.0 + (to.0 - from.0) * alpha, from.1.blend(lanes, to.1, alpha))
 }
 
 /// Where the bone that holds the node, or those that carry it, want it.

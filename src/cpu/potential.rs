@@ -117,7 +117,7 @@ fn stored_by_node<L: Lanes>(
         stored = stored + surface_potential(lanes, group, index, [before.scale, here.scale, next.scale]);
     }
     if group.rest.has_fascia {
-        stored = stored + tie_potential(lanes, group.row(index), here.moved);
+        stored = stored + tie_potential(lanes, group.rest.row(index), group.row(index), here.moved);
     }
     stored
 }
@@ -147,18 +147,22 @@ fn stored_by_segment<L: Lanes>(
 /// solve then has its strains only to so many roundings more.
 pub const PIVOT_ROUNDINGS: f32 = 10.0;
 
+/// The most that places over the chain's length, scales and frames are taken to be off by for that.
+pub const MOST_ROUNDING: f32 = 1.0e-3;
+
 /// By how much Π may seem to grow (J) because states and strains are rounded.
 #[inline(always)]
 pub fn rounding<L: Lanes>(lanes: L, group: &Group<L::Scalar>, inv_step2: L::V, standing: &Standing<L::V>) -> L::V {
     let (one, two, least) = (lanes.splat(1.0), lanes.splat(2.0), lanes.splat(f32::MIN_POSITIVE));
     let (unit, first) = (lanes.epsilon(), group.rest.row(0));
     let unsolved = one + lanes.at(first, rest::FASTEST2) * unit * lanes.splat(PIVOT_ROUNDINGS) / inv_step2;
-    let (strain, turn) = (unit * unsolved, unit * unsolved);
-    let strain = lanes.at(first, rest::STRAIN_ROUNDING) * strain * strain;
-    let turn = lanes.at(first, rest::TURN_ROUNDING) * turn * turn;
+    let off = (unit * unsolved).min(lanes.splat(MOST_ROUNDING));
+    let strain = lanes.at(first, rest::STRAIN_ROUNDING) * off * off;
+    let turn = lanes.at(first, rest::TURN_ROUNDING) * off * off;
     let Stored { strain: of_strain, turn: of_turn } = standing.stored;
     let of_strain = of_strain.max(-of_strain);
-    let first_order = (strain * of_strain).sqrt() + (turn * of_turn).sqrt();
+    // Root by root: the product of what a step gone astray stores with anything may be more than f32 holds.
+    let first_order = strain.sqrt() * of_strain.sqrt() + turn.sqrt() * of_turn.sqrt();
     let whole = of_strain + of_turn + standing.motion + standing.past.max(-standing.past);
     (first_order + unit * whole) * two + strain + turn + least
 }

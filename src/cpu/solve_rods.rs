@@ -29,7 +29,8 @@ use crate::layout::{chain, node, scratch};
 use crate::step::StepParams;
 
 /// The least pivot, over the diagonal entry that it is what is left of. In exact arithmetic no pivot is below the
-/// inertia; where a rod is stiffer than its inertia by more than f32 has digits, one can be all rounding.
+/// inertia; where a rod is stiffer than its inertia by more than f32 has digits, one can be all rounding. In f64 by as
+/// much less as its digits are finer.
 pub const LEAST_PIVOT: f32 = 1.0e-6;
 
 /// The least and the largest scale.
@@ -43,6 +44,9 @@ pub const LEAST_SHARE: f32 = 0.1;
 pub const SHORTENINGS: u32 = 6;
 /// Which share of the foretold fall of Π is enough not to take another step.
 pub const ENOUGH: f32 = 0.5;
+/// By which share of its diagonal a system is stiffened where a step of it as it is led nowhere: f32 has the pivots of one
+/// that is bent and stretched beyond all measure to about a millionth of the diagonal, and least directions are noise.
+pub const STIFFENED: f32 = 1.0e-4;
 /// How long (s) a chain that was led astray goes without the second order.
 pub const ROUGH: f32 = 0.3;
 
@@ -74,54 +78,57 @@ where
     let excitation = if CONTRACTING { Some(Excitation::of_chain(lanes, params, group)) } else { None };
 
     let at_start = lanes.load(&group.chains[chain::START_POTENTIAL]);
-    let (mut astray, mut stepping) = (zero, one);
-    let mut lowest = at_start;
-    let mut solves = 0;
+    let (mut astray, mut stepping, mut stiffened) = (zero, one, zero);
+    let (mut lowest, mut fall, mut share, mut risen) = (at_start, zero, one, one);
+    let (mut solves, mut shortenings) = (0, 0);
     let reached = loop {
-        if solves > 0 {
-            keep(lanes, group);
+        if shortenings == 0 {
+            if solves > 0 {
+                keep(lanes, group);
+            }
+            let again = if solves > 0 { Some((stepping, stiffened)) } else { None };
+            fall = solve(lanes, inv_step2, group, excitation, again);
+            (share, risen) = (one, stepping);
+        } else {
+            go_on(lanes, group, share, risen);
         }
-        let fall = solve(lanes, inv_step2, group, excitation, stepping, solves > 0);
-        let mut reached = standing(lanes, group, inv_step2, excitation);
+        let reached = standing(lanes, group, inv_step2, excitation);
+        // Of what is reached now: of a step that led far astray, it would hide whatever a shorter one does.
         let unsure = rounding(lanes, group, inv_step2, &reached);
         if solves == 0 {
-            let risen = risen_by(lanes, reached.level() - at_start, unsure, one);
+            let raised = risen_by(lanes, reached.level() - at_start, unsure, one);
             let grown = risen_by(lanes, reached.stored.whole() + reached.gained - at_start, unsure, one);
-            let grown = grown.max(risen);
+            let grown = grown.max(raised);
             if !lanes.any(grown) {
                 break reached;
             }
-            start_again(lanes, group, risen);
+            start_again(lanes, group, raised);
             (astray, stepping) = (grown, grown);
-            lowest = risen.where_less(half, reached.level(), at_start);
-        } else {
-            let mut risen = risen_by(lanes, reached.level() - lowest, unsure, stepping);
-            let mut share = one;
-            for _ in 0..SHORTENINGS {
-                if !lanes.any(risen) {
-                    break;
-                }
-                // The least of the parabola through both levels that begins with the slope −2·fall.
+            lowest = raised.where_less(half, reached.level(), at_start);
+            solves = 1;
+            continue;
+        }
+        if shortenings <= SHORTENINGS {
+            risen = risen_by(lanes, reached.level() - lowest, unsure, risen);
+            if lanes.any(risen) {
+                // The least of the parabola through both levels that begins with the slope −2·fall; in the end, nothing.
                 let foretold = fall * share;
                 let bend = (reached.level() - lowest + foretold + foretold).max(lanes.splat(f32::MIN_POSITIVE));
                 let shorter = share * (foretold / bend).clamp(lanes.splat(LEAST_SHARE), half);
+                let shorter = if shortenings < SHORTENINGS { shorter } else { zero };
                 share = risen.where_less(half, share, shorter);
-                go_on(lanes, group, share, risen);
-                reached = standing(lanes, group, inv_step2, excitation);
-                risen = risen_by(lanes, reached.level() - lowest, unsure, risen);
-            }
-            if lanes.any(risen) {
-                go_on(lanes, group, zero, risen);
-                reached = standing(lanes, group, inv_step2, excitation);
-            }
-            let short = (lowest - reached.level()).where_less(fall * lanes.splat(ENOUGH), one, zero);
-            stepping = (stepping.min(short) - risen).max(zero);
-            lowest = reached.level();
-            if solves == params.retries || !lanes.any(stepping) {
-                break reached;
+                shortenings += 1;
+                continue;
             }
         }
-        solves += 1;
+        let short = (lowest - reached.level()).where_less(fall * lanes.splat(ENOUGH), one, zero);
+        stepping = stepping.min(short);
+        stiffened = share.where_less(lanes.splat(LEAST_SHARE), lanes.splat(STIFFENED), stiffened);
+        lowest = reached.level();
+        if solves == params.retries || !lanes.any(stepping) {
+            break reached;
+        }
+        (solves, shortenings) = (solves + 1, 0);
     };
     let left = (reached.motion - reached.gained - (reached.stored.whole() - at_start)).max(zero);
     let kept = (left / reached.motion.max(lanes.splat(f32::MIN_POSITIVE))).sqrt();
@@ -165,6 +172,8 @@ fn keep<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
 /// Puts flagged chains where a share of the last solve's step takes them from where they were kept.
 #[inline(always)]
 fn go_on<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, share: L::V, flag: L::V) {
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    let moves = zero.where_less(share, one, zero);
     for index in 0..group.rest.node_count {
         let row = group.scratch_row(index);
         let base = Placed {
@@ -177,21 +186,22 @@ fn go_on<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, share: L::V, flag: L:
             delta[k] = share * lanes.load(&row[scratch::STEP + k]);
         });
         let row = group.row_mut(index);
-        let to = step_by(lanes, row, base, &delta);
+        // A step that is no number has no share.
+        let to = base.or(lanes, &step_by(lanes, row, base, &delta), moves);
         Placed::now(lanes, row).or(lanes, &to, flag).store(lanes, row);
     }
 }
 
-/// One Gauss–Newton step of every flagged chain; by how much it makes Π fall where Π is what the step takes it for (J).
-/// Only where it is `again` that a chain is solved, others are left alone and the step is kept for [`go_on`].
+/// One Gauss–Newton step of every chain; by how much it makes Π fall where Π is what the step takes it for (J). Where it is
+/// `again` that chains are solved, only flagged ones are, by a system stiffened by a share of its diagonal, and the step is
+/// kept for [`go_on`].
 #[inline(always)]
 pub(crate) fn solve<L: Lanes>(
     lanes: L,
     inv_step2: L::V,
     group: &mut Group<L::Scalar>,
     mut excitation: Option<Excitation<L::V>>,
-    flag: L::V,
-    again: bool,
+    again: Option<(L::V, L::V)>,
 ) -> L::V
 where
     L::Scalar: Into<f64>,
@@ -199,6 +209,7 @@ where
     let zero = lanes.splat(0.0);
     let count = group.rest.node_count;
     let touching = has_planes(group.inputs);
+    let least_pivot = lanes.splat(LEAST_PIVOT / f32::EPSILON) * lanes.epsilon();
 
     let mut block = [[zero; UNKNOWNS]; UNKNOWNS];
     let mut rhs = [zero; UNKNOWNS];
@@ -230,7 +241,7 @@ where
             add_surface_bending(lanes, group, index, &mut block, &mut rhs, coupling);
         }
         if group.rest.has_fascia {
-            add_tie(lanes, group.row(index), &mut block, &mut rhs);
+            add_tie(lanes, rest_row, group.row(index), &mut block, &mut rhs);
         }
         if touching {
             add_contact(lanes, inv_step2, rest_row, group.row(index), &mut block, &mut rhs);
@@ -248,9 +259,14 @@ where
             guide_columns(lanes, group.rest.row(index + 1), group.row(index + 1), coupling);
         }
 
+        if let Some((_, stiffened)) = again {
+            unrolled!(for i in 0..7 {
+                block[i][i] = block[i][i] + (block[i][i] + eliminated[i]) * stiffened;
+            });
+        }
         let mut least = [zero; UNKNOWNS];
         unrolled!(for i in 0..7 {
-            least[i] = (block[i][i] + eliminated[i]) * lanes.splat(LEAST_PIVOT);
+            least[i] = (block[i][i] + eliminated[i]) * least_pivot;
         });
         let inv_pivot = factor(lanes, &mut block, &least);
         solve_lower(&block, &mut rhs);
@@ -266,7 +282,7 @@ where
     let mut delta = [zero; UNKNOWNS];
     for index in (0..count).rev() {
         delta = back_substitute(lanes, group.scratch_row(index), &delta);
-        if again {
+        if again.is_some() {
             let row = group.scratch_row(index);
             unrolled!(for k in 0..7 {
                 let (along, inv_pivot) = (lanes.at(row, scratch::RHS + k), lanes.at(row, scratch::INV_PIVOT + k));
@@ -277,19 +293,17 @@ where
         let row = group.row_mut(index);
         let now = Placed::now(lanes, row);
         let to = step_by(lanes, row, now, &delta);
-        if again { now.or(lanes, &to, flag) } else { to }.store(lanes, row);
+        match again {
+            Some((flag, _)) => now.or(lanes, &to, flag).store(lanes, row),
+            None => to.store(lanes, row),
+        }
     }
     fall * lanes.splat(0.5)
 }
 
 /// Where a step takes a node, its scale held within a factor of its value at the substep's start and of its rest value.
 #[inline(always)]
-fn step_by<L: Lanes>(
-    lanes: L,
-    row: &[Entry<L::Scalar>],
-    from: Placed<L::V>,
-    delta: &Vec7<L::V>,
-) -> Placed<L::V> {
+fn step_by<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>], from: Placed<L::V>, delta: &Vec7<L::V>) -> Placed<L::V> {
     let [x, y, z, scaling, a, b, c] = *delta;
     let prev_scale = lanes.load(&row[node::PREV_SCALE]);
     let (least, most) = (prev_scale * lanes.splat(1.0 / SCALE_LIMIT), prev_scale * lanes.splat(SCALE_LIMIT));

@@ -45,7 +45,7 @@ pub(super) fn balance(group: &mut GroupRest<f32>, lane: usize, poses: &[Pose], g
             chains: &mut [[0.0; LANES]; chain::ENTRIES],
             scratch: &mut vec![[0.0; LANES]; group.node_count * scratch::ENTRIES],
         };
-        solve(lanes, inv_h * inv_h, &mut group, None, 1.0, false);
+        solve(lanes, inv_h * inv_h, &mut group, None, None);
         strains(lanes, &stiff, &nodes, poses.len())
     };
     let (down, up) = (strains_under(SHARE), strains_under(-SHARE));

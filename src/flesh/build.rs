@@ -63,7 +63,7 @@ pub struct Flesh {
 }
 
 /// The least share of the flesh's size that a bone's reach is: so that hands, which are fast, do not seem to jump.
-const LEAST_REACH: f64 = 0.25;
+const LEAST_REACH: f64 = 0.15;
 
 impl Flesh {
     /// Builds rods that hang on bones, given the bones' rest poses.
@@ -131,14 +131,18 @@ impl Flesh {
 
     /// For each node of each group, which lanes a bone holds anything of or carries.
     pub fn carried_lanes(&self) -> impl Iterator<Item = Vec<[bool; LANES]>> {
-        let carried = |row: &[Entry<f32>]| {
+        let carried = |first: &[Entry<f32>], row: &[Entry<f32>]| {
             std::array::from_fn(|lane| {
-                [rest::FREE_PLACE, rest::FREE_FRAME, rest::FREE_SCALE].iter().any(|&entry| row[entry][lane] == 0.0)
+                first[rest::TIED][lane] != 0.0
+                    || [rest::FREE_PLACE, rest::FREE_FRAME, rest::FREE_SCALE].iter().any(|&entry| row[entry][lane] == 0.0)
                     || row[rest::SLIDES][lane] != 0.0
                     || row[rest::CARRIED][lane] != 0.0
             })
         };
-        self.groups.iter().map(move |group| group.rows.chunks(rest::ENTRIES).map(carried).collect())
+        let lanes = move |group: &GroupRest<f32>| {
+            group.rows.chunks(rest::ENTRIES).map(|row| carried(group.row(0), row)).collect()
+        };
+        self.groups.iter().map(lanes)
     }
 
     /// The groups that the stages step, for tests and benches.
@@ -381,6 +385,10 @@ fn contractile(rod: &RodSpec, segment: usize) -> f64 {
     rod.contraction.contractile.get(segment).copied().unwrap_or(1.0)
 }
 
+/// The most active stress that flesh bears off its axis, over its Young's modulus: by more, the couples of fibres that run aside
+/// or aslant would crumple it. What holds a real muscle against them runs between its fibres.
+pub const LIVELY: f64 = 0.3;
+
 /// What the fibres of a segment do, see [`crate::cpu::fibres::fibre_stretch`]: each by its area as a share.
 fn fibre_entries(rod: &RodSpec, segment: usize, ends: [&Pose; 2]) -> [(usize, f64); 12] {
     let length = ends[0].translation.distance(ends[1].translation);
@@ -393,34 +401,37 @@ fn fibre_entries(rod: &RodSpec, segment: usize, ends: [&Pose; 2]) -> [(usize, f6
     } else {
         rod.fibres.iter().map(|fibre| [fibre[segment], fibre[segment + 1]]).collect()
     };
-    let (mut sum, mut by_strain, mut by_darboux) = (0.0, DVec3::ZERO, DVec3::ZERO);
-    let (mut by_scale, mut by_difference) = (0.0, 0.0);
+    let (mut sum, mut by_darboux, mut by_scale, mut by_difference) = (0.0, DVec3::ZERO, 0.0, 0.0);
     for [a, b] in pairs {
         let area = 0.5 * (a.area() + b.area());
         let (middle, spread) = (0.5 * (a.offset + b.offset), (b.offset - a.offset) / length);
         let slope = strain + spread + darboux.cross(middle);
         let tangent = slope.normalize_or(DVec3::Z);
         sum += area * slope.length();
-        by_strain += area * tangent;
         by_darboux += area * middle.cross(tangent);
         by_scale += area * tangent.dot(spread);
         by_difference += area * tangent.dot(middle) / length;
     }
     let contraction = &rod.contraction;
+    let shortens = contraction.shortens.get(segment).copied().unwrap_or(contractile);
     let material = rod.segment_materials.get(segment).unwrap_or(&rod.material);
-    let share = 1.0 / sum;
+    let peak_force = contraction.peak_force.unwrap_or(rod.material.peak_stress * sum);
+    let borne = (LIVELY * material.youngs_modulus * sum / peak_force.max(f64::MIN_POSITIVE)).min(1.0);
+    let aside = borne / sum;
+    // All of them together are as long as at rest where nothing is strained.
+    let along = 1.0 - aside * (by_scale + by_darboux.dot(darboux));
     [
-        (rest::ACTIVE, contraction.peak_force.unwrap_or(rod.material.peak_stress * sum) * contractile * length),
-        (rest::FIBRE_STRAIN, by_strain.dot(strain.normalize_or(DVec3::Z)) * share),
-        (rest::FIBRE_DARBOUX, by_darboux.x * share),
-        (rest::FIBRE_DARBOUX + 1, by_darboux.y * share),
-        (rest::FIBRE_DARBOUX + 2, by_darboux.z * share),
-        (rest::FIBRE_SCALE, by_scale * share),
-        (rest::FIBRE_DIFFERENCE, by_difference * share),
+        (rest::ACTIVE, peak_force * contractile * length),
+        (rest::FIBRE_STRAIN, along / strain.length().max(f64::MIN_POSITIVE)),
+        (rest::FIBRE_DARBOUX, by_darboux.x * aside),
+        (rest::FIBRE_DARBOUX + 1, by_darboux.y * aside),
+        (rest::FIBRE_DARBOUX + 2, by_darboux.z * aside),
+        (rest::FIBRE_SCALE, by_scale * aside),
+        (rest::FIBRE_DIFFERENCE, by_difference * aside),
         (rest::INV_OPTIMAL, contraction.optimal_stretch.map_or(0.0, |stretch| 1.0 / stretch)),
         (rest::PASSIVE, contraction.passive),
         (rest::INV_MAX_VELOCITY, contraction.max_velocity.map_or(0.0, |velocity| 1.0 / velocity)),
-        (rest::SHORTENING, contraction.shortening * contractile),
+        (rest::SHORTENING, contraction.shortening * shortens),
         (rest::FIBRE_STIFFNESS, material.fibre_modulus * sum * length),
     ]
 }
@@ -435,12 +446,23 @@ fn mean_section(a: &Section, b: &Section) -> Section {
     }
 }
 
-/// The bones along a rod, each as often as the rod comes to it, and for each attachment in order which of them.
+/// The bones along a rod, each as often as the rod comes to it, and for each attachment in order which of them; one beyond
+/// them where `carriers` does not come to it.
 pub(super) fn bones_along(rod: &RodSpec) -> (Vec<usize>, Vec<(Attachment, usize)>) {
     let mut held = rod.attachments.clone();
     held.sort_by_key(|attachment| attachment.node);
-    let mut bones: Vec<usize> = Vec::new();
     let mut slots = Vec::with_capacity(held.len());
+    if !rod.carriers.bones.is_empty() {
+        let bones = rod.carriers.bones.clone();
+        let mut slot = 0;
+        for attachment in held {
+            let after = bones.iter().skip(slot).position(|&bone| bone == attachment.bone);
+            slot = after.map_or(bones.len(), |after| slot + after);
+            slots.push((attachment, slot));
+        }
+        return (bones, slots);
+    }
+    let mut bones: Vec<usize> = Vec::new();
     for attachment in held {
         if bones.last() != Some(&attachment.bone) {
             bones.push(attachment.bone);
@@ -468,6 +490,7 @@ fn attach(group: &mut GroupRest<f32>, lane: usize, rod: &RodSpec, poses: &[Pose]
         let slot = blend.floor() as usize;
         row[rest::BONE_BLEND][lane] = blend as f32;
         row[rest::HOLD_SLOT][lane] = slot as f32;
+        row[rest::TURN_SLOT][lane] = slot as f32;
         write_local(row, rest::HOLD_PLACE, lane, &local(slot, j));
         write_local(row, rest::NEXT_PLACE, lane, &local(slot + 1, j));
         row[rest::CARRIED][lane] = if both_ends { 1.0 } else { 0.0 };
@@ -478,7 +501,10 @@ fn attach(group: &mut GroupRest<f32>, lane: usize, rod: &RodSpec, poses: &[Pose]
         group.carried[attachment.node] = true;
         group.slides[attachment.node] |= attachment.holds.guide;
         let row: &mut [Entry<f32>] = &mut group.rows[attachment.node * rest::ENTRIES..][..rest::ENTRIES];
-        write_local(row, rest::HOLD_PLACE, lane, &local(*slot, attachment.node));
+        let turn_slot = if attachment.holds.socket { slot.saturating_sub(1) } else { *slot };
+        let held = Pose { translation: bones[attachment.bone].translation, rotation: bones[along_rod[turn_slot]].rotation };
+        write_local(row, rest::HOLD_PLACE, lane, &(held.inverse() * poses[attachment.node]));
+        row[rest::TURN_SLOT][lane] = turn_slot as f32;
         let free = |held: bool| if held { 0.0 } else { 1.0 };
         row[rest::FREE_PLACE][lane] = free(attachment.holds.place);
         row[rest::FREE_FRAME][lane] = free(attachment.holds.frame);
@@ -491,8 +517,8 @@ fn attach(group: &mut GroupRest<f32>, lane: usize, rod: &RodSpec, poses: &[Pose]
 
 /// Which of the rod's bones carry each node: as it says, or between the attachments before and after by arc length.
 fn carriers(rod: &RodSpec, held: &[(Attachment, usize)], poses: &[Pose]) -> Vec<f64> {
-    if !rod.carriers.is_empty() {
-        return rod.carriers.clone();
+    if !rod.carriers.nodes.is_empty() {
+        return rod.carriers.nodes.clone();
     }
     let mut arc = vec![0.0];
     arc.extend(poses.windows(2).scan(0.0, |sum, pair| {
@@ -510,15 +536,16 @@ fn carriers(rod: &RodSpec, held: &[(Attachment, usize)], poses: &[Pose]) -> Vec<
 }
 
 /// How far fascia lets a section sag under its weight, over its radius.
-const SAG: f64 = 0.25;
+const SAG: f64 = 0.15;
 
 /// How firmly fascia ties a section, over what its tension and the path's bend draw it out of its bed with: tension over
 /// radius.
-const FIRM: f64 = 2.0;
+const FIRM: f64 = 3.0;
 
 /// Ties a lane's chain across its path: so that weight and tension leave it in its bed.
 fn tie(group: &mut GroupRest<f32>, lane: usize, rod: &RodSpec) {
     group.has_fascia = true;
+    group.rows[rest::TIED][lane] = 1.0;
     let count = rod.nodes.len();
     let at = |group: &GroupRest<f32>, j: usize, entry: usize| f64::from(group.row(j)[entry][lane]);
     for j in 0..count {

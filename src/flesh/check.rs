@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use super::build::bones_along;
-use super::spec::{BuildError, RodSpec};
+use super::spec::{BuildError, Carriers, RodSpec};
 use crate::Material;
 use crate::layout::MAX_BONES;
 
@@ -26,12 +26,10 @@ pub fn check(rod: &RodSpec, bone_count: usize) -> Result<(), BuildError> {
         return Err(BuildError::TooManyNodes { rod: name(), count, most: MAX_NODES });
     }
     check_material(rod, "material", &rod.material)?;
-    if !(rod.carriers.is_empty() || rod.carriers.len() == count) {
-        return Err(BuildError::NodeCount { rod: name(), field: "carriers", count: rod.carriers.len(), expected: count });
-    }
     for (field, count) in [
         ("segment_materials", rod.segment_materials.len()),
         ("contraction.contractile", rod.contraction.contractile.len()),
+        ("contraction.shortens", rod.contraction.shortens.len()),
     ] {
         if !(count == 0 || count + 1 == rod.nodes.len()) {
             return Err(BuildError::SegmentCount { rod: name(), field, count, expected: rod.nodes.len() - 1 });
@@ -86,14 +84,7 @@ pub fn check(rod: &RodSpec, bone_count: usize) -> Result<(), BuildError> {
             }
         }
     }
-    let bones = bones_along(rod).0.len();
-    if bones > MAX_BONES {
-        return Err(BuildError::TooManyBones { rod: name(), count: bones });
-    }
-    for (node, &carrier) in rod.carriers.iter().enumerate() {
-        let last = bones.saturating_sub(1) as f64;
-        range(rod, format_args!("carriers[{node}]"), carrier, 0.0, last, "between the first and the last of the rod's bones")?;
-    }
+    check_carriers(rod, bone_count)?;
     check_fibres(rod)
 }
 
@@ -141,6 +132,34 @@ fn check_material(rod: &RodSpec, field: impl Display, m: &Material) -> Result<()
         1.0e17,
         "above minus a third of the axial and a sixth of the lateral modulus, and below 10¹⁷",
     )
+}
+
+fn check_carriers(rod: &RodSpec, bone_count: usize) -> Result<(), BuildError> {
+    let name = || rod.name.clone();
+    let Carriers { bones, nodes } = &rod.carriers;
+    let named = !bones.is_empty();
+    if named != !nodes.is_empty() || named && nodes.len() != rod.nodes.len() {
+        let expected = if named { rod.nodes.len() } else { 0 };
+        return Err(BuildError::NodeCount { rod: name(), field: "carriers.nodes", count: nodes.len(), expected });
+    }
+    for (carrier, &bone) in bones.iter().enumerate() {
+        if bone >= bone_count {
+            return Err(BuildError::NoSuch { rod: name(), attachment: carrier, field: "bone", index: bone, count: bone_count });
+        }
+    }
+    let (along, slots) = bones_along(rod);
+    if along.len() > MAX_BONES {
+        return Err(BuildError::TooManyBones { rod: name(), count: along.len() });
+    }
+    if let Some((held, _)) = slots.iter().find(|(held, slot)| along.get(*slot) != Some(&held.bone)) {
+        let attachment = rod.attachments.iter().position(|of| of == held).unwrap_or(0);
+        return Err(BuildError::CarrierOrder { rod: name(), attachment, node: held.node });
+    }
+    let last = along.len().saturating_sub(1) as f64;
+    for (node, &carrier) in nodes.iter().enumerate() {
+        range(rod, format_args!("carriers.nodes[{node}]"), carrier, 0.0, last, "between the first and the last of carriers.bones")?;
+    }
+    Ok(())
 }
 
 fn check_fibres(rod: &RodSpec) -> Result<(), BuildError> {

@@ -12,12 +12,13 @@ mod state;
 
 pub(crate) use bone_motion::BoneMotion;
 pub(crate) use build::spacing;
+pub(crate) use build::LIVELY;
 pub use build::{Chain, Flesh};
 pub(crate) use bundle::frames_along;
 pub use bundle::{Bundle, Disc, Fibre};
 pub(crate) use check::check as check_rod;
 pub use muscle_state::MuscleState;
 pub use shape_matching::{MatchError, RestDisc, RestSection, Similarity, rotational_part};
-pub use spec::{Attachment, BuildError, Contraction, Holds, RodNode, RodSpec, SCALE_RANGE};
+pub use spec::{Attachment, BuildError, Carriers, Contraction, Holds, RodNode, RodSpec, SCALE_RANGE};
 pub(crate) use state::FrameInputs;
 pub use state::{FleshState, GroupState, NodeState};

@@ -34,15 +34,20 @@ pub struct Holds {
     /// Its place across the rod only: the node slides along the path's direction through it, through the place that the
     /// bone gives it. A via point, without friction; with `frame`, a sleeve along that frame's tangent.
     pub guide: bool,
+    /// What is held goes with the bone's origin, as all that a bone holds, but turns with the bone before it along the rod:
+    /// flesh of a limb that ends at the joint beyond it. Without a bone before, no difference.
+    pub socket: bool,
 }
 
 impl Holds {
     /// Place and frame: a clamp.
-    pub const CLAMP: Self = Self { place: true, frame: true, scale: false, guide: false };
+    pub const CLAMP: Self = Self { place: true, frame: true, scale: false, guide: false, socket: false };
     /// Place only: a pin.
-    pub const PIN: Self = Self { place: true, frame: false, scale: false, guide: false };
+    pub const PIN: Self = Self { place: true, frame: false, scale: false, guide: false, socket: false };
+    /// Place and frame, at a joint: they go with the bone's origin and turn with the bone before it along the rod.
+    pub const SOCKET: Self = Self { place: true, frame: true, scale: false, guide: false, socket: true };
     /// Place across the rod only: a via point.
-    pub const GUIDE: Self = Self { place: false, frame: false, scale: false, guide: true };
+    pub const GUIDE: Self = Self { place: false, frame: false, scale: false, guide: true, socket: false };
 }
 
 /// A node that a bone holds.
@@ -54,6 +59,22 @@ pub struct Attachment {
     pub bone: usize,
     /// What the bone holds.
     pub holds: Holds,
+}
+
+/// Which bones carry the nodes of a rod.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Carriers<B> {
+    /// The bones, in order along the rod, among them all that hold it; at most four.
+    pub bones: Vec<B>,
+    /// For each node, which of these: between the n-th and the next where it is n + fraction.
+    pub nodes: Vec<f64>,
+}
+
+impl<B: Copy> Carriers<B> {
+    /// The same with other names for the bones.
+    pub fn map<C>(&self, name: impl FnMut(B) -> C) -> Carriers<C> {
+        Carriers { bones: self.bones.iter().copied().map(name).collect(), nodes: self.nodes.clone() }
+    }
 }
 
 /// A rod: a chain of cross-sections, straight or curved at rest.
@@ -70,9 +91,8 @@ pub struct RodSpec {
     pub segment_materials: Vec<Material>,
     /// Nodes held by bones; none leaves the rod free. From the first node on, the bone may change three times.
     pub attachments: Vec<Attachment>,
-    /// For each node, which of these bones carry it, counted along the rod: between the n-th and the next where it is
-    /// n + fraction. None for between the attachments before and after it, by arc length.
-    pub carriers: Vec<f64>,
+    /// Which bones carry which nodes; none for those that hold it, by arc length from one to the next.
+    pub carriers: Carriers<usize>,
     /// Whether fascia ties each section softly across its path to where its bones carry it, and flesh that they let in
     /// rests shorter and thicker instead of being pressed: muscles in a body. Off for free flesh.
     pub fascia: bool,
@@ -108,6 +128,9 @@ pub struct Contraction {
     pub max_velocity: Option<f64>,
     /// How much of its rest length full activation takes away from what contracts, 0 to 0.9, beside any tension.
     pub shortening: f64,
+    /// How much of [`Contraction::shortening`] each segment takes, 0 to 1: where a muscle bulges although it is held at
+    /// both ends. None for as much as contracts.
+    pub shortens: Vec<f64>,
     /// Time constant (s) with which activation rises to excitation; 0 for at once.
     pub activation_time: f64,
     /// Time constant (s) with which activation falls to excitation; 0 for at once.
@@ -184,6 +207,16 @@ pub enum BuildError {
     Scale {
         /// The scale given.
         scale: glam::Vec3,
+    },
+    /// A bone that holds a rod and is not among those that carry it, or not in their order.
+    #[error("rod `{rod}`: `attachments[{attachment}]` holds node {node} by a bone that `carriers.bones` does not come to there; list the bones in the order of the nodes")]
+    CarrierOrder {
+        /// The rod's name.
+        rod: String,
+        /// Which attachment.
+        attachment: usize,
+        /// Its node.
+        node: usize,
     },
     /// Two neighbouring nodes at one place.
     #[error(

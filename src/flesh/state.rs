@@ -69,13 +69,22 @@ pub(crate) struct FrameInputs<'a> {
     pub jump: f64,
 }
 
-/// Origins move in steps of this (m), so that shifts are exact in f32.
+/// Origins of long chains move in steps of this (m), so that shifts are exact in f32.
 const ORIGIN_STEP: f64 = 0.125;
-/// How far a chain's first bone-held place may be from its origin (m) before the origin follows.
-const ORIGIN_REACH: f64 = 0.5;
+/// How far a chain's first bone-held place may be from its origin, in steps, before the origin follows.
+const ORIGIN_REACH: f64 = 4.0;
 
-fn snapped(place: DVec3) -> DVec3 {
-    (place / ORIGIN_STEP).round() * ORIGIN_STEP
+impl Chain {
+    /// In which steps its origin moves (m): the largest power of two below a quarter of its length, so that places have
+    /// digits for its strains whatever its size.
+    fn origin_step(&self) -> f64 {
+        (0.25 * self.rest_length).log2().floor().exp2().min(ORIGIN_STEP)
+    }
+
+    /// The nearest place where its origin may be.
+    fn origin_at(&self, place: DVec3) -> DVec3 {
+        (place / self.origin_step()).round() * self.origin_step()
+    }
 }
 
 impl FleshState {
@@ -139,7 +148,7 @@ impl FleshState {
     fn rest_chain(&mut self, flesh: &Flesh, index: usize, root: &Pose) {
         let Chain { group, lane, bones, rest, .. } = &flesh.chains[index];
         let poses: Vec<Pose> = (0..rest.len()).map(|j| self.carried(flesh, index, j, root)).collect();
-        let origin = snapped(poses[0].translation);
+        let origin = flesh.chains[index].origin_at(poses[0].translation);
         self.origins[index] = origin;
         let state = &mut self.groups[*group];
         let padded = state.nodes.len() / node::ENTRIES;
@@ -193,8 +202,8 @@ impl FleshState {
             if let Some(&first) = info.bones.first() {
                 let anchor = bones[first] * flesh.bones[first].inverse() * info.rest[0];
                 let away = anchor.translation - self.origins[index];
-                if away.abs().max_element() > ORIGIN_REACH {
-                    let moved = snapped(away);
+                if away.abs().max_element() > ORIGIN_REACH * info.origin_step() {
+                    let moved = info.origin_at(away);
                     self.origins[index] += moved;
                     // What goes with its bones at once is brought to the new origin by that.
                     shift = if teleport == 0.0 { moved } else { DVec3::ZERO };
@@ -280,10 +289,11 @@ impl FleshState {
         self.groups[info.group].chains[chain::HISTORY][lane] = 0.0;
     }
 
-    /// Whether every place, scale and frame is finite.
+    /// Whether every place, scale and frame is finite, and every velocity: solves that come to nothing leave a chain where it
+    /// is.
     pub fn is_finite(&self) -> bool {
         self.groups.iter().all(|group| {
-            group.nodes.chunks(node::ENTRIES).all(|row| row[..node::PREV_PLACE].iter().flatten().all(|x| x.is_finite()))
+            group.nodes.chunks(node::ENTRIES).all(|row| row[..node::MOVED].iter().flatten().all(|x| x.is_finite()))
         })
     }
 }

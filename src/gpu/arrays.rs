@@ -103,10 +103,10 @@ macro_rules! chain_stage {
 
 /// The kernel of every stage that has one.
 pub const KERNELS: &[(Stage, KernelSpec)] = &[
-    chain_stage!(MoveBones, "move_bones", "carry"),
-    chain_stage!(Predict, "predict"),
-    chain_stage!(SolveRods, "solve_rods"),
-    chain_stage!(SolveContacts, "solve_contacts"),
+    chain_stage!(MoveBones, "move_bones", "carry", "fascia"),
+    chain_stage!(Predict, "predict", "holds", "node_terms", "fascia", "potential"),
+    chain_stage!(SolveRods, "solve_rods", "holds", "node_terms", "fascia", "potential"),
+    chain_stage!(SolveContacts, "solve_contacts", "holds", "node_terms"),
     chain_stage!(UpdateVelocities, "update_velocities"),
     chain_stage!(CheckHealth, "check_health", "carry"),
     (

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use glam::{DQuat, DVec3};
 use sinew::cpu::lanes::{Entry, LANES, OneF64};
 use sinew::cpu::math::{Quaternion, V3};
-use sinew::cpu::rod_energies::{self, Section};
+use sinew::cpu::rod_energies::{self, Reference, Section};
 use sinew::flesh::{Flesh, NodeState, RodSpec};
 use sinew::step::StepConfig;
 use sinew::{FleshHandle, Material, Physics, Pose};
@@ -78,8 +78,8 @@ impl OneRod {
         (0..nodes.len() - 1)
             .map(|j| {
                 let (a, b) = (section(&nodes[j], origin), section(&nodes[j + 1], origin));
-                let [x, y, z, _, a, b, c] =
-                    rod_energies::segment_terms(OneF64(0), a, b, rest.row(j), None, 0.0).gradient_b;
+                let terms = rod_energies::segment_terms(OneF64(0), [a, b], rest.row(j), Reference::built(OneF64(0), rest.row(j)), None);
+                let [x, y, z, _, a, b, c] = terms.gradient_b;
                 (DVec3::new(x, y, z), DVec3::new(a, b, c))
             })
             .collect()
@@ -92,13 +92,8 @@ impl OneRod {
         let origin = nodes[0].place;
         (0..nodes.len() - 1)
             .map(|j| {
-                rod_energies::energy(
-                    OneF64(0),
-                    section(&nodes[j], origin),
-                    section(&nodes[j + 1], origin),
-                    rest.row(j),
-                    0.0,
-                )
+                let ends = [section(&nodes[j], origin), section(&nodes[j + 1], origin)];
+                rod_energies::segment_potential(OneF64(0), ends, rest.row(j), Reference::built(OneF64(0), rest.row(j)), None).whole()
             })
             .sum()
     }

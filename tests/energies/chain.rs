@@ -1,10 +1,10 @@
 //! A chain with every energy on, its residuals written anew, and the dense system that they give.
 
 use glam::{DQuat, DVec3};
-use sinew::cpu::group::GroupRest;
+use sinew::cpu::group::{Group, GroupRest};
 use sinew::cpu::lanes::Entry;
 use sinew::cpu::math::{Quaternion, V3};
-use sinew::cpu::rod_energies::{Section, UNKNOWNS, measure, residuals};
+use sinew::cpu::rod_energies::{Reference, Section, UNKNOWNS, measure, residuals};
 use sinew::flesh::{Flesh, Holds, RodSpec};
 use sinew::layout::{chain, input, node, rest};
 use sinew::{Material, ModuliOverrides, Pose};
@@ -70,6 +70,9 @@ impl Chain {
             put(row, node::PREDICTED_MOVE, &(move_now + random.vector(-0.01, 0.01)).to_array());
             put(row, node::FRAME, &turned(random, 0.15));
             put(row, node::PREDICTED_FRAME, &turned(random, 0.15));
+            put(row, node::PREV_FRAME, &turned(random, 0.15));
+            put(row, node::TARGET_PLACE, &previous.to_array());
+            put(row, node::TARGET_FRAME, &pose.rotation.to_array());
             let scale = random.uniform(0.95, 1.05);
             put(row, node::SCALE, &[scale]);
             put(row, node::PREV_SCALE, &[scale + random.uniform(-0.02, 0.02)]);
@@ -80,6 +83,29 @@ impl Chain {
             put(row, node::FRICTION_LIMIT, &[if j % 2 == 0 { random.uniform(10.0, 90.0) } else { 0.0 }]);
         }
         Self { rest, nodes, inputs, chains, inv_h: INV_H }
+    }
+
+    /// It as the stages see it.
+    pub fn group<'a>(&'a mut self, scratch: &'a mut [Entry<f64>]) -> Group<'a, f64> {
+        Group { rest: &self.rest, nodes: &mut self.nodes, inputs: &self.inputs, chains: &mut self.chains, scratch }
+    }
+
+    /// The nodes at the substep's start, the first one where its bone has it.
+    pub fn at_start(&self) -> Vec<Section<f64>> {
+        (0..NODES)
+            .map(|j| {
+                let (place, frame) = if j == 0 {
+                    (node::TARGET_PLACE, node::TARGET_FRAME)
+                } else {
+                    (node::PREV_PLACE, node::PREV_FRAME)
+                };
+                Section {
+                    place: V3(self.read(j, place)),
+                    scale: self.read::<1>(j, node::PREV_SCALE)[0],
+                    frame: Quaternion(self.read(j, frame)),
+                }
+            })
+            .collect()
     }
 
     pub fn read<const N: usize>(&self, j: usize, at: usize) -> [f64; N] {
@@ -104,7 +130,7 @@ impl Chain {
         let inv_h2 = self.inv_h * self.inv_h;
         for (j, s) in at.iter().enumerate() {
             let rest_at = |entry: usize| self.rest.row(j)[entry][0];
-            // (73): translation, scale, rotation.
+            // (73): translation and scale.
             let previous: [f64; 3] = self.read(j, node::PREV_PLACE);
             let predicted: [f64; 3] = self.read(j, node::PREDICTED_MOVE);
             for k in 0..3 {
@@ -112,15 +138,6 @@ impl Chain {
             }
             let [scale] = self.read(j, node::PREDICTED_SCALE);
             all.push((s.scale - scale, rest_at(rest::INERTIA_W) * inv_h2));
-            let target = DQuat::from_array(self.read(j, node::PREDICTED_FRAME));
-            let local = target.conjugate() * (DQuat::from_array(s.frame.0) * target.conjugate()).xyz() * 2.0;
-            let [prev_scale] = self.read(j, node::PREV_SCALE);
-            let turning = prev_scale * prev_scale * inv_h2;
-            let (iu, iv, iuv) = (rest_at(rest::INERTIA_U), rest_at(rest::INERTIA_V), rest_at(rest::INERTIA_UV));
-            // ½(Iu·x² + 2Iuv·x·y + Iv·y²) as a sum of squares.
-            all.push((local.x + local.y * iuv / iu, iu * turning));
-            all.push((local.y, (iv - iuv * iuv / iu) * turning));
-            all.push((local.z, rest_at(rest::INERTIA_W) * turning));
             // Contact and friction; the last substep moved nothing.
             let normal = DVec3::from_array(self.read(j, node::CONTACT_NORMAL));
             let place = DVec3::from_array(s.place.0);
@@ -138,7 +155,7 @@ impl Chain {
         for (j, pair) in at.windows(2).enumerate() {
             let row = self.rest.row(j);
             let strain = measure(LANES, pair[0], pair[1], row[rest::INV_LENGTH][0]);
-            let terms = residuals(LANES, &strain, row);
+            let terms = residuals(LANES, &strain, row, &Reference::built(LANES, row));
             let (u, v, uv) = (terms[5].1, terms[6].1, row[rest::BEND_UV][0]);
             for (k, (residual, coefficient)) in terms.into_iter().enumerate() {
                 all.push(match k {
@@ -149,6 +166,46 @@ impl Chain {
             }
         }
         all
+    }
+
+    /// (73)'s rotations.
+    pub fn turn_residuals(&self, at: &[Section<f64>]) -> Vec<(f64, f64)> {
+        let mut all = Vec::new();
+        for (j, s) in at.iter().enumerate() {
+            let rest_at = |entry: usize| self.rest.row(j)[entry][0];
+            let target = DQuat::from_array(self.read(j, node::PREDICTED_FRAME));
+            let local = target.conjugate() * (DQuat::from_array(s.frame.0) * target.conjugate()).xyz() * 2.0;
+            let [prev_scale] = self.read(j, node::PREV_SCALE);
+            let turning = prev_scale * prev_scale * self.inv_h * self.inv_h;
+            let (iu, iv, iuv) = (rest_at(rest::INERTIA_U), rest_at(rest::INERTIA_V), rest_at(rest::INERTIA_UV));
+            // ½(Iu·x² + 2Iuv·x·y + Iv·y²) as a sum of squares.
+            all.push((local.x + local.y * iuv / iu, iu * turning));
+            all.push((local.y, (iv - iuv * iuv / iu) * turning));
+            all.push((local.z, rest_at(rest::INERTIA_W) * turning));
+        }
+        all
+    }
+
+    /// The nodes where they are, turned as predicted.
+    pub fn as_predicted(&self) -> Vec<Section<f64>> {
+        let turned = |(j, s)| Section { frame: Quaternion(self.read(j, node::PREDICTED_FRAME)), ..s };
+        self.sections().into_iter().enumerate().map(turned).collect()
+    }
+
+    /// Puts the nodes elsewhere.
+    pub fn put(&mut self, at: &[Section<f64>]) {
+        for (j, s) in at.iter().enumerate() {
+            let previous: [f64; 3] = self.read(j, node::PREV_PLACE);
+            let row = &mut self.nodes[j * node::ENTRIES..][..node::ENTRIES];
+            for k in 0..3 {
+                row[node::PLACE + k] = entry(s.place.0[k]);
+                row[node::MOVED + k] = entry(s.place.0[k] - previous[k]);
+            }
+            row[node::SCALE] = entry(s.scale);
+            for k in 0..4 {
+                row[node::FRAME + k] = entry(s.frame.0[k]);
+            }
+        }
     }
 
     /// (15) at the inner nodes: ½C(s′₊ − s′₋)².
@@ -174,14 +231,17 @@ impl Chain {
     }
 
     /// Gradient of the potential, and JᵀKJ, by central differences of the residuals.
-    pub fn dense(&self, of: impl Fn(&[Section<f64>]) -> Vec<(f64, f64)>) -> (Vec<f64>, Vec<Vec<f64>>) {
-        let at = self.sections();
-        let here = of(&at);
+    pub fn dense(
+        &self,
+        at: &[Section<f64>],
+        of: impl Fn(&[Section<f64>]) -> Vec<(f64, f64)>,
+    ) -> (Vec<f64>, Vec<Vec<f64>>) {
+        let here = of(at);
         let size = NODES * UNKNOWNS;
         let columns: Vec<Vec<f64>> = (0..size)
             .map(|unknown| {
                 let residual = |by: f64| {
-                    let mut to = at.clone();
+                    let mut to = at.to_vec();
                     to[unknown / UNKNOWNS] = moved(to[unknown / UNKNOWNS], unknown % UNKNOWNS, by);
                     of(&to)
                 };

@@ -117,7 +117,10 @@ impl Clock {
     /// The last frame's errors, their maxima those of all frames.
     fn quality(&self, physics: &Physics) -> Quality {
         let Quality { volume_error_max, stretch_error_max, penetration_max, .. } = self.worst;
-        Quality { volume_error_max, stretch_error_max, penetration_max, ..physics.quality() }
+        let mut quality = physics.quality();
+        (quality.volume_error_max, quality.stretch_error_max) = (volume_error_max, stretch_error_max);
+        quality.penetration_max = penetration_max;
+        quality
     }
 
     fn timing(&self) -> Timing {

@@ -7,7 +7,7 @@ use glam::{DVec2, DVec3};
 use super::course::{BEYOND, Course, FINE, Frames};
 use super::profile::{Profiles, RAYS, direction};
 use super::{FittedMuscle, FittedPart, Layout};
-use crate::flesh::{Bundle, Disc, Holds};
+use crate::flesh::{Bundle, Carriers, Disc, Holds};
 
 /// Rings of samples in a profile.
 const RINGS: usize = 8;
@@ -217,8 +217,8 @@ pub(super) fn place(course: &Course, frames: &Frames, profiles: &Profiles, laid:
     }
 }
 
-/// What holds its sections, and which of those joints carry each, see [`RodSpec::carriers`](crate::flesh::RodSpec).
-fn holds(course: &Course, frames: &Frames) -> (Vec<(usize, u32, Holds)>, Vec<f64>) {
+/// What holds a muscle's sections, and what carries them.
+fn holds(course: &Course, frames: &Frames) -> (Vec<(usize, u32, Holds)>, Carriers<u32>) {
     let last = frames.section_count() - 1;
     let [first, second] = course.held_by;
     let Some(end_joint) = course.end_joint else {
@@ -228,15 +228,15 @@ fn holds(course: &Course, frames: &Frames) -> (Vec<(usize, u32, Holds)>, Vec<f64
             _ if section == last => (section, second, Holds::CLAMP),
             _ => (section, course.joints[point], Holds::PIN),
         };
-        return (frames.joint_sections.iter().enumerate().map(inner).collect(), Vec::new());
+        return (frames.joint_sections.iter().enumerate().map(inner).collect(), Carriers::default());
     };
     // A limb's flesh pulls on the joint at its far end, and goes with the limb.
-    if first == second || last < 2 {
-        return (vec![(0, first, Holds::CLAMP), (last, end_joint, Holds::PIN)], vec![0.0; last + 1]);
+    let holds = vec![(0, first, Holds::CLAMP), (last, end_joint, Holds::SOCKET)];
+    if first == second {
+        return (holds, Carriers { bones: vec![first, end_joint], nodes: vec![0.0; last + 1] });
     }
-    let turned = last - 1;
-    let holds = vec![(0, first, Holds::CLAMP), (turned, second, Holds::PIN), (last, end_joint, Holds::PIN)];
-    (holds, (0..=last).map(|section| (section as f64 / turned as f64).min(1.0)).collect())
+    let nodes = (0..=last).map(|section| section as f64 / last as f64).collect();
+    (holds, Carriers { bones: vec![first, second, end_joint], nodes })
 }
 
 /// Radii of the discs with the profiles' areas, at evenly spaced sections.

@@ -22,7 +22,7 @@ use glam::{DVec3, Vec3};
 
 use super::first_flesh::Limb;
 use super::skin_tree::SkinTree;
-use crate::flesh::{Bundle, Holds};
+use crate::flesh::{Bundle, Carriers, Holds};
 
 use course::Course;
 
@@ -75,8 +75,8 @@ pub struct FittedMuscle {
     pub bundle: Bundle,
     /// Nodes, the joints that hold them and how.
     pub holds: Vec<(usize, u32, Holds)>,
-    /// For each node, which of these joints carry it, see [`RodSpec::carriers`](crate::flesh::RodSpec).
-    pub carriers: Vec<f64>,
+    /// The joints that carry its nodes; none for those that hold it.
+    pub carriers: Carriers<u32>,
     /// Volume of the skin around it (m³), by its profiles.
     pub skin_volume: f64,
     /// Share of the directions around it in which its own skin is the nearest, and not another part.

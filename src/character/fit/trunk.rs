@@ -136,7 +136,7 @@ pub(super) fn course(figure: &Figure, limbs: &[Limb], spine: Spine) -> Course {
         radii: vec![1.0],
         bundle: crate::flesh::Bundle::default(),
         holds: Vec::new(),
-        carriers: Vec::new(),
+        carriers: Default::default(),
         skin_volume: 0.0,
         own_skin: 0.0,
         mirror: None,

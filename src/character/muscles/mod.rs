@@ -3,6 +3,7 @@
 //! A game fills [`MuscleSpec`] by hand, or a file does: the same object stands in a glTF node's
 //! `extras.sinew.muscle`, in its extension `SINEW_muscle`, or in `NAME.muscles.json` beside the file.
 
+mod carriers;
 mod error;
 mod faults;
 mod joint_names;

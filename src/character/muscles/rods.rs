@@ -10,6 +10,7 @@ use glam::{Affine3A, DVec3, Vec3};
 
 #[cfg(feature = "viperize")]
 use super::MeshEnds;
+use super::carriers::carriers;
 use super::{MuscleMesh, MuscleShape, MuscleSpec, PathPoint, Thickness};
 use crate::Material;
 #[cfg(feature = "viperize")]
@@ -18,7 +19,7 @@ use crate::character::scaling::stiffness_growth;
 #[cfg(feature = "viperize")]
 use crate::character::viperize::{Ends, TriangleMesh, ViperizeOptions, viperize};
 use crate::character::{CharacterAsset, PaletteEntry};
-use crate::flesh::{Bundle, Contraction, Disc, Holds, RodSpec, frames_along};
+use crate::flesh::{Bundle, Carriers, Contraction, Disc, Holds, RodSpec, frames_along};
 
 /// Where growing stops to stiffen (Pa).
 const MOST_MODULUS: f64 = 1.0e12;
@@ -35,6 +36,8 @@ pub struct MuscleCourse {
     pub bundle: Bundle,
     /// Nodes, the joints that hold them and how, from origin to insertion.
     pub holds: Vec<(usize, u32, Holds)>,
+    /// The joints that carry its sections.
+    pub carriers: Carriers<u32>,
     /// Its own surface, if it has one.
     pub surface: Option<Surface>,
 }
@@ -78,7 +81,7 @@ pub enum SurfaceFault {
 /// [`SurfaceFault`].
 pub fn free_surface(
     spec: &MuscleSpec,
-    holds: &[(usize, u32, Holds)],
+    carriers: &Carriers<u32>,
     joints: &[Affine3A],
     asset: &mut CharacterAsset,
 ) -> Result<Option<Surface>, SurfaceFault> {
@@ -94,7 +97,7 @@ pub fn free_surface(
     let home = asset.palette[entry as usize];
     let to_model = joints[home.joint as usize] * home.inverse_bind;
     let mut entries: Vec<(u32, u16)> = Vec::new();
-    for &(_, joint, _) in holds {
+    for &joint in &carriers.bones {
         if entries.iter().all(|(of, _)| *of != joint) {
             let at = u16::try_from(asset.palette.len()).map_err(|_| SurfaceFault::FullPalette)?;
             let inverse_bind = joints[joint as usize].inverse() * to_model;
@@ -146,11 +149,15 @@ pub fn lay(
     asset: &CharacterAsset,
     positions: &[Vec3],
 ) -> Result<MuscleCourse, CourseError> {
-    if let Some(course) = lay_plain(spec, joints) {
-        return Ok(course);
-    }
-    let mesh = spec.mesh.as_ref().ok_or_else(|| CourseError::NoMesh { muscle: spec.name.clone() })?;
-    Ok(between_ends(spec, viperized(spec, mesh, joints, asset, positions)?))
+    let mut course = if let Some(course) = lay_plain(spec, joints) {
+        course
+    } else {
+        let mesh = spec.mesh.as_ref().ok_or_else(|| CourseError::NoMesh { muscle: spec.name.clone() })?;
+        between_ends(spec, viperized(spec, mesh, joints, asset, positions)?)
+    };
+    let places: Vec<DVec3> = course.bundle.sections().0.iter().map(|node| node.place).collect();
+    course.carriers = carriers(&course.holds, &places, &asset.skeleton, joints);
+    Ok(course)
 }
 
 /// Lays a muscle whose shape needs no mesh over joints at rest; `None` where it does.
@@ -166,7 +173,7 @@ pub fn lay_plain(spec: &MuscleSpec, joints: &[Affine3A]) -> Option<MuscleCourse>
 fn between_ends(spec: &MuscleSpec, bundle: Bundle) -> MuscleCourse {
     let last = bundle.section_count().saturating_sub(1);
     let holds = vec![(0, spec.origin.joint, Holds::CLAMP), (last, spec.insertion.joint, Holds::CLAMP)];
-    MuscleCourse { spec: spec.clone(), bundle, holds, surface: None }
+    MuscleCourse { spec: spec.clone(), bundle, holds, carriers: Carriers::default(), surface: None }
 }
 
 /// A muscle's mesh in model space at rest (m) and where it starts and ends; `None` where it has no mesh.
@@ -299,7 +306,7 @@ fn along_path(spec: &MuscleSpec, points: &[PathPoint], joints: &[Affine3A]) -> M
         })
         .collect();
     let bundle = spread(&path.places, &radii, spec.fibre_count as usize);
-    MuscleCourse { spec: spec.clone(), bundle, holds, surface: None }
+    MuscleCourse { spec: spec.clone(), bundle, holds, carriers: Carriers::default(), surface: None }
 }
 
 /// Radius (m) at every node of a path: as its points say, else swelling from the tendons to the belly.
@@ -438,6 +445,7 @@ impl MuscleCourse {
                 passive: spec.passive,
                 max_velocity: spec.max_velocity.map(|velocity| velocity * spec.optimal_stretch),
                 shortening: spec.shortening,
+                shortens: Vec::new(),
                 activation_time: spec.activation_time,
                 deactivation_time: spec.deactivation_time,
             },
@@ -445,6 +453,7 @@ impl MuscleCourse {
             fascia: spec.fascia,
             ..RodSpec::default()
         };
+        rod.carriers = self.carriers.map(&mut bone_of);
         for &(node, joint, holds) in &self.holds {
             rod = rod.attach(node, bone_of(joint), holds);
         }

@@ -1,0 +1,114 @@
+// Fascia: each section is tied softly to where its bones carry it, and flesh that bones let in rests there; the twin of
+// src/cpu/fascia.rs.
+
+// By how much more than its bones a muscle lets itself in.
+const TRACE: f32 = 0.02;
+
+// The least share of its length that a segment is let in to.
+const LEAST_LENGTH: f32 = 0.1;
+
+// Sets the strains at which each segment bears no stress, and how firmly each node is tied.
+fn refer(chain: Chain) {
+    let count = chain.node_count;
+
+    // What the path is longer than at rest by, and what of the chain can take it.
+    var path_length = 0.0;
+    var whole = 0.0;
+    var giving = 0.0;
+    for (var index = 0u; index + 1u < count; index++) {
+        let rest_row = rest_row_of(chain, index);
+        let inv_length = rest_at(rest_row, REST_INV_LENGTH);
+        let length = where_less(0.0, inv_length, 1.0 / inv_length, 0.0);
+        let path = target_place(chain, index + 1u) - target_place(chain, index);
+        path_length = path_length + where_less(0.0, inv_length, sqrt(dot(path, path)), 0.0);
+        whole = whole + length;
+        giving = giving + length * rest_at(rest_row, REST_LETS_IN);
+    }
+    let longer = (path_length - whole) / where_less(0.0, giving, giving, 1.0);
+    let let_in = smaller(longer, 0.0) * (1.0 + TRACE);
+    let taut = larger(longer, 0.0);
+
+    let activation = input_at(chain.input, INPUT_ACTIVATION);
+    var here = carried_section(chain, 0u);
+    for (var index = 0u; index < count; index++) {
+        let rest_row = rest_row_of(chain, index);
+        let tie = rest_at(rest_row, REST_FASCIA_TAUT) * taut + rest_at(rest_row, REST_FASCIA_ACTIVE) * activation;
+        let row = node_row_of(chain, index);
+        set_node(row, NODE_TIE, tie);
+        if index + 1u == count {
+            break;
+        }
+        let next = carried_section(chain, index + 1u);
+        let path = measure(here, next, rest_at(rest_row, REST_INV_LENGTH));
+        let share = larger(1.0 + let_in * rest_at(rest_row, REST_LETS_IN), LEAST_LENGTH);
+        let follows = rest_at(rest_row, REST_FOLLOWS) > 0.5;
+
+        let built_strain = rest3(rest_row, REST_BUILT_STRAIN);
+        let slope = select(built_strain, direction(path.strain), follows) * share;
+        let strain = rest3(rest_row, REST_STRAIN) + (slope - built_strain);
+        // As thick as keeps the volume.
+        let thicker = sqrt(larger(rest_at(rest_row, REST_STRETCH), LEAST_LENGTH) / larger(slope.z, LEAST_LENGTH));
+        let built_darboux = rest3(rest_row, REST_BUILT_DARBOUX);
+        let bend = select(built_darboux, path.darboux, follows) * thicker;
+        let darboux = rest3(rest_row, REST_DARBOUX) + (bend - built_darboux);
+
+        let kept = select(node4(row, NODE_TARGET_FRAME), here.frame, rest_at(rest_row, REST_SLIDES) < 0.5);
+        set_node3(row, NODE_REFERENCE_STRAIN, strain);
+        set_node3(row, NODE_REFERENCE_DARBOUX, darboux);
+        set_node(row, NODE_REFERENCE_SCALE, rest_at(rest_row, REST_SCALE) * thicker);
+        set_node4(row, NODE_TARGET_FRAME, kept);
+        here = next;
+    }
+}
+
+fn target_place(chain: Chain, index: u32) -> vec3<f32> {
+    return node3(node_row_of(chain, index), NODE_TARGET_PLACE);
+}
+
+// Where its bones carry a section, its frame turned the shortest way so that its w halves the angle of the carried path; not
+// where a bone holds it, nor at an end.
+fn carried_section(chain: Chain, index: u32) -> Section {
+    let place = target_place(chain, index);
+    var frame = node4(node_row_of(chain, index), NODE_TARGET_FRAME);
+    if index > 0u && index + 1u < chain.node_count && rest_at(rest_row_of(chain, index), REST_FREE_FRAME) > 0.5 {
+        let before = target_place(chain, index - 1u);
+        let after = target_place(chain, index + 1u);
+        frame = turned_along(frame, direction(place - before) + direction(after - place));
+    }
+    return Section(place, 1.0, frame);
+}
+
+// The tie's potential (J) of a node that has moved so far in the substep (m).
+fn tie_potential(rest_row: u32, row: u32, moved: vec3<f32>) -> f32 {
+    let off = off_bed(row, moved);
+    let off_path = off - path_of(row) * dot(path_of(row), off);
+    let soft = rest_at(rest_row, REST_FASCIA);
+    let tie = node_at(row, NODE_TIE);
+    return 0.5 * (soft * dot(off, off) + tie * dot(off_path, off_path));
+}
+
+// How far a node is from where its bones carry it (m), when it has moved so far in the substep (m).
+fn off_bed(row: u32, moved: vec3<f32>) -> vec3<f32> {
+    return node3(row, NODE_PREV_PLACE) - node3(row, NODE_TARGET_PLACE) + moved;
+}
+
+// The direction of the path on which bones carry a node.
+fn path_of(row: u32) -> vec3<f32> {
+    return axes_of(node4(row, NODE_TARGET_FRAME))[2];
+}
+
+// The tie's part of the node's system.
+fn add_tie(rest_row: u32, row: u32, block: ptr<function, Mat7>, rhs: ptr<function, Vec7>) {
+    let soft = rest_at(rest_row, REST_FASCIA);
+    let tie = node_at(row, NODE_TIE);
+    var w = path_of(row);
+    let off = off_bed(row, node3(row, NODE_MOVED));
+    var pull = off * soft + (off - w * dot(w, off)) * tie;
+    for (var i = 0u; i < 3u; i++) {
+        (*rhs)[i] = (*rhs)[i] - pull[i];
+        for (var k = 0u; k <= i; k++) {
+            (*block)[i][k] = (*block)[i][k] - tie * w[i] * w[k];
+        }
+        (*block)[i][i] = (*block)[i][i] + (soft + tie);
+    }
+}

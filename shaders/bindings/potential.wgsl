@@ -1,0 +1,129 @@
+// The incremental potential of a chain; the twin of src/cpu/potential.rs, which says what it is good for.
+
+// By how many roundings a pivot of the solve is worth less than inertia where the chain is too stiff for its step.
+const PIVOT_ROUNDINGS: f32 = 10.0;
+
+// The most that a strain may be off by rounding.
+const MOST_ROUNDING: f32 = 1.0e-3;
+
+// How a chain stands against the substep's start.
+struct Standing {
+    // Ψ(x).
+    stored: Stored,
+    // ½‖x − x̂‖²_M/h̃² − ½‖x_n − x̂‖²_M/h̃² (J).
+    past: f32,
+    // ½‖x − x_n‖²_M/h̃² − ½‖x_n − x̂‖²_M/h̃² (J): what the chain's motion has gained.
+    gained: f32,
+    // ½‖x − x_n‖²_M/h̃² (J).
+    motion: f32,
+}
+
+// Π(x) − ½‖x_n − x̂‖²_M/h̃² (J): what is Ψ at the substep's start.
+fn level(standing: Standing) -> f32 {
+    return whole(standing.stored) + standing.past;
+}
+
+// Ψ (J) at the substep's start, with what bones hold where they hold it now.
+fn stored_at_start(chain: Chain, inv_step2: f32, contracting: bool, excitation: Excitation) -> f32 {
+    let touching = has_planes(chain);
+    var stored = Stored();
+    var before = placed_start(chain, 0u);
+    var here = before;
+    for (var index = 0u; index < chain.node_count; index++) {
+        var next = here;
+        if index + 1u < chain.node_count {
+            next = placed_start(chain, index + 1u);
+        }
+        let by_node = stored_by_node(chain, inv_step2, touching, index, before, here, next);
+        stored.strain = stored.strain + by_node;
+        if index + 1u < chain.node_count {
+            stored = together(stored, stored_by_segment(chain, index, here, next, contracting, excitation));
+        }
+        before = here;
+        here = next;
+    }
+    return whole(stored);
+}
+
+// How the chain stands now.
+fn standing(chain: Chain, inv_step2: f32, contracting: bool, excitation: Excitation) -> Standing {
+    let touching = has_planes(chain);
+    var sum = Standing();
+    var before = placed_now(node_row_of(chain, 0u));
+    var here = before;
+    for (var index = 0u; index < chain.node_count; index++) {
+        var next = here;
+        if index + 1u < chain.node_count {
+            next = placed_now(node_row_of(chain, index + 1u));
+        }
+        let start = placed_start(chain, index);
+        let inertia = inertia_potential(inv_step2, rest_row_of(chain, index), node_row_of(chain, index), start, here);
+        sum.past = sum.past + inertia.x;
+        sum.gained = sum.gained + inertia.y;
+        sum.motion = sum.motion + inertia.z;
+        let by_node = stored_by_node(chain, inv_step2, touching, index, before, here, next);
+        sum.stored.strain = sum.stored.strain + by_node;
+        if index + 1u < chain.node_count {
+            sum.stored = together(sum.stored, stored_by_segment(chain, index, here, next, contracting, excitation));
+        }
+        before = here;
+        here = next;
+    }
+    return sum;
+}
+
+// What a contact, surface bending (15) and fascia store at a node (J), given where it and its neighbours are.
+fn stored_by_node(
+    chain: Chain,
+    inv_step2: f32,
+    touching: bool,
+    index: u32,
+    before: Placed,
+    here: Placed,
+    next: Placed,
+) -> f32 {
+    var stored = 0.0;
+    if touching {
+        stored = contact_potential(inv_step2, rest_row_of(chain, index), node_row_of(chain, index), here);
+    }
+    if index > 0u && index + 1u < chain.node_count {
+        stored = stored + surface_potential(chain, index, vec3<f32>(before.scale, here.scale, next.scale));
+    }
+    if is_tied(chain) {
+        stored = stored + tie_potential(rest_row_of(chain, index), node_row_of(chain, index), here.moved);
+    }
+    return stored;
+}
+
+// What the segment after a node stores, given where its ends are.
+fn stored_by_segment(
+    chain: Chain,
+    index: u32,
+    a: Placed,
+    b: Placed,
+    contracting: bool,
+    excitation: Excitation,
+) -> Stored {
+    let row = node_row_of(chain, index);
+    let next = node_row_of(chain, index + 1u);
+    var rest_row = load_rest_row(rest_row_of(chain, index));
+    var excited = excitation;
+    excited.prev_stretch = node_at(row, NODE_PREV_FIBRE_STRETCH);
+    let reference = reference_of(chain, index, is_tied(chain));
+    return segment_potential(placed_section(a, row), placed_section(b, next), &rest_row, reference, contracting, excited);
+}
+
+// By how much Π may seem to grow (J) because states and strains are rounded.
+fn rounding(chain: Chain, inv_step2: f32, standing: Standing) -> f32 {
+    let first = rest_row_of(chain, 0u);
+    let unsolved = 1.0 + rest_at(first, REST_FASTEST2) * EPSILON * PIVOT_ROUNDINGS / inv_step2;
+    let off = smaller(EPSILON * unsolved, MOST_ROUNDING);
+    let strain = rest_at(first, REST_STRAIN_ROUNDING) * off * off;
+    let turn = rest_at(first, REST_TURN_ROUNDING) * off * off;
+    let of_strain = abs(standing.stored.strain);
+    let of_turn = standing.stored.turn;
+    // Root by root: the product of what a step gone astray stores with anything may be more than f32 holds.
+    let first_order = sqrt(strain) * sqrt(of_strain) + sqrt(turn) * sqrt(of_turn);
+    let all = of_strain + of_turn + standing.motion + abs(standing.past);
+    return (first_order + EPSILON * all) * 2.0 + strain + turn + MIN_POSITIVE;
+}

@@ -1,0 +1,82 @@
+//! Game-like rods whose bones jump about for two seconds and then stand still.
+
+use glam::{DQuat, DVec3};
+use sinew::flesh::{Flesh, Holds, RodSpec};
+use sinew::step::{Integrator, StepConfig};
+use sinew::{Material, Physics, Pose};
+use std::sync::Arc;
+
+use crate::common::{FRAME, Random};
+
+/// How many rods still move after each of some times (s), and the resets.
+fn still_moving(integrator: Integrator, count: usize, times: &[usize]) -> (Vec<usize>, u32) {
+    let mut random = Random(5);
+    let (mut rods, mut bones, mut lengths) = (Vec::new(), Vec::new(), Vec::new());
+    for index in 0..count {
+        let length = random.log_uniform(0.1, 1.0);
+        let radius = length * random.log_uniform(0.005, 0.2);
+        let segments = 6 + (random.bits() % 15) as usize;
+        let mut rod = RodSpec::straight(format!("rod {index}"), DVec3::ZERO, DVec3::X * length, segments, radius);
+        rod.material = Material {
+            youngs_modulus: random.log_uniform(1.0e3, 1.0e9),
+            poissons_ratio: random.uniform(0.0, 0.49),
+            density: 1000.0,
+            damping: random.log_uniform(0.3, 10.0),
+            ..Material::default()
+        };
+        rod = rod.attach(0, bones.len(), Holds::CLAMP);
+        bones.push((Pose::IDENTITY, length));
+        if index % 2 == 1 {
+            rod = rod.attach(segments, bones.len(), Holds::CLAMP);
+            bones.push((Pose::from_translation(DVec3::X * length), length));
+        }
+        rods.push(rod);
+        lengths.push((length, segments));
+    }
+    let home: Vec<Pose> = bones.iter().map(|(pose, _)| *pose).collect();
+    let mut physics = Physics::with_config(StepConfig { integrator, ..StepConfig::default() });
+    let flesh = Arc::new(Flesh::build(&rods, &home).expect("all in range"));
+    let handle = physics.insert(flesh, &home, Pose::IDENTITY).expect("as many bones as built with");
+    for _ in 0..120 {
+        let jerk = |(pose, length): &(Pose, f64)| {
+            let turn = DQuat::from_scaled_axis(random.vector(-1.0, 1.0) * 26.0_f64.to_radians());
+            Pose::new(pose.translation + random.vector(-0.15, 0.15) * *length, turn)
+        };
+        let to: Vec<Pose> = bones.iter().map(jerk).collect();
+        physics.set_bones(handle, &to, Pose::IDENTITY).unwrap();
+        physics.step_flesh(FRAME).unwrap();
+    }
+    physics.set_bones(handle, &home, Pose::IDENTITY).unwrap();
+    let (mut now, mut moving) = (0, Vec::new());
+    for &time in times {
+        for _ in now..60 * time {
+            physics.step_flesh(FRAME).unwrap();
+        }
+        now = 60 * time;
+        let moves = |&(chain, (length, segments)): &(usize, &(f64, usize))| {
+            let speed = |node: usize| f64::from(physics.node(handle, chain, node).unwrap().velocity.length());
+            let fastest = (0..=*segments).map(speed).fold(0.0, |a: f64, b| if b.is_nan() { b } else { a.max(b) });
+            fastest.is_nan() || fastest > 0.05 * length
+        };
+        moving.push(lengths.iter().enumerate().filter(moves).count());
+    }
+    (moving, physics.health(handle).unwrap().resets)
+}
+
+fn come_to_rest(integrator: Integrator) {
+    let (moving, resets) = still_moving(integrator, 400, &[20, 60]);
+    println!(
+        "{integrator:?}: of 400 jerked rods {moving:?} move after 20 and 60 s (bars 5, 0), {resets} resets (bar 0)"
+    );
+    assert!(moving[0] <= 5 && moving[1] == 0 && resets == 0);
+}
+
+#[test]
+fn jerked_rods_come_to_rest() {
+    come_to_rest(Integrator::ImplicitEuler);
+}
+
+#[test]
+fn jerked_rods_come_to_rest_in_second_order() {
+    come_to_rest(Integrator::SecondOrder);
+}

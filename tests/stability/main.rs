@@ -1,0 +1,12 @@
+//! Flesh does not break: the solve's contract, rods that are jerked, thresholds of instability, stiff pendulums, curves of
+//! tension and volume.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod contract;
+mod curves;
+mod jerked_rods;
+mod pendulum;
+#[path = "../plot/mod.rs"]
+mod plot;
+mod stages;
