@@ -111,12 +111,12 @@ fn suspects(chain: Chain) -> vec2<f32> {
     let first = section_of_node(chain, 0u);
     var extent = Extent(0.0, 1.0, 1.0, 0.0, first.scale, first.scale);
     var here = first;
-    var size = size_of(first);
+    var size = size_of(chain, 0u, first);
     for (var index = 1u; index < chain.node_count; index++) {
         let next = section_of_node(chain, index);
         extent = extended(extent, rest_at(rest_row_of(chain, index - 1u), REST_INV_LENGTH), here, next);
         // A sum, not the largest: that would pass over what is no number.
-        size = size + size_of(next);
+        size = size + size_of(chain, index, next);
         here = next;
     }
     let broken = where_less(size, FINITE, 0.0, 1.0);
@@ -135,9 +135,14 @@ fn suspects(chain: Chain) -> vec2<f32> {
     return vec2<f32>(broken, larger(where_less(0.0, whole, 1.0 - fine, 0.0), broken));
 }
 
-// What is not finite, or as good as that, where any number of a section is not.
-fn size_of(section: PathSection) -> f32 {
-    return dot(section.place, section.place) + dot(section.frame, section.frame) + section.scale * section.scale;
+// What is not finite, or as good as that, where any number of a node's section or of its motion is not.
+fn size_of(chain: Chain, index: u32, section: PathSection) -> f32 {
+    let row = node_row_of(chain, index);
+    let velocity = node3(row, NODE_VELOCITY);
+    let spin = node3(row, NODE_SPIN);
+    let rate = node_at(row, NODE_SCALE_RATE);
+    let pose = dot(section.place, section.place) + dot(section.frame, section.frame) + section.scale * section.scale;
+    return pose + dot(velocity, velocity) + dot(spin, spin) + rate * rate;
 }
 
 // How fast time counts in which the chain is out of bounds: 0 where it is not.

@@ -52,7 +52,7 @@ pub const PATIENCE: f32 = 0.5;
 /// How fast time counts in which no more is wrong than turns or volumes: whipped strings kink, and come out of it by themselves.
 pub const SHAPE_HASTE: f32 = 0.25;
 
-/// A chain whose places (m), scales and frames have a larger sum of squares is as good as not finite.
+/// A chain whose places (m), scales and frames and their rates (1/s) have a larger sum of squares is as good as not finite.
 pub const FINITE: f32 = 1.0e30;
 
 /// How far (m) from its origin the centre of a free chain may be, and how fast, so that it is laid anew there.
@@ -195,12 +195,12 @@ fn suspects<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>) -
     let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
     let first = Section::of_node(lanes, group, 0);
     let mut extent = Extent::of(lanes, &first);
-    let (mut here, mut size) = (first, size_of(&first));
+    let (mut here, mut size) = (first, size_of(lanes, group, 0, &first));
     for index in 1..group.rest.node_count {
         let next = Section::of_node(lanes, group, index);
         extent = extent.with(lanes, lanes.at(group.rest.row(index - 1), rest::INV_LENGTH), [&here, &next]);
         // A sum, not the largest: that would pass over what is no number.
-        size = size + size_of(&next);
+        size = size + size_of(lanes, group, index, &next);
         here = next;
     }
     let broken = size.where_less(lanes.splat(FINITE), zero, one);
@@ -219,10 +219,14 @@ fn suspects<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>) -
     [broken, zero.where_less(whole, one - fine, zero).max(broken)]
 }
 
-/// What is not finite, or as good as that, where any number of a section is not.
+/// What is not finite, or as good as that, where any number of a node's section or of its motion is not.
 #[inline(always)]
-fn size_of<V: Lane>(section: &Section<V>) -> V {
-    section.place.dot(section.place) + section.frame.dot(section.frame) + section.scale * section.scale
+fn size_of<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize, section: &Section<L::V>) -> L::V {
+    let row = group.row(index);
+    let (velocity, spin) = (V3::load(lanes, row, node::VELOCITY), V3::load(lanes, row, node::SPIN));
+    let rate = lanes.load(&row[node::SCALE_RATE]);
+    let pose = section.place.dot(section.place) + section.frame.dot(section.frame) + section.scale * section.scale;
+    pose + velocity.dot(velocity) + spin.dot(spin) + rate * rate
 }
 
 /// How fast time counts in which chains are out of bounds: 0 where they are not.
