@@ -3,13 +3,13 @@
 
 const MOST_STRETCH: f32 = 4.0;
 const MOST_OFF: f32 = 2.5;
-const SLACK: f32 = 0.6;
 const MOST_SWELLING: f32 = 8.0;
 const LEAST_TURN_DOT2: f32 = 0.0625;
 const LEAST_FILL: f32 = 0.02;
 const TAUT: f32 = 2.0;
 const FOLDED: f32 = 0.2;
 const PATIENCE: f32 = 0.5;
+const SHAPE_HASTE: f32 = 0.25;
 const FINITE: f32 = 1.0e30;
 
 // A section of a path.
@@ -92,7 +92,7 @@ fn check_health(@builtin(global_invocation_id) invocation: vec3<u32>) {
         ill = smaller(flags.y, out_of_bounds(chain));
     }
     let before = chain_at(chain.chain, CHAIN_UNWELL);
-    let unwell = where_less(ill, 0.5, larger(before - params.frame, 0.0), before + params.frame);
+    let unwell = where_less(0.0, ill, before + params.frame * ill, larger(before - params.frame, 0.0));
     set_chain(chain.chain, CHAIN_UNWELL, unwell);
     let lost = larger(flags.x, where_less(PATIENCE, unwell, 1.0, 0.0));
     if lost > 0.5 {
@@ -101,9 +101,9 @@ fn check_health(@builtin(global_invocation_id) invocation: vec3<u32>) {
     }
 }
 
-// Twice what the chain's own weight stretches it by: as far as it goes where it drops.
-fn weight_stretch(chain: Chain) -> f32 {
-    return sqrt(dot(params.gravity, params.gravity)) * 2.0 * rest_at(chain.rest, REST_WEIGHT_STRETCH);
+// What a segment is stretched to by twice what the chain's own weight stretches it by.
+fn by_weight(chain: Chain) -> f32 {
+    return 1.0 + sqrt(4.0 * dot(params.gravity, params.gravity)) * rest_at(chain.rest, REST_WEIGHT_STRETCH);
 }
 
 // One where a number of the chain is no longer one; one where it may be out of bounds.
@@ -111,12 +111,12 @@ fn suspects(chain: Chain) -> vec2<f32> {
     let first = section_of_node(chain, 0u);
     var extent = Extent(0.0, 1.0, 1.0, 0.0, first.scale, first.scale);
     var here = first;
-    var size = size_of(first);
+    var size = size_of(chain, 0u, first);
     for (var index = 1u; index < chain.node_count; index++) {
         let next = section_of_node(chain, index);
         extent = extended(extent, rest_at(rest_row_of(chain, index - 1u), REST_INV_LENGTH), here, next);
         // A sum, not the largest: that would pass over what is no number.
-        size = size + size_of(next);
+        size = size + size_of(chain, index, next);
         here = next;
     }
     let broken = where_less(size, FINITE, 0.0, 1.0);
@@ -124,23 +124,28 @@ fn suspects(chain: Chain) -> vec2<f32> {
     let whole = rest_at(chain.rest, REST_LENGTH);
     let off = first.place - section_carried(chain, 0u).place;
     let distance_off = select(sqrt(dot(off, off)), 0.0, is_free(chain));
-    let weight = weight_stretch(chain);
-    let stretch = (MOST_STRETCH + weight) * SLACK;
+    let heavy = by_weight(chain);
+    let stretch = larger(MOST_STRETCH, heavy);
     var fine = smaller(stretched_within(extent, stretch), scaled_within(extent, stretch));
     fine = smaller(fine, shaped_within(extent, LEAST_TURN_DOT2));
-    let reach = (MOST_OFF * SLACK + weight) * whole;
+    let reach = (larger(MOST_OFF, heavy) - 1.0) * whole;
     let length_most = sqrt(extent.spread * whole);
     fine = smaller(fine, where_less(distance_off + length_most, reach, 1.0, 0.0));
     // Padding has no length.
     return vec2<f32>(broken, larger(where_less(0.0, whole, 1.0 - fine, 0.0), broken));
 }
 
-// What is not finite, or as good as that, where any number of a section is not.
-fn size_of(section: PathSection) -> f32 {
-    return dot(section.place, section.place) + dot(section.frame, section.frame) + section.scale * section.scale;
+// What is not finite, or as good as that, where any number of a node's section or of its motion is not.
+fn size_of(chain: Chain, index: u32, section: PathSection) -> f32 {
+    let row = node_row_of(chain, index);
+    let velocity = node3(row, NODE_VELOCITY);
+    let spin = node3(row, NODE_SPIN);
+    let rate = node_at(row, NODE_SCALE_RATE);
+    let pose = dot(section.place, section.place) + dot(section.frame, section.frame) + section.scale * section.scale;
+    return pose + dot(velocity, velocity) + dot(spin, spin) + rate * rate;
 }
 
-// One where the chain is out of bounds.
+// How fast time counts in which the chain is out of bounds: 0 where it is not.
 fn out_of_bounds(chain: Chain) -> f32 {
     var here = section_of_node(chain, 0u);
     var carried_here = section_carried(chain, 0u);
@@ -163,15 +168,15 @@ fn out_of_bounds(chain: Chain) -> f32 {
 
     let rest_length = rest_at(chain.rest, REST_LENGTH);
     let whole = larger(rest_length, sqrt(path.spread * rest_length));
-    let weight = weight_stretch(chain);
+    let heavy = by_weight(chain);
     let drawn = larger(sqrt(path.stretch2), 1.0);
-    let stretch = MOST_STRETCH * drawn + weight;
-    let taut = where_less(TAUT, larger(drawn, 1.0 + weight * 0.5), 1.0, 0.0);
+    let stretch = larger(MOST_STRETCH * drawn, heavy);
+    let taut = where_less(TAUT, larger(drawn, heavy), 1.0, 0.0);
     let folded = where_less(path.fill, FOLDED, 1.0, 0.0);
     let turn_dot2 = smaller(LEAST_TURN_DOT2, path.turn_dot2 * 0.5);
-    var fine = stretched_within(extent, stretch);
+    let reach = larger(MOST_OFF, heavy) * whole;
+    var fine = smaller(stretched_within(extent, stretch), where_less(off2, reach * reach, 1.0, 0.0));
     fine = smaller(fine, larger(scaled_within(extent, stretch), folded));
-    fine = smaller(fine, larger(larger(shaped_within(extent, turn_dot2), taut), folded));
-    let reach = (MOST_OFF + weight) * whole;
-    return 1.0 - smaller(fine, where_less(off2, reach * reach, 1.0, 0.0));
+    let shaped = larger(larger(shaped_within(extent, turn_dot2), taut), folded);
+    return larger(1.0 - fine, (1.0 - shaped) * SHAPE_HASTE);
 }

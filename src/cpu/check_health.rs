@@ -5,7 +5,7 @@
 //! its sections are swollen or thinned, how far neighbouring frames are turned against each other, how much of a segment's
 //! volume is left between its sections (less than nothing where they have passed each other), and how far nodes are from
 //! where their bones carry them. Bones may ask for any of it, and a soft chain may hang by its own weight: so each bound is
-//! against where the bones carry the chain, and has twice the weight's stretch on top, which is as far as flesh drops. See the constants for the bounds.
+//! against where the bones carry the chain, and leaves room for how far it drops by its weight. See the constants for the bounds.
 //!
 //! Where a number is no longer one the chain is laid anew at once, else once it has been out of bounds for [`PATIENCE`]; see
 //! [`lay`]. Chains beside it in its group keep their bits.
@@ -20,16 +20,13 @@ use super::math::{Quaternion, V3};
 use crate::layout::{chain, input, node, rest};
 use crate::step::StepParams;
 
-/// The most that a segment may be stretched to, over its rest length, or over the most that the bones' path is, with twice the
-/// weight's stretch on top.
+/// The most that a segment may be stretched to, over its rest length, or over the most that the bones' path is; not less
+/// than with twice what weight stretches it by, as where it drops.
 pub const MOST_STRETCH: f32 = 4.0;
 
 /// The farthest that a node may be from where its bones carry it, over the chain's length, or over that of the bones' path;
-/// twice the weight's stretch on top.
+/// not less than a chain is long with twice what weight stretches it by.
 pub const MOST_OFF: f32 = 2.5;
-
-/// The part of [`MOST_OFF`] and [`MOST_STRETCH`] within which nothing else is asked of a chain.
-pub const SLACK: f32 = 0.6;
 
 /// The largest scale of a section: muscle that has shortened to a tenth at constant volume has 3.2. The least one is
 /// half of what constant volume makes of the most that a segment may be stretched to.
@@ -52,7 +49,10 @@ pub const FOLDED: f32 = 0.2;
 /// How long (s) a chain may be out of bounds; time in which it is not counts off.
 pub const PATIENCE: f32 = 0.5;
 
-/// A chain whose places (m), scales and frames have a larger sum of squares is as good as not finite.
+/// How fast time counts in which no more is wrong than turns or volumes: whipped strings kink, and come out of it by themselves.
+pub const SHAPE_HASTE: f32 = 0.25;
+
+/// A chain whose places (m), scales and frames and their rates (1/s) have a larger sum of squares is as good as not finite.
 pub const FINITE: f32 = 1.0e30;
 
 /// How far (m) from its origin the centre of a free chain may be, and how fast, so that it is laid anew there.
@@ -160,7 +160,7 @@ impl<V: Lane> Extent<V> {
 /// Lays chains anew that are no longer where flesh can be.
 #[inline(always)]
 pub fn check_health<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>) {
-    let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
     let frame = lanes.splat(params.frame);
     let [broken, suspect] = suspects(lanes, params, group);
     let unwell = lanes.load(&group.chains[chain::UNWELL]);
@@ -168,7 +168,7 @@ pub fn check_health<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L
     if lanes.any(suspect) {
         ill = suspect.min(out_of_bounds(lanes, params, group));
     }
-    let unwell = ill.where_less(half, (unwell - frame).max(zero), unwell + frame);
+    let unwell = zero.where_less(ill, unwell + frame * ill, (unwell - frame).max(zero));
     lanes.store(unwell, &mut group.chains[chain::UNWELL]);
     let lost = broken.max(lanes.splat(PATIENCE).where_less(unwell, one, zero));
     if lanes.any(lost) {
@@ -178,12 +178,12 @@ pub fn check_health<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L
     }
 }
 
-/// Twice what the chain's own weight stretches it by: as far as it goes where it drops.
+/// What a segment is stretched to by twice what the chain's own weight stretches it by.
 #[inline(always)]
-fn weight_stretch<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>) -> L::V {
+fn by_weight<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>) -> L::V {
     let [x, y, z] = params.gravity;
-    let twice_gravity = lanes.splat(x * x + y * y + z * z).sqrt() * lanes.splat(2.0);
-    twice_gravity * lanes.load(&group.rest.row(0)[rest::WEIGHT_STRETCH])
+    let twice = lanes.splat(4.0 * (x * x + y * y + z * z)).sqrt();
+    lanes.splat(1.0) + twice * lanes.load(&group.rest.row(0)[rest::WEIGHT_STRETCH])
 }
 
 /// Flags the chains of which a number is no longer one, and those that may be out of bounds.
@@ -195,12 +195,12 @@ fn suspects<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>) -
     let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
     let first = Section::of_node(lanes, group, 0);
     let mut extent = Extent::of(lanes, &first);
-    let (mut here, mut size) = (first, size_of(&first));
+    let (mut here, mut size) = (first, size_of(lanes, group, 0, &first));
     for index in 1..group.rest.node_count {
         let next = Section::of_node(lanes, group, index);
         extent = extent.with(lanes, lanes.at(group.rest.row(index - 1), rest::INV_LENGTH), [&here, &next]);
         // A sum, not the largest: that would pass over what is no number.
-        size = size + size_of(&next);
+        size = size + size_of(lanes, group, index, &next);
         here = next;
     }
     let broken = size.where_less(lanes.splat(FINITE), zero, one);
@@ -208,24 +208,28 @@ fn suspects<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>) -
     let whole = lanes.at(group.rest.row(0), rest::LENGTH);
     let off = first.place - Section::carried(lanes, group, 0).place;
     let off = lanes.load(&group.inputs[input::HANGS]).where_less(half, zero, off.dot(off).sqrt());
-    let weight = weight_stretch(lanes, params, group);
-    let stretch = (lanes.splat(MOST_STRETCH) + weight) * lanes.splat(SLACK);
+    let by_weight = by_weight(lanes, params, group);
+    let stretch = lanes.splat(MOST_STRETCH).max(by_weight);
     let fine = extent.stretched_within(lanes, stretch).min(extent.scaled_within(lanes, stretch));
     let fine = fine.min(extent.shaped_within(lanes, lanes.splat(LEAST_TURN_DOT2)));
-    let reach = (lanes.splat(MOST_OFF * SLACK) + weight) * whole;
+    let reach = (lanes.splat(MOST_OFF).max(by_weight) - one) * whole;
     let length = (extent.spread * whole).sqrt();
     let fine = fine.min((off + length).where_less(reach, one, zero));
     // Padding has no length.
     [broken, zero.where_less(whole, one - fine, zero).max(broken)]
 }
 
-/// What is not finite, or as good as that, where any number of a section is not.
+/// What is not finite, or as good as that, where any number of a node's section or of its motion is not.
 #[inline(always)]
-fn size_of<V: Lane>(section: &Section<V>) -> V {
-    section.place.dot(section.place) + section.frame.dot(section.frame) + section.scale * section.scale
+fn size_of<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize, section: &Section<L::V>) -> L::V {
+    let row = group.row(index);
+    let (velocity, spin) = (V3::load(lanes, row, node::VELOCITY), V3::load(lanes, row, node::SPIN));
+    let rate = lanes.load(&row[node::SCALE_RATE]);
+    let pose = section.place.dot(section.place) + section.frame.dot(section.frame) + section.scale * section.scale;
+    pose + velocity.dot(velocity) + spin.dot(spin) + rate * rate
 }
 
-/// Flags the chains that are out of bounds.
+/// How fast time counts in which chains are out of bounds: 0 where they are not.
 #[inline(always)]
 fn out_of_bounds<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>) -> L::V {
     let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
@@ -246,15 +250,15 @@ fn out_of_bounds<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scala
 
     let whole = lanes.at(group.rest.row(0), rest::LENGTH);
     let whole = whole.max((path.spread * whole).sqrt());
-    let weight = weight_stretch(lanes, params, group);
+    let by_weight = by_weight(lanes, params, group);
     let drawn = path.stretch2.sqrt().max(one);
-    let stretch = lanes.splat(MOST_STRETCH) * drawn + weight;
-    let taut = lanes.splat(TAUT).where_less(drawn.max(one + weight * half), one, zero);
+    let stretch = (lanes.splat(MOST_STRETCH) * drawn).max(by_weight);
+    let taut = lanes.splat(TAUT).where_less(drawn.max(by_weight), one, zero);
     let folded = path.fill.where_less(lanes.splat(FOLDED), one, zero);
     let turn_dot2 = lanes.splat(LEAST_TURN_DOT2).min(path.turn_dot2 * half);
-    let fine = extent.stretched_within(lanes, stretch);
+    let reach = lanes.splat(MOST_OFF).max(by_weight) * whole;
+    let fine = extent.stretched_within(lanes, stretch).min(off2.where_less(reach * reach, one, zero));
     let fine = fine.min(extent.scaled_within(lanes, stretch).max(folded));
-    let fine = fine.min(extent.shaped_within(lanes, turn_dot2).max(taut).max(folded));
-    let reach = (lanes.splat(MOST_OFF) + weight) * whole;
-    one - fine.min(off2.where_less(reach * reach, one, zero))
+    let shaped = extent.shaped_within(lanes, turn_dot2).max(taut).max(folded);
+    (one - fine).max((one - shaped) * lanes.splat(SHAPE_HASTE))
 }

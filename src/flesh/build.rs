@@ -358,7 +358,9 @@ fn rounding(rows: &[Entry<f32>], lane: usize, lengths: &[f64]) -> [(usize, f64);
 fn weight_stretch(rows: &[Entry<f32>], lane: usize, count: usize) -> f64 {
     let at = |node: usize, entry: usize| f64::from(rows[node * rest::ENTRIES + entry][lane]);
     let mass: f64 = (0..count).map(|j| at(j, rest::MASS)).sum();
-    let softest = (0..count - 1).map(|j| at(j, rest::AXIAL) * at(j, rest::INV_LENGTH)).fold(f64::INFINITY, f64::min);
+    // What is stretched far shears instead, where that is easier.
+    let stiffness = |j: usize| at(j, rest::AXIAL).min(at(j, rest::SHEAR)) * at(j, rest::INV_LENGTH);
+    let softest = (0..count - 1).map(stiffness).fold(f64::INFINITY, f64::min);
     (mass / softest).min(1.0e6)
 }
 

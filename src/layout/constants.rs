@@ -6,7 +6,7 @@ use super::{
 use super::{chain, input, node, rest, scratch};
 use crate::cpu::{
     check_health::{
-        FINITE, FOLDED, LEAST_FILL, LEAST_TURN_DOT2, MOST_OFF, MOST_STRETCH, MOST_SWELLING, PATIENCE, SLACK, TAUT,
+        FINITE, FOLDED, LEAST_FILL, LEAST_TURN_DOT2, MOST_OFF, MOST_STRETCH, MOST_SWELLING, PATIENCE, SHAPE_HASTE, TAUT,
         WITHIN_REACH,
     },
     fascia::{LEAST_LENGTH, TRACE},
@@ -146,13 +146,13 @@ pub const FLOAT_CONSTANTS: &[(&str, f32)] = &[
     ("RECOVERY_SPEED", RECOVERY_SPEED),
     ("MOST_STRETCH", MOST_STRETCH),
     ("MOST_OFF", MOST_OFF),
-    ("SLACK", SLACK),
     ("MOST_SWELLING", MOST_SWELLING),
     ("LEAST_TURN_DOT2", LEAST_TURN_DOT2),
     ("LEAST_FILL", LEAST_FILL),
     ("TAUT", TAUT),
     ("FOLDED", FOLDED),
     ("PATIENCE", PATIENCE),
+    ("SHAPE_HASTE", SHAPE_HASTE),
     ("FINITE", FINITE),
     ("WITHIN_REACH", WITHIN_REACH),
 ];
