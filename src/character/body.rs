@@ -338,7 +338,7 @@ impl Rods<'_> {
         if self.options.balance {
             rod.rest_gravity = DVec3::new(0.0, -9.81, 0.0);
         }
-        rod.contraction = contraction(&rod.material, &sections);
+        rod.contraction = contraction(&rod);
         rod.fascia = true;
         rod.carriers = muscle.carriers.map(&bone_of);
         for &(node, joint, holds) in &muscle.holds {
@@ -348,19 +348,30 @@ impl Rods<'_> {
     }
 }
 
-/// How much shorter full activation makes the middle of fitted flesh.
+/// How much shorter full activation makes the middle of fitted flesh, at most.
 const FLEXED: f64 = 0.3;
+
+/// How much longer that makes its thinnest section, at most.
+const DRAWN: f64 = 0.3;
 
 /// How fitted flesh contracts: by no more stress than it bears, one force all along it, as fibres do that go from end to end, and so by that of its thinnest
 /// section; and its middle shortens, so that it bulges between its ends.
-fn contraction(material: &crate::Material, sections: &[crate::Section]) -> Contraction {
-    let least_area = sections.iter().map(|section| section.area).fold(f64::INFINITY, f64::min);
-    let stress = material.peak_stress.min(LIVELY * material.youngs_modulus);
-    let segments = sections.len() - 1;
+fn contraction(rod: &RodSpec) -> Contraction {
+    let segments = rod.nodes.len() - 1;
+    let least_area = rod.nodes.iter().map(|node| node.section.area).fold(f64::INFINITY, f64::min);
+    let stress = rod.material.peak_stress.min(LIVELY * rod.material.youngs_modulus);
     let swell = |segment: usize| ((segment as f64 + 0.5) / segments as f64 * std::f64::consts::PI).sin();
+    // Between ends that stay, the tension T = E·Σwl/Σ(l/A) draws the thinnest section out by T/EA.
+    let (mut shortened, mut gives) = (0.0, 0.0);
+    for (segment, pair) in rod.nodes.windows(2).enumerate() {
+        let length = pair[0].place.distance(pair[1].place);
+        shortened += swell(segment) * length;
+        gives += 2.0 * length / (pair[0].section.area + pair[1].section.area);
+    }
+    let shortening = FLEXED.min(DRAWN * least_area * gives / shortened);
     Contraction {
         peak_force: Some(stress * least_area),
-        shortening: if material.peak_stress > 0.0 { FLEXED } else { 0.0 },
+        shortening: if rod.material.peak_stress > 0.0 { shortening } else { 0.0 },
         shortens: (0..segments).map(swell).collect(),
         // Thelen (2003).
         activation_time: 0.015,
