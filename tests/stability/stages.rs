@@ -76,7 +76,7 @@ impl<T: Copy + From<f32> + Into<f64> + PartialEq> Staged<T> {
         dt: f64,
         mut look: impl FnMut(Stage, &StepParams, &mut Group<'_, T>),
     ) {
-        for (stage, substep) in schedule(config, config.substeps) {
+        for (stage, substep) in schedule(config.substeps, config.iterations) {
             let params = StepParams::new(config, dt, substep, self.last_h);
             let mut group = self.group();
             (0..LANES).for_each(|lane| run_stage(lanes(lane), stage, &params, &mut group));
