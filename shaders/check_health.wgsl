@@ -112,14 +112,17 @@ fn suspects(chain: Chain) -> vec2<f32> {
     var extent = Extent(0.0, 1.0, 1.0, 0.0, first.scale, first.scale);
     var here = first;
     var size = size_of(chain, 0u, first);
+    var unit = dot(first.frame, first.frame);
     for (var index = 1u; index < chain.node_count; index++) {
         let next = section_of_node(chain, index);
         extent = extended(extent, rest_at(rest_row_of(chain, index - 1u), REST_INV_LENGTH), here, next);
         // A sum, not the largest: that would pass over what is no number.
         size = size + size_of(chain, index, next);
+        unit = smaller(unit, dot(next.frame, next.frame));
         here = next;
     }
-    let broken = where_less(size, FINITE, 0.0, 1.0);
+    // A frame of no length is none.
+    let broken = larger(where_less(size, FINITE, 0.0, 1.0), where_less(0.5, unit, 0.0, 1.0));
 
     let whole = rest_at(chain.rest, REST_LENGTH);
     let off = first.place - section_carried(chain, 0u).place;

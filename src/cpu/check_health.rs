@@ -196,14 +196,17 @@ fn suspects<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>) -
     let first = Section::of_node(lanes, group, 0);
     let mut extent = Extent::of(lanes, &first);
     let (mut here, mut size) = (first, size_of(lanes, group, 0, &first));
+    let mut unit = first.frame.dot(first.frame);
     for index in 1..group.rest.node_count {
         let next = Section::of_node(lanes, group, index);
         extent = extent.with(lanes, lanes.at(group.rest.row(index - 1), rest::INV_LENGTH), [&here, &next]);
         // A sum, not the largest: that would pass over what is no number.
         size = size + size_of(lanes, group, index, &next);
+        unit = unit.min(next.frame.dot(next.frame));
         here = next;
     }
-    let broken = size.where_less(lanes.splat(FINITE), zero, one);
+    // A frame of no length is none.
+    let broken = size.where_less(lanes.splat(FINITE), zero, one).max(half.where_less(unit, zero, one));
 
     let whole = lanes.at(group.rest.row(0), rest::LENGTH);
     let off = first.place - Section::carried(lanes, group, 0).place;
