@@ -122,7 +122,7 @@ fn suspects(chain: Chain) -> vec2<f32> {
         here = next;
     }
     // A frame of no length is none.
-    let broken = larger(where_less(size, FINITE, 0.0, 1.0), where_less(0.5, unit, 0.0, 1.0));
+    let broken = select(1.0, 0.0, is_number(size) && size < FINITE && is_number(unit) && 0.5 < unit);
 
     let whole = rest_at(chain.rest, REST_LENGTH);
     let off = first.place - section_carried(chain, 0u).place;

@@ -40,8 +40,11 @@ fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
         var jump_turn = vec3<f32>();
         if moving {
             let along = rest_at(rest_row, REST_BONE_BLEND);
-            let now = bone_motion(chain, CHAIN_BONE_PREV, CHAIN_BONE_NOW, along, place);
-            let older = bone_motion(chain, CHAIN_BONE_OLDER, CHAIN_BONE_PREV, along, place);
+            let hold = rest3(rest_row, REST_HOLD_PLACE);
+            let next = rest3(rest_row, REST_NEXT_PLACE);
+            let reach = sqrt(larger(dot(hold, hold), dot(next, next))) + rest_at(chain.rest, REST_LENGTH);
+            let now = bone_motion(chain, CHAIN_BONE_PREV, CHAIN_BONE_NOW, along, place, reach);
+            let older = bone_motion(chain, CHAIN_BONE_OLDER, CHAIN_BONE_PREV, along, place, reach);
             let ratio = params.h_over_last_h;
             reference = now.displacement * inv_h;
             reference_spin = now.turn * inv_h;
@@ -126,19 +129,20 @@ struct BoneMotion {
     turn: vec3<f32>,
 }
 
-// How far the bones that carry a node, moving from one stored pose to another, carry a point (m) and turn it (rad).
-fn bone_motion(chain: Chain, earlier: u32, later: u32, along: f32, point: vec3<f32>) -> BoneMotion {
+// How far the bones that carry a node, moving from one stored pose to another, carry a point (m) and turn it (rad); a point
+// that is farther from a bone than `reach` (m), as one as far as that.
+fn bone_motion(chain: Chain, earlier: u32, later: u32, along: f32, point: vec3<f32>, reach: f32) -> BoneMotion {
     let slot = between(floor(along), 0.0, f32(MAX_BONES) - 2.0);
     let fraction = along - slot;
-    let first = motion_of_slot(chain, earlier, later, slot, point);
-    let second = motion_of_slot(chain, earlier, later, slot + 1.0, point);
+    let first = motion_of_slot(chain, earlier, later, slot, point, reach);
+    let second = motion_of_slot(chain, earlier, later, slot + 1.0, point, reach);
     return BoneMotion(
         first.displacement + (second.displacement - first.displacement) * fraction,
         first.turn + (second.turn - first.turn) * fraction,
     );
 }
 
-fn motion_of_slot(chain: Chain, earlier: u32, later: u32, slot: f32, point: vec3<f32>) -> BoneMotion {
+fn motion_of_slot(chain: Chain, earlier: u32, later: u32, slot: f32, point: vec3<f32>, reach: f32) -> BoneMotion {
     let bone_before = bone_of_slot(earlier, slot);
     let bone_after = bone_of_slot(later, slot);
     let origin = chain3(chain.chain, bone_before);
@@ -146,7 +150,9 @@ fn motion_of_slot(chain: Chain, earlier: u32, later: u32, slot: f32, point: vec3
     let to_frame = chain4(chain.chain, bone_after + 3u);
     let turn = product(to_frame, conjugate(from_frame));
     let axis = turn.xyz;
-    let swept = cross(axis, point - origin);
+    let arm = point - origin;
+    let reach2 = reach * reach;
+    let swept = cross(axis, arm * sqrt(reach2 / larger(dot(arm, arm), reach2)));
     let displacement = chain3(chain.chain, bone_after) - origin + (swept * turn.w + cross(axis, swept)) * 2.0;
     return BoneMotion(displacement, turn_to(from_frame, to_frame));
 }
@@ -189,11 +195,6 @@ fn rigid_motion(chain: Chain) -> RigidMotion {
         inertia[2] = inertia[2] - m * arm.z * arm + vec3<f32>(0.0, 0.0, square);
     }
     return RigidMotion(centre, velocity, spin_of(inertia, angular));
-}
-
-// Padding has no radius and so no say.
-fn weight_of(rest_row: u32, entry: u32) -> f32 {
-    return where_less(0.0, rest_at(rest_row, REST_RADIUS), rest_at(rest_row, entry), 0.0);
 }
 
 // See rigid_motion; no inertia gives no spin.

@@ -24,14 +24,19 @@ fn solve_contacts(@builtin(global_invocation_id) invocation: vec3<u32>) {
     }
     let inv_h = params.inv_h;
     let recovery = RECOVERY_SPEED * params.h;
+    let inv_step = inv_h * (1.0 + second_order_of(chain) * 0.5);
+    let inv_step2 = inv_step * inv_step;
+    var stored = chain_at(chain.chain, CHAIN_START_POTENTIAL);
     for (var index = 0u; index < chain.node_count; index++) {
         let rest_row = rest_row_of(chain, index);
         let row = node_row_of(chain, index);
+        let start = placed_start(chain, index);
+        let before = contact_potential(inv_step2, rest_row, row, start);
         let place = node3(row, NODE_PLACE);
         let moved = node3(row, NODE_MOVED);
         let radius = rest_at(rest_row, REST_RADIUS) * node_at(row, NODE_SCALE);
         let pressed = node_at(row, NODE_CONTACT_STIFFNESS) * larger(0.0 - contact_gap(rest_row, row, placed_now(row)), 0.0);
-        let stiffness = CONTACT_STIFFNESS * rest_at(rest_row, REST_MASS) * inv_h * inv_h;
+        let stiffness = CONTACT_STIFFNESS * weight_of(rest_row, REST_MASS) * inv_h * inv_h;
 
         let far = 1.0e30;
         var gap = far;
@@ -66,5 +71,7 @@ fn solve_contacts(@builtin(global_invocation_id) invocation: vec3<u32>) {
         set_node(row, NODE_CONTACT_OFFSET, offset + allowed + depth);
         set_node(row, NODE_CONTACT_STIFFNESS, pressing);
         set_node(row, NODE_FRICTION_LIMIT, friction * pressed);
+        stored = stored + (contact_potential(inv_step2, rest_row, row, start) - before);
     }
+    set_chain(chain.chain, CHAIN_START_POTENTIAL, stored);
 }

@@ -93,13 +93,24 @@ fn descend(chain: Chain, contracting: bool, excitation: Excitation) {
     let kept = where_less(left, reached.motion, sqrt(left / larger(reached.motion, MIN_POSITIVE)), 1.0);
     set_chain(chain.chain, CHAIN_CALM, where_less(astray, 0.5, 1.0, kept));
     set_chain(chain.chain, CHAIN_ROUGH, larger(astray, chain_at(chain.chain, CHAIN_ROUGH)));
-    let elastic_alone = !(contracting || has_planes(chain));
+    // A guide turns with the path through it.
+    let elastic_alone = !(contracting || has_planes(chain) || is_guided(chain));
     set_chain(chain.chain, CHAIN_POTENTIAL, select(-1.0, whole(reached.stored), elastic_alone));
+}
+
+// Whether a node of the chain slides along a guide.
+fn is_guided(chain: Chain) -> bool {
+    for (var index = 0u; index < chain.node_count; index++) {
+        if rest_at(rest_row_of(chain, index), REST_SLIDES) > 0.5 {
+            return true;
+        }
+    }
+    return false;
 }
 
 // Flags whether the chain has risen, or is no longer a number.
 fn risen_by(by: f32, unsure: f32) -> f32 {
-    return where_less(by, unsure, 0.0, 1.0);
+    return select(1.0, 0.0, is_number(by) && by < unsure);
 }
 
 // Puts the chain back to the substep's start.
@@ -156,6 +167,7 @@ fn solve(
     let count = chain.node_count;
     let touching = has_planes(chain);
     let tied = is_tied(chain);
+    let string_share = select(0.0, 1.0, again);
     var excited = excitation;
 
     var block: Mat7;
@@ -174,7 +186,7 @@ fn solve(
             excited.prev_stretch = node_at(row, NODE_PREV_FIBRE_STRETCH);
             var rest_row = load_rest_row(rest_at_node);
             let reference = reference_of(chain, index, tied);
-            segment_terms(here, next, &rest_row, reference, contracting, excited, &terms);
+            segment_terms(here, next, &rest_row, reference, contracting, excited, string_share, &terms);
             for (var i = 0u; i < UNKNOWNS; i++) {
                 rhs[i] = rhs[i] - terms.gradient_a[i];
                 for (var k = 0u; k <= i; k++) {

@@ -1,9 +1,5 @@
 // Stage update_velocities: velocities from the substep's motion; the twin of src/cpu/update_velocities.rs.
 
-// The square of the most that a node goes on turning by in a substep, by turn_to: a quarter turn. What has turned by more
-// goes on by less.
-const MOST_TURN2: f32 = 4.0;
-
 // How long (s) a chain that was led astray goes without the second order.
 const ROUGH: f32 = 0.3;
 
@@ -23,8 +19,7 @@ fn update_velocities(@builtin(global_invocation_id) invocation: vec3<u32>) {
         let row = node_row_of(chain, index);
         let moved = node3(row, NODE_MOVED);
         let scaled = node_at(row, NODE_SCALE) - node_at(row, NODE_PREV_SCALE);
-        let whole_turn = turn_to(node4(row, NODE_PREV_FRAME), node4(row, NODE_FRAME));
-        let turn = whole_turn * (MOST_TURN2 / larger(dot(whole_turn, whole_turn), MOST_TURN2));
+        let turn = turn_on(node4(row, NODE_PREV_FRAME), node4(row, NODE_FRAME));
         let solved = moved - node3(row, NODE_PREDICTED_MOVE);
         let velocity = node3(row, NODE_VELOCITY) + solved * of_move;
         let rate = scaled * of_move - node_at(row, NODE_OLDER_SCALING) * of_older;

@@ -69,8 +69,8 @@ pub use fixed_step::FixedStep;
 pub use half_space::HalfSpace;
 pub use material::{Material, Moduli, ModuliOverrides, Section};
 pub use physics::{
-    Backend, BackendError, BackendReport, FleshHandle, FleshSnapshot, Health, Jumped, LaidAnew, Physics, PipelineProgress, Restored,
-    RowSizes, SNAPSHOT_VERSION, Snapshot, SnapshotError, StepError, UnknownMuscle,
+    Backend, BackendError, BackendReport, FleshHandle, FleshSnapshot, Health, Jumped, LaidAnew, Physics,
+    PipelineProgress, Restored, RowSizes, SNAPSHOT_VERSION, Snapshot, SnapshotError, StepError, UnknownMuscle,
 };
 pub use pose::Pose;
 pub use quality::Quality;

@@ -18,10 +18,10 @@ pub use health::{Health, Jumped, LaidAnew};
 #[cfg(feature = "gpu")]
 pub(crate) use instance::InstanceState;
 pub(crate) use instance::{Instance, Slot, instances};
-#[cfg(feature = "gpu")]
-pub(crate) use stepping::HostFrame;
 pub use saved::{RowSizes, SNAPSHOT_VERSION, SnapshotError};
 pub use snapshot::{FleshSnapshot, Restored, Snapshot};
+#[cfg(feature = "gpu")]
+pub(crate) use stepping::HostFrame;
 
 use std::sync::Arc;
 
@@ -218,10 +218,10 @@ impl Physics {
         self.set_activation(handle, chain, activation)
     }
 
-    /// Whether an instance has gone through a frame.
+    /// Whether an instance is as it was put in, which it is once: no pose of its bones has come yet that it moves to.
     #[cfg(feature = "hecs")]
-    pub(crate) fn has_stepped(&self, handle: FleshHandle) -> Result<bool, StepError> {
-        Ok(self.get(handle)?.state.nodes.motion.time > 0.0)
+    pub(crate) fn take_fresh(&mut self, handle: FleshHandle) -> Result<bool, StepError> {
+        Ok(std::mem::take(&mut self.get_mut(handle)?.fresh))
     }
 
     /// Puts an instance at rest on bones at the given poses, without velocity.
@@ -259,7 +259,7 @@ impl Physics {
         self.get(handle)?;
         self.finish()?;
         let instance = self.get_mut(handle)?;
-        instance.changed = true;
+        (instance.fresh, instance.changed) = (false, true);
         Ok(&mut instance.state.nodes)
     }
 

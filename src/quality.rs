@@ -48,8 +48,8 @@ impl Quality {
             }
             for node in &nodes {
                 let depth =
-                    planes.iter().map(|plane| f64::from(node.radius) - plane.distance(node.place)).fold(0.0, f64::max);
-                self.penetration_max = self.penetration_max.max(depth);
+                    planes.iter().map(|plane| f64::from(node.radius) - plane.distance(node.place)).fold(0.0, worse);
+                self.penetration_max = worse(self.penetration_max, depth);
             }
         }
         // Before the first substep nothing was solved.
@@ -66,8 +66,8 @@ impl Quality {
         let share = 1.0 / self.segments as f64;
         self.volume_error_mean += (volume_error - self.volume_error_mean) * share;
         self.stretch_error_mean += (stretch_error - self.stretch_error_mean) * share;
-        self.volume_error_max = self.volume_error_max.max(volume_error);
-        self.stretch_error_max = self.stretch_error_max.max(stretch_error);
+        self.volume_error_max = worse(self.volume_error_max, volume_error);
+        self.stretch_error_max = worse(self.stretch_error_max, stretch_error);
     }
 
     fn add_residual(&mut self, flesh: &Flesh, state: &FleshState, chain: usize, [substep, step]: [f64; 2]) {
@@ -101,4 +101,9 @@ impl Quality {
             }
         }
     }
+}
+
+/// The larger of two errors; what is not a number is worse than any.
+fn worse(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }
 }

@@ -97,6 +97,9 @@ pub const LONGEST_FRAME: f64 = 1.0 / 30.0;
 /// flesh goes with its bones.
 pub const MOST_SPLIT: u32 = 8;
 
+/// The most that [`StepConfig::retries`] may be.
+pub const MOST_RETRIES: u32 = 64;
+
 /// How a frame is stepped.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepConfig {
@@ -104,7 +107,7 @@ pub struct StepConfig {
     pub substeps: u32,
     /// Solves a substep, at least 1.
     pub iterations: u32,
-    /// Solves that a chain may take beyond those in a substep whose solve was led astray, at least 1: where bones jerk
+    /// Solves that a chain may take beyond each of a substep that was led astray, 1 to [`MOST_RETRIES`]: where bones jerk
     /// and motion is wild. A calm chain takes none of them.
     pub retries: u32,
     /// Gravity (m/s²).

@@ -312,11 +312,11 @@ fn gather(
     held: &[(u32, Pose)],
 ) -> Result<(), WorldError> {
     let (bones, palette) = instance.body.posed(instance.character.asset(), &pose.0, &root.0, held);
-    if physics.has_stepped(instance.flesh)? {
-        physics.set_bones(instance.flesh, &bones, root.0)?;
-    } else {
+    if physics.take_fresh(instance.flesh)? {
         // Into the first pose after its spawn it did not move.
         physics.teleport(instance.flesh, &bones, root.0)?;
+    } else {
+        physics.set_bones(instance.flesh, &bones, root.0)?;
     }
     physics.set_palette(instance.flesh, palette.iter().map(palette_matrix))?;
     Ok(())

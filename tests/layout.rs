@@ -41,7 +41,8 @@ fn shared_structs_and_constants_equal_those_of_rust() {
     for rust in sinew::layout::STRUCTS {
         assert!(shared().contains(&format!("struct {} {{", rust.name)), "no shader declares {}", rust.name);
     }
-    let wgsl: String = ["shaders", "shaders/bindings"].into_iter().flat_map(sources).map(|(_, text)| text).chain([shared()]).collect();
+    let wgsl: String =
+        ["shaders", "shaders/bindings"].into_iter().flat_map(sources).map(|(_, text)| text).chain([shared()]).collect();
     let whole = sinew::layout::CONSTANTS.iter().copied().flatten().map(|(name, _)| name);
     for name in whole.chain(sinew::layout::FLOAT_CONSTANTS.iter().map(|(name, _)| name)) {
         assert!(wgsl.contains(&format!("const {name}:")), "no shader declares {name}");

@@ -127,13 +127,18 @@ fn holds(path: &Path) -> Vec<String> {
         }
     }
     let (volume, stretch) = (100.0 * worst.0, 100.0 * worst.1);
-    println!("{file}: {} cases, {} break; worst volume {volume:.1} %, stretch {stretch:.1} %", cases.len(), broken.len());
+    println!(
+        "{file}: {} cases, {} break; worst volume {volume:.1} %, stretch {stretch:.1} %",
+        cases.len(),
+        broken.len()
+    );
     broken
 }
 
 #[test]
 fn flesh_of_our_own_characters_holds() {
-    let broken: Vec<String> = ["assets/arm.glb", "assets/octopus.glb"].map(Path::new).into_iter().flat_map(holds).collect();
+    let broken: Vec<String> =
+        ["assets/arm.glb", "assets/octopus.glb"].map(Path::new).into_iter().flat_map(holds).collect();
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
@@ -153,8 +158,11 @@ fn flesh_of_strangers_holds() {
         "blender/v_m_on_mesh_data.glb",
         "blender/v_scale001.glb",
     ];
-    let broken: Vec<String> =
-        files.iter().filter_map(|file| common::data("").map(|data| data.join(file))).flat_map(|path: PathBuf| holds(&path)).collect();
+    let broken: Vec<String> = files
+        .iter()
+        .filter_map(|file| common::data("").map(|data| data.join(file)))
+        .flat_map(|path: PathBuf| holds(&path))
+        .collect();
     assert!(broken.is_empty(), "{}", broken.join("\n"));
 }
 
@@ -172,7 +180,8 @@ fn a_muscle_stays_in_its_bed_however_far_the_elbow_bends() {
         let mut pose = asset.skeleton.rest_pose();
         let rest = pose[joint].rotation;
         let mut alone = Alone::new(&character, 1.0, &pose);
-        let muscles: Vec<usize> = ["Biceps", "Triceps"].map(|name| alone.body.flesh.chain_named(name).unwrap()).to_vec();
+        let muscles: Vec<usize> =
+            ["Biceps", "Triceps"].map(|name| alone.body.flesh.chain_named(name).unwrap()).to_vec();
         for &chain in &muscles {
             alone.physics.set_activation(alone.handle, chain, activation).unwrap();
         }
@@ -214,7 +223,11 @@ fn a_muscle_stays_in_its_bed_however_far_the_elbow_bends() {
         }
     }
     let (off, volume, thickness, pressed) = worst;
-    println!("at most {off:.2} radii off (bar 0.5), volume {:.2} % (2 %), radius {:.1} % (10 %)", 100.0 * volume, 100.0 * thickness);
+    println!(
+        "at most {off:.2} radii off (bar 0.5), volume {:.2} % (2 %), radius {:.1} % (10 %)",
+        100.0 * volume,
+        100.0 * thickness
+    );
     assert!(off <= 0.5 && volume <= 0.02 && thickness <= 0.1);
     assert!(pressed <= 0.0, "a muscle let in bears tension: pressed by {pressed} of its peak force");
 }

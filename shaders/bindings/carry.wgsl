@@ -105,7 +105,7 @@ fn lay(chain: Chain, at: u32) {
         let bone_from = carried_in_input(chain, index, INPUT_BONE_FROM);
         let bone_to = carried_in_input(chain, index, INPUT_BONE_TO);
         var velocity = (bone_to.place - bone_from.place) * inv_frame;
-        var spin = turn_to(bone_from.frame, bone_to.frame) * inv_frame;
+        var spin = turn_on(bone_from.frame, bone_to.frame) * inv_frame;
         if free {
             velocity = adrift.velocity;
             spin = vec3<f32>();
@@ -170,7 +170,7 @@ fn adrift_of(chain: Chain, at: u32) -> Adrift {
     for (var index = 0u; index < chain.node_count; index++) {
         let rest_row = rest_row_of(chain, index);
         let row = node_row_of(chain, index);
-        let m = where_less(0.0, rest_at(rest_row, REST_RADIUS), rest_at(rest_row, REST_MASS), 0.0);
+        let m = weight_of(rest_row, REST_MASS);
         mass = mass + m;
         moment = moment + node3(row, NODE_PLACE) * m;
         momentum = momentum + node3(row, NODE_VELOCITY) * m;
@@ -184,5 +184,5 @@ fn adrift_of(chain: Chain, at: u32) -> Adrift {
     let far = WITHIN_REACH * WITHIN_REACH;
     let turned = dot(turn, turn);
     let is_known = dot(centre, centre) < far && dot(velocity, velocity) < far && turned < 4.0 && 0.25 < turned;
-    return Adrift(is_known, centre, select(vec3<f32>(), velocity, is_known), carried_moment * inv_mass, turn);
+    return Adrift(is_known, centre, select(vec3<f32>(), velocity, is_known), carried_moment * inv_mass, normalised(turn));
 }

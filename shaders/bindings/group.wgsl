@@ -214,7 +214,7 @@ fn known(chain: Chain) -> bool {
 
 // 1 where the second-order step is taken, else 0.
 fn second_order_of(chain: Chain) -> f32 {
-    return larger(chain_at(chain.chain, CHAIN_HISTORY), 0.0) * params.second_order;
+    return where_less(chain_at(chain.chain, CHAIN_HISTORY), 1.0, 0.0, params.second_order);
 }
 
 fn excitation_of(chain: Chain) -> Excitation {
@@ -224,4 +224,9 @@ fn excitation_of(chain: Chain) -> Excitation {
         1.0,
         params.inv_h,
     );
+}
+
+// Padding has no radius and so no say.
+fn weight_of(rest_row: u32, entry: u32) -> f32 {
+    return where_less(0.0, rest_at(rest_row, REST_RADIUS), rest_at(rest_row, entry), 0.0);
 }

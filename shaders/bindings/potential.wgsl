@@ -121,7 +121,7 @@ fn rounding(chain: Chain, inv_step2: f32, standing: Standing) -> f32 {
     let strain = rest_at(first, REST_STRAIN_ROUNDING) * off * off;
     let turn = rest_at(first, REST_TURN_ROUNDING) * off * off;
     let of_strain = abs(standing.stored.strain);
-    let of_turn = standing.stored.turn;
+    let of_turn = abs(standing.stored.turn);
     // Root by root: the product of what a step gone astray stores with anything may be more than f32 holds.
     let first_order = sqrt(strain) * sqrt(of_strain) + sqrt(turn) * sqrt(of_turn);
     let all = of_strain + of_turn + standing.motion + abs(standing.past);

@@ -91,6 +91,21 @@ fn turn_to(q: Quaternion, to: Quaternion) -> vec3<f32> {
     return relative.xyz * (2.0 / w);
 }
 
+// Whether a value is finite, by its bits: compilers may take it that every value is.
+fn is_number(x: f32) -> bool {
+    return (bitcast<u32>(x) & 0x7fffffffu) < 0x7f800000u;
+}
+
+// The square of the most that what turns in a time step goes on turning by, by turn_to: a quarter turn. What has turned by
+// more goes on by less.
+const MOST_TURN2: f32 = 4.0;
+
+// As turn_to, of what turns in a time step and is to go on so.
+fn turn_on(q: Quaternion, to: Quaternion) -> vec3<f32> {
+    let turn = turn_to(q, to);
+    return turn * (MOST_TURN2 / larger(dot(turn, turn), MOST_TURN2));
+}
+
 // Turned the shortest way so that its w lies along a direction, which need not be a unit vector.
 fn turned_along(q: Quaternion, path: vec3<f32>) -> Quaternion {
     let w = axes_of(q)[2];

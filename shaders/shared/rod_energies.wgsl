@@ -170,6 +170,7 @@ fn segment_terms(
     reference: Reference,
     contracting: bool,
     excitation: Excitation,
+    string_share: f32,
     terms: ptr<function, SegmentTerms>,
 ) {
     let strain = measure(a, b, (*row)[REST_INV_LENGTH]);
@@ -177,7 +178,7 @@ fn segment_terms(
     if contracting {
         unstressed = shortened(reference, shortening(excitation, row));
     }
-    elastic_terms(strain, row, unstressed, terms);
+    elastic_terms(strain, row, unstressed, string_share, terms);
     if contracting {
         let fibres = contract(fibre_stretch(strain, row), row, excitation);
         add_fibres(strain, row, fibres, terms);
@@ -189,6 +190,7 @@ fn elastic_terms(
     measured: SegmentStrain,
     row: ptr<function, RestRow>,
     reference: Reference,
+    string_share: f32,
     terms: ptr<function, SegmentTerms>,
 ) {
     let inv_length = (*row)[REST_INV_LENGTH];
@@ -224,7 +226,9 @@ fn elastic_terms(
     let volume_by_scale = 2.0 * s * gw;
     let force_by_scale = w * (volume_stiffness * s2 * volume_by_scale - likeness_by_scale);
     let slope2 = dot(slope, slope);
-    let pressure = larger(-tension, 0.0) * larger(gw, 0.0) / larger(slope2, LEAST_SLOPE2);
+    let by_slope = larger(gw, 0.0) / larger(slope2, LEAST_SLOPE2);
+    let pressure = larger(-tension, 0.0) * by_slope;
+    let string = string_share * larger(tension, 0.0) * by_slope;
     let propped = shear + pressure;
     let along = axial_stiffness - propped;
 
@@ -287,7 +291,7 @@ fn elastic_terms(
 
     // K = propped·1 + along·wwᵀ; p = Gᵀw. By the places K/l², with the mean turn KG/l.
     let inv_length2 = inv_length * inv_length;
-    var places = sym_transverse(propped * inv_length2, along * inv_length2, w);
+    var places = sym_transverse((propped + string) * inv_length2, (along - string) * inv_length2, w);
     var p = cross(w, slope);
     let g = slope * (propped * inv_length);
     let lever = p * (along * inv_length);

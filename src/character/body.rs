@@ -7,7 +7,7 @@ use glam::{Affine3A, DMat3, DQuat, DVec3, Mat3A, Vec3};
 use super::first_flesh::{FleshOptions, Limb, RestSkin, find_limbs, influences};
 use super::fit::{Figure, FittedMuscle, FittedPart, Layout, fit};
 use super::muscles::MuscleCourse;
-use super::scaling::stiffness_growth;
+use super::scaling::{acceleration_growth, stiffness_growth};
 use super::skin_binding::bind_skin;
 use super::skin_tree::SkinTree;
 use super::{CharacterAsset, LocalTransform};
@@ -281,6 +281,7 @@ fn stiffer(options: &FleshOptions, growth: f64) -> FleshOptions {
     let mut options = *options;
     // What is stiffened so as not to sag goes with its length by itself.
     options.material.youngs_modulus *= growth;
+    options.material.peak_stress *= growth;
     options.sag /= growth.sqrt();
     options
 }
@@ -301,7 +302,7 @@ impl Rods<'_> {
     fn at(&self, scale: Vec3) -> Result<Vec<RodSpec>, BuildError> {
         let bone = |joint: u32| self.bones.iter().position(|&bone| bone == joint).unwrap_or(0);
         let mut rods: Vec<RodSpec> =
-            self.muscles.iter().map(|muscle| self.fitted(muscle, bone)).collect::<Result<_, _>>()?;
+            self.muscles.iter().map(|muscle| self.fitted(muscle, scale, bone)).collect::<Result<_, _>>()?;
         rods.extend(self.courses.iter().map(|course| course.rod(scale, bone)));
         Ok(rods)
     }
@@ -323,8 +324,13 @@ impl Rods<'_> {
         Ok(flesh)
     }
 
-    /// The rod of a fitted muscle; `bone_of` gives a joint's bone.
-    fn fitted(&self, muscle: &FittedMuscle, bone_of: impl Fn(u32) -> usize) -> Result<RodSpec, BuildError> {
+    /// The rod of a fitted muscle, which is at the scale; `bone_of` gives a joint's bone.
+    fn fitted(
+        &self,
+        muscle: &FittedMuscle,
+        scale: Vec3,
+        bone_of: impl Fn(u32) -> usize,
+    ) -> Result<RodSpec, BuildError> {
         let name = |joint: u32| self.asset.skeleton.joints[joint as usize].name.as_str();
         let title = match muscle.part {
             FittedPart::Limb(limb) => {
@@ -339,7 +345,7 @@ impl Rods<'_> {
             rod.rest_gravity = DVec3::new(0.0, -9.81, 0.0);
         }
         rod.contraction = contraction(&rod);
-        rod.fascia = true;
+        rod.fascia = RodSpec::FASCIA * acceleration_growth(scale.as_dvec3());
         rod.carriers = muscle.carriers.map(&bone_of);
         for &(node, joint, holds) in &muscle.holds {
             rod = rod.attach(node, bone_of(joint), holds);
@@ -354,8 +360,8 @@ const FLEXED: f64 = 0.3;
 /// How much longer that makes its thinnest section, at most.
 const DRAWN: f64 = 0.3;
 
-/// How fitted flesh contracts: by no more stress than it bears, one force all along it, as fibres do that go from end to end, and so by that of its thinnest
-/// section; and its middle shortens, so that it bulges between its ends.
+/// How fitted flesh contracts: by no more stress than it bears, one force all along it, as fibres do that go from end to
+/// end, and so by that of its thinnest section; and its middle shortens, so that it bulges between its ends.
 fn contraction(rod: &RodSpec) -> Contraction {
     let segments = rod.nodes.len() - 1;
     let least_area = rod.nodes.iter().map(|node| node.section.area).fold(f64::INFINITY, f64::min);

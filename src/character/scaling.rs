@@ -26,7 +26,12 @@ fn radius_growth(scale: DVec3, along: DVec3) -> f64 {
 /// as much, which takes s² times the stress: so much stiffer, it keeps the shape that it had. Smaller flesh stays as it
 /// is.
 pub fn stiffness_growth(scale: DVec3) -> f64 {
-    volume_growth(scale).cbrt().max(1.0).powi(2)
+    acceleration_growth(scale).powi(2)
+}
+
+/// How much more flesh accelerates at a scale where it moves as before, and what keeps it in its bed is to bear.
+pub fn acceleration_growth(scale: DVec3) -> f64 {
+    volume_growth(scale).cbrt().max(1.0)
 }
 
 fn volume_growth(scale: DVec3) -> f64 {

@@ -8,10 +8,10 @@
 #![allow(clippy::needless_range_loop, reason = "entries are indexed as in the layout")]
 
 use super::check_health::WITHIN_REACH;
-use super::group::{Group, GroupRest};
+use super::group::{Group, GroupRest, unpadded};
 use super::lanes::{Entry, Lane, Lanes};
 use super::math::{Quaternion, V3};
-use super::predict::{rigid_motion, unpadded};
+use super::predict::rigid_motion;
 use crate::layout::{MAX_BONES, POSE, chain, input, node, rest};
 use crate::step::StepParams;
 
@@ -125,7 +125,7 @@ pub(super) fn lay<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::
         let from = carried(lanes, group.rest, &group.inputs[input::BONE_FROM..], index);
         let to = carried(lanes, group.rest, &group.inputs[input::BONE_TO..], index);
         let mut velocity = (to.0 - from.0) * inv_frame;
-        let mut spin = from.1.turn_to(lanes, to.1) * inv_frame;
+        let mut spin = from.1.turn_on(lanes, to.1) * inv_frame;
         if let Some(adrift) = &adrift {
             let there = adrift.centre + adrift.turn.rotate(lanes, place - adrift.carried_centre);
             place = place.or(lanes, there, adrift.flag);
@@ -162,7 +162,11 @@ pub(super) fn lay<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::
         ] {
             set(lanes, row, entry, zero, flag);
         }
-        V3::load(lanes, row, node::CONTACT_NORMAL).or(lanes, V3([zero; 3]), flag).store(lanes, row, node::CONTACT_NORMAL);
+        V3::load(lanes, row, node::CONTACT_NORMAL).or(lanes, V3([zero; 3]), flag).store(
+            lanes,
+            row,
+            node::CONTACT_NORMAL,
+        );
     }
     // What was known of the chain is no longer so.
     for (entry, value) in [
@@ -218,6 +222,7 @@ fn adrift<L: Lanes>(lanes: L, group: &Group<L::Scalar>, at: usize) -> Adrift<L::
     let known = known.min(motion.velocity.dot(motion.velocity).where_less(far, one, zero));
     let known = known.min(turn.dot(turn).where_less(lanes.splat(4.0), one, zero));
     let known = known.min(lanes.splat(0.25).where_less(turn.dot(turn), one, zero));
+    let turn = turn.normalised(lanes);
     let hangs = lanes.load(&group.inputs[input::HANGS]);
     let free = hangs.where_less(half, one, zero);
     let still = V3([zero; 3]);

@@ -47,8 +47,7 @@ pub(super) fn refer<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
     let mut here = carried(lanes, group, 0);
     for index in 0..count {
         let rest_row = group.rest.row(index);
-        let tie = lanes.at(rest_row, rest::FASCIA_TAUT) * taut
-            + lanes.at(rest_row, rest::FASCIA_ACTIVE) * activation;
+        let tie = lanes.at(rest_row, rest::FASCIA_TAUT) * taut + lanes.at(rest_row, rest::FASCIA_ACTIVE) * activation;
         lanes.store(tie, &mut group.row_mut(index)[node::TIE]);
         if index + 1 == count {
             break;

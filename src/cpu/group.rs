@@ -124,5 +124,14 @@ pub fn known<T: Copy + Into<f64>>(group: &Group<T>) -> bool {
 /// 1 where the second-order step is taken, else 0.
 #[inline(always)]
 pub fn second_order<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>) -> L::V {
-    lanes.load(&group.chains[chain::HISTORY]).max(lanes.splat(0.0)) * lanes.splat(params.second_order)
+    let history = lanes.load(&group.chains[chain::HISTORY]);
+    history.where_less(lanes.splat(1.0), lanes.splat(0.0), lanes.splat(params.second_order))
+}
+
+/// A mass of a node; padding has no radius and so no say.
+#[inline(always)]
+pub fn unpadded<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize, entry: usize) -> L::V {
+    let zero = lanes.splat(0.0);
+    let row = group.rest.row(index);
+    zero.where_less(lanes.at(row, rest::RADIUS), lanes.at(row, entry), zero)
 }

@@ -4,6 +4,11 @@ use std::ops::{Add, Mul, Neg, Sub};
 
 use super::lanes::{Entry, Lane, Lanes};
 
+/// The square of the most that a node goes on turning by in a substep, by [`Quaternion::turn_to`]: a quarter turn. What has
+/// turned by more goes on by less: beyond half a turn it would seem to turn the other way, and close to it a rate of turning
+/// is anything.
+pub const MOST_TURN2: f32 = 4.0;
+
 /// Three numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct V3<V>(pub [V; 3]);
@@ -202,6 +207,14 @@ impl<V: Lane> Quaternion<V> {
         let tiny = lanes.splat(1.0e-6);
         let w = w.where_less(lanes.splat(0.0), w.min(-tiny), w.max(tiny));
         relative.imaginary() * (lanes.splat(2.0) / w)
+    }
+
+    /// As [`Self::turn_to`], of what turns in a time step and is to go on so: [`MOST_TURN2`] at most.
+    #[inline(always)]
+    pub fn turn_on<L: Lanes<V = V>>(self, lanes: L, to: Self) -> V3<V> {
+        let turn = self.turn_to(lanes, to);
+        let most = lanes.splat(MOST_TURN2);
+        turn * (most / turn.dot(turn).max(most))
     }
 
     /// Turned the shortest way so that its w lies along a direction, which need not be a unit vector.

@@ -160,7 +160,7 @@ pub fn rounding<L: Lanes>(lanes: L, group: &Group<L::Scalar>, inv_step2: L::V, s
     let strain = lanes.at(first, rest::STRAIN_ROUNDING) * off * off;
     let turn = lanes.at(first, rest::TURN_ROUNDING) * off * off;
     let Stored { strain: of_strain, turn: of_turn } = standing.stored;
-    let of_strain = of_strain.max(-of_strain);
+    let (of_strain, of_turn) = (of_strain.max(-of_strain), of_turn.max(-of_turn));
     // Root by root: the product of what a step gone astray stores with anything may be more than f32 holds.
     let first_order = strain.sqrt() * of_strain.sqrt() + turn.sqrt() * of_turn.sqrt();
     let whole = of_strain + of_turn + standing.motion + standing.past.max(-standing.past);

@@ -13,7 +13,7 @@
 
 use super::carry::bone_of_slot;
 use super::fibres::{Excitation, fibre_stretch};
-use super::group::{Group, bones_move, contracts, has_planes, known, second_order};
+use super::group::{Group, bones_move, contracts, has_planes, known, second_order, unpadded};
 use super::holds::Placed;
 use super::lanes::{Entry, Lane, Lanes, unrolled};
 use super::math::{Mat3, Quaternion, V3};
@@ -59,8 +59,11 @@ where
         let (mut jump, mut jump_turn) = (zero3, zero3);
         if moving {
             let blend = lanes.load(&rest_row[rest::BONE_BLEND]);
-            let now = bone_motion(lanes, group, chain::BONE_PREV, chain::BONE_NOW, blend, place);
-            let older = bone_motion(lanes, group, chain::BONE_OLDER, chain::BONE_PREV, blend, place);
+            let arms = [rest::HOLD_PLACE, rest::NEXT_PLACE].map(|at| V3::load(lanes, rest_row, at));
+            let arm2 = arms[0].dot(arms[0]).max(arms[1].dot(arms[1]));
+            let reach = arm2.sqrt() + lanes.at(group.rest.row(0), rest::LENGTH);
+            let now = bone_motion(lanes, group, [chain::BONE_PREV, chain::BONE_NOW], blend, place, reach);
+            let older = bone_motion(lanes, group, [chain::BONE_OLDER, chain::BONE_PREV], blend, place, reach);
             let ratio = lanes.splat(params.h_over_last_h);
             (reference, reference_spin) = (now.0 * inv_h, now.1 * inv_h);
             (jump, jump_turn) = (now.0 - older.0 * ratio, now.1 - older.1 * ratio);
@@ -143,15 +146,17 @@ fn measure_fibres<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
     lanes.store(mean, &mut group.chains[chain::MEAN_STRETCH]);
 }
 
-/// How far the bones that carry a node, moving from one stored pose to another, carry a point (m) and turn it (rad).
+/// How far the bones that carry a node, moving from one stored pose to another, carry a point (m) and turn it (rad); a point
+/// that is farther from a bone than `reach` (m), as one as far as that. What is flung out would else be dragged round the
+/// faster the farther out it is.
 #[inline(always)]
 fn bone_motion<L: Lanes>(
     lanes: L,
     group: &Group<L::Scalar>,
-    from: usize,
-    to: usize,
+    poses: [usize; 2],
     blend: L::V,
     point: V3<L::V>,
+    reach: L::V,
 ) -> (V3<L::V>, V3<L::V>) {
     let one = lanes.splat(1.0);
     let mut slot = lanes.splat(0.0);
@@ -159,8 +164,8 @@ fn bone_motion<L: Lanes>(
         slot = blend.where_less(lanes.splat(next as f32), slot, lanes.splat(next as f32));
     }
     let blend = blend - slot;
-    let first = motion_of_bone(lanes, group, from, to, slot, point);
-    let second = motion_of_bone(lanes, group, from, to, slot + one, point);
+    let first = motion_of_bone(lanes, group, poses, slot, point, reach);
+    let second = motion_of_bone(lanes, group, poses, slot + one, point, reach);
     (first.0 + (second.0 - first.0) * blend, first.1 + (second.1 - first.1) * blend)
 }
 
@@ -169,10 +174,10 @@ fn bone_motion<L: Lanes>(
 fn motion_of_bone<L: Lanes>(
     lanes: L,
     group: &Group<L::Scalar>,
-    from: usize,
-    to: usize,
+    [from, to]: [usize; 2],
     slot: L::V,
     point: V3<L::V>,
+    reach: L::V,
 ) -> (V3<L::V>, V3<L::V>) {
     let two = lanes.splat(2.0);
     let (from, to) = (&group.chains[from..], &group.chains[to..]);
@@ -182,7 +187,10 @@ fn motion_of_bone<L: Lanes>(
     let to_frame = Quaternion([to[3], to[4], to[5], to[6]]);
     let turn = to_frame.product(from_frame.conjugate());
     let axis = turn.imaginary();
-    let swept = axis.cross(point - origin);
+    let arm = point - origin;
+    let reach2 = reach * reach;
+    let arm = arm * (reach2 / arm.dot(arm).max(reach2)).sqrt();
+    let swept = axis.cross(arm);
     let displacement = V3([to[0], to[1], to[2]]) - origin + (swept * turn.0[3] + axis.cross(swept)) * two;
     (displacement, from_frame.turn_to(lanes, to_frame))
 }
@@ -249,14 +257,6 @@ pub(super) fn rigid_motion<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> Rigi
         }
     }
     RigidMotion { centre, velocity, spin: spin_of(lanes, inertia, angular) }
-}
-
-/// A mass of a node; padding has no radius and so no say.
-#[inline(always)]
-pub(super) fn unpadded<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize, entry: usize) -> L::V {
-    let zero = lanes.splat(0.0);
-    let row = group.rest.row(index);
-    zero.where_less(lanes.at(row, rest::RADIUS), lanes.at(row, entry), zero)
 }
 
 /// See [`rigid_motion`]; no inertia gives no spin.

@@ -32,9 +32,13 @@
 //! A segment under pressure, N < 0, is stiffer against shear by |N|/Γ_w: its sections cannot tilt without shortening it
 //! further. Less of it, and one solve turns them by more than the way to balance and back. Taken as |N|Γ_w/|Γ|², which is
 //! the same where w is along the path, and nothing where the sections have yet to turn round. The negative rest, which
-//! lets a rod buckle, is left out of the blocks and stays in the forces. So is what a segment under tension resists
-//! turning with, N/Γ_w|y|²: where a solve starts, inertia has stretched a swinging rod by more than it ever will be, and
-//! the tension that this would count holds it back. [`super::solve_rods`] sees to it that no solve is led astray.
+//! lets a rod buckle, is left out of the blocks and stays in the forces.
+//!
+//! Of what a segment under tension resists turning with, N/Γ_w|y|², a share is counted (`string_share`): nothing where a
+//! solve starts from the prediction, to which inertia has stretched a swinging rod by more than it ever will be, and the
+//! tension that this would count holds it back; all of it where a solve starts again from where the chain stood. Without
+//! it a thin tendon under tension, EI/l² ≪ N, is thrown across its path by N l²/EI times the way to balance.
+//! [`super::solve_rods`] sees to it that no solve is led astray.
 //!
 //! Derivatives are by world displacements δc, by δs and by world rotation vectors α (of a) and β (of b), which
 //! turn a frame as q → exp(α/2) q. Let t = Im p/(1 + Re p) in the world's axes, the tangent of half the angle
@@ -320,13 +324,14 @@ pub fn segment_terms<L: Lanes>(
     row: &[Entry<L::Scalar>],
     reference: Reference<L::V>,
     excitation: Option<&Excitation<L::V>>,
+    string_share: L::V,
 ) -> SegmentTerms<L::V> {
     let strain = measure(lanes, a, b, lanes.at(row, rest::INV_LENGTH));
     let Some(excitation) = excitation else {
-        return elastic_terms(lanes, &strain, row, &reference);
+        return elastic_terms(lanes, &strain, row, &reference, string_share);
     };
     let reference = reference.shortened(lanes, excitation.shortening(lanes, row));
-    let mut terms = elastic_terms(lanes, &strain, row, &reference);
+    let mut terms = elastic_terms(lanes, &strain, row, &reference, string_share);
     let fibres = contract(lanes, fibre_stretch(lanes, &strain, row), row, excitation);
     add_fibres(lanes, &strain, row, &fibres, &mut terms);
     terms
@@ -339,6 +344,7 @@ fn elastic_terms<L: Lanes>(
     measured: &SegmentStrain<L::V>,
     row: &[Entry<L::Scalar>],
     reference: &Reference<L::V>,
+    string_share: L::V,
 ) -> SegmentTerms<L::V> {
     let (zero, half, two, three) = (lanes.splat(0.0), lanes.splat(0.5), lanes.splat(2.0), lanes.splat(3.0));
     let quarter = lanes.splat(0.25);
@@ -366,7 +372,9 @@ fn elastic_terms<L: Lanes>(
     let volume_by_scale = two * s * gw;
     let force_by_scale = w * (volume_stiffness * s2 * volume_by_scale - likeness_by_scale);
     let slope2 = slope.dot(slope);
-    let pressure = (-tension).max(zero) * gw.max(zero) / slope2.max(lanes.splat(LEAST_SLOPE2));
+    let by_slope = gw.max(zero) / slope2.max(lanes.splat(LEAST_SLOPE2));
+    let pressure = (-tension).max(zero) * by_slope;
+    let string = string_share * tension.max(zero) * by_slope;
     let propped = shear + pressure;
     let along = axial_stiffness - propped;
 
@@ -394,8 +402,7 @@ fn elastic_terms<L: Lanes>(
     // By s: (12), (14), (18), (19), (20); by Δ: (12), (13).
     let (lateral, difference) = (lanes.at(row, rest::LATERAL), lanes.at(row, rest::SCALE_DIFFERENCE));
     let three_s2 = three * s2;
-    let scale_force = lateral * (s - reference.scale) + volume_by_scale * volume_force
-        - rest_stretch * likeness_force
+    let scale_force = lateral * (s - reference.scale) + volume_by_scale * volume_force - rest_stretch * likeness_force
         + darboux.dot(moment)
         + three_s2 * (ou * volume_moment_u + ov * volume_moment_v);
     let scale_stiffness = lateral
@@ -417,7 +424,7 @@ fn elastic_terms<L: Lanes>(
 
     // K = propped·1 + along·wwᵀ; p = Gᵀw. By the places K/l², with the mean turn KG/l.
     let inv_length2 = inv_length * inv_length;
-    let places = Sym3::transverse(propped * inv_length2, along * inv_length2, w);
+    let places = Sym3::transverse((propped + string) * inv_length2, (along - string) * inv_length2, w);
     let p = w.cross(slope);
     let [gx, gy, gz] = (slope * (propped * inv_length)).0;
     let crossed = [[zero, -gz, gy], [gz, zero, -gx], [-gy, gx, zero]];

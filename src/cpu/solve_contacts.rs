@@ -4,12 +4,16 @@
 //! What it finds goes to the next `solve_rods` as quadratic terms. Penalties are stiff against the node's own
 //! inertia, k = β·m/h²: a node carrying the weight of n nodes sinks by n·g·h²/β. Of Coulomb's friction only the
 //! normal force λ is lagged: it is the one with which the last solve pressed, and the next may hold with μλ.
+//!
+//! What these terms store where the chain stood at the substep's start goes to START_POTENTIAL, with which the next
+//! solve of the same substep compares. Padding touches nothing.
 
-use super::group::{Group, has_planes};
+use super::group::{Group, has_planes, second_order, unpadded};
 use super::holds::Placed;
 use super::lanes::{Entry, Lane, Lanes};
 use super::math::V3;
-use crate::layout::{input, node, rest};
+use super::node_terms::contact_potential;
+use crate::layout::{chain, input, node, rest};
 use crate::step::StepParams;
 
 /// β: contact stiffness over m/h² (1). Lower sinks deeper; higher costs f32 digits.
@@ -35,14 +39,20 @@ where
     }
     let inv_h = lanes.splat(params.inv_h);
     let recovery = lanes.splat(RECOVERY_SPEED * params.h);
+    let inv_step = inv_h * (lanes.splat(1.0) + second_order(lanes, params, group) * lanes.splat(0.5));
+    let inv_step2 = inv_step * inv_step;
+    let mut stored = lanes.load(&group.chains[chain::START_POTENTIAL]);
     for index in 0..group.rest.node_count {
         let rest_row = group.rest.row(index);
         let row = group.row(index);
-        let pressed = lanes.load(&row[node::CONTACT_STIFFNESS]) * (zero - contact_gap(lanes, rest_row, row, &Placed::now(lanes, row))).max(zero);
+        let start = Placed::start(lanes, group, index);
+        let before = contact_potential(lanes, inv_step2, rest_row, row, &start);
+        let depth = zero - contact_gap(lanes, rest_row, row, &Placed::now(lanes, row));
+        let pressed = lanes.load(&row[node::CONTACT_STIFFNESS]) * depth.max(zero);
         let place = V3::load(lanes, row, node::PLACE);
         let moved = V3::load(lanes, row, node::MOVED);
         let radius = lanes.load(&rest_row[rest::RADIUS]) * lanes.load(&row[node::SCALE]);
-        let stiffness = lanes.splat(CONTACT_STIFFNESS) * lanes.load(&rest_row[rest::MASS]) * inv_h * inv_h;
+        let stiffness = lanes.splat(CONTACT_STIFFNESS) * unpadded(lanes, group, index, rest::MASS) * inv_h * inv_h;
 
         let far = lanes.splat(1.0e30);
         let (mut gap, mut normal, mut offset, mut friction) = (far, V3([zero; 3]), zero, zero);
@@ -76,7 +86,9 @@ where
         lanes.store(offset + allowed + depth, &mut row[node::CONTACT_OFFSET]);
         lanes.store(active, &mut row[node::CONTACT_STIFFNESS]);
         lanes.store(friction * pressed, &mut row[node::FRICTION_LIMIT]);
+        stored = stored + (contact_potential(lanes, inv_step2, rest_row, group.row(index), &start) - before);
     }
+    lanes.store(stored, &mut group.chains[chain::START_POTENTIAL]);
 }
 
 /// Distance of a node's sphere from the plane that `solve_contacts` handed over, negative inside.

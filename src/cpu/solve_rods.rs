@@ -25,7 +25,7 @@ use super::node_terms::{add_contact, add_inertia, add_surface_bending};
 use super::potential::{rounding, standing};
 use super::predict::SCALE_LIMIT;
 use super::rod_energies::{Reference, Section, SegmentTerms, UNKNOWNS, Vec7, segment_terms};
-use crate::layout::{chain, node, scratch};
+use crate::layout::{chain, node, rest, scratch};
 use crate::step::StepParams;
 
 /// The least pivot, over the diagonal entry that it is what is left of. In exact arithmetic no pivot is below the
@@ -143,7 +143,19 @@ where
     lanes.store(astray.max(lanes.load(&group.chains[chain::ROUGH])), &mut group.chains[chain::ROUGH]);
     let elastic_alone = !(CONTRACTING || has_planes(group.inputs));
     let potential = if elastic_alone { reached.stored.whole() } else { -one };
+    // A guide turns with the path through it.
+    let potential = half.where_less(guided(lanes, group), -one, potential);
     lanes.store(potential, &mut group.chains[chain::POTENTIAL]);
+}
+
+/// Flags chains of which a node slides along a guide.
+#[inline(always)]
+fn guided<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> L::V {
+    let mut flag = lanes.splat(0.0);
+    for index in (0..group.rest.node_count).filter(|&index| group.rest.slides[index]) {
+        flag = flag.max(lanes.load(&group.rest.row(index)[rest::SLIDES]));
+    }
+    flag
 }
 
 /// Flags which of the flagged chains have risen, or are no longer numbers.
@@ -215,6 +227,7 @@ where
     let zero = lanes.splat(0.0);
     let count = group.rest.node_count;
     let touching = has_planes(group.inputs);
+    let string_share = if again.is_some() { lanes.splat(1.0) } else { zero };
     let least_pivot = lanes.splat(LEAST_PIVOT / f32::EPSILON) * lanes.epsilon();
 
     let mut block = [[zero; UNKNOWNS]; UNKNOWNS];
@@ -233,7 +246,7 @@ where
                 excitation.prev_stretch = lanes.load(&group.row(index)[node::PREV_FIBRE_STRETCH]);
             }
             let reference = Reference::of(lanes, group, index);
-            terms = segment_terms(lanes, [here, next], rest_row, reference, excitation.as_ref());
+            terms = segment_terms(lanes, [here, next], rest_row, reference, excitation.as_ref(), string_share);
             unrolled!(for i in 0..7 {
                 rhs[i] = rhs[i] - terms.gradient_a[i];
                 for k in 0..=i {

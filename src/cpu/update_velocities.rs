@@ -11,16 +11,10 @@ use super::solve_rods::ROUGH;
 use crate::layout::{chain, node};
 use crate::step::StepParams;
 
-/// The square of the most that a node goes on turning by in a substep, by [`Quaternion::turn_to`]: a quarter turn. What has
-/// turned by more goes on by less: beyond half a turn it would seem to turn the other way, and close to it a rate of turning
-/// is anything.
-pub const MOST_TURN2: f32 = 4.0;
-
 /// First order: rate = change/h. Second order (BDF2): rate = (3·change − last change)/2h.
 #[inline(always)]
 pub fn update_velocities<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>) {
     let (one, half) = (lanes.splat(1.0), lanes.splat(0.5));
-    let most_turn2 = lanes.splat(MOST_TURN2);
     let inv_h = lanes.splat(params.inv_h);
     let half_history = second_order(lanes, params, group) * half;
     let of_move = inv_h * (one + half_history);
@@ -31,8 +25,7 @@ pub fn update_velocities<L: Lanes>(lanes: L, params: &StepParams, group: &mut Gr
         let moved = V3::load(lanes, row, node::MOVED);
         let scaled = lanes.load(&row[node::SCALE]) - lanes.load(&row[node::PREV_SCALE]);
         let turned =
-            Quaternion::load(lanes, row, node::PREV_FRAME).turn_to(lanes, Quaternion::load(lanes, row, node::FRAME));
-        let turned = turned * (most_turn2 / turned.dot(turned).max(most_turn2));
+            Quaternion::load(lanes, row, node::PREV_FRAME).turn_on(lanes, Quaternion::load(lanes, row, node::FRAME));
         let solved = moved - V3::load(lanes, row, node::PREDICTED_MOVE);
         let velocity = V3::load(lanes, row, node::VELOCITY) + solved * of_move;
         let rate = scaled * of_move - lanes.load(&row[node::OLDER_SCALING]) * of_older;

@@ -130,7 +130,11 @@ mod tests {
     /// The ways in which a rod of 1 m on two bones jumps when its bones go from a pose to the next of a list.
     fn jumps(poses: &[[Pose; 2]]) -> Vec<(Option<usize>, usize)> {
         let bones = [Pose::IDENTITY, Pose::from_translation(DVec3::X)];
-        let rod = RodSpec::straight("rod", DVec3::ZERO, DVec3::X, 4, 0.05).attach(0, 0, Holds::CLAMP).attach(4, 1, Holds::CLAMP);
+        let rod = RodSpec::straight("rod", DVec3::ZERO, DVec3::X, 4, 0.05).attach(0, 0, Holds::CLAMP).attach(
+            4,
+            1,
+            Holds::CLAMP,
+        );
         let flesh = Flesh::build(&[rod], &bones).unwrap();
         let mut motion = BoneMotion::still(&bones, &Pose::IDENTITY);
         let (mut told, frame) = (Vec::new(), FrameReport { substeps: 4, simulated: 0.02, asked: 0.02 });
@@ -147,7 +151,8 @@ mod tests {
 
     #[test]
     fn what_goes_on_or_stops_does_not_jump_however_fast_it_is() {
-        let steady: Vec<_> = (0..20).map(|k| both(1.9 * f64::from(k * k) / 2.0)).chain([both(343.0), both(343.0)]).collect();
+        let steady: Vec<_> =
+            (0..20).map(|k| both(1.9 * f64::from(k * k) / 2.0)).chain([both(343.0), both(343.0)]).collect();
         let told = jumps(&steady);
         println!("accelerated by 1.9 lengths a frame², to 34 lengths a frame, and stopped at once: {told:?}");
         assert!(told.is_empty());

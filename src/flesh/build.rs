@@ -93,7 +93,7 @@ impl Flesh {
         let chains: Vec<Chain> = chains.into_iter().flatten().collect();
         let places = || rods.iter().flat_map(|rod| &rod.nodes).map(|node| node.place);
         let size = places().fold(DVec3::NEG_INFINITY, DVec3::max) - places().fold(DVec3::INFINITY, DVec3::min);
-        let size = if rods.is_empty() { 0.0 } else { size.length() };
+        let size = if rods.is_empty() { f64::INFINITY } else { size.length() };
         let mut reaches = vec![f64::INFINITY; bones.len()];
         for chain in &chains {
             for &bone in &chain.bones {
@@ -134,7 +134,9 @@ impl Flesh {
         let carried = |first: &[Entry<f32>], row: &[Entry<f32>]| {
             std::array::from_fn(|lane| {
                 first[rest::TIED][lane] != 0.0
-                    || [rest::FREE_PLACE, rest::FREE_FRAME, rest::FREE_SCALE].iter().any(|&entry| row[entry][lane] == 0.0)
+                    || [rest::FREE_PLACE, rest::FREE_FRAME, rest::FREE_SCALE]
+                        .iter()
+                        .any(|&entry| row[entry][lane] == 0.0)
                     || row[rest::SLIDES][lane] != 0.0
                     || row[rest::CARRIED][lane] != 0.0
             })
@@ -246,14 +248,15 @@ fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpe
         group.has_stiff_fibres |= in_series > 0.0 || material(j).fibre_modulus > 0.0;
     }
     group.has_stiff_fibres |= rod.contraction.passive > 0.0;
-    let slots = attach(group, lane, rod, &poses, bones);
+    let bones_along = attach(group, lane, rod, &poses, bones);
     if rod.rigid {
         for j in 0..count {
             group.rows[j * rest::ENTRIES + rest::FREE_SCALE][lane] = 0.0;
             group.held[j] = true;
         }
     }
-    if rod.fascia {
+    // Free flesh has no bed.
+    if rod.fascia > 0.0 && !bones_along.is_empty() {
         tie(group, lane, rod);
     }
     let clamped = rod.attachments.iter().any(|attachment| attachment.holds.place && attachment.holds.frame);
@@ -270,7 +273,7 @@ fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpe
         name: rod.name.clone(),
         group: index,
         lane,
-        bones: slots,
+        bones: bones_along,
         rest: poses,
         sections: rod.nodes.iter().map(|node| node.section).collect(),
         fibres: rod.fibres.clone(),
@@ -475,15 +478,18 @@ pub(super) fn bones_along(rod: &RodSpec) -> (Vec<usize>, Vec<(Attachment, usize)
 /// Writes what bones hold and carry, and of a free chain what the root carries; returns the chain's bones.
 fn attach(group: &mut GroupRest<f32>, lane: usize, rod: &RodSpec, poses: &[Pose], bones: &[Pose]) -> Vec<usize> {
     let (along_rod, held) = bones_along(rod);
-    let (Some((first, _)), Some((last, _))) = (held.first(), held.last()) else {
+    if along_rod.is_empty() {
         group.has_free_chain = true;
         for (j, pose) in poses.iter().enumerate() {
             write_local(&mut group.rows[j * rest::ENTRIES..][..rest::ENTRIES], rest::HOLD_PLACE, lane, pose);
         }
         return along_rod;
-    };
+    }
     group.bone_count = group.bone_count.max(along_rod.len());
-    let both_ends = first.node == 0 && first.holds.place && last.node + 1 == poses.len() && last.holds.place;
+    let holds_place = |at: Option<&(Attachment, usize)>, node: usize| {
+        at.is_some_and(|(attachment, _)| attachment.node == node && attachment.holds.place)
+    };
+    let both_ends = holds_place(held.first(), 0) && holds_place(held.last(), poses.len() - 1);
     let local = |slot: usize, j: usize| bones[along_rod[slot.min(along_rod.len() - 1)]].inverse() * poses[j];
     for (j, blend) in carriers(rod, &held, poses).into_iter().enumerate() {
         let row = &mut group.rows[j * rest::ENTRIES..][..rest::ENTRIES];
@@ -494,7 +500,7 @@ fn attach(group: &mut GroupRest<f32>, lane: usize, rod: &RodSpec, poses: &[Pose]
         write_local(row, rest::HOLD_PLACE, lane, &local(slot, j));
         write_local(row, rest::NEXT_PLACE, lane, &local(slot + 1, j));
         row[rest::CARRIED][lane] = if both_ends { 1.0 } else { 0.0 };
-        group.carried[j] |= both_ends || rod.fascia;
+        group.carried[j] |= both_ends || rod.fascia > 0.0;
     }
     for (attachment, slot) in &held {
         group.held[attachment.node] = true;
@@ -502,7 +508,8 @@ fn attach(group: &mut GroupRest<f32>, lane: usize, rod: &RodSpec, poses: &[Pose]
         group.slides[attachment.node] |= attachment.holds.guide;
         let row: &mut [Entry<f32>] = &mut group.rows[attachment.node * rest::ENTRIES..][..rest::ENTRIES];
         let turn_slot = if attachment.holds.socket { slot.saturating_sub(1) } else { *slot };
-        let held = Pose { translation: bones[attachment.bone].translation, rotation: bones[along_rod[turn_slot]].rotation };
+        let held =
+            Pose { translation: bones[attachment.bone].translation, rotation: bones[along_rod[turn_slot]].rotation };
         write_local(row, rest::HOLD_PLACE, lane, &(held.inverse() * poses[attachment.node]));
         row[rest::TURN_SLOT][lane] = turn_slot as f32;
         let free = |held: bool| if held { 0.0 } else { 1.0 };
@@ -511,6 +518,8 @@ fn attach(group: &mut GroupRest<f32>, lane: usize, rod: &RodSpec, poses: &[Pose]
         row[rest::FREE_SCALE][lane] = free(attachment.holds.scale);
         row[rest::SLIDES][lane] = if attachment.holds.guide && !attachment.holds.place { 1.0 } else { 0.0 };
         row[rest::HOLD_SLOT][lane] = *slot as f32;
+        // What holds it carries it alone.
+        row[rest::BONE_BLEND][lane] = row[rest::BONE_BLEND][lane].min(*slot as f32);
     }
     along_rod
 }
@@ -535,7 +544,7 @@ fn carriers(rod: &RodSpec, held: &[(Attachment, usize)], poses: &[Pose]) -> Vec<
     (0..poses.len()).map(blend).collect()
 }
 
-/// How far fascia lets a section sag under its weight, over its radius.
+/// How far fascia lets a section sag under [`RodSpec::fascia`], over its radius.
 const SAG: f64 = 0.15;
 
 /// How firmly fascia ties a section, over what its tension and the path's bend draw it out of its bed with: tension over
@@ -558,8 +567,8 @@ fn tie(group: &mut GroupRest<f32>, lane: usize, rod: &RodSpec) {
         let held = at(group, j, rest::FREE_PLACE) == 0.0 || at(group, j, rest::SLIDES) != 0.0;
         let by = if held { 0.0 } else { 1.0 / radius };
         let tied = [
-            (rest::FASCIA, at(group, j, rest::MASS) * 9.81 / SAG * by),
-            (rest::FASCIA_TAUT, FIRM * strongest(rest::AXIAL) * by),
+            (rest::FASCIA, at(group, j, rest::MASS) * rod.fascia / SAG * by),
+            (rest::FASCIA_TAUT, FIRM * (strongest(rest::AXIAL) + strongest(rest::FIBRE_STIFFNESS)) * by),
             (rest::FASCIA_ACTIVE, FIRM * strongest(rest::ACTIVE).max(strongest(rest::SERIES)) * by),
         ];
         // An end that no bone holds turns as built.

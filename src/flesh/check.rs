@@ -144,7 +144,13 @@ fn check_carriers(rod: &RodSpec, bone_count: usize) -> Result<(), BuildError> {
     }
     for (carrier, &bone) in bones.iter().enumerate() {
         if bone >= bone_count {
-            return Err(BuildError::NoSuch { rod: name(), attachment: carrier, field: "bone", index: bone, count: bone_count });
+            return Err(BuildError::NoSuch {
+                rod: name(),
+                attachment: carrier,
+                field: "bone",
+                index: bone,
+                count: bone_count,
+            });
         }
     }
     let (along, slots) = bones_along(rod);
@@ -157,7 +163,14 @@ fn check_carriers(rod: &RodSpec, bone_count: usize) -> Result<(), BuildError> {
     }
     let last = along.len().saturating_sub(1) as f64;
     for (node, &carrier) in nodes.iter().enumerate() {
-        range(rod, format_args!("carriers.nodes[{node}]"), carrier, 0.0, last, "between the first and the last of carriers.bones")?;
+        range(
+            rod,
+            format_args!("carriers.nodes[{node}]"),
+            carrier,
+            0.0,
+            last,
+            "between the first and the last of carriers.bones",
+        )?;
     }
     Ok(())
 }
@@ -174,9 +187,12 @@ fn check_fibres(rod: &RodSpec) -> Result<(), BuildError> {
             range(rod, format_args!("fibres[{k}][{j}].offset"), away, 0.0, 1.0e3, "finite, within 10³ m of its node")?;
         }
     }
+    range(rod, "fascia", rod.fascia, 0.0, 1.0e6, "between 0 and 10⁶ m/s²")?;
     let c = &rod.contraction;
-    for (j, &share) in c.contractile.iter().enumerate() {
-        range(rod, format_args!("contraction.contractile[{j}]"), share, 0.0, 1.0, "between 0 and 1")?;
+    for (field, shares) in [("contractile", &c.contractile), ("shortens", &c.shortens)] {
+        for (j, &share) in shares.iter().enumerate() {
+            range(rod, format_args!("contraction.{field}[{j}]"), share, 0.0, 1.0, "between 0 and 1")?;
+        }
     }
     range(rod, "contraction.peak_force", c.peak_force.unwrap_or(0.0), 0.0, 1.0e12, "between 0 and 10¹² N")?;
     let optimal = c.optimal_stretch.unwrap_or(1.0);

@@ -11,8 +11,8 @@ mod spec;
 mod state;
 
 pub(crate) use bone_motion::BoneMotion;
-pub(crate) use build::spacing;
 pub(crate) use build::LIVELY;
+pub(crate) use build::spacing;
 pub use build::{Chain, Flesh};
 pub(crate) use bundle::frames_along;
 pub use bundle::{Bundle, Disc, Fibre};

@@ -46,9 +46,15 @@ impl FleshState {
         };
         let rest_row = wide(flesh.groups()[info.group].row(segment));
         let followed = flesh.groups()[info.group].has_fascia;
-        let reference =
-            if followed { Reference::followed(lanes, &a) } else { Reference::built(lanes, &rest_row) };
-        segment_terms(lanes, [Section::load(lanes, &a), Section::load(lanes, &b)], &rest_row, reference, Some(&excitation))
+        let reference = if followed { Reference::followed(lanes, &a) } else { Reference::built(lanes, &rest_row) };
+        segment_terms(
+            lanes,
+            [Section::load(lanes, &a), Section::load(lanes, &b)],
+            &rest_row,
+            reference,
+            Some(&excitation),
+            lanes.splat(0.0),
+        )
     }
 
     /// What a chain does as a muscle; `substep` (s) is the last one.

@@ -93,9 +93,10 @@ pub struct RodSpec {
     pub attachments: Vec<Attachment>,
     /// Which bones carry which nodes; none for those that hold it, by arc length from one to the next.
     pub carriers: Carriers<usize>,
-    /// Whether fascia ties each section softly across its path to where its bones carry it, and flesh that they let in
-    /// rests shorter and thicker instead of being pressed: muscles in a body. Off for free flesh.
-    pub fascia: bool,
+    /// Acceleration (m/s²) under which fascia lets a section sag by 0.15 of its radius, 0 to 10⁶: it ties each section
+    /// softly across its path to where its bones carry it, and flesh that they let in rests shorter and thicker instead
+    /// of being pressed. [`RodSpec::FASCIA`] for a muscle in a body; 0 for free flesh.
+    pub fascia: f64,
     /// A direction near which the sections' u axes lie, or `None` for any; without a say where there are fibres.
     pub u_axis: Option<DVec3>,
     /// `fibres[k][j]` is fibre k where it passes node j; none for a rod that is one fibre along its axis.
@@ -138,6 +139,9 @@ pub struct Contraction {
 }
 
 impl RodSpec {
+    /// [`RodSpec::fascia`] of a muscle that keeps its bed on Earth.
+    pub const FASCIA: f64 = 9.81;
+
     /// A straight rod of equal round sections (m) between two places (m).
     pub fn straight(name: impl Into<String>, from: DVec3, to: DVec3, segments: usize, radius: f64) -> Self {
         let nodes =
@@ -209,7 +213,9 @@ pub enum BuildError {
         scale: glam::Vec3,
     },
     /// A bone that holds a rod and is not among those that carry it, or not in their order.
-    #[error("rod `{rod}`: `attachments[{attachment}]` holds node {node} by a bone that `carriers.bones` does not come to there; list the bones in the order of the nodes")]
+    #[error(
+        "rod `{rod}`: `attachments[{attachment}]` holds node {node} by a bone that `carriers.bones` does not come to there; list the bones in the order of the nodes"
+    )]
     CarrierOrder {
         /// The rod's name.
         rod: String,

@@ -122,10 +122,17 @@ impl FleshState {
 
     /// Where a chain's bones alone carry one of its nodes; a free chain's go with `root`.
     pub(crate) fn carried(&self, flesh: &Flesh, chain: usize, node: usize, root: &Pose) -> Pose {
-        let rest = &flesh.chains[chain].rest[node];
-        let Some(([first, second], along)) = flesh.carriers(chain, node) else { return *root * *rest };
-        let by = |bone: usize| self.motion.to[bone] * flesh.bones[bone].inverse() * *rest;
-        let (first, second) = (by(first), by(second));
+        let info = &flesh.chains[chain];
+        let (rest, row) = (&info.rest[node], flesh.groups[info.group].row(node));
+        let entry = |entry: usize| f64::from(row[entry][info.lane]);
+        let (slot, turn_slot) = (entry(rest::HOLD_SLOT) as usize, entry(rest::TURN_SLOT) as usize);
+        let along = (entry(rest::BONE_BLEND) - slot as f64).max(0.0);
+        let by = |slot: usize, turn_slot: usize| {
+            let (bone, turn) = (info.bone_in_slot(slot)?, info.bone_in_slot(turn_slot)?);
+            let frame = |poses: &[Pose]| Pose::new(poses[bone].translation, poses[turn].rotation);
+            Some(frame(&self.motion.to) * frame(&flesh.bones).inverse() * *rest)
+        };
+        let (Some(first), Some(second)) = (by(slot, turn_slot), by(slot + 1, slot + 1)) else { return *root * *rest };
         let near = if first.rotation.dot(second.rotation) < 0.0 { -second.rotation } else { second.rotation };
         Pose::new(
             first.translation.lerp(second.translation, along),

@@ -6,17 +6,17 @@ use super::{
 use super::{chain, input, node, rest, scratch};
 use crate::cpu::{
     check_health::{
-        FINITE, FOLDED, LEAST_FILL, LEAST_TURN_DOT2, MOST_OFF, MOST_STRETCH, MOST_SWELLING, PATIENCE, SHAPE_HASTE, TAUT,
-        WITHIN_REACH,
+        FINITE, FOLDED, LEAST_FILL, LEAST_TURN_DOT2, MOST_OFF, MOST_STRETCH, MOST_SWELLING, PATIENCE, SHAPE_HASTE,
+        TAUT, WITHIN_REACH,
     },
     fascia::{LEAST_LENGTH, TRACE},
     fibres::{GAUSS, RESTING, TOE},
+    math::MOST_TURN2,
     potential::{MOST_ROUNDING, PIVOT_ROUNDINGS},
     predict::{SCALE_LIMIT, SLENDER},
     rod_energies::{LEAST_SLOPE2, STEEPER, THIN, UNKNOWNS},
     solve_contacts::{CONTACT_STIFFNESS, RECOVERY_SPEED},
-    solve_rods::{ENOUGH, LEAST_PIVOT, LEAST_SCALE, LEAST_SHARE, MOST_SCALE, ROUGH, STIFFENED, SHORTENINGS},
-    update_velocities::MOST_TURN2,
+    solve_rods::{ENOUGH, LEAST_PIVOT, LEAST_SCALE, LEAST_SHARE, MOST_SCALE, ROUGH, SHORTENINGS, STIFFENED},
 };
 use crate::skin::{ModelPose, SectionMatrix, SectionWeight, SkinSection, SkinVertex};
 use crate::step::StepParams;

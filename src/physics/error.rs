@@ -16,9 +16,17 @@ pub enum StepError {
     /// A time step out of range.
     #[error("dt is {0} s; it must be between 10⁻⁶ and 10 s (skip the step instead of passing 0)")]
     BadTimeStep(f64),
-    /// Zero substeps or iterations.
+    /// Zero substeps, iterations or retries.
     #[error("config.{0} is 0; it must be at least 1")]
     ZeroCount(&'static str),
+    /// More retries than a chain can have any use for.
+    #[error("config.retries is {given}; it must be at most {most}")]
+    ManyRetries {
+        /// How many were asked for.
+        given: u32,
+        /// How many there may be.
+        most: u32,
+    },
     /// A handle whose instance was removed. A handle of another `Physics` may name one of this one's.
     #[error("the flesh handle names no instance; it was removed")]
     NoSuchFlesh,

@@ -35,6 +35,8 @@ pub(crate) struct Instance {
     pub skin_inputs: SkinInputs,
     pub section_matrices: Vec<SectionMatrix>,
     pub vertices: SkinnedVertices,
+    /// Whether it is where it was put in and nothing said otherwise: the first pose of its bones is then where it starts.
+    pub fresh: bool,
     /// Whether the host changed the state since a GPU last took it.
     pub changed: bool,
 }
@@ -58,7 +60,7 @@ impl Instance {
             health: Health::default(),
         };
         let (skin_inputs, section_matrices, vertices) = Default::default();
-        Self { flesh, skin, state, skin_inputs, section_matrices, vertices, changed: true }
+        Self { flesh, skin, state, skin_inputs, section_matrices, vertices, fresh: true, changed: true }
     }
 
     pub fn reset(&mut self) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::instance::{Instance, InstanceState};
 use crate::Pose;
-use crate::flesh::{BoneMotion, Flesh};
+use crate::flesh::{BoneMotion, Flesh, GroupState};
 use crate::layout::{LANES, chain, input, node};
 
 /// Number of the format in which snapshots are serialised. Another field in a state is another format.
@@ -210,7 +210,7 @@ impl SavedFlesh {
         Err(SnapshotError::OtherFlesh { difference })
     }
 
-    /// Whether what the next step takes for granted is sound; nodes that are not are put back to rest by it.
+    /// Whether what the next step takes for granted is sound; chains whose nodes are not are laid anew by it.
     fn check_values(&self) -> Result<(), SnapshotError> {
         let InstanceState { nodes, bones, root, excitations, activations, palette, .. } = &self.state;
         let BoneMotion { from, to, root: roots, time } = &nodes.motion;
@@ -220,6 +220,7 @@ impl SavedFlesh {
             (nodes.origins.iter().all(|origin| origin.abs().max_element() <= 2.0e9), "origins"),
             (excitations.iter().chain(activations).all(|value| (0.0..=10.0).contains(value)), "activations"),
             (palette.iter().flatten().flatten().all(|value| value.is_finite()), "palette matrices"),
+            (nodes.groups.iter().all(has_sound_chains), "chain rows"),
         ] {
             if !sound {
                 return Err(SnapshotError::NotSound(what));
@@ -227,6 +228,18 @@ impl SavedFlesh {
         }
         Ok(())
     }
+}
+
+/// Whether what a group's chains remember of the last substep is something that they can.
+fn has_sound_chains(group: &GroupState) -> bool {
+    let within =
+        |entry: usize, low: f32, high: f32| group.chains[entry].iter().all(|value| (low..=high).contains(value));
+    within(chain::HISTORY, -1.0e9, 1.0)
+        && within(chain::RESETS, 0.0, 16_777_216.0)
+        && within(chain::UNWELL, 0.0, 1.0e3)
+        && [chain::START_POTENTIAL, chain::POTENTIAL, chain::MEAN_STRETCH]
+            .into_iter()
+            .all(|entry| within(entry, f32::MIN, f32::MAX))
 }
 
 #[cfg(feature = "serde")]

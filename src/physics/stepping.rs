@@ -2,9 +2,9 @@
 
 use super::instance::InstanceState;
 use super::{ActiveBackend, Health, Instance, Physics, StepError, instances};
-use crate::flesh::{Flesh, FleshState, FrameInputs};
 use crate::cpu::{Frame, Threads};
-use crate::step::{FrameReport, Stage, StepParams, schedule};
+use crate::flesh::{Flesh, FleshState, FrameInputs};
+use crate::step::{FrameReport, MOST_RETRIES, Stage, StepConfig, StepParams, schedule};
 use crate::timing::{StageClock, stage_scope};
 use crate::{HalfSpace, Pose};
 
@@ -30,10 +30,14 @@ impl Physics {
 
     pub(crate) fn check_step(&self, dt: f64) -> Result<(), StepError> {
         check_time_step(dt)?;
-        for (count, name) in [(self.config.substeps, "substeps"), (self.config.iterations, "iterations"), (self.config.retries, "retries")] {
+        let StepConfig { substeps, iterations, retries, .. } = self.config;
+        for (count, name) in [(substeps, "substeps"), (iterations, "iterations"), (retries, "retries")] {
             if count == 0 {
                 return Err(StepError::ZeroCount(name));
             }
+        }
+        if retries > MOST_RETRIES {
+            return Err(StepError::ManyRetries { given: retries, most: MOST_RETRIES });
         }
         if !(self.config.jump > 0.0) {
             return Err(StepError::BadJump(self.config.jump));

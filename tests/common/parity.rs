@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
-use sinew::flesh::{Bundle, Contraction, Disc, Flesh, Holds, RodSpec};
+use sinew::flesh::{Bundle, Carriers, Contraction, Disc, Flesh, Holds, RodSpec};
 use sinew::layout::{LANES, chain, node, rest};
 use sinew::scenes::Cantilevers;
 use sinew::step::{Integrator, Stage, StepConfig};
@@ -82,6 +82,22 @@ fn moving_bones(step: usize) -> Vec<Pose> {
 /// Two bones that draw a rod out to 1.1 times its length.
 fn parting_bones(step: usize) -> Vec<Pose> {
     vec![Pose::IDENTITY, Pose::from_translation(DVec3::X * (1.0 + 0.025 * (step as f64).min(4.0)))]
+}
+
+/// As [`moving_bones`], and in the thirteenth step both elsewhere at once, together.
+fn bones_elsewhere(step: usize) -> Vec<Pose> {
+    let jump = Pose::new(DVec3::new(40.0, -3.0, 7.0), DQuat::from_scaled_axis(DVec3::new(1.0, -0.4, 0.3)));
+    let there = if step > 12 { jump } else { Pose::IDENTITY };
+    moving_bones(step).into_iter().map(|bone| there * bone).collect()
+}
+
+/// As [`moving_bones`], and in the thirteenth step one of them elsewhere at once.
+fn bones_torn_apart(step: usize) -> Vec<Pose> {
+    let mut bones = moving_bones(step);
+    if step > 12 {
+        bones[1].translation.z += 30.0;
+    }
+    bones
 }
 
 /// Three bones along a limb of 1.2 m that bends at its two joints.
@@ -197,7 +213,12 @@ pub fn jerked() -> [Scene; 2] {
     with_all.planes = vec![HalfSpace { normal: DVec3::Z, offset: -0.04, friction: 0.5 }];
     with_all.config.integrator = Integrator::SecondOrder;
     with_all.config.iterations = 2;
-    [alone, with_all]
+    let mut scenes = [alone, with_all];
+    for scene in &mut scenes {
+        // They are to be followed, however far they go.
+        scene.config.jump = f64::INFINITY;
+    }
+    scenes
 }
 
 /// Muscles of every law of contraction that go over three bones at rest, and are activated at once.
@@ -271,6 +292,25 @@ pub fn scenes() -> Vec<Scene> {
     let mut scene = Scene::new("muscles", &muscles(), joint_bones);
     scene.activation = 0.7;
     scenes.push(scene);
+
+    // Let in by bones that bend, in a bed beside a floor; one ends in a socket.
+    let tied = |index: usize| {
+        let aside = DVec3::new(0.0, 0.05, 0.15 * index as f64);
+        let mut rod = RodSpec::straight(format!("tied {index}"), aside, aside + DVec3::X * 1.2, 11, 0.03);
+        rod.material = Material { peak_stress: 5.0e4, ..soft() };
+        rod.fascia = RodSpec::FASCIA;
+        let nodes = (0..12).map(|j| f64::from(j) * 2.0 / 11.0).collect();
+        rod.carriers = Carriers { bones: vec![0, 1, 2], nodes };
+        rod.attach(0, 0, Holds::CLAMP).attach(11, 2, if index == 0 { Holds::SOCKET } else { Holds::CLAMP })
+    };
+    let mut scene = Scene::new("tied in their beds", &[tied(0), tied(1)], joint_bones);
+    scene.activation = 0.5;
+    scene.planes = vec![HalfSpace { normal: DVec3::Z, offset: -0.02, friction: 0.5 }];
+    scene.config.iterations = 2;
+    scenes.push(scene);
+
+    scenes.push(Scene::new("elsewhere at once", &bridge, bones_elsewhere));
+    scenes.push(Scene::new("torn apart", &bridge, bones_torn_apart));
 
     let mut skinned = bridge.clone();
     skinned.extend(rods(DVec3::NEG_Z, x + DVec3::NEG_Z, 0.05, &[6], soft()));
@@ -403,12 +443,15 @@ fn difference(cpu: &[Rows], gpu: &[Rows], scales: Scales) -> (f32, String) {
     worst
 }
 
-/// Targets of lanes that hold nothing and stretches of lanes whose fibres have no say are nobody's: the CPU writes a
-/// group's, the GPU a chain's.
+/// Targets of lanes that hold nothing and stretches of lanes whose fibres have no say are nobody's, nor is what lanes
+/// without a chain store: the CPU writes a group's, the GPU a chain's.
 fn without_idle_entries(rows: &mut Rows, flesh: &Flesh, activation: f32) {
     for (group, rests) in rows.groups.iter_mut().zip(flesh.groups()) {
         let nodes = rests.rows.chunks(rest::ENTRIES);
         for lane in 0..LANES as usize {
+            if rests.rows[rest::RADIUS][lane] == 0.0 {
+                group.1[chain::POTENTIAL][lane] = 0.0;
+            }
             let acts = [rest::FIBRE_STIFFNESS, rest::PASSIVE, rest::SERIES];
             let stiff = nodes.clone().any(|row| acts.iter().any(|&entry| row[entry][lane] > 0.0));
             if !stiff && (activation == 0.0 || rests.rows[rest::RADIUS][lane] == 0.0) {

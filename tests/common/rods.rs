@@ -78,7 +78,14 @@ impl OneRod {
         (0..nodes.len() - 1)
             .map(|j| {
                 let (a, b) = (section(&nodes[j], origin), section(&nodes[j + 1], origin));
-                let terms = rod_energies::segment_terms(OneF64(0), [a, b], rest.row(j), Reference::built(OneF64(0), rest.row(j)), None);
+                let terms = rod_energies::segment_terms(
+                    OneF64(0),
+                    [a, b],
+                    rest.row(j),
+                    Reference::built(OneF64(0), rest.row(j)),
+                    None,
+                    0.0,
+                );
                 let [x, y, z, _, a, b, c] = terms.gradient_b;
                 (DVec3::new(x, y, z), DVec3::new(a, b, c))
             })
@@ -93,7 +100,15 @@ impl OneRod {
         (0..nodes.len() - 1)
             .map(|j| {
                 let ends = [section(&nodes[j], origin), section(&nodes[j + 1], origin)];
-                rod_energies::segment_potential(OneF64(0), ends, rest.row(j), Reference::built(OneF64(0), rest.row(j)), None).whole()
+                rod_energies::segment_potential(
+                    OneF64(0),
+                    ends,
+                    rest.row(j),
+                    Reference::built(OneF64(0), rest.row(j)),
+                    None,
+                    0.0,
+                )
+                .whole()
             })
             .sum()
     }

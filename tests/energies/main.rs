@@ -103,7 +103,7 @@ fn segment_gradients_match_central_differences() {
         let strain = measure(LANES, a, b, row[rest::INV_LENGTH][0]);
         thin += usize::from(strain.scale.powi(2) * strain.strain.0[2] < f64::from(THIN) * row[rest::STRETCH][0]);
         let excitation = [None, Some(&excitation)][usize::from(random.uniform(0.0, 1.0) < 0.8)];
-        let terms = segment_terms(LANES, [a, b], &row, Reference::built(LANES, &row), excitation);
+        let terms = segment_terms(LANES, [a, b], &row, Reference::built(LANES, &row), excitation, 0.0);
         let by_difference = |unknown: usize| {
             let at = |by: f64| {
                 let ends =
@@ -197,7 +197,7 @@ fn segment_blocks_match_dense_jacobians() {
             let fibres = fibres.stiffness * by[i] * by[j];
             diagonal + row[rest::BEND_UV][0] * coupling + side * on_places(i, j) + fibres
         };
-        let terms = segment_terms(LANES, [a, b], &row, Reference::built(LANES, &row), Some(&excitation));
+        let terms = segment_terms(LANES, [a, b], &row, Reference::built(LANES, &row), Some(&excitation), 0.0);
         let (mut found, mut expected) = (Vec::new(), Vec::new());
         for i in 0..UNKNOWNS {
             for j in 0..UNKNOWNS {

@@ -1,11 +1,11 @@
 //! Chains that are where flesh cannot be are laid anew, alone; flesh that is soft, strong or held crosswise is not.
 
 use glam::{DQuat, DVec3, Quat, Vec3};
+use sinew::Pose;
 use sinew::cpu::LaneWidth;
 use sinew::flesh::{Holds, NodeState};
 use sinew::layout::chain;
 use sinew::step::StepConfig;
-use sinew::Pose;
 
 use crate::{FRAME, Stepped, limb, limb_at, rod, swinging};
 
@@ -56,7 +56,10 @@ fn a_spoilt_chain_is_laid_anew_alone_and_its_neighbours_keep_their_bits() {
             let health = spoilt.physics.health(spoilt.handle).unwrap();
             println!("{what}: {health:?}; at the end {:.4} lengths off where its bones carry it", spoilt.off(chain));
             let [laid] = &health.laid_anew[..] else { panic!("{what}: one chain is laid anew") };
-            assert_eq!((laid.chain, laid.name.as_str(), laid.times, health.resets), (chain, ["hangs", "", "", "tied"][chain], 1, 1));
+            assert_eq!(
+                (laid.chain, laid.name.as_str(), laid.times, health.resets),
+                (chain, ["hangs", "", "", "tied"][chain], 1, 1)
+            );
             assert!(spoilt.off(chain) < 1.0, "{what}");
             for other in (0..4).filter(|other| *other != chain) {
                 assert!(spoilt.nodes(other) == clean.nodes(other), "{what}: chain {other} noticed");
@@ -68,7 +71,8 @@ fn a_spoilt_chain_is_laid_anew_alone_and_its_neighbours_keep_their_bits() {
 #[test]
 fn chains_are_laid_anew_with_the_same_bits_at_every_lane_width() {
     for (what, spoil) in SPOILS {
-        let all = [LaneWidth::Eight, LaneWidth::EightBaseline, LaneWidth::One].map(|width| swung(width, Some((2, spoil))));
+        let all =
+            [LaneWidth::Eight, LaneWidth::EightBaseline, LaneWidth::One].map(|width| swung(width, Some((2, spoil))));
         let hashes = all.each_ref().map(|limb| limb.physics.state_hash());
         println!("{what}: {hashes:016x?}");
         assert!(hashes.iter().all(|hash| *hash == hashes[0]), "{what}");
@@ -92,7 +96,9 @@ fn an_upturned_chain_comes_back() {
             node.frame = Quat::from_axis_angle(Vec3::Y, 3.1 * index as f32) * node.frame;
         }
     };
-    for (what, spoil) in [("turned inside out, 9 times as long", upturned), ("every frame turned against the next", tied_up)] {
+    for (what, spoil) in
+        [("turned inside out, 9 times as long", upturned), ("every frame turned against the next", tied_up)]
+    {
         for chain in 0..4 {
             let mut limb = Stepped::new(&rods, &bones, StepConfig::default());
             (0..240).for_each(|_| limb.step(&bones, Pose::IDENTITY, FRAME));
@@ -101,7 +107,12 @@ fn an_upturned_chain_comes_back() {
             (0..240).for_each(|_| limb.step(&bones, Pose::IDENTITY, FRAME));
             let off = limb.nodes(chain).iter().zip(&rest).map(|(a, b)| a.place.distance(b.place)).fold(0.0, f64::max);
             let off = off / limb.flesh.chains()[chain].rest_length;
-            println!("{what}, `{}`: 4 s later {:.3} % of its length off (bar 5 %), laid anew {} times", rods[chain].name, 100.0 * off, limb.resets());
+            println!(
+                "{what}, `{}`: 4 s later {:.3} % of its length off (bar 5 %), laid anew {} times",
+                rods[chain].name,
+                100.0 * off,
+                limb.resets()
+            );
             assert!(off < 0.05 && limb.resets() <= 1);
         }
     }
@@ -125,7 +136,11 @@ fn a_chain_is_laid_anew_with_the_motion_of_its_bones() {
             let expected = speed + DVec3::Y.cross(arm) * spin;
             let off = node.velocity.as_dvec3().distance(expected);
             let spun = (node.spin.as_dvec3() - DVec3::Y * spin).length();
-            println!("laid anew at {:.3} m/s, its bones' {:.3} (bar 0.05), and {spun:.1e} rad/s off their spin", node.velocity.length(), expected.length());
+            println!(
+                "laid anew at {:.3} m/s, its bones' {:.3} (bar 0.05), and {spun:.1e} rad/s off their spin",
+                node.velocity.length(),
+                expected.length()
+            );
             assert!(off < 0.05 && spun < 0.01 && limb.resets() == 1);
         }
     }
@@ -180,7 +195,11 @@ fn soft_flesh_that_hangs_by_its_own_weight_is_never_laid_anew() {
                 let (_, chains) = soft.physics.state(soft.handle).unwrap().rows().next().unwrap();
                 unwell = unwell.max(chains[chain::UNWELL][0]);
             }
-            println!("ρgL/E = {weight}, bone turned by {turn:.1}: stretched {:.2} times, unwell for {unwell:.2} s at most (bar 0.2), {} resets", soft.stretch(0), soft.resets());
+            println!(
+                "ρgL/E = {weight}, bone turned by {turn:.1}: stretched {:.2} times, unwell for {unwell:.2} s at most (bar 0.2), {} resets",
+                soft.stretch(0),
+                soft.resets()
+            );
             assert!(soft.resets() == 0 && unwell < 0.2);
         }
     }

@@ -87,8 +87,7 @@ fn thrown_about(integrator: Integrator, by: f64, jump: f64) {
             let turn = DQuat::from_scaled_axis(random.vector() * std::f64::consts::PI);
             Pose::new(bone.translation + off, turn * bone.rotation)
         };
-        let to: Vec<Pose> =
-            if frame < 60 { bones.iter().zip(&lengths).map(thrown).collect() } else { bones.clone() };
+        let to: Vec<Pose> = if frame < 60 { bones.iter().zip(&lengths).map(thrown).collect() } else { bones.clone() };
         for chain in 0..rods.len() {
             let excited = if frame < 60 && random.unit() < 0.3 { random.within(0.0, 10.0) } else { 0.0 };
             all.physics.set_activation(all.handle, chain, excited as f32).unwrap();
@@ -109,7 +108,10 @@ fn thrown_about(integrator: Integrator, by: f64, jump: f64) {
         "400 rods thrown about by ±{by} lengths ({integrator:?}, jumps from {jump} lengths), one second after the bones rest: \
          stretched {stretch:.2} times at most (bar 5), {off:.2} lengths off (bar 3), {bad} beyond; {} chains laid anew {} times, \
          {} frames with jumps; {:.1?}",
-        health.laid_anew.len(), health.resets, health.teleports, start.elapsed()
+        health.laid_anew.len(),
+        health.resets,
+        health.teleports,
+        start.elapsed()
     );
     assert!(bad == 0 && all.is_finite());
 }

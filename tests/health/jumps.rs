@@ -25,8 +25,10 @@ fn a_root_that_jumps_any_distance_leaves_its_flesh_as_it_would_be_within_3_s() {
     let mut failed = Vec::new();
     for distance in [0.5, 2.0, 5.0, 20.0, 100.0, 1.0e5] {
         for animated in [false, true] {
-            let (mut limb, mut twin) =
-                (Stepped::new(&rods, &bones, StepConfig::default()), Stepped::new(&rods, &bones, StepConfig::default()));
+            let (mut limb, mut twin) = (
+                Stepped::new(&rods, &bones, StepConfig::default()),
+                Stepped::new(&rods, &bones, StepConfig::default()),
+            );
             let to = Pose::from_translation(DVec3::new(0.6, 0.5, -0.62449979984).normalize() * distance);
             for frame in 0..300 {
                 let angle = if animated { swinging(f64::from(frame) * FRAME) } else { 0.3 };
@@ -37,7 +39,9 @@ fn a_root_that_jumps_any_distance_leaves_its_flesh_as_it_would_be_within_3_s() {
             let (off, health) = (apart(&limb, &twin, to), limb.physics.health(limb.handle).unwrap());
             println!(
                 "root jumps {distance:>8} m, animated {animated}: 3 s later {:.4} % of the length off (bar 1 %); {} teleports, {} resets",
-                100.0 * off, health.teleports, health.resets
+                100.0 * off,
+                health.teleports,
+                health.resets
             );
             let named = health.jumped == [Jumped { bone: None, times: 1 }];
             let expected = distance > 2.0 * limb_size();
@@ -63,14 +67,18 @@ fn a_runner_that_is_set_back_keeps_its_shape_and_speed() {
         (Stepped::new(&rods, &bones, StepConfig::default()), Stepped::new(&rods, &bones, StepConfig::default()));
     let back = Pose::new(DVec3::new(-100.0, 3.0, 7.0), DQuat::from_rotation_y(1.2));
     for frame in 0..100 {
-        let (time, running) = (f64::from(frame) * FRAME, Pose::from_translation(DVec3::Z * (8.0 * f64::from(frame) * FRAME)));
+        let (time, running) =
+            (f64::from(frame) * FRAME, Pose::from_translation(DVec3::Z * (8.0 * f64::from(frame) * FRAME)));
         // The runner goes on in the direction that the jump turns it to.
         let root = if frame < 80 { running } else { back * running };
         limb.step(&limb_at(root, swinging(time)), root, FRAME);
         twin.step(&limb_at(running, swinging(time)), running, FRAME);
         if frame == 80 {
             let off = apart(&limb, &twin, back);
-            println!("in the frame of the jump: {:.4} % of the length from the twin that did not jump (bar 3 %)", 100.0 * off);
+            println!(
+                "in the frame of the jump: {:.4} % of the length from the twin that did not jump (bar 3 %)",
+                100.0 * off
+            );
             assert!(off < 0.03);
         }
     }
@@ -95,7 +103,10 @@ fn a_joint_that_is_far_away_for_one_frame_leaves_nothing_behind() {
             limb.step(&bones, Pose::IDENTITY, FRAME);
             assert!(limb.is_finite(), "frame {frame}");
             if frame == 62 {
-                println!("joint at {away:.0e} m for a frame: a frame after that {:.3} lengths off", apart(&limb, &twin, Pose::IDENTITY));
+                println!(
+                    "joint at {away:.0e} m for a frame: a frame after that {:.3} lengths off",
+                    apart(&limb, &twin, Pose::IDENTITY)
+                );
             }
         }
         let (off, health) = (apart(&limb, &twin, Pose::IDENTITY), limb.physics.health(limb.handle).unwrap());

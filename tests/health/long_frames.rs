@@ -1,8 +1,8 @@
 //! Frames longer than flesh can follow are split, and what is beyond that is left out.
 
 use glam::DVec3;
-use sinew::step::{Integrator, LONGEST_FRAME, MOST_SPLIT, StepConfig};
 use sinew::Pose;
+use sinew::step::{Integrator, LONGEST_FRAME, MOST_SPLIT, StepConfig};
 
 use crate::{FRAME, Stepped, limb, limb_at, swinging};
 
@@ -66,7 +66,10 @@ fn a_long_frame_is_as_many_short_ones() {
             }
             worst = worst.max(apart(&long, &short));
         }
-        println!("frames of {dt} s against frames of 1/120 s of one substep: {:.4} % of the length apart at most (bar 0.1 %)", 100.0 * worst);
+        println!(
+            "frames of {dt} s against frames of 1/120 s of one substep: {:.4} % of the length apart at most (bar 0.1 %)",
+            100.0 * worst
+        );
         assert!(worst < 1.0e-3 && long.resets() == 0);
     }
 }
@@ -103,7 +106,11 @@ fn frames_of_up_to_10_s_leave_flesh_on_its_bones() {
             println!(
                 "{integrator:?}, six frames of {dt} s: {:.2} lengths off, stretched {:.2} times at most (bar 1, 2); 3 s later {:.3} % \
                  of the length from rest (bar 1 %); {} resets, {} teleports",
-                worst[0], worst[1], 100.0 * apart(&limb, &rest), health.resets, health.teleports
+                worst[0],
+                worst[1],
+                100.0 * apart(&limb, &rest),
+                health.resets,
+                health.teleports
             );
             assert!(worst[0] < 1.0 && worst[1] < 2.0 && health.resets == 0 && health.teleports == 0);
             assert!(apart(&limb, &rest) < 0.01);

@@ -32,7 +32,7 @@ fn limb() -> (Vec<RodSpec>, [Pose; 2]) {
         rod.attach(0, 0, Holds::CLAMP).attach(10, 1, Holds::CLAMP)
     };
     let mut tied = over("tied", 0.08);
-    tied.fascia = true;
+    tied.fascia = RodSpec::FASCIA;
     (vec![hangs, far, over("over", -0.08), tied], bones)
 }
 
@@ -76,7 +76,11 @@ impl Stepped {
     fn stretch(&self, chain: usize) -> f64 {
         let info = &self.flesh.chains()[chain];
         let rest = info.rest.windows(2).map(|pair| pair[0].translation.distance(pair[1].translation));
-        self.nodes(chain).windows(2).zip(rest).map(|(pair, rest)| pair[0].place.distance(pair[1].place) / rest).fold(0.0, f64::max)
+        self.nodes(chain)
+            .windows(2)
+            .zip(rest)
+            .map(|(pair, rest)| pair[0].place.distance(pair[1].place) / rest)
+            .fold(0.0, f64::max)
     }
 
     fn resets(&self) -> u32 {

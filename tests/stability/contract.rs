@@ -92,7 +92,13 @@ fn potential(group: &Group<'_, f64>, lane: usize, params: &StepParams, at: &[(Se
         let mut excitation = Excitation::of_chain(lanes, params, group);
         excitation.prev_stretch = read(index, node::PREV_FIBRE_STRETCH);
         let excitation = acting.then_some(&excitation);
-        let stored = segment_potential(lanes, [pair[0].0, pair[1].0], group.rest.row(index), Reference::of(lanes, group, index), excitation);
+        let stored = segment_potential(
+            lanes,
+            [pair[0].0, pair[1].0],
+            group.rest.row(index),
+            Reference::of(lanes, group, index),
+            excitation,
+        );
         sum.add(stored.strain);
         sum.add(stored.turn);
     }

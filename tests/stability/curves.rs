@@ -33,7 +33,14 @@ fn curve(row: &[Entry<f64>], activation: f64, mean: f64) -> Curve {
     let terms = |stretch: f64, scale: f64| {
         let section = |x: f64| Section { place: V3([x, 0.0, 0.0]), scale, frame: Quaternion(flesh_frame) };
         let excitation = Excitation { activation, mean_stretch: mean, prev_stretch: mean, inv_step: 240.0 };
-        let terms = segment_terms(LANES, [section(0.0), section(stretch * length)], row, Reference::built(LANES, row), Some(&excitation));
+        let terms = segment_terms(
+            LANES,
+            [section(0.0), section(stretch * length)],
+            row,
+            Reference::built(LANES, row),
+            Some(&excitation),
+            0.0,
+        );
         (terms.gradient_b[0], terms.gradient_a[3] + terms.gradient_b[3])
     };
     let mut curve = Curve { tension: vec![0.0; POINTS], volume: vec![0.0; POINTS] };

@@ -117,7 +117,11 @@ fn not_a_number_lays_one_chain_anew_alone() {
         let sound = skin.positions.iter().chain(&skin.normals).all(|v| v.is_finite());
         println!("{what}: laid anew {swing:.1e} m from where its bones carry it; skin finite: {sound}");
         let health = scene.health(octopus);
-        assert_eq!((health.resets, health.laid_anew[0].chain, &health.laid_anew[0].name), (1, 1, &flesh.chains()[1].name), "{what}");
+        assert_eq!(
+            (health.resets, health.laid_anew[0].chain, &health.laid_anew[0].name),
+            (1, 1, &flesh.chains()[1].name),
+            "{what}"
+        );
         assert!(swing <= 1.0e-6, "{what}");
         assert!(sound, "{what}: the skin of that step is not finite");
         run(&mut scene, &entities, 31..60);

@@ -5,6 +5,7 @@ use glam::{DVec2, DVec3};
 use super::mirror::Plane;
 use super::{FittedPart, Layout};
 use crate::character::first_flesh::Limb;
+use crate::character::skin_tree::SkinTree;
 
 /// Stations from one section to the next.
 pub(super) const FINE: usize = 3;
@@ -23,20 +24,20 @@ pub(super) struct Course {
     pub(super) twists: Vec<u32>,
     /// The joints that hold the path's ends, or carry the flesh there.
     pub(super) held_by: [u32; 2],
-    /// The joint at a limb's far end, on which its flesh pulls.
+    /// The joint at a limb's far end, on which its flesh pulls; `None` where that moves nothing, but marks the end.
     pub(super) end_joint: Option<u32>,
     pub(super) path: Vec<DVec3>,
     pub(super) radii: Vec<f64>,
 }
 
 impl Course {
-    pub(super) fn of_limb(index: usize, limb: &Limb) -> Self {
+    pub(super) fn of_limb(index: usize, limb: &Limb, tree: &SkinTree) -> Self {
         Self {
             part: FittedPart::Limb(index),
             joints: vec![limb.joint],
             twists: limb.twists.clone(),
             held_by: limb.held_by,
-            end_joint: Some(limb.end_joint),
+            end_joint: Some(limb.end_joint).filter(|&end| tree.has_skin_beyond(end)),
             path: limb.line.to_vec(),
             radii: limb.radii.clone(),
         }

@@ -152,7 +152,8 @@ pub fn fit(figure: &Figure, limbs: &mut Vec<Limb>, trunk: bool, layout: &Layout)
     if let Some(spine) = &spine {
         limbs.retain(|limb| !spine.covered().contains(&limb.joint));
     }
-    let mut courses: Vec<Course> = limbs.iter().enumerate().map(|(index, limb)| Course::of_limb(index, limb)).collect();
+    let mut courses: Vec<Course> =
+        limbs.iter().enumerate().map(|(index, limb)| Course::of_limb(index, limb, figure.tree)).collect();
     courses.extend(spine.map(|spine| trunk::course(figure, limbs, spine)));
     let skin = profile::Triangles::new(figure);
     let images = mirror::find(&courses);

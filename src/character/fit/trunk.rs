@@ -127,8 +127,15 @@ pub(super) fn course(figure: &Figure, limbs: &[Limb], spine: Spine) -> Course {
     }
     let of_limb = limb_skin(figure, limbs);
     let held_by = [joints[0], end_joint];
-    let mut course =
-        Course { part: FittedPart::Trunk, joints, twists: Vec::new(), held_by, end_joint: None, path, radii: vec![1.0] };
+    let mut course = Course {
+        part: FittedPart::Trunk,
+        joints,
+        twists: Vec::new(),
+        held_by,
+        end_joint: None,
+        path,
+        radii: vec![1.0],
+    };
     let probe = super::FittedMuscle {
         part: FittedPart::Trunk,
         joints: Vec::new(),

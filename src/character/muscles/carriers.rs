@@ -45,7 +45,9 @@ pub fn carriers(
                 let centre = at[joint as usize].translation.as_dvec3();
                 let reached = (first..=last).filter(|&node| arc[node] >= least);
                 let distance = |&node: &usize| places[node].distance(centre);
-                reached.min_by(|x, y| distance(x).total_cmp(&distance(y))).map_or((least, 0.0), |node| (arc[node], distance(&node)))
+                reached
+                    .min_by(|x, y| distance(x).total_cmp(&distance(y)))
+                    .map_or((least, 0.0), |node| (arc[node], distance(&node)))
             };
             let mut span = Span { joints: vec![a], meets: Vec::new(), from: arc[first], to: arc[last] };
             for (joint, meets_at) in between(skeleton, a, b) {
@@ -87,9 +89,14 @@ impl Span {
             let before = k.checked_sub(1).map_or(self.from, |k| 0.5 * (self.meets[k].0 + meets));
             let after = self.meets.get(k + 1).map_or(self.to, |next| 0.5 * (next.0 + meets));
             let least = least.min(0.5 * (after - before));
-            let middle = meets.clamp(before + least, after - least);
+            // Both bounds may be one number, but for rounding.
+            let middle = meets.max(before + least).min(after - least);
             let reach = (REACH * distance).clamp(least, most.max(least)).min(middle - before).min(after - middle);
-            if reach > 0.0 { ((at - middle) / (2.0 * reach) + 0.5).clamp(0.0, 1.0) } else { f64::from(u8::from(at > middle)) }
+            if reach > 0.0 {
+                ((at - middle) / (2.0 * reach) + 0.5).clamp(0.0, 1.0)
+            } else {
+                f64::from(u8::from(at > middle))
+            }
         };
         self.meets.iter().enumerate().map(ramp).sum()
     }
