@@ -152,7 +152,7 @@ fn motion_of_slot(chain: Chain, earlier: u32, later: u32, slot: f32, point: vec3
     let axis = turn.xyz;
     let arm = point - origin;
     let reach2 = reach * reach;
-    let swept = cross(axis, arm * sqrt(reach2 / larger(dot(arm, arm), reach2)));
+    let swept = cross(axis, arm * sqrt(reach2 / larger(larger(dot(arm, arm), reach2), MIN_POSITIVE)));
     let displacement = chain3(chain.chain, bone_after) - origin + (swept * turn.w + cross(axis, swept)) * 2.0;
     return BoneMotion(displacement, turn_to(from_frame, to_frame));
 }

@@ -54,16 +54,17 @@ fn descend(chain: Chain, contracting: bool, excitation: Excitation) {
         reached = standing(chain, inv_step2, contracting, excitation);
         // Of what is reached now: of a step that led far astray, it would hide whatever a shorter one does.
         let unsure = rounding(chain, inv_step2, reached);
+        let far = where_less(rest_at(chain.rest, REST_FAR), fall, 1.0, 0.0);
         if solves == 0u {
             let raised = risen_by(level(reached) - at_start, unsure);
-            let grown = larger(risen_by(whole(reached.stored) + reached.gained - at_start, unsure), raised);
-            if grown < 0.5 {
+            let grown = risen_by(whole(reached.stored) + reached.gained - at_start, unsure);
+            astray = larger(grown, raised);
+            if larger(astray, far) < 0.5 {
                 break;
             }
             if raised > 0.5 {
                 start_again(chain);
             }
-            astray = 1.0;
             lowest = where_less(raised, 0.5, level(reached), at_start);
             solves = 1u;
             continue;
@@ -83,7 +84,7 @@ fn descend(chain: Chain, contracting: bool, excitation: Excitation) {
         let short = where_less(lowest - level(reached), fall * ENOUGH, 1.0, 0.0);
         stiffened = where_less(share, LEAST_SHARE, STIFFENED, stiffened);
         lowest = level(reached);
-        if solves == params.retries || short < 0.5 {
+        if solves == params.retries || larger(short, far) < 0.5 {
             break;
         }
         solves++;
@@ -241,10 +242,12 @@ fn solve(
         let index = left - 1u;
         let scratch_row = scratch_row_of(chain, index);
         back_substitute(scratch_row, &delta);
+        for (var k = 0u; k < UNKNOWNS; k++) {
+            let along = scratch_at(scratch_row, SCRATCH_RHS + k);
+            fall = fall + along * along * scratch_at(scratch_row, SCRATCH_INV_PIVOT + k);
+        }
         if again {
             for (var k = 0u; k < UNKNOWNS; k++) {
-                let along = scratch_at(scratch_row, SCRATCH_RHS + k);
-                fall = fall + along * along * scratch_at(scratch_row, SCRATCH_INV_PIVOT + k);
                 set_scratch(scratch_row, SCRATCH_STEP + k, delta[k]);
             }
         }

@@ -155,7 +155,7 @@ impl Figure14 {
                 let energy = 0.5 * coefficient * residual * residual;
                 *(if k == 8 { &mut progress.volume } else { &mut progress.strain }) += energy;
             }
-            let terms = segment_terms(lanes, [a, b], rest_row(j), reference, None, lanes.splat(0.0));
+            let terms = segment_terms(lanes, [a, b], rest_row(j), reference, None, 0.0);
             for k in 0..UNKNOWNS {
                 gradient[j][k] += terms.gradient_a[k];
                 gradient[j + 1][k] += terms.gradient_b[k];

@@ -37,7 +37,9 @@ fn carried_in_chain(chain: Chain, index: u32, at: u32) -> Carried {
     var bone = chain_bone(chain, bone_of_slot(at, slot));
     bone.frame = chain_bone(chain, bone_of_slot(at, rest_at(rest_row, REST_TURN_SLOT))).frame;
     let first = on_bone(bone, rest_row, REST_HOLD_PLACE);
-    let second = on_bone(chain_bone(chain, bone_of_slot(at, slot + 1.0)), rest_row, REST_NEXT_PLACE);
+    var next = chain_bone(chain, bone_of_slot(at, slot + 1.0));
+    next.frame = chain_bone(chain, bone_of_slot(at, rest_at(rest_row, REST_NEXT_TURN_SLOT))).frame;
+    let second = on_bone(next, rest_row, REST_NEXT_PLACE);
     return between_bones(rest_row, first, second);
 }
 
@@ -51,7 +53,9 @@ fn carried_in_input(chain: Chain, index: u32, at: u32) -> Carried {
     if is_free(chain) {
         return first;
     }
-    let second = on_bone(input_bone(chain, bone_of_slot(at, slot + 1.0)), rest_row, REST_NEXT_PLACE);
+    var next = input_bone(chain, bone_of_slot(at, slot + 1.0));
+    next.frame = input_bone(chain, bone_of_slot(at, rest_at(rest_row, REST_NEXT_TURN_SLOT))).frame;
+    let second = on_bone(next, rest_row, REST_NEXT_PLACE);
     return between_bones(rest_row, first, second);
 }
 

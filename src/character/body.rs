@@ -11,7 +11,7 @@ use super::scaling::{acceleration_growth, stiffness_growth};
 use super::skin_binding::bind_skin;
 use super::skin_tree::SkinTree;
 use super::{CharacterAsset, LocalTransform};
-use crate::flesh::{BuildError, Contraction, Flesh, LIVELY, RodSpec, SCALE_RANGE};
+use crate::flesh::{BuildError, Contraction, Flesh, LIVELY, MOST_FORCE, RodSpec, SCALE_RANGE};
 use crate::skin::Skin;
 use crate::{ModuliOverrides, Pose};
 
@@ -376,7 +376,7 @@ fn contraction(rod: &RodSpec) -> Contraction {
     }
     let shortening = FLEXED.min(DRAWN * least_area * gives / shortened);
     Contraction {
-        peak_force: Some(stress * least_area),
+        peak_force: Some((stress * least_area).min(MOST_FORCE)),
         shortening: if rod.material.peak_stress > 0.0 { shortening } else { 0.0 },
         shortens: (0..segments).map(swell).collect(),
         // Thelen (2003).

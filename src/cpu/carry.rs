@@ -29,7 +29,8 @@ pub(super) fn carried<L: Lanes>(
     if rest.bone_count > 1 {
         let along = (lanes.load(&rest_row[rest::BONE_BLEND]) - slot).max(lanes.splat(0.0));
         let next_slot = slot + lanes.splat(1.0);
-        let next = on_bone(lanes, rest, bones, [next_slot; 2], &rest_row[rest::NEXT_PLACE..]);
+        let next_turn_slot = lanes.load(&rest_row[rest::NEXT_TURN_SLOT]);
+        let next = on_bone(lanes, rest, bones, [next_slot, next_turn_slot], &rest_row[rest::NEXT_PLACE..]);
         place = place + (next.0 - place) * along;
         frame = frame.blend(lanes, next.1, along);
     }

@@ -189,7 +189,7 @@ fn motion_of_bone<L: Lanes>(
     let axis = turn.imaginary();
     let arm = point - origin;
     let reach2 = reach * reach;
-    let arm = arm * (reach2 / arm.dot(arm).max(reach2)).sqrt();
+    let arm = arm * (reach2 / arm.dot(arm).max(reach2).max(lanes.splat(f32::MIN_POSITIVE))).sqrt();
     let swept = axis.cross(arm);
     let displacement = V3([to[0], to[1], to[2]]) - origin + (swept * turn.0[3] + axis.cross(swept)) * two;
     (displacement, from_frame.turn_to(lanes, to_frame))

@@ -101,15 +101,15 @@ where
         );
         // Of what is reached now: of a step that led far astray, it would hide whatever a shorter one does.
         let unsure = rounding(lanes, group, inv_step2, &reached);
+        let far = lanes.at(group.rest.row(0), rest::FAR).where_less(fall, one, zero);
         if solves == 0 {
             let raised = risen_by(lanes, reached.level() - at_start, unsure, one);
             let grown = risen_by(lanes, reached.stored.whole() + reached.gained - at_start, unsure, one);
-            let grown = grown.max(raised);
-            if !lanes.any(grown) {
+            (astray, stepping) = (grown.max(raised), grown.max(raised).max(far));
+            if !lanes.any(stepping) {
                 break reached;
             }
             start_again(lanes, group, raised);
-            (astray, stepping) = (grown, grown);
             lowest = raised.where_less(half, reached.level(), at_start);
             solves = 1;
             continue;
@@ -128,7 +128,7 @@ where
             }
         }
         let short = (lowest - reached.level()).where_less(fall * lanes.splat(ENOUGH), one, zero);
-        stepping = stepping.min(short);
+        stepping = stepping.min(short.max(far));
         stiffened = share.where_less(lanes.splat(LEAST_SHARE), lanes.splat(STIFFENED), stiffened);
         lowest = reached.level();
         if solves == params.retries || !lanes.any(stepping) {
@@ -301,11 +301,13 @@ where
     let mut delta = [zero; UNKNOWNS];
     for index in (0..count).rev() {
         delta = back_substitute(lanes, group.scratch_row(index), &delta);
+        let row = group.scratch_row(index);
+        unrolled!(for k in 0..7 {
+            let (along, inv_pivot) = (lanes.at(row, scratch::RHS + k), lanes.at(row, scratch::INV_PIVOT + k));
+            fall = fall + along * along * inv_pivot;
+        });
         if again.is_some() {
-            let row = group.scratch_row(index);
             unrolled!(for k in 0..7 {
-                let (along, inv_pivot) = (lanes.at(row, scratch::RHS + k), lanes.at(row, scratch::INV_PIVOT + k));
-                fall = fall + along * along * inv_pivot;
                 lanes.store(delta[k], &mut row[scratch::STEP + k]);
             });
         }

@@ -233,10 +233,11 @@ fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpe
         }
     }
     let rest_length: f64 = lengths.iter().sum();
-    for (entry, value) in rounding(&group.rows, lane, &lengths)
-        .into_iter()
-        .chain([(rest::LENGTH, rest_length), (rest::WEIGHT_STRETCH, weight_stretch(&group.rows, lane, count))])
-    {
+    for (entry, value) in rounding(&group.rows, lane, &lengths).into_iter().chain([
+        (rest::LENGTH, rest_length),
+        (rest::WEIGHT_STRETCH, weight_stretch(&group.rows, lane, count)),
+        (rest::FAR, far(&group.rows, lane, count)),
+    ]) {
         group.rows[entry][lane] = value as f32;
     }
     let peaks: Vec<f64> =
@@ -355,6 +356,15 @@ fn rounding(rows: &[Entry<f32>], lane: usize, lengths: &[f64]) -> [(usize, f64);
         fastest = fastest.max(along / (length * length * at(j, rest::MASS).min(at(j + 1, rest::MASS))));
     }
     [(rest::STRAIN_ROUNDING, strain), (rest::TURN_ROUNDING, turn), (rest::FASTEST2, fastest)]
+}
+
+/// The strain that one linear solve can be trusted with.
+const TRUSTED: f64 = 0.3;
+
+/// See [`rest::FAR`].
+fn far(rows: &[Entry<f32>], lane: usize, count: usize) -> f64 {
+    let stiffness = |j: usize| f64::from(rows[j * rest::ENTRIES + rest::SHEAR][lane]);
+    0.5 * TRUSTED * TRUSTED * (0..count - 1).map(stiffness).fold(f64::INFINITY, f64::min)
 }
 
 /// See [`rest::WEIGHT_STRETCH`]; at most 10⁶.
@@ -490,15 +500,23 @@ fn attach(group: &mut GroupRest<f32>, lane: usize, rod: &RodSpec, poses: &[Pose]
         at.is_some_and(|(attachment, _)| attachment.node == node && attachment.holds.place)
     };
     let both_ends = holds_place(held.first(), 0) && holds_place(held.last(), poses.len() - 1);
-    let local = |slot: usize, j: usize| bones[along_rod[slot.min(along_rod.len() - 1)]].inverse() * poses[j];
+    // At a socket, and on the way to one, the bone before turns what the bone carries.
+    let sockets: Vec<usize> = held.iter().filter(|(hold, _)| hold.holds.socket).map(|&(_, slot)| slot).collect();
+    let turns = |slot: usize, socket: bool| if socket { slot.saturating_sub(1) } else { slot };
+    let local = |slot: usize, turn_slot: usize, j: usize| {
+        let bone = |slot: usize| &bones[along_rod[slot.min(along_rod.len() - 1)]];
+        Pose { translation: bone(slot).translation, rotation: bone(turn_slot).rotation }.inverse() * poses[j]
+    };
     for (j, blend) in carriers(rod, &held, poses).into_iter().enumerate() {
         let row = &mut group.rows[j * rest::ENTRIES..][..rest::ENTRIES];
         let slot = blend.floor() as usize;
         row[rest::BONE_BLEND][lane] = blend as f32;
         row[rest::HOLD_SLOT][lane] = slot as f32;
         row[rest::TURN_SLOT][lane] = slot as f32;
-        write_local(row, rest::HOLD_PLACE, lane, &local(slot, j));
-        write_local(row, rest::NEXT_PLACE, lane, &local(slot + 1, j));
+        let next_turn_slot = turns(slot + 1, sockets.contains(&(slot + 1)));
+        row[rest::NEXT_TURN_SLOT][lane] = next_turn_slot as f32;
+        write_local(row, rest::HOLD_PLACE, lane, &local(slot, slot, j));
+        write_local(row, rest::NEXT_PLACE, lane, &local(slot + 1, next_turn_slot, j));
         row[rest::CARRIED][lane] = if both_ends { 1.0 } else { 0.0 };
         group.carried[j] |= both_ends || rod.fascia > 0.0;
     }
@@ -507,10 +525,8 @@ fn attach(group: &mut GroupRest<f32>, lane: usize, rod: &RodSpec, poses: &[Pose]
         group.carried[attachment.node] = true;
         group.slides[attachment.node] |= attachment.holds.guide;
         let row: &mut [Entry<f32>] = &mut group.rows[attachment.node * rest::ENTRIES..][..rest::ENTRIES];
-        let turn_slot = if attachment.holds.socket { slot.saturating_sub(1) } else { *slot };
-        let held =
-            Pose { translation: bones[attachment.bone].translation, rotation: bones[along_rod[turn_slot]].rotation };
-        write_local(row, rest::HOLD_PLACE, lane, &(held.inverse() * poses[attachment.node]));
+        let turn_slot = turns(*slot, attachment.holds.socket);
+        write_local(row, rest::HOLD_PLACE, lane, &local(*slot, turn_slot, attachment.node));
         row[rest::TURN_SLOT][lane] = turn_slot as f32;
         let free = |held: bool| if held { 0.0 } else { 1.0 };
         row[rest::FREE_PLACE][lane] = free(attachment.holds.place);

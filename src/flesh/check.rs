@@ -11,6 +11,8 @@ use crate::layout::MAX_BONES;
 pub const MAX_NODES: usize = 1024;
 /// The shortest segment (m).
 const LEAST_LENGTH: f64 = 1.0e-6;
+/// The largest peak force (N).
+pub const MOST_FORCE: f64 = 1.0e12;
 
 /// Whether a rod is one that can be built.
 ///
@@ -194,7 +196,7 @@ fn check_fibres(rod: &RodSpec) -> Result<(), BuildError> {
             range(rod, format_args!("contraction.{field}[{j}]"), share, 0.0, 1.0, "between 0 and 1")?;
         }
     }
-    range(rod, "contraction.peak_force", c.peak_force.unwrap_or(0.0), 0.0, 1.0e12, "between 0 and 10¹² N")?;
+    range(rod, "contraction.peak_force", c.peak_force.unwrap_or(0.0), 0.0, MOST_FORCE, "between 0 and 10¹² N")?;
     let optimal = c.optimal_stretch.unwrap_or(1.0);
     range(rod, "contraction.optimal_stretch", optimal, 0.1, 10.0, "between 0.1 and 10")?;
     range(rod, "contraction.passive", c.passive, 0.0, 100.0, "between 0 and 100")?;

@@ -16,7 +16,7 @@ pub(crate) use build::spacing;
 pub use build::{Chain, Flesh};
 pub(crate) use bundle::frames_along;
 pub use bundle::{Bundle, Disc, Fibre};
-pub(crate) use check::check as check_rod;
+pub(crate) use check::{MOST_FORCE, check as check_rod};
 pub use muscle_state::MuscleState;
 pub use shape_matching::{MatchError, RestDisc, RestSection, Similarity, rotational_part};
 pub use spec::{Attachment, BuildError, Carriers, Contraction, Holds, RodNode, RodSpec, SCALE_RANGE};

@@ -132,7 +132,10 @@ impl FleshState {
             let frame = |poses: &[Pose]| Pose::new(poses[bone].translation, poses[turn].rotation);
             Some(frame(&self.motion.to) * frame(&flesh.bones).inverse() * *rest)
         };
-        let (Some(first), Some(second)) = (by(slot, turn_slot), by(slot + 1, slot + 1)) else { return *root * *rest };
+        let (Some(first), Some(second)) = (by(slot, turn_slot), by(slot + 1, entry(rest::NEXT_TURN_SLOT) as usize))
+        else {
+            return *root * *rest;
+        };
         let near = if first.rotation.dot(second.rotation) < 0.0 { -second.rotation } else { second.rotation };
         Pose::new(
             first.translation.lerp(second.translation, along),

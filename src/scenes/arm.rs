@@ -308,6 +308,8 @@ fn skeleton_with_muscles(parameters: &SceneParameters) -> CharacterAsset {
             material,
             peak_stress: Some(peak_stress),
             section_count: u32::try_from(parameters.segments).unwrap_or(u32::MAX).saturating_add(1),
+            // What arm26 publishes are paths straight from point to point, and no beds.
+            fascia: false,
             ..muscle.spec(path, muscle.path_length(REST_FLEXION))
         }
     };

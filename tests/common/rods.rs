@@ -106,7 +106,6 @@ impl OneRod {
                     rest.row(j),
                     Reference::built(OneF64(0), rest.row(j)),
                     None,
-                    0.0,
                 )
                 .whole()
             })

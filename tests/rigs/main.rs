@@ -64,8 +64,16 @@ fn every_rig_of_a_figure_has_the_flesh_of_the_plain_one() {
         let skinned = skinned_joints(&subject);
         for (muscle, chain) in body.muscles.iter().zip(body.flesh.chains()) {
             println!("   {} on {:?}", chain.name, muscle.joints.iter().map(|&joint| name(joint)).collect::<Vec<_>>());
-            // Controls hold no flesh; hips without skin hold the trunk's.
-            let holds = |&(_, joint, _): &(usize, u32, Holds)| skinned[joint as usize] || name(joint) == "hips";
+            // Controls hold no flesh; hips without skin hold the trunk's, and a limb pulls on what moves skin beyond it.
+            let beyond = |joint: u32| {
+                (0..skinned.len() as u32).any(|other| {
+                    let up = |&joint: &u32| asset.skeleton.joints[joint as usize].parent;
+                    skinned[other as usize] && std::iter::successors(Some(other), up).any(|above| above == joint)
+                })
+            };
+            let holds = |&(_, joint, holds): &(usize, u32, Holds)| {
+                skinned[joint as usize] || name(joint) == "hips" || holds.socket && beyond(joint)
+            };
             assert!(muscle.holds.iter().all(holds), "{}", rig.title);
             // Nothing but a limb's end and what lies on it, at most.
             let length: f64 = muscle.path.windows(2).map(|pair| pair[0].distance(pair[1])).sum();

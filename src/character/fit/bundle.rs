@@ -232,10 +232,10 @@ fn holds(course: &Course, frames: &Frames) -> (Vec<(usize, u32, Holds)>, Carrier
     };
     // A limb's flesh pulls on the joint at its far end, and goes with the limb.
     let holds = vec![(0, first, Holds::CLAMP), (last, end_joint, Holds::SOCKET)];
-    if first == second {
-        return (holds, Carriers { bones: vec![first, end_joint], nodes: vec![0.0; last + 1] });
-    }
     let nodes = (0..=last).map(|section| section as f64 / last as f64).collect();
+    if first == second {
+        return (holds, Carriers { bones: vec![first, end_joint], nodes });
+    }
     (holds, Carriers { bones: vec![first, second, end_joint], nodes })
 }
 

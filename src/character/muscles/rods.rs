@@ -392,11 +392,6 @@ fn peak_stress(spec: &MuscleSpec) -> f64 {
 }
 
 impl MuscleCourse {
-    /// Whether fascia keeps it in its bed. Via points do so themselves, and hold it where a bed would not be.
-    fn has_bed(&self) -> bool {
-        self.spec.fascia && self.holds.len() <= 2
-    }
-
     /// The rod at a scale along the model's axes; `bone_of` gives a joint's bone.
     pub fn rod(&self, scale: Vec3, mut bone_of: impl FnMut(u32) -> usize) -> RodSpec {
         let spec = &self.spec;
@@ -455,7 +450,7 @@ impl MuscleCourse {
                 deactivation_time: spec.deactivation_time,
             },
             rigid: spec.rigid,
-            fascia: if self.has_bed() { RodSpec::FASCIA * acceleration_growth(scale.as_dvec3()) } else { 0.0 },
+            fascia: if spec.fascia { RodSpec::FASCIA * acceleration_growth(scale.as_dvec3()) } else { 0.0 },
             ..RodSpec::default()
         };
         rod.carriers = self.carriers.map(&mut bone_of);
