@@ -128,7 +128,7 @@ impl Default for StepConfig {
         Self {
             substeps: 4,
             iterations: 1,
-            retries: 2,
+            retries: 3,
             gravity: DVec3::new(0.0, -9.81, 0.0),
             integrator: Integrator::ImplicitEuler,
             jump: 1.0,

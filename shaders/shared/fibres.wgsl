@@ -67,7 +67,7 @@ fn contract(stretch: f32, row: ptr<function, RestRow>, excitation: Excitation) -
     let activation = excitation.activation;
     let elastic = (*row)[REST_FIBRE_STIFFNESS];
     let passive_share = (*row)[REST_PASSIVE];
-    let active_tension = activation * (length.x * rate.x + rise * lengthened);
+    let active_tension = activation * (length.x * rate.x + rise * (stretch - excitation.mean_stretch));
     let slope = activation * (length.x * rate.y * inv_rate + rise) + passive_share * passive_slope;
     return Contraction(
         peak * (active_tension + passive_share * passive_tension) + elastic * (stretch - 1.0),
@@ -106,7 +106,8 @@ fn fibre_potential(stretch: f32, row: ptr<function, RestRow>, excitation: Excita
     let middle = force_velocity(v * GAUSS_MIDDLE).x;
     let late = force_velocity(v * GAUSS_LATE).x;
     let by_rate = (early + late) * (5.0 / 18.0) + middle * (8.0 / 18.0);
-    let active_part = lengthened * (length.x * by_rate + 0.5 * rise * lengthened);
+    let beyond_mean = stretch - excitation.mean_stretch;
+    let active_part = length.x * by_rate * lengthened + 0.5 * rise * beyond_mean * beyond_mean;
 
     let y = larger(stretch - 1.0, 0.0);
     let near = smaller(y, 1.0);

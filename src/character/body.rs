@@ -345,7 +345,9 @@ impl Rods<'_> {
             rod.rest_gravity = DVec3::new(0.0, -9.81, 0.0);
         }
         rod.contraction = contraction(&rod);
-        rod.fascia = RodSpec::FASCIA * acceleration_growth(scale.as_dvec3());
+        // A trunk's middle is held by the spine.
+        let bed = if muscle.part == FittedPart::Trunk { 0.0 } else { RodSpec::FASCIA };
+        rod.fascia = bed * acceleration_growth(scale.as_dvec3());
         rod.carriers = muscle.carriers.map(&bone_of);
         for &(node, joint, holds) in &muscle.holds {
             rod = rod.attach(node, bone_of(joint), holds);

@@ -5,13 +5,14 @@
 //! ([`fibre_stretch`]). By |Γ|, not Γ_w: fibres pull along the path, and leave the tilt of the sections against it to
 //! shear.
 //!
-//! A muscle is one contractile element: along it active tension is the same. Its force–length f_l depends on the mean
-//! stretch of the whole chain at the substep's start, not on the segment's own: segments in series that each had a
+//! A muscle is one contractile element. Its force–length f_l depends on the mean stretch m of the whole chain at the
+//! substep's start, and on the segment's own as far as that makes them alike: on the ascending limb a segment that is longer
+//! than the mean pulls the more by f_l's slope there, on the descending one by nothing. Segments in series that each had a
 //! descending limb would pop like sarcomeres without titin (Morgan 1990), one long and all others short. So in a substep
 //! they pull by ([`contract`])
-//! ACTIVE·activation·(f_l·f_v(dλ/dt) + f_l′⁺·(λ − λ_n)) + ACTIVE·PASSIVE·f_p(λ) + FIBRE_STIFFNESS·(λ − 1),
-//! every term of which rises with λ, and has a potential ([`fibre_potential`]); f_l′⁺ is what f_l rises by, so that a step
-//! on the ascending limb is an implicit one. Activation shortens the segment's reference by SHORTENING.
+//! ACTIVE·activation·(f_l(m)·f_v(dλ/dt) + f_l′⁺(m)·(λ − m)) + ACTIVE·PASSIVE·f_p(λ) + FIBRE_STIFFNESS·(λ − 1),
+//! every term of which rises with λ, and has a potential ([`fibre_potential`]). Activation shortens the segment's reference
+//! by SHORTENING.
 //!
 //! The blocks are those of the stiffness by λ and, on the places, of a string's across the path ([`add_fibres`]).
 //!
@@ -125,7 +126,7 @@ pub fn contract<L: Lanes>(
 
     let (peak, activation) = (lanes.at(row, rest::ACTIVE), excitation.activation);
     let (elastic, passive_share) = (lanes.at(row, rest::FIBRE_STIFFNESS), lanes.at(row, rest::PASSIVE));
-    let active = activation * (by_length * by_rate + rise * lengthened);
+    let active = activation * (by_length * by_rate + rise * (stretch - excitation.mean_stretch));
     let slope = activation * (by_length * by_rate_slope * inv_rate + rise) + passive_share * passive_slope;
     Contraction {
         pull: peak * (active + passive_share * passive_tension) + elastic * (stretch - one),
@@ -174,7 +175,8 @@ pub fn fibre_potential<L: Lanes>(
     let (middle, _) = force_velocity(lanes, v * lanes.splat(GAUSS[1]));
     let (late, _) = force_velocity(lanes, v * lanes.splat(GAUSS[2]));
     let by_rate = (early + late) * lanes.splat(5.0 / 18.0) + middle * lanes.splat(8.0 / 18.0);
-    let active = lengthened * (by_length * by_rate + half * rise * lengthened);
+    let beyond_mean = stretch - excitation.mean_stretch;
+    let active = by_length * by_rate * lengthened + half * rise * beyond_mean * beyond_mean;
 
     let y = (stretch - one).max(zero);
     let near = y.min(one);

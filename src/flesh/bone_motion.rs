@@ -1,15 +1,17 @@
 //! How the root and the bones go from frame to frame, and where they jump.
 //!
-//! A pose at the frame's end is explained by motion where it lies, to within a few lengths
+//! A pose at the frame's end is explained by motion where it lies, to within a length
 //! ([`StepConfig::jump`](crate::step::StepConfig::jump)), between where it was and where it had gone on to as in the last
-//! frame. Else it jumped: it is as if it had been elsewhere already at the frame's start, turned as it is at the end, and went
+//! frame: its place, and by its turn that of flesh as far from it as a length. Else it jumped: it is as if it had been elsewhere already at the frame's start, turned as it is at the end, and went
 //! on from there as in the last frame. The root jumps in the world and takes its bones along; a bone jumps if both in the world and against the root
 //! its place is not explained.
 //!
 //! Of time that a long frame leaves out ([`StepConfig::split`](crate::step::StepConfig::split)) there is no motion either:
 //! the frame's start is then where the bones were when it began to be simulated.
 
-use glam::DVec3;
+use std::f64::consts::{PI, TAU};
+
+use glam::{DQuat, DVec3};
 
 use super::Flesh;
 use crate::Pose;
@@ -47,11 +49,8 @@ impl BoneMotion {
     ) -> bool {
         let [root_from, root_to] = self.root;
         let ratio = if self.time > 0.0 { frame.asked / self.time } else { 0.0 };
-        let explained = |from: DVec3, to: DVec3, now: DVec3| explained_part((to - from) * ratio, now - to);
-
-        let way = explained(root_from.translation, root_to.translation, root.translation);
         let jump = jump * (frame.asked / LONGEST_FRAME).max(1.0);
-        let root_jumped = root.translation.distance(root_to.translation + way) > jump * flesh.size;
+        let root_jumped = unexplained(&root_from, &root_to, root, ratio, flesh.size) > jump * flesh.size;
         let root_start = if root_jumped { elsewhere_at(&root_from, &root_to, root, ratio) } else { root_to };
         let along = root_start * root_to.inverse();
         if root_jumped {
@@ -63,13 +62,11 @@ impl BoneMotion {
         for (bone, (now, reach)) in bones.iter().zip(&flesh.reaches).enumerate() {
             let (from, to) = (self.from[bone], self.to[bone]);
             let farthest = jump * reach;
-            let in_world = explained(from.translation, to.translation, now.translation);
             let mut start = to;
-            if now.translation.distance(to.translation + in_world) > farthest {
+            if unexplained(&from, &to, now, ratio, *reach) > farthest {
                 let (from, to) = (root_from.inverse() * from, root_to.inverse() * to);
                 let now = root.inverse() * *now;
-                let against_root = explained(from.translation, to.translation, now.translation);
-                if now.translation.distance(to.translation + against_root) > farthest {
+                if unexplained(&from, &to, &now, ratio, *reach) > farthest {
                     start = root_start * elsewhere_at(&from, &to, &now, ratio);
                     told(Some(bone));
                 } else if root_jumped {
@@ -104,6 +101,21 @@ impl BoneMotion {
     }
 }
 
+/// How far (m) a pose is from where motion explains it that went from one pose to another, or what it carries `reach` (m)
+/// away is; `ratio` is this frame's time over the last one's.
+fn unexplained(from: &Pose, to: &Pose, now: &Pose, ratio: f64, reach: f64) -> f64 {
+    let beyond = |going_on: DVec3, way: DVec3| (way - explained_part(going_on, way)).length();
+    let moved = beyond((to.translation - from.translation) * ratio, now.translation - to.translation);
+    let turn = |from: &Pose, to: &Pose| (to.rotation * from.rotation.conjugate()).to_scaled_axis();
+    let shorter = |turn: DVec3| turn * (1.0 - (TAU / turn.length()).min(1.0) * f64::from(u8::from(turn.length() > PI)));
+    let going_on = shorter(turn(from, to)) * ratio;
+    let gone_on = Pose::new(to.translation, DQuat::from_scaled_axis(going_on) * to.rotation);
+    // What spins by more than half a turn a frame seems to turn the other way, but not against where it goes on to.
+    let turned = beyond(going_on, shorter(turn(to, now))).min(shorter(turn(&gone_on, now)).length());
+    let swept = 2.0 * (0.5 * turned.min(PI)).sin() * reach;
+    if swept > moved { swept } else { moved }
+}
+
 /// What of a way the going on of motion explains: the nearest point to it between nothing and all of that.
 fn explained_part(going_on: DVec3, way: DVec3) -> DVec3 {
     let square = going_on.length_squared();
@@ -127,8 +139,12 @@ mod tests {
     use super::*;
     use crate::flesh::{Holds, RodSpec};
 
-    /// The ways in which a rod of 1 m on two bones jumps when its bones go from a pose to the next of a list.
     fn jumps(poses: &[[Pose; 2]]) -> Vec<(Option<usize>, usize)> {
+        jumps_beyond(2.0, poses)
+    }
+
+    /// The ways in which a rod of 1 m on two bones jumps when its bones go from a pose to the next of a list.
+    fn jumps_beyond(jump: f64, poses: &[[Pose; 2]]) -> Vec<(Option<usize>, usize)> {
         let bones = [Pose::IDENTITY, Pose::from_translation(DVec3::X)];
         let rod = RodSpec::straight("rod", DVec3::ZERO, DVec3::X, 4, 0.05).attach(0, 0, Holds::CLAMP).attach(
             4,
@@ -139,7 +155,7 @@ mod tests {
         let mut motion = BoneMotion::still(&bones, &Pose::IDENTITY);
         let (mut told, frame) = (Vec::new(), FrameReport { substeps: 4, simulated: 0.02, asked: 0.02 });
         for (index, bones) in poses.iter().enumerate() {
-            motion.begin(&flesh, (bones, &Pose::IDENTITY), &frame, 2.0, |bone| told.push((bone, index)));
+            motion.begin(&flesh, (bones, &Pose::IDENTITY), &frame, jump, |bone| told.push((bone, index)));
             motion.end(bones);
         }
         told
@@ -156,6 +172,21 @@ mod tests {
         let told = jumps(&steady);
         println!("accelerated by 1.9 lengths a frame², to 34 lengths a frame, and stopped at once: {told:?}");
         assert!(told.is_empty());
+    }
+
+    #[test]
+    fn a_bone_that_snaps_round_jumps_and_one_that_spins_up_does_not() {
+        let turned = |degrees: f64| {
+            let turn = DQuat::from_rotation_z(degrees.to_radians());
+            [Pose::new(DVec3::ZERO, turn), Pose::new(turn * DVec3::X, turn)]
+        };
+        let spun: Vec<_> = (0..20).map(|k| turned(50.0 * f64::from(k * k) / 2.0)).collect();
+        let told = jumps_beyond(1.0, &spun);
+        println!("spun up by 50° a frame², to a thousand a frame: {told:?}");
+        assert!(told.is_empty());
+        let told = jumps_beyond(1.0, &[turned(0.0), turned(90.0), turned(90.0)]);
+        println!("snapped by 90° in frame 1: {told:?}");
+        assert_eq!(told, [(Some(0), 1), (Some(1), 1)]);
     }
 
     #[test]

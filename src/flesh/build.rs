@@ -114,14 +114,15 @@ impl Flesh {
         self.chains.iter().position(|chain| chain.name == name)
     }
 
-    /// The two bones that carry a node of a chain, and how far it goes with the second (0 to 1); `None` for a free
-    /// chain.
+    /// The two bones that turn a node of a chain as they carry it, and how far it goes with the second (0 to 1); `None`
+    /// for a free chain. On the way to a socket that is the bone before it alone.
     pub fn carriers(&self, chain: usize, node: usize) -> Option<([usize; 2], f64)> {
         let info = &self.chains[chain];
-        let blend = f64::from(self.groups[info.group].row(node)[rest::BONE_BLEND][info.lane]);
-        let slot = blend.floor() as usize;
-        let bones = [info.bone_in_slot(slot)?, info.bone_in_slot(slot + 1)?];
-        Some((bones, blend - slot as f64))
+        let row = self.groups[info.group].row(node);
+        let entry = |entry: usize| f64::from(row[entry][info.lane]);
+        let bones = [rest::TURN_SLOT, rest::NEXT_TURN_SLOT].map(|slot| info.bone_in_slot(entry(slot) as usize));
+        let [Some(first), Some(second)] = bones else { return None };
+        Some(([first, second], (entry(rest::BONE_BLEND) - entry(rest::HOLD_SLOT)).max(0.0)))
     }
 
     /// The bones' rest poses.
@@ -561,7 +562,7 @@ fn carriers(rod: &RodSpec, held: &[(Attachment, usize)], poses: &[Pose]) -> Vec<
 }
 
 /// How far fascia lets a section sag under [`RodSpec::fascia`], over its radius.
-const SAG: f64 = 0.15;
+const SAG: f64 = 0.07;
 
 /// How firmly fascia ties a section, over what its tension and the path's bend draw it out of its bed with: tension over
 /// radius.

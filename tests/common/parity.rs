@@ -95,7 +95,7 @@ fn bones_elsewhere(step: usize) -> Vec<Pose> {
 fn bones_torn_apart(step: usize) -> Vec<Pose> {
     let mut bones = moving_bones(step);
     if step > 12 {
-        bones[1].translation.z += 30.0;
+        bones[1].translation.z += 1.3;
     }
     bones
 }

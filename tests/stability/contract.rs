@@ -176,7 +176,7 @@ where
     let home = staged.chains[chain::BONE_NOW..][..chain::BONE_PREV].to_vec();
     let substeps = 1 + (random.bits() % 4) as u32;
     let integrator = [Integrator::ImplicitEuler, Integrator::SecondOrder][(random.bits() % 2) as usize];
-    let config = StepConfig { substeps, integrator, retries: 1 + (random.bits() % 3) as u32, ..Default::default() };
+    let config = StepConfig { substeps, integrator, retries: 1 + (random.bits() % 4) as u32, ..Default::default() };
     let dt = random.log_uniform(1.0e-4, 0.1);
     for _ in 0..8 {
         let jumps: Vec<[f64; 2 * POSE]> = (0..LANES)
