@@ -9,6 +9,7 @@ const LEAST_FILL: f32 = 0.02;
 const TAUT: f32 = 2.0;
 const FOLDED: f32 = 0.2;
 const PATIENCE: f32 = 0.5;
+const JERKED_HASTE: f32 = 0.125;
 const SHAPE_HASTE: f32 = 0.25;
 const FINITE: f32 = 1.0e30;
 
@@ -47,7 +48,7 @@ struct Extent {
 fn extended(extent: Extent, inv_length: f32, a: PathSection, b: PathSection) -> Extent {
     let along = b.place - a.place;
     let spread = dot(along, along) * inv_length;
-    let cosine = dot(a.frame, b.frame);
+    let cosine = larger(dot(a.frame, b.frame), 0.0);
     let scale = (a.scale + b.scale) * 0.5;
     let fill = dot(a.tangent + b.tangent, along) * (0.5 * inv_length) * (scale * scale);
     let own = where_less(0.0, inv_length, b.scale, 1.0);
@@ -89,7 +90,8 @@ fn check_health(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let flags = suspects(chain);
     var ill = flags.y;
     if flags.y > 0.5 {
-        ill = smaller(flags.y, out_of_bounds(chain));
+        let haste = where_less(0.0, input_at(chain.input, INPUT_TELEPORT), JERKED_HASTE, 1.0);
+        ill = smaller(flags.y, out_of_bounds(chain)) * haste;
     }
     let before = chain_at(chain.chain, CHAIN_UNWELL);
     let unwell = where_less(0.0, ill, before + params.frame * ill, larger(before - params.frame, 0.0));
@@ -159,7 +161,8 @@ fn out_of_bounds(chain: Chain) -> f32 {
     for (var index = 1u; index < chain.node_count; index++) {
         let inv_length = rest_at(rest_row_of(chain, index - 1u), REST_INV_LENGTH);
         let next = section_of_node(chain, index);
-        let carried_next = section_carried(chain, index);
+        var carried_next = section_carried(chain, index);
+        carried_next.frame = beside(carried_next.frame, carried_here.frame);
         extent = extended(extent, inv_length, here, next);
         path = extended(path, inv_length, carried_here, carried_next);
         off = next.place - carried_next.place;

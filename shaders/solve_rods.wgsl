@@ -34,6 +34,7 @@ fn descend(chain: Chain, contracting: bool, excitation: Excitation) {
 
     let at_start = chain_at(chain.chain, CHAIN_START_POTENTIAL);
     var astray = 0.0;
+    var rough = 0.0;
     var stiffened = 0.0;
     var lowest = at_start;
     var fall = 0.0;
@@ -59,7 +60,8 @@ fn descend(chain: Chain, contracting: bool, excitation: Excitation) {
             let raised = risen_by(level(reached) - at_start, unsure);
             let grown = risen_by(whole(reached.stored) + reached.gained - at_start, unsure);
             astray = larger(grown, raised);
-            if larger(astray, far) < 0.5 {
+            rough = larger(astray, far);
+            if rough < 0.5 {
                 break;
             }
             if raised > 0.5 {
@@ -93,7 +95,7 @@ fn descend(chain: Chain, contracting: bool, excitation: Excitation) {
     let left = larger(reached.motion - reached.gained - (whole(reached.stored) - at_start), 0.0);
     let kept = where_less(left, reached.motion, sqrt(left / larger(reached.motion, MIN_POSITIVE)), 1.0);
     set_chain(chain.chain, CHAIN_CALM, where_less(astray, 0.5, 1.0, kept));
-    set_chain(chain.chain, CHAIN_ROUGH, larger(astray, chain_at(chain.chain, CHAIN_ROUGH)));
+    set_chain(chain.chain, CHAIN_ROUGH, larger(rough, chain_at(chain.chain, CHAIN_ROUGH)));
     // A guide turns with the path through it.
     let elastic_alone = !(contracting || has_planes(chain) || is_guided(chain));
     set_chain(chain.chain, CHAIN_POTENTIAL, select(-1.0, whole(reached.stored), elastic_alone));

@@ -325,8 +325,9 @@ pub mod input {
     pub const PLANE: usize = 5;
     /// How many planes a chain can touch.
     pub const MAX_PLANES: usize = 4;
-    /// 0 where the frame starts where the last one ended. Else the bones are elsewhere at once, and with them the chain: 1 where
-    /// it keeps its shape and its motion against them, 2 where they are elsewhere against each other, so that it is laid anew.
+    /// 0 where the frame starts where the last one ended, ¼ where the bones jerk from there. Else they are elsewhere at once,
+    /// and with them the chain: 1 where it keeps its shape and its motion against them, 2 where they are elsewhere against
+    /// each other, so that it is laid anew.
     pub const TELEPORT: usize = PLANES + MAX_PLANES * PLANE;
     /// How many entries a row has.
     pub const ENTRIES: usize = TELEPORT + 1;

@@ -70,10 +70,12 @@ fn teleport(chain: Chain) {
     if teleports < 0.5 {
         return;
     }
+    var turn_before = Quaternion();
     for (var index = 0u; index < chain.node_count; index++) {
         let old = carried_in_chain(chain, index, CHAIN_BONE_NOW);
         let new_pose = carried_in_input(chain, index, INPUT_BONE_FROM);
-        let turn = product(new_pose.frame, conjugate(old.frame));
+        let turn = beside(product(new_pose.frame, conjugate(old.frame)), turn_before);
+        turn_before = turn;
         let row = node_row_of(chain, index);
         set_node3(row, NODE_PLACE, new_pose.place + rotate(turn, node3(row, NODE_PLACE) - old.place));
         set_node4(row, NODE_FRAME, normalised(product(turn, node4(row, NODE_FRAME))));
@@ -104,6 +106,7 @@ fn lay(chain: Chain, at: u32) {
     if free {
         adrift = adrift_of(chain, at);
     }
+    var frame_before = Quaternion();
     for (var index = 0u; index < chain.node_count; index++) {
         var there = carried_in_input(chain, index, at);
         let bone_from = carried_in_input(chain, index, INPUT_BONE_FROM);
@@ -118,6 +121,8 @@ fn lay(chain: Chain, at: u32) {
                 there.frame = normalised(product(adrift.turn, there.frame));
             }
         }
+        there.frame = beside(there.frame, frame_before);
+        frame_before = there.frame;
         let row = node_row_of(chain, index);
         set_node3(row, NODE_PLACE, there.place);
         set_node3(row, NODE_PREV_PLACE, there.place);

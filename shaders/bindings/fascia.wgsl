@@ -38,7 +38,8 @@ fn refer(chain: Chain) {
         if index + 1u == count {
             break;
         }
-        let next = carried_section(chain, index + 1u);
+        var next = carried_section(chain, index + 1u);
+        next.frame = beside(next.frame, here.frame);
         let path = measure(here, next, rest_at(rest_row, REST_INV_LENGTH));
         let share = larger(1.0 + let_in * rest_at(rest_row, REST_LETS_IN), LEAST_LENGTH);
         let follows = rest_at(rest_row, REST_FOLLOWS) > 0.5;

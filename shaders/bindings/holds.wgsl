@@ -34,7 +34,7 @@ fn placed_held(placed: Placed, chain: Chain, index: u32, start: vec3<f32>) -> Pl
             held.moved = node3(row, NODE_TARGET_PLACE) - start;
         }
         if rest_at(rest_row, REST_FREE_FRAME) < 0.5 {
-            held.frame = node4(row, NODE_TARGET_FRAME);
+            held.frame = beside(node4(row, NODE_TARGET_FRAME), held.frame);
         }
         held.scale = where_less(rest_at(rest_row, REST_FREE_SCALE), 0.5, 1.0, held.scale);
     }

@@ -91,6 +91,11 @@ fn turn_to(q: Quaternion, to: Quaternion) -> vec3<f32> {
     return relative.xyz * (2.0 / w);
 }
 
+// The same rotation by the one of both quaternions that is nearer to another one.
+fn beside(q: Quaternion, other: Quaternion) -> Quaternion {
+    return q * where_less(dot(q, other), 0.0, -1.0, 1.0);
+}
+
 // Whether a value is finite, by its bits: compilers may take it that every value is.
 fn is_number(x: f32) -> bool {
     return (bitcast<u32>(x) & 0x7fffffffu) < 0x7f800000u;

@@ -1,6 +1,9 @@
 // Energies of one segment, their gradients and Gauss–Newton blocks; the twin of src/cpu/rod_energies.rs, which has the
 // table of residuals and the derivatives.
 
+// The least 1 + Re p, of a segment that is all but a whole turn round.
+const LEAST_COSINE: f32 = 1.0e-3;
+
 // The least |Γ|² with which a pressed segment's stiffness against shear is taken.
 const LEAST_SLOPE2: f32 = 0.01;
 
@@ -65,10 +68,9 @@ struct SegmentStrain {
 
 // Measures a segment; `inv_length` is one over its rest length.
 fn measure(a: Section, b: Section, inv_length: f32) -> SegmentStrain {
-    let near = b.frame * where_less(dot(a.frame, b.frame), 0.0, -1.0, 1.0);
-    let relative = product(conjugate(a.frame), near);
-    let half_turn = relative.xyz * (1.0 / (1.0 + relative.w));
-    let axes = axes_of(normalised(a.frame + near));
+    let relative = product(conjugate(a.frame), b.frame);
+    let half_turn = relative.xyz * (1.0 / larger(1.0 + relative.w, LEAST_COSINE));
+    let axes = axes_of(normalised(a.frame + b.frame));
     let slope = (b.place - a.place) * inv_length;
     let strain = vec3<f32>(dot(axes[0], slope), dot(axes[1], slope), dot(axes[2], slope));
     let darboux = half_turn * (4.0 * inv_length);

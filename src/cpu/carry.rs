@@ -78,10 +78,13 @@ pub(super) fn teleport<L: Lanes>(lanes: L, params: &StepParams, group: &mut Grou
     let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
     let teleports = lanes.load(&group.inputs[input::TELEPORT]);
     let goes = half.where_less(teleports, one, zero);
+    let mut turn_before = None;
     for index in 0..group.rest.node_count {
         let (old_place, old_frame) = carried(lanes, group.rest, &group.chains[chain::BONE_NOW..], index);
         let (new_place, new_frame) = carried(lanes, group.rest, &group.inputs[input::BONE_FROM..], index);
         let turn = new_frame.product(old_frame.conjugate());
+        let turn = turn_before.map_or(turn, |before| turn.beside(lanes, before));
+        turn_before = Some(turn);
         let row = group.row_mut(index);
         let place = V3::load(lanes, row, node::PLACE);
         let there = new_place + turn.rotate(lanes, place - old_place);
@@ -121,6 +124,7 @@ pub(super) fn lay<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
     let inv_frame = lanes.splat(1.0 / params.frame);
     let adrift = if group.rest.has_free_chain { Some(adrift(lanes, group, at)) } else { None };
+    let mut frame_before = None;
     for index in 0..group.rest.node_count {
         let (mut place, mut frame) = carried(lanes, group.rest, &group.inputs[at..], index);
         let from = carried(lanes, group.rest, &group.inputs[input::BONE_FROM..], index);
@@ -134,6 +138,8 @@ pub(super) fn lay<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::
             velocity = velocity.or(lanes, adrift.velocity, adrift.free);
             spin = spin.or(lanes, V3([zero; 3]), adrift.free);
         }
+        let frame = frame_before.map_or(frame, |before| frame.beside(lanes, before));
+        frame_before = Some(frame);
         let row = group.row_mut(index);
         for entry in [node::PLACE, node::PREV_PLACE] {
             V3::load(lanes, row, entry).or(lanes, place, flag).store(lanes, row, entry);

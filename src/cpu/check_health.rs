@@ -49,6 +49,9 @@ pub const FOLDED: f32 = 0.2;
 /// How long (s) a chain may be out of bounds; time in which it is not counts off.
 pub const PATIENCE: f32 = 0.5;
 
+/// How fast time counts in which bones jerk: flesh cannot follow all that they may do, and is not to be where it could be.
+pub const JERKED_HASTE: f32 = 0.125;
+
 /// How fast time counts in which no more is wrong than turns or volumes: whipped strings kink, and come out of it by themselves.
 pub const SHAPE_HASTE: f32 = 0.25;
 
@@ -119,7 +122,7 @@ impl<V: Lane> Extent<V> {
         let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
         let along = b.place - a.place;
         let spread = along.dot(along) * inv_length;
-        let cosine = a.frame.dot(b.frame);
+        let cosine = a.frame.dot(b.frame).max(zero);
         let scale = (a.scale + b.scale) * half;
         let fill = (a.tangent + b.tangent).dot(along) * (half * inv_length) * (scale * scale);
         let own = zero.where_less(inv_length, b.scale, one);
@@ -166,7 +169,9 @@ pub fn check_health<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L
     let unwell = lanes.load(&group.chains[chain::UNWELL]);
     let mut ill = suspect;
     if lanes.any(suspect) {
-        ill = suspect.min(out_of_bounds(lanes, params, group));
+        let jerked = lanes.load(&group.inputs[input::TELEPORT]);
+        let haste = zero.where_less(jerked, lanes.splat(JERKED_HASTE), one);
+        ill = suspect.min(out_of_bounds(lanes, params, group)) * haste;
     }
     let unwell = zero.where_less(ill, unwell + frame * ill, (unwell - frame).max(zero));
     lanes.store(unwell, &mut group.chains[chain::UNWELL]);
@@ -243,6 +248,7 @@ fn out_of_bounds<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scala
     for index in 1..group.rest.node_count {
         let inv_length = lanes.at(group.rest.row(index - 1), rest::INV_LENGTH);
         let (next, carried_next) = (Section::of_node(lanes, group, index), Section::carried(lanes, group, index));
+        let carried_next = Section { frame: carried_next.frame.beside(lanes, carried_here.frame), ..carried_next };
         extent = extent.with(lanes, inv_length, [&here, &next]);
         path = path.with(lanes, inv_length, [&carried_here, &carried_next]);
         off = next.place - carried_next.place;

@@ -53,6 +53,7 @@ pub(super) fn refer<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
             break;
         }
         let next = carried(lanes, group, index + 1);
+        let next = Section { frame: next.frame.beside(lanes, here.frame), ..next };
         let path = measure(lanes, here, next, lanes.at(rest_row, rest::INV_LENGTH));
         let share = (one + let_in * lanes.at(rest_row, rest::LETS_IN)).max(lanes.splat(LEAST_LENGTH));
         let follows = lanes.at(rest_row, rest::FOLLOWS);

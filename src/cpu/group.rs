@@ -98,7 +98,7 @@ pub fn has_planes<T: Copy + Into<f64>>(inputs: &[Entry<T>]) -> bool {
 /// Whether any chain's bones are elsewhere at once at the frame's start.
 #[inline(always)]
 pub fn has_teleports<T: Copy + Into<f64>>(inputs: &[Entry<T>]) -> bool {
-    inputs[input::TELEPORT].iter().any(|&value| value.into() != 0.0)
+    inputs[input::TELEPORT].iter().any(|&value| value.into() > 0.5)
 }
 
 /// Whether any chain's fibres have a say.

@@ -61,7 +61,7 @@ impl<V: Lane> Placed<V> {
             for k in 0..3 {
                 self.moved.0[k] = free_place.where_less(half, held_move.0[k], self.moved.0[k]);
             }
-            self.frame = held_frame.or(lanes, self.frame, free_frame);
+            self.frame = held_frame.beside(lanes, self.frame).or(lanes, self.frame, free_frame);
             self.scale = lanes.load(&rest_row[rest::FREE_SCALE]).where_less(half, one, self.scale);
         }
         self

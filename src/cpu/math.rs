@@ -167,6 +167,12 @@ impl<V: Lane> Quaternion<V> {
         self.scale(lanes.splat(1.0) / self.dot(self).sqrt())
     }
 
+    /// The same rotation by the one of both quaternions that is nearer to another one.
+    #[inline(always)]
+    pub fn beside<L: Lanes<V = V>>(self, lanes: L, other: Self) -> Self {
+        self.scale(self.dot(other).where_less(lanes.splat(0.0), lanes.splat(-1.0), lanes.splat(1.0)))
+    }
+
     /// The columns u, v, w of the rotation matrix.
     #[inline(always)]
     pub fn axes<L: Lanes<V = V>>(self, lanes: L) -> [V3<V>; 3] {

@@ -24,6 +24,10 @@
 //! first order λ(ε + 2η)² = 3λε² + 6λη² − 2λ(ε − η)², so `build` then takes 3|λ| from the axial and 6|λ| from the
 //! lateral modulus and VOLUME is −2|λ|, read as a penalty on what is not the same stretch along and across.
 //!
+//! Frames go on as they turn, and q and −q, which turn alike, are not the same state: so a segment may be bent and twisted by
+//! more than half a turn, its energy rises all the way to a whole one, and it comes back the way it went. By the shorter way
+//! the middle's axes would jump at half a turn, and what is beyond would hang there for good.
+//!
 //! What the strains are compared with is a segment's [`Reference`]. What its fibres add is in [`fibres`](super::fibres).
 //!
 //! The blocks are JᵀKJ and one term more for the force N along w, whose own second derivative is
@@ -59,6 +63,9 @@ use crate::layout::{node, rest};
 
 /// Unknowns of a node, in this order: place (3), scale, rotation (3).
 pub const UNKNOWNS: usize = 7;
+
+/// The least 1 + Re p, of a segment that is all but a whole turn round.
+pub const LEAST_COSINE: f32 = 1.0e-3;
 
 /// The least |Γ|² with which a pressed segment's stiffness against shear is taken.
 pub const LEAST_SLOPE2: f32 = 0.01;
@@ -193,11 +200,9 @@ pub struct SegmentStrain<V> {
 pub fn measure<L: Lanes>(lanes: L, a: Section<L::V>, b: Section<L::V>, inv_length: L::V) -> SegmentStrain<L::V> {
     let one = lanes.splat(1.0);
     let half = lanes.splat(0.5);
-    let dot = a.frame.dot(b.frame);
-    let near = b.frame.scale(dot.where_less(lanes.splat(0.0), -one, one));
-    let relative = a.frame.conjugate().product(near);
-    let half_turn = relative.imaginary() * (one / (one + relative.0[3]));
-    let axes = (a.frame + near).normalised(lanes).axes(lanes);
+    let relative = a.frame.conjugate().product(b.frame);
+    let half_turn = relative.imaginary() * (one / (one + relative.0[3]).max(lanes.splat(LEAST_COSINE)));
+    let axes = (a.frame + b.frame).normalised(lanes).axes(lanes);
     let slope = (b.place - a.place) * inv_length;
     SegmentStrain {
         axes,

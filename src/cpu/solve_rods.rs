@@ -78,7 +78,7 @@ where
     let excitation = if CONTRACTING { Some(Excitation::of_chain(lanes, params, group)) } else { None };
 
     let at_start = lanes.load(&group.chains[chain::START_POTENTIAL]);
-    let (mut astray, mut stepping, mut stiffened) = (zero, one, zero);
+    let (mut astray, mut rough, mut stepping, mut stiffened) = (zero, zero, one, zero);
     let (mut lowest, mut fall, mut share, mut risen) = (at_start, zero, one, one);
     let (mut solves, mut shortenings) = (0, 0);
     let reached = loop {
@@ -105,7 +105,9 @@ where
         if solves == 0 {
             let raised = risen_by(lanes, reached.level() - at_start, unsure, one);
             let grown = risen_by(lanes, reached.stored.whole() + reached.gained - at_start, unsure, one);
-            (astray, stepping) = (grown.max(raised), grown.max(raised).max(far));
+            astray = grown.max(raised);
+            rough = astray.max(far);
+            stepping = rough;
             if !lanes.any(stepping) {
                 break reached;
             }
@@ -140,7 +142,7 @@ where
     let kept = (left / reached.motion.max(lanes.splat(f32::MIN_POSITIVE))).sqrt();
     let kept = left.where_less(reached.motion, kept, one);
     lanes.store(astray.where_less(half, one, kept), &mut group.chains[chain::CALM]);
-    lanes.store(astray.max(lanes.load(&group.chains[chain::ROUGH])), &mut group.chains[chain::ROUGH]);
+    lanes.store(rough.max(lanes.load(&group.chains[chain::ROUGH])), &mut group.chains[chain::ROUGH]);
     let elastic_alone = !(CONTRACTING || has_planes(group.inputs));
     let potential = if elastic_alone { reached.stored.whole() } else { -one };
     // A guide turns with the path through it.

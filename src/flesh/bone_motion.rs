@@ -29,16 +29,25 @@ pub(crate) struct BoneMotion {
     pub root: [Pose; 2],
     /// How long it took (s); 0 before the first frame.
     pub time: f64,
+    /// Whether each bone jerked in this frame: by [`JERK`] beyond what motion explains.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    jerked: Vec<bool>,
 }
+
+/// How much a bone jerks by, over the length of what hangs on it.
+const JERK: f64 = 0.1;
+
+/// What tells the flesh of a frame in which its bones jerk, and are not elsewhere at once; see [`BoneMotion::teleport`].
+const JERKED: f32 = 0.25;
 
 impl BoneMotion {
     /// Bones and a root that stand still.
     pub fn still(bones: &[Pose], root: &Pose) -> Self {
-        Self { from: bones.to_vec(), to: bones.to_vec(), root: [*root; 2], time: 0.0 }
+        Self { from: bones.to_vec(), to: bones.to_vec(), root: [*root; 2], time: 0.0, jerked: Vec::new() }
     }
 
     /// Sets [`Self::from`] for a frame at whose end bones and root are at the given poses, and tells of what jumped: a bone,
-    /// or `None` for the root. [`Self::to`] stays: where the bones were. Whether any bone's motion begins elsewhere.
+    /// or `None` for the root. [`Self::to`] stays: where the bones were.
     pub fn begin(
         &mut self,
         flesh: &Flesh,
@@ -46,7 +55,7 @@ impl BoneMotion {
         frame: &FrameReport,
         jump: f64,
         mut told: impl FnMut(Option<usize>),
-    ) -> bool {
+    ) {
         let [root_from, root_to] = self.root;
         let ratio = if self.time > 0.0 { frame.asked / self.time } else { 0.0 };
         let jump = jump * (frame.asked / LONGEST_FRAME).max(1.0);
@@ -58,12 +67,14 @@ impl BoneMotion {
         }
 
         let left_out = 1.0 - frame.simulated / frame.asked;
-        let mut elsewhere = false;
+        self.jerked.clear();
         for (bone, (now, reach)) in bones.iter().zip(&flesh.reaches).enumerate() {
             let (from, to) = (self.from[bone], self.to[bone]);
             let farthest = jump * reach;
             let mut start = to;
-            if unexplained(&from, &to, now, ratio, *reach) > farthest {
+            let in_world = unexplained(&from, &to, now, ratio, *reach);
+            self.jerked.push(in_world > JERK * reach);
+            if in_world > farthest {
                 let (from, to) = (root_from.inverse() * from, root_to.inverse() * to);
                 let now = root.inverse() * *now;
                 if unexplained(&from, &to, &now, ratio, *reach) > farthest {
@@ -76,22 +87,24 @@ impl BoneMotion {
             if left_out > 0.0 {
                 start = between(&start, now, left_out);
             }
-            elsewhere |= start != to;
             self.from[bone] = start;
         }
         self.root = [if left_out > 0.0 { between(&root_start, root, left_out) } else { root_start }, *root];
         self.time = frame.simulated;
-        elsewhere
     }
 
     /// How the frame's start is to some bones: 0 where they ended the last one there, 1 where they are elsewhere together, 2
-    /// where they are elsewhere against each other by more than a length (m).
+    /// where they are elsewhere against each other by more than a length (m); a quarter where they are nowhere else but
+    /// jerk.
     pub fn teleport(&self, bones: &[usize], length: f64) -> f32 {
         if bones.iter().all(|&bone| self.from[bone] == self.to[bone]) {
-            return 0.0;
+            return if bones.iter().any(|&bone| self.jerked[bone]) { JERKED } else { 0.0 };
         }
-        let against = |poses: &[Pose], bone: usize| (poses[bones[0]].inverse() * poses[bone]).translation;
-        let apart = |&bone: &usize| against(&self.from, bone).distance(against(&self.to, bone)) > length;
+        let against = |poses: &[Pose], bone: usize| poses[bones[0]].inverse() * poses[bone];
+        let apart = |&bone: &usize| {
+            let (from, to) = (against(&self.from, bone), against(&self.to, bone));
+            unexplained(&to, &to, &from, 0.0, length) > length
+        };
         if bones.iter().any(apart) { 2.0 } else { 1.0 }
     }
 
@@ -176,15 +189,15 @@ mod tests {
 
     #[test]
     fn a_bone_that_snaps_round_jumps_and_one_that_spins_up_does_not() {
-        let turned = |degrees: f64| {
-            let turn = DQuat::from_rotation_z(degrees.to_radians());
+        let turned = |axis: DVec3, degrees: f64| {
+            let turn = DQuat::from_axis_angle(axis, degrees.to_radians());
             [Pose::new(DVec3::ZERO, turn), Pose::new(turn * DVec3::X, turn)]
         };
-        let spun: Vec<_> = (0..20).map(|k| turned(50.0 * f64::from(k * k) / 2.0)).collect();
+        let spun: Vec<_> = (0..20).map(|k| turned(DVec3::X, 50.0 * f64::from(k * k) / 2.0)).collect();
         let told = jumps_beyond(1.0, &spun);
-        println!("spun up by 50° a frame², to a thousand a frame: {told:?}");
+        println!("spun up about itself by 50° a frame², to a thousand a frame: {told:?}");
         assert!(told.is_empty());
-        let told = jumps_beyond(1.0, &[turned(0.0), turned(90.0), turned(90.0)]);
+        let told = jumps_beyond(1.0, &[0.0, 90.0, 90.0].map(|degrees| turned(DVec3::Z, degrees)));
         println!("snapped by 90° in frame 1: {told:?}");
         assert_eq!(told, [(Some(0), 1), (Some(1), 1)]);
     }

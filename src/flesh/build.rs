@@ -6,6 +6,7 @@ use super::balance::balance;
 use super::bundle::{Fibre, frames_along};
 use super::check::check;
 use super::spec::{Attachment, BuildError, RodSpec};
+use super::state::beside;
 use crate::Pose;
 use crate::cpu::group::GroupRest;
 use crate::cpu::lanes::{Entry, LANES};
@@ -196,7 +197,10 @@ fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpe
     let places: Vec<DVec3> = rod.nodes.iter().map(|node| node.place).collect();
     // Fibres' offsets are in the frames without a wanted axis.
     let u_axis = if rod.fibres.is_empty() { rod.u_axis } else { None };
-    let poses = frames_along(&places, u_axis);
+    let mut poses = frames_along(&places, u_axis);
+    for j in 1..poses.len() {
+        poses[j].rotation = beside(poses[j].rotation, poses[j - 1].rotation);
+    }
     let material = |segment: usize| rod.segment_materials.get(segment).unwrap_or(&rod.material);
     let count = rod.nodes.len();
     let lengths: Vec<f64> = poses.windows(2).map(|p| p[0].translation.distance(p[1].translation)).collect();
@@ -381,14 +385,14 @@ fn weight_stretch(rows: &[Entry<f32>], lane: usize, count: usize) -> f64 {
 /// How far apart two sections are along their mean tangent (m): times their mean area, the volume between them, however
 /// they are sheared against each other.
 pub(crate) fn spacing([a, b]: [&Pose; 2]) -> f64 {
-    let near = if a.rotation.dot(b.rotation) < 0.0 { -b.rotation } else { b.rotation };
+    let near = beside(b.rotation, a.rotation);
     ((a.rotation + near).normalize() * DVec3::Z).dot(b.translation - a.translation)
 }
 
 /// Γ (1) and Ω (1/m) of a segment between two poses that are its rest length apart.
 fn rest_strain([a, b]: [&Pose; 2]) -> (DVec3, DVec3) {
     let length = a.translation.distance(b.translation);
-    let near = if a.rotation.dot(b.rotation) < 0.0 { -b.rotation } else { b.rotation };
+    let near = beside(b.rotation, a.rotation);
     let middle = (a.rotation + near).normalize();
     let relative = a.rotation.conjugate() * near;
     let strain = middle.conjugate() * ((b.translation - a.translation) / length);

@@ -1,6 +1,6 @@
 //! The state of one instance of flesh.
 
-use glam::{DVec3, Quat, Vec3};
+use glam::{DQuat, DVec3, Quat, Vec3};
 
 use super::bone_motion::BoneMotion;
 use super::build::{Chain, Flesh};
@@ -136,10 +136,9 @@ impl FleshState {
         else {
             return *root * *rest;
         };
-        let near = if first.rotation.dot(second.rotation) < 0.0 { -second.rotation } else { second.rotation };
         Pose::new(
             first.translation.lerp(second.translation, along),
-            (first.rotation * (1.0 - along) + near * along).normalize(),
+            (first.rotation * (1.0 - along) + beside(second.rotation, first.rotation) * along).normalize(),
         )
     }
 
@@ -157,7 +156,10 @@ impl FleshState {
     /// Puts one chain at rest on its bones, without velocity.
     fn rest_chain(&mut self, flesh: &Flesh, index: usize, root: &Pose) {
         let Chain { group, lane, bones, rest, .. } = &flesh.chains[index];
-        let poses: Vec<Pose> = (0..rest.len()).map(|j| self.carried(flesh, index, j, root)).collect();
+        let mut poses: Vec<Pose> = (0..rest.len()).map(|j| self.carried(flesh, index, j, root)).collect();
+        for j in 1..poses.len() {
+            poses[j].rotation = beside(poses[j].rotation, poses[j - 1].rotation);
+        }
         let origin = flesh.chains[index].origin_at(poses[0].translation);
         self.origins[index] = origin;
         let state = &mut self.groups[*group];
@@ -203,11 +205,11 @@ impl FleshState {
     /// or `None` for the root.
     pub(crate) fn gather_inputs(&mut self, flesh: &Flesh, inputs: &FrameInputs, told: impl FnMut(Option<usize>)) {
         let FrameInputs { bones, root, activations, planes, frame, jump } = *inputs;
-        let elsewhere = self.motion.begin(flesh, (bones, root), &frame, jump, told);
+        self.motion.begin(flesh, (bones, root), &frame, jump, told);
         for (index, info) in flesh.chains.iter().enumerate() {
             let state = &mut self.groups[info.group].inputs;
             let mut shift = DVec3::ZERO;
-            let teleport = if elsewhere { self.motion.teleport(&info.bones, info.rest_length) } else { 0.0 };
+            let teleport = self.motion.teleport(&info.bones, info.rest_length);
             state[input::TELEPORT][info.lane] = teleport;
             if let Some(&first) = info.bones.first() {
                 let anchor = bones[first] * flesh.bones[first].inverse() * info.rest[0];
@@ -216,7 +218,7 @@ impl FleshState {
                     let moved = info.origin_at(away);
                     self.origins[index] += moved;
                     // What goes with its bones at once is brought to the new origin by that.
-                    shift = if teleport == 0.0 { moved } else { DVec3::ZERO };
+                    shift = if teleport < 1.0 { moved } else { DVec3::ZERO };
                 }
                 let origin = self.origins[index];
                 for slot in 0..MAX_BONES {
@@ -292,7 +294,9 @@ impl FleshState {
         let row = &mut self.groups[info.group].nodes[index * node::ENTRIES..][..node::ENTRIES];
         let lane = info.lane;
         write_vec3(row, node::PLACE, lane, (to.place - self.origins[chain]).as_vec3());
-        write_quat(row, node::FRAME, lane, to.frame);
+        let [x, y, z, w] = [0, 1, 2, 3].map(|k| row[node::FRAME + k][lane]);
+        let frame = if to.frame.dot(Quat::from_xyzw(x, y, z, w)) < 0.0 { -to.frame } else { to.frame };
+        write_quat(row, node::FRAME, lane, frame);
         row[node::SCALE][lane] = to.scale;
         write_vec3(row, node::VELOCITY, lane, to.velocity);
         write_vec3(row, node::SPIN, lane, to.spin);
@@ -306,6 +310,11 @@ impl FleshState {
             group.nodes.chunks(node::ENTRIES).all(|row| row[..node::MOVED].iter().flatten().all(|x| x.is_finite()))
         })
     }
+}
+
+/// The same rotation by the one of both quaternions that is nearer to another one.
+pub(super) fn beside(rotation: DQuat, other: DQuat) -> DQuat {
+    if rotation.dot(other) < 0.0 { -rotation } else { rotation }
 }
 
 fn write_vec3(row: &mut [Entry<f32>], at: usize, lane: usize, value: Vec3) {

@@ -213,7 +213,7 @@ impl SavedFlesh {
     /// Whether what the next step takes for granted is sound; chains whose nodes are not are laid anew by it.
     fn check_values(&self) -> Result<(), SnapshotError> {
         let InstanceState { nodes, bones, root, excitations, activations, palette, .. } = &self.state;
-        let BoneMotion { from, to, root: roots, time } = &nodes.motion;
+        let BoneMotion { from, to, root: roots, time, .. } = &nodes.motion;
         let mut poses = [bones, from, to].into_iter().flatten().chain(roots).chain([root]);
         for (sound, what) in [
             (poses.all(Pose::is_sound) && (0.0..=10.0).contains(time), "bones"),

@@ -12,7 +12,6 @@ use glam::{Affine3A, DVec3, Vec3};
 use super::MeshEnds;
 use super::carriers::carriers;
 use super::{MuscleMesh, MuscleShape, MuscleSpec, PathPoint, Thickness};
-use crate::Material;
 #[cfg(feature = "viperize")]
 use crate::character::body::rest_at;
 use crate::character::scaling::{acceleration_growth, stiffness_growth};
@@ -20,12 +19,16 @@ use crate::character::scaling::{acceleration_growth, stiffness_growth};
 use crate::character::viperize::{Ends, TriangleMesh, ViperizeOptions, viperize};
 use crate::character::{CharacterAsset, PaletteEntry};
 use crate::flesh::{Bundle, Carriers, Contraction, Disc, Holds, RodSpec, frames_along};
+use crate::{Material, Moduli, ModuliOverrides};
 
 /// Where growing stops to stiffen (Pa).
 const MOST_MODULUS: f64 = 1.0e12;
 
 /// Stretch of tendon at peak force (Zajac 1989).
 const TENDON_STRETCH: f64 = 0.04;
+/// How much stiffer its sections are bound to its path, and to each other, than those of the belly: what is stretched and
+/// swells beside a belly that has shortened would else rather tilt its sections, all the way round.
+const TENDON_BINDING: f64 = 30.0;
 
 /// Where a muscle's fibres run, in model space at rest (m), and what holds them.
 #[derive(Clone, Debug, PartialEq)]
@@ -382,9 +385,17 @@ pub fn material(spec: &MuscleSpec) -> Material {
 }
 
 /// Tendon of a muscle, which bears a stress (Pa) at peak force: fibres that are stiff along their path, in what the belly
-/// is made of. It bends, twists, shears and swells as loose fibres do.
+/// is made of, and [`TENDON_BINDING`] times as stiff against all that tilts or turns its sections.
 fn tendon(belly: Material, stress: f64) -> Material {
-    Material { fibre_modulus: stress / TENDON_STRETCH, ..belly }
+    let Moduli { shear_modulus, bending_modulus, torsion_modulus, .. } = belly.moduli();
+    let bound = |modulus: f64| Some(TENDON_BINDING * modulus);
+    let overrides = ModuliOverrides {
+        shear_modulus: bound(shear_modulus),
+        bending_modulus: bound(bending_modulus),
+        torsion_modulus: bound(torsion_modulus),
+        ..belly.overrides
+    };
+    Material { fibre_modulus: stress / TENDON_STRETCH, overrides, ..belly }
 }
 
 fn peak_stress(spec: &MuscleSpec) -> f64 {
