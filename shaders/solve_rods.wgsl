@@ -17,6 +17,10 @@ const ENOUGH: f32 = 0.5;
 // By which share of its diagonal a system is stiffened whose last step led nowhere.
 const STIFFENED: f32 = 1.0e-4;
 
+// The strain, the share of the volume, and the turn (rad) of neighbours against each other, that one linear solve can be
+// trusted to change by.
+const TRUSTED: f32 = 0.15;
+
 // Steps every chain to where Π is least, or as near as its budget allows.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn solve_rods(@builtin(global_invocation_id) invocation: vec3<u32>) {
@@ -38,6 +42,7 @@ fn descend(chain: Chain, contracting: bool, excitation: Excitation) {
     var stiffened = 0.0;
     var lowest = at_start;
     var fall = 0.0;
+    var far = 0.0;
     var share = 1.0;
     var solves = 0u;
     var shortenings = 0u;
@@ -47,7 +52,9 @@ fn descend(chain: Chain, contracting: bool, excitation: Excitation) {
             if solves > 0u {
                 keep(chain);
             }
-            fall = solve(chain, inv_step2, contracting, excitation, solves > 0u, stiffened);
+            let step = solve(chain, inv_step2, contracting, excitation, solves > 0u, stiffened);
+            fall = step.fall;
+            far = step.far;
             share = 1.0;
         } else {
             go_on(chain, share);
@@ -55,13 +62,12 @@ fn descend(chain: Chain, contracting: bool, excitation: Excitation) {
         reached = standing(chain, inv_step2, contracting, excitation);
         // Of what is reached now: of a step that led far astray, it would hide whatever a shorter one does.
         let unsure = rounding(chain, inv_step2, reached);
-        let far = where_less(rest_at(chain.rest, REST_FAR), fall, 1.0, 0.0);
         if solves == 0u {
             let raised = risen_by(level(reached) - at_start, unsure);
             let grown = risen_by(whole(reached.stored) + reached.gained - at_start, unsure);
             astray = larger(grown, raised);
             rough = larger(astray, far);
-            if rough < 0.5 {
+            if rough < 0.5 || params.retries == 0u {
                 break;
             }
             if raised > 0.5 {
@@ -157,7 +163,14 @@ fn go_on(chain: Chain, share: f32) {
     }
 }
 
-// One Gauss–Newton step; by how much it makes Π fall where Π is what the step takes it for (J). Where a chain is solved
+// What a step promises: by how much Π falls where Π is what the step takes it for (J), and 1 where it goes so far that it
+// cannot be that.
+struct Step {
+    fall: f32,
+    far: f32,
+}
+
+// One Gauss–Newton step. Where a chain is solved
 // `again`, it is by a system stiffened by a share of its diagonal, and the step is kept for go_on.
 fn solve(
     chain: Chain,
@@ -166,7 +179,7 @@ fn solve(
     excitation: Excitation,
     again: bool,
     stiffened: f32,
-) -> f32 {
+) -> Step {
     let count = chain.node_count;
     let touching = has_planes(chain);
     let tied = is_tied(chain);
@@ -239,24 +252,32 @@ fn solve(
     }
 
     var fall = 0.0;
+    var farthest2 = 0.0;
     var delta: Vec7;
     for (var left = count; left > 0u; left--) {
         let index = left - 1u;
         let scratch_row = scratch_row_of(chain, index);
+        let next = delta;
         back_substitute(scratch_row, &delta);
-        for (var k = 0u; k < UNKNOWNS; k++) {
-            let along = scratch_at(scratch_row, SCRATCH_RHS + k);
-            fall = fall + along * along * scratch_at(scratch_row, SCRATCH_INV_PIVOT + k);
-        }
+        let inv_length = rest_at(rest_row_of(chain, index), REST_INV_LENGTH);
+        let strained = vec3<f32>(next[0] - delta[0], next[1] - delta[1], next[2] - delta[2]) * inv_length;
+        let turned = vec3<f32>(next[4] - delta[4], next[5] - delta[5], next[6] - delta[6]);
+        // Of padding and after the last node there is no segment.
+        let turned2 = where_less(0.0, inv_length, dot(turned, turned), 0.0);
+        // The volume goes with the scale's square.
+        let swollen = delta[3] + delta[3];
+        farthest2 = larger(larger(farthest2, dot(strained, strained)), larger(turned2, swollen * swollen));
         if again {
             for (var k = 0u; k < UNKNOWNS; k++) {
+                let along = scratch_at(scratch_row, SCRATCH_RHS + k);
+                fall = fall + along * along * scratch_at(scratch_row, SCRATCH_INV_PIVOT + k);
                 set_scratch(scratch_row, SCRATCH_STEP + k, delta[k]);
             }
         }
         let row = node_row_of(chain, index);
         store_placed(step_by(row, placed_now(row), &delta), row);
     }
-    return fall * 0.5;
+    return Step(fall * 0.5, where_less(TRUSTED * TRUSTED, farthest2, 1.0, 0.0));
 }
 
 // Where a step takes a node, its scale held within a factor of its value at the substep's start and of its rest value.

@@ -233,10 +233,8 @@ pub mod rest {
     pub const TIED: usize = 79;
     /// Which of the chain's bones the node turns with on the next one's way, as [`TURN_SLOT`].
     pub const NEXT_TURN_SLOT: usize = 80;
-    /// In the first node's row: what straining a segment beyond what one solve can be trusted with stores (J).
-    pub const FAR: usize = 81;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 82;
+    pub const ENTRIES: usize = 81;
 }
 
 /// Entries of a node row.

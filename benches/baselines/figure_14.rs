@@ -86,7 +86,8 @@ impl Figure14 {
             chains,
             scratch: vec![[0.0; LANES]; rest.node_count * scratch::ENTRIES],
             paper: Viper2019::new(rest.node_count),
-            params: StepParams::new(&config, STEP, 0, 0.0),
+            // Each is one step, however far that leads.
+            params: StepParams { retries: 0, ..StepParams::new(&config, STEP, 0, 0.0) },
             rest,
             level: Level::new(),
         })

@@ -44,6 +44,9 @@ pub const LEAST_SHARE: f32 = 0.1;
 pub const SHORTENINGS: u32 = 6;
 /// Which share of the foretold fall of Π is enough not to take another step.
 pub const ENOUGH: f32 = 0.5;
+/// The strain, the share of the volume, and the turn (rad) of neighbours against each other, that one linear solve can be
+/// trusted to change by.
+pub const TRUSTED: f32 = 0.15;
 /// By which share of its diagonal a system is stiffened where a step of it as it is led nowhere: f32 has the pivots of one
 /// that is bent and stretched beyond all measure to about a millionth of the diagonal, and least directions are noise.
 pub const STIFFENED: f32 = 1.0e-4;
@@ -79,7 +82,7 @@ where
 
     let at_start = lanes.load(&group.chains[chain::START_POTENTIAL]);
     let (mut astray, mut rough, mut stepping, mut stiffened) = (zero, zero, one, zero);
-    let (mut lowest, mut fall, mut share, mut risen) = (at_start, zero, one, one);
+    let (mut lowest, mut fall, mut far, mut share, mut risen) = (at_start, zero, zero, one, one);
     let (mut solves, mut shortenings) = (0, 0);
     let reached = loop {
         if shortenings == 0 {
@@ -87,7 +90,7 @@ where
                 keep(lanes, group);
             }
             let again = if solves > 0 { Some((stepping, stiffened)) } else { None };
-            fall = lanes.apart(
+            (fall, far) = lanes.apart(
                 #[inline(always)]
                 || solve(lanes, inv_step2, group, excitation, again),
             );
@@ -101,14 +104,13 @@ where
         );
         // Of what is reached now: of a step that led far astray, it would hide whatever a shorter one does.
         let unsure = rounding(lanes, group, inv_step2, &reached);
-        let far = lanes.at(group.rest.row(0), rest::FAR).where_less(fall, one, zero);
         if solves == 0 {
             let raised = risen_by(lanes, reached.level() - at_start, unsure, one);
             let grown = risen_by(lanes, reached.stored.whole() + reached.gained - at_start, unsure, one);
             astray = grown.max(raised);
             rough = astray.max(far);
             stepping = rough;
-            if !lanes.any(stepping) {
+            if !lanes.any(stepping) || params.retries == 0 {
                 break reached;
             }
             start_again(lanes, group, raised);
@@ -212,8 +214,8 @@ fn go_on<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, share: L::V, flag: L:
     }
 }
 
-/// One Gauss–Newton step of every chain; by how much it makes Π fall where Π is what the step takes it for (J). Where it is
-/// `again` that chains are solved, only flagged ones are, by a system stiffened by a share of its diagonal, and the step is
+/// One Gauss–Newton step of every chain; by how much it makes Π fall where Π is what the step takes it for (J), and a flag
+/// where it goes so far that it cannot be that ([`TRUSTED`]). Where it is `again` that chains are solved, only flagged ones are, by a system stiffened by a share of its diagonal, and the step is
 /// kept for [`go_on`].
 #[inline(always)]
 pub(crate) fn solve<L: Lanes>(
@@ -222,7 +224,7 @@ pub(crate) fn solve<L: Lanes>(
     group: &mut Group<L::Scalar>,
     mut excitation: Option<Excitation<L::V>>,
     again: Option<(L::V, L::V)>,
-) -> L::V
+) -> (L::V, L::V)
 where
     L::Scalar: Into<f64>,
 {
@@ -299,17 +301,24 @@ where
         }
     }
 
-    let mut fall = zero;
+    let (mut fall, mut farthest2) = (zero, zero);
     let mut delta = [zero; UNKNOWNS];
     for index in (0..count).rev() {
+        let next = delta;
         delta = back_substitute(lanes, group.scratch_row(index), &delta);
-        let row = group.scratch_row(index);
-        unrolled!(for k in 0..7 {
-            let (along, inv_pivot) = (lanes.at(row, scratch::RHS + k), lanes.at(row, scratch::INV_PIVOT + k));
-            fall = fall + along * along * inv_pivot;
-        });
+        let inv_length = lanes.at(group.rest.row(index), rest::INV_LENGTH);
+        let apart = |k: usize| V3([next[k] - delta[k], next[k + 1] - delta[k + 1], next[k + 2] - delta[k + 2]]);
+        let (strained, turned) = (apart(0) * inv_length, apart(4));
+        // Of padding and after the last node there is no segment.
+        let turned2 = zero.where_less(inv_length, turned.dot(turned), zero);
+        // The volume goes with the scale's square.
+        let swollen = delta[3] + delta[3];
+        farthest2 = farthest2.max(strained.dot(strained)).max(turned2).max(swollen * swollen);
         if again.is_some() {
+            let row = group.scratch_row(index);
             unrolled!(for k in 0..7 {
+                let (along, inv_pivot) = (lanes.at(row, scratch::RHS + k), lanes.at(row, scratch::INV_PIVOT + k));
+                fall = fall + along * along * inv_pivot;
                 lanes.store(delta[k], &mut row[scratch::STEP + k]);
             });
         }
@@ -321,7 +330,8 @@ where
             None => to.store(lanes, row),
         }
     }
-    fall * lanes.splat(0.5)
+    let far = lanes.splat(TRUSTED * TRUSTED).where_less(farthest2, lanes.splat(1.0), zero);
+    (fall * lanes.splat(0.5), far)
 }
 
 /// Where a step takes a node, its scale held within a factor of its value at the substep's start and of its rest value.

@@ -238,11 +238,10 @@ fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpe
         }
     }
     let rest_length: f64 = lengths.iter().sum();
-    for (entry, value) in rounding(&group.rows, lane, &lengths).into_iter().chain([
-        (rest::LENGTH, rest_length),
-        (rest::WEIGHT_STRETCH, weight_stretch(&group.rows, lane, count)),
-        (rest::FAR, far(&group.rows, lane, count)),
-    ]) {
+    for (entry, value) in rounding(&group.rows, lane, &lengths)
+        .into_iter()
+        .chain([(rest::LENGTH, rest_length), (rest::WEIGHT_STRETCH, weight_stretch(&group.rows, lane, count))])
+    {
         group.rows[entry][lane] = value as f32;
     }
     let peaks: Vec<f64> =
@@ -361,15 +360,6 @@ fn rounding(rows: &[Entry<f32>], lane: usize, lengths: &[f64]) -> [(usize, f64);
         fastest = fastest.max(along / (length * length * at(j, rest::MASS).min(at(j + 1, rest::MASS))));
     }
     [(rest::STRAIN_ROUNDING, strain), (rest::TURN_ROUNDING, turn), (rest::FASTEST2, fastest)]
-}
-
-/// The strain that one linear solve can be trusted with.
-const TRUSTED: f64 = 0.3;
-
-/// See [`rest::FAR`].
-fn far(rows: &[Entry<f32>], lane: usize, count: usize) -> f64 {
-    let stiffness = |j: usize| f64::from(rows[j * rest::ENTRIES + rest::SHEAR][lane]);
-    0.5 * TRUSTED * TRUSTED * (0..count - 1).map(stiffness).fold(f64::INFINITY, f64::min)
 }
 
 /// See [`rest::WEIGHT_STRETCH`]; at most 10⁶.
@@ -566,7 +556,7 @@ fn carriers(rod: &RodSpec, held: &[(Attachment, usize)], poses: &[Pose]) -> Vec<
 }
 
 /// How far fascia lets a section sag under [`RodSpec::fascia`], over its radius.
-const SAG: f64 = 0.07;
+const SAG: f64 = 0.06;
 
 /// How firmly fascia ties a section, over what its tension and the path's bend draw it out of its bed with: tension over
 /// radius.

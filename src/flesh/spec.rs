@@ -93,7 +93,7 @@ pub struct RodSpec {
     pub attachments: Vec<Attachment>,
     /// Which bones carry which nodes; none for those that hold it, by arc length from one to the next.
     pub carriers: Carriers<usize>,
-    /// Acceleration (m/s²) under which fascia lets a section sag by 0.07 of its radius, 0 to 10⁶: it ties each section
+    /// Acceleration (m/s²) under which fascia lets a section sag by 0.06 of its radius, 0 to 10⁶: it ties each section
     /// softly across its path to where its bones carry it, and flesh that they let in rests shorter and thicker instead
     /// of being pressed. [`RodSpec::FASCIA`] for a muscle in a body; 0 for free flesh.
     pub fascia: f64,

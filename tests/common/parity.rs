@@ -208,7 +208,7 @@ pub fn jerked() -> [Scene; 2] {
     material.overrides.volume_bending_modulus = Some(1.0e4);
     material.fibre_modulus = 1.0e4;
     material.peak_stress = 2.0e4;
-    let mut with_all = Scene::new("jerked with all", &between(material), |step| jerking_bones(step, 2.0));
+    let mut with_all = Scene::new("jerked with all", &between(material), |step| jerking_bones(step, 1.0));
     with_all.activation = 0.5;
     with_all.planes = vec![HalfSpace { normal: DVec3::Z, offset: -0.04, friction: 0.5 }];
     with_all.config.integrator = Integrator::SecondOrder;
