@@ -17,8 +17,7 @@ const ENOUGH: f32 = 0.5;
 // By which share of its diagonal a system is stiffened whose last step led nowhere.
 const STIFFENED: f32 = 1.0e-4;
 
-// The strain, the share of the volume, and the turn (rad) of neighbours against each other, that one linear solve can be
-// trusted to change by.
+// The strain, and the turn (rad) of neighbours against each other, that one linear solve can be trusted to change by.
 const TRUSTED: f32 = 0.15;
 
 // Steps every chain to where Π is least, or as near as its budget allows.
@@ -264,9 +263,7 @@ fn solve(
         let turned = vec3<f32>(next[4] - delta[4], next[5] - delta[5], next[6] - delta[6]);
         // Of padding and after the last node there is no segment.
         let turned2 = where_less(0.0, inv_length, dot(turned, turned), 0.0);
-        // The volume goes with the scale's square.
-        let swollen = delta[3] + delta[3];
-        farthest2 = larger(larger(farthest2, dot(strained, strained)), larger(turned2, swollen * swollen));
+        farthest2 = larger(larger(farthest2, dot(strained, strained)), turned2);
         if again {
             for (var k = 0u; k < UNKNOWNS; k++) {
                 let along = scratch_at(scratch_row, SCRATCH_RHS + k);

@@ -44,8 +44,7 @@ pub const LEAST_SHARE: f32 = 0.1;
 pub const SHORTENINGS: u32 = 6;
 /// Which share of the foretold fall of Π is enough not to take another step.
 pub const ENOUGH: f32 = 0.5;
-/// The strain, the share of the volume, and the turn (rad) of neighbours against each other, that one linear solve can be
-/// trusted to change by.
+/// The strain, and the turn (rad) of neighbours against each other, that one linear solve can be trusted to change by.
 pub const TRUSTED: f32 = 0.15;
 /// By which share of its diagonal a system is stiffened where a step of it as it is led nowhere: f32 has the pivots of one
 /// that is bent and stretched beyond all measure to about a millionth of the diagonal, and least directions are noise.
@@ -311,9 +310,7 @@ where
         let (strained, turned) = (apart(0) * inv_length, apart(4));
         // Of padding and after the last node there is no segment.
         let turned2 = zero.where_less(inv_length, turned.dot(turned), zero);
-        // The volume goes with the scale's square.
-        let swollen = delta[3] + delta[3];
-        farthest2 = farthest2.max(strained.dot(strained)).max(turned2).max(swollen * swollen);
+        farthest2 = farthest2.max(strained.dot(strained)).max(turned2);
         if again.is_some() {
             let row = group.scratch_row(index);
             unrolled!(for k in 0..7 {

@@ -98,7 +98,7 @@ impl BoneMotion {
     /// jerk.
     pub fn teleport(&self, bones: &[usize], length: f64) -> f32 {
         if bones.iter().all(|&bone| self.from[bone] == self.to[bone]) {
-            return if bones.iter().any(|&bone| self.jerked[bone]) { JERKED } else { 0.0 };
+            return if bones.iter().any(|&bone| self.jerked.get(bone) == Some(&true)) { JERKED } else { 0.0 };
         }
         let against = |poses: &[Pose], bone: usize| poses[bones[0]].inverse() * poses[bone];
         let apart = |&bone: &usize| {
@@ -111,6 +111,7 @@ impl BoneMotion {
     /// Ends the frame.
     pub fn end(&mut self, bones: &[Pose]) {
         self.to.copy_from_slice(bones);
+        self.jerked.clear();
     }
 }
 
@@ -120,7 +121,7 @@ fn unexplained(from: &Pose, to: &Pose, now: &Pose, ratio: f64, reach: f64) -> f6
     let beyond = |going_on: DVec3, way: DVec3| (way - explained_part(going_on, way)).length();
     let moved = beyond((to.translation - from.translation) * ratio, now.translation - to.translation);
     let turn = |from: &Pose, to: &Pose| (to.rotation * from.rotation.conjugate()).to_scaled_axis();
-    let shorter = |turn: DVec3| turn * (1.0 - (TAU / turn.length()).min(1.0) * f64::from(u8::from(turn.length() > PI)));
+    let shorter = |turn: DVec3| if turn.length() > PI { turn * (1.0 - TAU / turn.length()) } else { turn };
     let going_on = shorter(turn(from, to)) * ratio;
     let gone_on = Pose::new(to.translation, DQuat::from_scaled_axis(going_on) * to.rotation);
     // What spins by more than half a turn a frame seems to turn the other way, but not against where it goes on to.

@@ -6,6 +6,8 @@ mod bodies;
 #[path = "../common/mod.rs"]
 mod common;
 mod errors;
+#[cfg(feature = "gpu")]
+mod gpu;
 mod lifecycle;
 mod same_bits;
 mod sizes;

@@ -232,19 +232,19 @@ fn beyond_bars(file: &std::path::Path, unit: f32) -> Vec<String> {
     runs.into_iter().filter_map(line).collect()
 }
 
-#[test]
-fn shape_is_kept_at_any_size() {
-    let calm = ["octopus", "RobotExpressive", "still_0"];
-    let calm = |file: &std::path::Path| file.file_stem().is_some_and(|stem| calm.iter().any(|name| stem == *name));
-    let files = files().into_iter().filter(|(file, _)| calm(file));
-    let beyond: Vec<String> = files.flat_map(|(file, unit)| beyond_bars(&file, unit)).collect();
-    assert!(beyond.is_empty(), "{beyond:#?}");
-}
+/// What does not hold yet: thin tendons of the arm, and its and Knight's flesh where a scale is six times another.
+const SHORT: [&str; 4] = [
+    "arm spawned at [2, 0.5, 1.5]",
+    "arm spawned at [-0.5, 1, 3]",
+    "arm imported at 100",
+    "Knight spawned at [-0.5, 1, 3]",
+];
 
 #[test]
-#[ignore = "slack muscles and some trunks lose their shape at scale 1 too"]
-fn shape_is_kept_at_any_size_by_all() {
-    let beyond: Vec<String> = files().iter().flat_map(|(file, unit)| beyond_bars(file, *unit)).collect();
+fn shape_is_kept_at_any_size() {
+    let mut beyond: Vec<String> = files().iter().flat_map(|(file, unit)| beyond_bars(file, *unit)).collect();
+    println!("beyond the bars: {beyond:#?}");
+    beyond.retain(|line| !SHORT.iter().any(|short| line.starts_with(&format!("{short}:"))));
     assert!(beyond.is_empty(), "{beyond:#?}");
 }
 
