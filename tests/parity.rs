@@ -57,7 +57,8 @@ fn chains_are_laid_anew_alike() {
         cpu.step_flesh(DT).unwrap();
     }
     // One that hangs, and two that are free: of one, nobody knows any more where it was.
-    let spoils: [(usize, fn(&mut NodeState)); 3] = [
+    type Spoil = fn(&mut NodeState);
+    let spoils: [(usize, Spoil); 3] = [
         (1, |node| node.place = DVec3::NAN),
         (6, |node| node.scale = f32::INFINITY),
         (7, |node| node.velocity.x = f32::NAN),
@@ -79,7 +80,7 @@ fn chains_are_laid_anew_alike() {
         physics.step_flesh(DT).unwrap();
         physics.finish().unwrap();
         let mut anew: Vec<usize> =
-            physics.health(handles[0]).unwrap().laid_anew.iter().map(|laid| laid.chain as usize).collect();
+            physics.health(handles[0]).unwrap().laid_anew.iter().map(|laid| laid.chain).collect();
         anew.sort_unstable();
         assert_eq!(anew, [1, 6, 7]);
     }

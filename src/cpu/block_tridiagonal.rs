@@ -77,9 +77,7 @@ pub fn eliminate<L: Lanes>(
                 row[j] = row[j] - scaled * coupling[k][j];
             }
         });
-        for j in 0..=i {
-            block[i][j] = row[j];
-        }
+        block[i][..=i].copy_from_slice(&row[..=i]);
         lost[i] = next_block[i][i] - row[i];
     });
     lost

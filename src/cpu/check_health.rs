@@ -1,16 +1,16 @@
 //! Stage `check_health`: a chain that is where flesh cannot be, for longer than it takes to come back by itself, is laid anew
 //! along its bones; its twin is `shaders/check_health.wgsl`.
 //!
-//! What is measured of a chain ([`Extent`]), over all its segments and nodes: how far its segments are stretched, how much
+//! What is measured of a chain (`Extent`), over all its segments and nodes: how far its segments are stretched, how much
 //! its sections are swollen or thinned, how far neighbouring frames are turned against each other, how much of a segment's
 //! volume is left between its sections (less than nothing where they have passed each other), and how far nodes are from
 //! where their bones carry them. Bones may ask for any of it, and a soft chain may hang by its own weight: so each bound is
 //! against where the bones carry the chain, and leaves room for how far it drops by its weight. See the constants for the bounds.
 //!
 //! Where a number is no longer one the chain is laid anew at once, else once it has been out of bounds for [`PATIENCE`]; see
-//! [`lay`]. Chains beside it in its group keep their bits.
+//! `lay`. Chains beside it in its group keep their bits.
 //!
-//! Nearly every chain is within narrower bounds that say so without its carried path ([`suspects`]); only of others is
+//! Nearly every chain is within narrower bounds that say so without its carried path (`suspects`); only of others is
 //! that path asked for.
 
 use super::carry::{carried, lay};

@@ -2,12 +2,14 @@
 //! there; its twin is `shaders/bindings/fascia.wgsl`.
 //!
 //! Muscle bears tension along its fibres and hardly any compression: let in, it shortens and thickens in its bed. So the
-//! strains at which a segment bears no stress are those of the path on which its bones carry it ([`refer`]): bent as that
+//! strains at which a segment bears no stress are those of the path on which its bones carry it (`refer`): bent as that
 //! path, and as much shorter than at rest as the whole chain's path is, if it is; thicker by what keeps the volume. A path
 //! that is longer than at rest stretches the muscle.
 //!
 //! The tie ½k₀|x − x̄|² + ½k|P(x − x̄)|², P across the path, bears the flesh's weight by k₀ and its tension where the path is
 //! bent by k: in proportion to that tension, so that a muscle stays in its bed at any activation.
+
+#![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
 use super::group::Group;
 use super::holds::across;

@@ -104,7 +104,7 @@ pub fn fibre_stretch<L: Lanes>(lanes: L, strain: &SegmentStrain<L::V>, row: &[En
 }
 
 /// How fibres of stretch λ pull: f_l as [`Excitation`] has it, and f_p = e^{λ−1} − 1 above λ = 1 (thesis 6.4.2; to fifth
-/// order, 10⁻³ at λ = 2, from where it goes on straight); f_v by [`force_velocity`].
+/// order, 10⁻³ at λ = 2, from where it goes on straight); f_v by `force_velocity`.
 #[inline(always)]
 pub fn contract<L: Lanes>(
     lanes: L,

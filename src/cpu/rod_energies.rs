@@ -52,7 +52,7 @@
 //! - R_m δΓ = δ∇c + ∇c × μ, so ∂Γ/∂α = `M_a = ½[∇c]×(1 + [t]×)`, ∂Γ/∂β = `M_b = ½[∇c]×(1 − [t]×)`,
 //! - R_m δΩ = (1 + |t|²)/l·(β − α).
 //!
-//! With G = [∇c]×, the blocks by the mean turn ½(α + β) and by the difference β − α need GᵀKG and its products with [t]×
+//! With G = [∇c]×, the blocks by the mean turn ½(α + β) and by the difference β − α need GᵀKG and its products with `[t]×`
 //! only; those by α and β follow from them.
 
 use super::fibres::{Excitation, add_fibres, contract, fibre_potential, fibre_stretch};

@@ -140,7 +140,7 @@ fn check_carriers(rod: &RodSpec, bone_count: usize) -> Result<(), BuildError> {
     let name = || rod.name.clone();
     let Carriers { bones, nodes } = &rod.carriers;
     let named = !bones.is_empty();
-    if named != !nodes.is_empty() || named && nodes.len() != rod.nodes.len() {
+    if named == nodes.is_empty() || named && nodes.len() != rod.nodes.len() {
         let expected = if named { rod.nodes.len() } else { 0 };
         return Err(BuildError::NodeCount { rod: name(), field: "carriers.nodes", count: nodes.len(), expected });
     }

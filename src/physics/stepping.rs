@@ -39,7 +39,7 @@ impl Physics {
         if retries > MOST_RETRIES {
             return Err(StepError::ManyRetries { given: retries, most: MOST_RETRIES });
         }
-        if !(self.config.jump > 0.0) {
+        if self.config.jump.is_nan() || self.config.jump <= 0.0 {
             return Err(StepError::BadJump(self.config.jump));
         }
         if !(self.config.gravity.is_finite() && self.config.gravity.length() < 1.0e6) {

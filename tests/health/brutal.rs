@@ -95,12 +95,12 @@ fn thrown_about(integrator: Integrator, by: f64, jump: f64) {
         all.step(&to, Pose::IDENTITY, FRAME);
     }
     let (mut stretch, mut off, mut bad) = (0.0_f64, 0.0_f64, 0);
-    for chain in 0..rods.len() {
+    for (chain, rod) in rods.iter().enumerate() {
         let here = (all.stretch(chain), all.off(chain));
         (stretch, off) = (stretch.max(here.0), off.max(here.1));
         if !(here.0 <= 5.0 && here.1 <= 3.0) {
             bad += 1;
-            println!("{}: stretched {:.2}, {:.2} lengths off", rods[chain].name, here.0, here.1);
+            println!("{}: stretched {:.2}, {:.2} lengths off", rod.name, here.0, here.1);
         }
     }
     let health = all.physics.health(all.handle).unwrap();

@@ -32,7 +32,7 @@ fn random_rods(random: &mut Random, segments: usize) -> (Flesh, Vec<Pose>) {
             peak_stress: youngs_modulus * random.log_uniform(0.01, 1.0),
             ..Material::default()
         };
-        let maybe = |random: &mut Random, value: f64| (random.bits() % 2 == 0).then_some(value);
+        let maybe = |random: &mut Random, value: f64| (random.bits().is_multiple_of(2)).then_some(value);
         rod.contraction.optimal_stretch = maybe(random, 1.1);
         rod.contraction.max_velocity = maybe(random, 8.0);
         rod.contraction.passive = [0.0, 0.3][(random.bits() % 2) as usize];
@@ -194,7 +194,7 @@ where
             .collect();
         staged.aim(|entry, lane| if entry < 2 * POSE { number(jumps[lane][entry]) } else { home[entry][lane] });
         for lane in 0..LANES {
-            let excited = random.bits() % 3 == 0;
+            let excited = random.bits().is_multiple_of(3);
             staged.inputs[input::ACTIVATION][lane] = number(if excited { random.uniform(0.0, 10.0) } else { 0.0 });
         }
         let mut before = Vec::new();
