@@ -1,6 +1,8 @@
 //! Characters driven as artists and games do: every excitation, size and time step, animations, shortening. The whole of
 //! it, file by file through the tool, is the script `torture.py`; this is its short form through the library.
 
+#![cfg(feature = "gltf")]
+
 mod common;
 
 use std::path::{Path, PathBuf};
