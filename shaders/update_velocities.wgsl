@@ -1,6 +1,6 @@
 // Stage update_velocities: velocities from the substep's motion; the twin of src/cpu/update_velocities.rs.
 
-// How long (s) a chain that was led astray goes without the second order.
+// How long (s) a chain goes without the second order of which a solve was led astray or went far.
 const ROUGH: f32 = 0.3;
 
 // First order: rate = change/h. Second order (BDF2): rate = (3·change − last change)/2h. Places: the velocity that

@@ -350,7 +350,7 @@ pub mod chain {
     pub const START_POTENTIAL: usize = HISTORY + 2;
     /// What the chain stores where the last solve ended (J), of its elasticity alone; −1 where that is not all it stores.
     pub const POTENTIAL: usize = HISTORY + 3;
-    /// 1 where a solve of this substep was led astray, else 0.
+    /// 1 where a solve of this substep was led astray or went far, else 0.
     pub const ROUGH: usize = HISTORY + 4;
     /// Which share of the velocities leaves the chain with no more energy than it had.
     pub const CALM: usize = HISTORY + 5;

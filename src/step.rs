@@ -107,8 +107,8 @@ pub struct StepConfig {
     pub substeps: u32,
     /// Solves a substep, at least 1.
     pub iterations: u32,
-    /// Solves that a chain may take beyond each of a substep that was led astray, 1 to [`MOST_RETRIES`]: where bones jerk
-    /// and motion is wild. A calm chain takes none of them.
+    /// Solves that a chain may take beyond each solve of the schedule that was led astray or went far, 1 to
+    /// [`MOST_RETRIES`]: where bones jerk and motion is wild. A calm chain takes none of them.
     pub retries: u32,
     /// Gravity (m/s²).
     pub gravity: DVec3,

@@ -14,17 +14,23 @@ use sinew::scenes::Cantilevers;
 use sinew::step::Stage;
 use sinew::{FleshHandle, Physics, Pose};
 
+/// A scene on both backends, on the CPU after the steps before the comparison; `None` without an adapter.
+fn both(scene: &Scene) -> Option<(Physics, Physics, Vec<FleshHandle>)> {
+    let mut gpu = common::gpu_physics()?;
+    let mut cpu = Physics::with_config(scene.config);
+    let handles = scene.fill(&mut cpu);
+    assert_eq!(scene.fill(&mut gpu), handles);
+    for step in 1..=scene.before {
+        scene.pose(&mut cpu, &handles, step);
+        cpu.step_flesh(DT).unwrap();
+    }
+    Some((cpu, gpu, handles))
+}
+
 #[test]
 fn every_stage_leaves_the_rows_of_its_twin() {
     for scene in scenes() {
-        let Some(mut gpu) = common::gpu_physics() else { return };
-        let mut cpu = Physics::with_config(scene.config);
-        let handles = scene.fill(&mut cpu);
-        assert_eq!(scene.fill(&mut gpu), handles);
-        for step in 1..=scene.before {
-            scene.pose(&mut cpu, &handles, step);
-            cpu.step_flesh(DT).unwrap();
-        }
+        let Some((mut cpu, mut gpu, handles)) = both(&scene) else { return };
         let start = cpu.save();
         let mut line = format!("{:28}", scene.name);
         for stage in Stage::ALL.iter().filter(|stage| !matches!(stage, Stage::GatherInputs | Stage::ScatterOutputs)) {
@@ -47,15 +53,8 @@ fn every_stage_leaves_the_rows_of_its_twin() {
 
 #[test]
 fn chains_are_laid_anew_alike() {
-    let Some(mut gpu) = common::gpu_physics() else { return };
     let scene = scenes().into_iter().find(|scene| scene.name.starts_with("mixed lengths")).expect("there");
-    let mut cpu = Physics::with_config(scene.config);
-    let handles = scene.fill(&mut cpu);
-    assert_eq!(scene.fill(&mut gpu), handles);
-    for step in 1..=scene.before {
-        scene.pose(&mut cpu, &handles, step);
-        cpu.step_flesh(DT).unwrap();
-    }
+    let Some((mut cpu, mut gpu, handles)) = both(&scene) else { return };
     // One that hangs, and two that are free: of one, nobody knows any more where it was.
     type Spoil = fn(&mut NodeState);
     let spoils: [(usize, Spoil); 3] = [

@@ -2,12 +2,13 @@
 //! of a block-tridiagonal system; its twin is `shaders/solve_rods.wgsl`.
 //!
 //! One step from the prediction is all that a calm chain takes, and there it is right to second order. Where bones jerk or
-//! motion is wild the prediction is anywhere, and a step from there may be a step up. So what it reached is compared with
-//! the substep's start by [`potential`](super::potential): it is kept if the chain's energy has not grown, which holds for
-//! every exact step of a convex potential. If it has, the chain starts again from where it stood at the substep's start,
-//! with what bones hold where they hold it now; steps from there are shortened until Π falls, and further ones are
-//! taken where it fell by much less than foretold, at most [`StepConfig::retries`](crate::step::StepConfig) in all.
-//! Thus Π never ends above Π(x_n). If in the end there is still more energy than at the start, as a potential that is not
+//! motion is wild the prediction is anywhere, and a step from there may be a step up, or far from where it ends. So what it
+//! reached is compared with the substep's start by [`potential`](super::potential): it is kept if the chain's energy has not
+//! grown, which holds for every exact step of a convex potential, and if it changed no segment by more than [`TRUSTED`].
+//! If Π has grown, the chain starts again from where it stood at the substep's start, with what bones hold where they hold it
+//! now; else it goes on from where it is. Steps are then shortened until Π falls, and further ones are taken where it fell by
+//! much less than foretold or the step went far, at most [`StepConfig::retries`](crate::step::StepConfig) in all. Thus Π never
+//! ends above Π(x_n), but for rounding. If in the end there is still more energy than at the start, as a potential that is not
 //! convex may give, velocities are lessened until there is not.
 
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
@@ -49,7 +50,7 @@ pub const TRUSTED: f32 = 0.15;
 /// By which share of its diagonal a system is stiffened where a step of it as it is led nowhere: f32 has the pivots of one
 /// that is bent and stretched beyond all measure to about a millionth of the diagonal, and least directions are noise.
 pub const STIFFENED: f32 = 1.0e-4;
-/// How long (s) a chain that was led astray goes without the second order.
+/// How long (s) a chain goes without the second order of which a solve was led astray or went far.
 pub const ROUGH: f32 = 0.3;
 
 /// Steps every chain of the group to where Π is least, or as near as its budget allows.

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use super::build::bones_along;
+use super::attach::bones_along;
 use super::spec::{BuildError, Carriers, RodSpec};
 use crate::Material;
 use crate::layout::MAX_BONES;

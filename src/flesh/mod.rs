@@ -1,5 +1,6 @@
 //! Flesh: rods on bones. The immutable [`Flesh`] is shared by every instance; a [`FleshState`] is one of them.
 
+mod attach;
 mod balance;
 mod bone_motion;
 mod build;

@@ -1,0 +1,165 @@
+//! Rods on bones: which bones hold and carry a rod's nodes, and how fascia ties them to where these carry them.
+
+use super::build::contractile;
+use super::spec::{Attachment, RodSpec};
+use crate::Pose;
+use crate::cpu::group::GroupRest;
+use crate::cpu::lanes::Entry;
+use crate::layout::rest;
+
+/// The bones along a rod, each as often as the rod comes to it, and for each attachment in order which of them; one beyond
+/// them where `carriers` does not come to it.
+pub(super) fn bones_along(rod: &RodSpec) -> (Vec<usize>, Vec<(Attachment, usize)>) {
+    let mut held = rod.attachments.clone();
+    held.sort_by_key(|attachment| attachment.node);
+    let mut slots = Vec::with_capacity(held.len());
+    if !rod.carriers.bones.is_empty() {
+        let bones = rod.carriers.bones.clone();
+        let mut slot = 0;
+        for attachment in held {
+            let after = bones.iter().skip(slot).position(|&bone| bone == attachment.bone);
+            slot = after.map_or(bones.len(), |after| slot + after);
+            slots.push((attachment, slot));
+        }
+        return (bones, slots);
+    }
+    let mut bones: Vec<usize> = Vec::new();
+    for attachment in held {
+        if bones.last() != Some(&attachment.bone) {
+            bones.push(attachment.bone);
+        }
+        slots.push((attachment, bones.len() - 1));
+    }
+    (bones, slots)
+}
+
+/// Writes what bones hold and carry, and of a free chain what the root carries; returns the chain's bones.
+pub(super) fn attach(
+    group: &mut GroupRest<f32>,
+    lane: usize,
+    rod: &RodSpec,
+    poses: &[Pose],
+    bones: &[Pose],
+) -> Vec<usize> {
+    let (along_rod, held) = bones_along(rod);
+    if along_rod.is_empty() {
+        group.has_free_chain = true;
+        for (j, pose) in poses.iter().enumerate() {
+            write_local(&mut group.rows[j * rest::ENTRIES..][..rest::ENTRIES], rest::HOLD_PLACE, lane, pose);
+        }
+        return along_rod;
+    }
+    group.bone_count = group.bone_count.max(along_rod.len());
+    let holds_place = |at: Option<&(Attachment, usize)>, node: usize| {
+        at.is_some_and(|(attachment, _)| attachment.node == node && attachment.holds.place)
+    };
+    let both_ends = holds_place(held.first(), 0) && holds_place(held.last(), poses.len() - 1);
+    // At a socket, and on the way to one, the bone before turns what the bone carries.
+    let sockets: Vec<usize> = held.iter().filter(|(hold, _)| hold.holds.socket).map(|&(_, slot)| slot).collect();
+    let turns = |slot: usize, socket: bool| if socket { slot.saturating_sub(1) } else { slot };
+    let local = |slot: usize, turn_slot: usize, j: usize| {
+        let bone = |slot: usize| &bones[along_rod[slot.min(along_rod.len() - 1)]];
+        Pose { translation: bone(slot).translation, rotation: bone(turn_slot).rotation }.inverse() * poses[j]
+    };
+    for (j, blend) in carriers(rod, &held, poses).into_iter().enumerate() {
+        let row = &mut group.rows[j * rest::ENTRIES..][..rest::ENTRIES];
+        let slot = blend.floor() as usize;
+        row[rest::BONE_BLEND][lane] = blend as f32;
+        row[rest::HOLD_SLOT][lane] = slot as f32;
+        row[rest::TURN_SLOT][lane] = slot as f32;
+        let next_turn_slot = turns(slot + 1, sockets.contains(&(slot + 1)));
+        row[rest::NEXT_TURN_SLOT][lane] = next_turn_slot as f32;
+        write_local(row, rest::HOLD_PLACE, lane, &local(slot, slot, j));
+        write_local(row, rest::NEXT_PLACE, lane, &local(slot + 1, next_turn_slot, j));
+        row[rest::CARRIED][lane] = if both_ends { 1.0 } else { 0.0 };
+        group.carried[j] |= both_ends || rod.fascia > 0.0;
+    }
+    for (attachment, slot) in &held {
+        group.held[attachment.node] = true;
+        group.carried[attachment.node] = true;
+        group.slides[attachment.node] |= attachment.holds.guide;
+        let row: &mut [Entry<f32>] = &mut group.rows[attachment.node * rest::ENTRIES..][..rest::ENTRIES];
+        let turn_slot = turns(*slot, attachment.holds.socket);
+        write_local(row, rest::HOLD_PLACE, lane, &local(*slot, turn_slot, attachment.node));
+        row[rest::TURN_SLOT][lane] = turn_slot as f32;
+        let free = |held: bool| if held { 0.0 } else { 1.0 };
+        row[rest::FREE_PLACE][lane] = free(attachment.holds.place);
+        row[rest::FREE_FRAME][lane] = free(attachment.holds.frame);
+        row[rest::FREE_SCALE][lane] = free(attachment.holds.scale);
+        row[rest::SLIDES][lane] = if attachment.holds.guide && !attachment.holds.place { 1.0 } else { 0.0 };
+        row[rest::HOLD_SLOT][lane] = *slot as f32;
+        // What holds it carries it alone.
+        row[rest::BONE_BLEND][lane] = row[rest::BONE_BLEND][lane].min(*slot as f32);
+    }
+    along_rod
+}
+
+/// Which of the rod's bones carry each node: as it says, or between the attachments before and after by arc length.
+fn carriers(rod: &RodSpec, held: &[(Attachment, usize)], poses: &[Pose]) -> Vec<f64> {
+    if !rod.carriers.nodes.is_empty() {
+        return rod.carriers.nodes.clone();
+    }
+    let mut arc = vec![0.0];
+    arc.extend(poses.windows(2).scan(0.0, |sum, pair| {
+        *sum += pair[0].translation.distance(pair[1].translation);
+        Some(*sum)
+    }));
+    let blend = |j: usize| {
+        let after = held.partition_point(|(attachment, _)| attachment.node <= j);
+        let (before, next) = (&held[after.saturating_sub(1)], &held[after.min(held.len() - 1)]);
+        let (from, to) = (arc[before.0.node], arc[next.0.node]);
+        let along = if to > from { ((arc[j] - from) / (to - from)).clamp(0.0, 1.0) } else { 0.0 };
+        before.1 as f64 + (next.1 as f64 - before.1 as f64) * along
+    };
+    (0..poses.len()).map(blend).collect()
+}
+
+/// How far fascia lets a section sag under [`RodSpec::fascia`], over its radius.
+const SAG: f64 = 0.06;
+
+/// How firmly fascia ties a section, over what its tension and the path's bend draw it out of its bed with: tension over
+/// radius.
+const FIRM: f64 = 3.0;
+
+/// Ties a lane's chain across its path: so that weight and tension leave it in its bed.
+pub(super) fn tie(group: &mut GroupRest<f32>, lane: usize, rod: &RodSpec) {
+    group.has_fascia = true;
+    group.rows[rest::TIED][lane] = 1.0;
+    let count = rod.nodes.len();
+    let at = |group: &GroupRest<f32>, j: usize, entry: usize| f64::from(group.row(j)[entry][lane]);
+    for j in 0..count {
+        let around = j.saturating_sub(1)..(j + 1).min(count - 1);
+        let strongest = |entry: usize| {
+            let force = |segment: usize| at(group, segment, entry) * at(group, segment, rest::INV_LENGTH);
+            around.clone().map(force).fold(0.0, f64::max)
+        };
+        let radius = at(group, j, rest::RADIUS);
+        let held = at(group, j, rest::FREE_PLACE) == 0.0 || at(group, j, rest::SLIDES) != 0.0;
+        let by = if held { 0.0 } else { 1.0 / radius };
+        let tied = [
+            (rest::FASCIA, at(group, j, rest::MASS) * rod.fascia / SAG * by),
+            (rest::FASCIA_TAUT, FIRM * (strongest(rest::AXIAL) + strongest(rest::FIBRE_STIFFNESS)) * by),
+            (rest::FASCIA_ACTIVE, FIRM * strongest(rest::ACTIVE).max(strongest(rest::SERIES)) * by),
+        ];
+        // An end that no bone holds turns as built.
+        let ends = [j, j + 1].into_iter().filter(|&end| end == 0 || end + 1 == count);
+        let follows = ends.map(|end| at(group, end, rest::FREE_FRAME)).all(|free| free == 0.0);
+        let row = &mut group.rows[j * rest::ENTRIES..][..rest::ENTRIES];
+        for (entry, value) in tied {
+            row[entry][lane] = value as f32;
+        }
+        if j + 1 < count {
+            row[rest::FOLLOWS][lane] = if follows { 1.0 } else { 0.0 };
+            row[rest::LETS_IN][lane] = contractile(rod, j) as f32;
+        }
+    }
+}
+
+fn write_local(row: &mut [Entry<f32>], at: usize, lane: usize, local: &Pose) {
+    for (k, value) in local.translation.to_array().into_iter().enumerate() {
+        row[at + k][lane] = value as f32;
+    }
+    for (k, value) in local.rotation.to_array().into_iter().enumerate() {
+        row[at + 3 + k][lane] = value as f32;
+    }
+}
