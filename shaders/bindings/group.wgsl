@@ -164,10 +164,11 @@ fn reference_of(chain: Chain, segment: u32, tied: bool) -> Reference {
             node3(row, NODE_REFERENCE_STRAIN),
             node3(row, NODE_REFERENCE_DARBOUX),
             node_at(row, NODE_REFERENCE_SCALE),
+            1.0,
         );
     }
     let row = rest_row_of(chain, segment);
-    return Reference(rest3(row, REST_STRAIN), rest3(row, REST_DARBOUX), rest_at(row, REST_SCALE));
+    return Reference(rest3(row, REST_STRAIN), rest3(row, REST_DARBOUX), rest_at(row, REST_SCALE), 1.0);
 }
 
 // Whether the chain has a contact plane: its first plane's normal is not zero.

@@ -29,12 +29,14 @@ struct Reference {
     darboux: vec3<f32>,
     // s̄.
     scale: f32,
+    // The length that a muscle's activation leaves of it.
+    left: f32,
 }
 
 // Shorter along w by a factor, and as much thicker as keeps the volume.
 fn shortened(reference: Reference, by: f32) -> Reference {
     let strain = vec3<f32>(reference.strain.xy, reference.strain.z * by);
-    return Reference(strain, reference.darboux, reference.scale * (1.0 / sqrt(by)));
+    return Reference(strain, reference.darboux, reference.scale * (1.0 / sqrt(by)), by);
 }
 
 // What a segment adds to the system of its two nodes.
@@ -84,6 +86,16 @@ fn volume_residual(ratio: f32, rest_stretch: f32) -> vec2<f32> {
     return vec2<f32>(ratio - rest_stretch - steeper * thin, 1.0 + steeper + steeper);
 }
 
+// What (12) measures of s, and its derivative by s: s − s̄, and where activation has left β of the reference,
+// √β(s − s̄)(1 + ½(1 − β)(s̄/s − 1)).
+fn lateral_residual(s: f32, reference: Reference) -> vec2<f32> {
+    let off = s - reference.scale;
+    let size = sqrt(reference.left);
+    let share = (1.0 - reference.left) * 0.5;
+    let ratio = reference.scale / s;
+    return vec2<f32>(size * off * (1.0 + share * (ratio - 1.0)), size * (1.0 + share * (ratio * ratio - 1.0)));
+}
+
 // The residuals of a segment in the order of the table, beside their coefficients: axial, two shears, lateral, scale
 // difference, three of (14) (with BEND_UV left to elastic_energy), volume, (19), (20), likeness.
 fn residuals(strain: SegmentStrain, row: ptr<function, RestRow>, reference: Reference) -> array<vec2<f32>, 12> {
@@ -99,7 +111,7 @@ fn residuals(strain: SegmentStrain, row: ptr<function, RestRow>, reference: Refe
         vec2<f32>(gamma.z - reference.strain.z, (*row)[REST_AXIAL]),
         vec2<f32>(gamma.x - reference.strain.x, (*row)[REST_SHEAR]),
         vec2<f32>(gamma.y - reference.strain.y, (*row)[REST_SHEAR]),
-        vec2<f32>(s - reference.scale, (*row)[REST_LATERAL]),
+        vec2<f32>(lateral_residual(s, reference).x, (*row)[REST_LATERAL]),
         vec2<f32>(strain.scale_difference, (*row)[REST_SCALE_DIFFERENCE]),
         vec2<f32>(s * omega.x - reference.darboux.x, (*row)[REST_BEND_U]),
         vec2<f32>(s * omega.y - reference.darboux.y, (*row)[REST_BEND_V]),
@@ -265,11 +277,13 @@ fn elastic_terms(
     let lateral = (*row)[REST_LATERAL];
     let difference = (*row)[REST_SCALE_DIFFERENCE];
     let three_s2 = 3.0 * s2;
-    let scale_force = lateral * (s - reference.scale) + volume_by_scale * volume_force
+    let broadening = lateral_residual(s, reference);
+    let lateral_force = lateral * broadening.y;
+    let scale_force = lateral_force * broadening.x + volume_by_scale * volume_force
         - rest_stretch * likeness_force
         + dot(darboux, moment)
         + three_s2 * (ou * volume_moment_u + ov * volume_moment_v);
-    let scale_stiffness = lateral
+    let scale_stiffness = lateral_force * broadening.y
         + volume_stiffness * volume_by_scale * volume_by_scale
         + likeness_by_scale * rest_stretch
         + dot(darboux, bent)

@@ -7,13 +7,13 @@ use glam::{Affine3A, DMat3, DQuat, DVec3, Mat3A, Vec3};
 use super::first_flesh::{FleshOptions, Limb, RestSkin, find_limbs, influences};
 use super::fit::{Figure, FittedMuscle, FittedPart, Layout, fit};
 use super::muscles::MuscleCourse;
-use super::scaling::{acceleration_growth, stiffness_growth};
+use super::scaling::{TALL, haste_at, haste_of};
 use super::skin_binding::bind_skin;
 use super::skin_tree::SkinTree;
 use super::{CharacterAsset, LocalTransform};
 use crate::flesh::{BuildError, Contraction, Flesh, LIVELY, MOST_FORCE, RodSpec, SCALE_RANGE};
 use crate::skin::Skin;
-use crate::{ModuliOverrides, Pose};
+use crate::{Material, ModuliOverrides, Pose};
 
 /// Share of a fitted bundle's length along which authored muscles run inside it where it gives way to them.
 const GIVES_WAY: f64 = 0.5;
@@ -50,6 +50,8 @@ pub struct Body {
     /// Triangles, counter-clockwise from outside also where the scale mirrors.
     pub triangles: Arc<Vec<[u32; 3]>>,
     height: f32,
+    /// How many times as much as a character of the height [`TALL`] it accelerates, at least 1.
+    haste: f64,
 }
 
 impl Body {
@@ -81,8 +83,9 @@ impl Body {
         let authored: Vec<Vec<DVec3>> = courses.iter().map(line).collect();
         muscles.retain(|muscle| muscle.share_run_by(&authored) < GIVES_WAY);
         let height = height(&rest.positions);
-        let options = &for_height(options, height);
-        let rods = Rods { asset, courses, options, limbs: &limbs, muscles: &muscles, bones: &bones };
+        let haste = haste_of(height, TALL);
+        let options = &stiffened_for(options, haste);
+        let rods = Rods { asset, courses, options, haste, limbs: &limbs, muscles: &muscles, bones: &bones };
         let flesh = Flesh::build(&rods.at(Vec3::ONE)?, &bone_poses)?;
         let skin = bind_skin(asset, (&rest, &tree), (&flesh, &bones), courses, options);
         Ok(Self {
@@ -95,6 +98,7 @@ impl Body {
             pills,
             triangles: Arc::new(asset.mesh.triangles.clone()),
             height,
+            haste,
         })
     }
 
@@ -114,14 +118,15 @@ impl Body {
             return Err(BuildError::Scale { scale });
         }
         let axes = scale.as_dvec3();
-        let options = &stiffer(&for_height(options, self.height), stiffness_growth(axes));
+        let haste = self.haste * haste_at(axes);
+        let options = &stiffened_for(options, haste);
         let limbs: Vec<Limb> = self.limbs.iter().map(|limb| limb.scaled(axes)).collect();
         let muscles: Vec<FittedMuscle> = self.muscles.iter().map(|muscle| muscle.scaled(axes)).collect();
         let bones = self.bones.clone();
         let bone_poses = rest_bones(&bones, &scaled_joints(asset, scale, &asset.skeleton.rest_pose()));
         let pill = |pill: &Pill| pill.scaled(axes, &self.flesh.bones()[pill.bone], &bone_poses[pill.bone]);
         let pills = self.pills.iter().map(pill).collect();
-        let rods = Rods { asset, courses, options, limbs: &limbs, muscles: &muscles, bones: &bones };
+        let rods = Rods { asset, courses, options, haste, limbs: &limbs, muscles: &muscles, bones: &bones };
         let flesh = rods.follow(scale, &bone_poses, &self.flesh)?;
         let skin = self.skin.scaled(scale, &flesh, options.reach);
         let mirrored = scale.x * scale.y * scale.z < 0.0;
@@ -132,12 +137,18 @@ impl Body {
         };
         let height = self.height * scale.y.abs();
         let (flesh, skin) = (Arc::new(flesh), Arc::new(skin));
-        Ok(Self { scale, bones, limbs, muscles, flesh, skin, pills, triangles, height })
+        Ok(Self { scale, bones, limbs, muscles, flesh, skin, pills, triangles, height, haste })
     }
 
     /// Height of the skin at rest (m).
     pub fn height(&self) -> f32 {
         self.height
+    }
+
+    /// What the flesh of a fitted muscle, by its index, is made of, given the options it was fitted with.
+    pub fn material(&self, options: &FleshOptions, muscle: usize) -> Material {
+        let options = stiffened_for(options, self.haste);
+        options.stiffened(self.muscles[muscle].span(), &self.flesh.chains()[muscle].sections)
     }
 
     /// The skin's places (m) in a pose in model space, by linear blend skinning alone.
@@ -182,7 +193,8 @@ fn hold_joints(asset: &CharacterAsset, pose: &[LocalTransform], held: &[(u32, Po
     }
 }
 
-fn height(positions: &[Vec3]) -> f32 {
+/// Height of places (m).
+pub(super) fn height(positions: &[Vec3]) -> f32 {
     let (low, high) = positions.iter().fold((f32::MAX, f32::MIN), |(low, high), p| (low.min(p.y), high.max(p.y)));
     (high - low).max(0.0)
 }
@@ -268,21 +280,13 @@ fn fitted(
     (limbs, muscles)
 }
 
-/// A character of more than this height (m) is a giant, whose flesh is stiffened as if it were one of this height that was
-/// scaled.
-const GIANT: f32 = 5.0;
-
-fn for_height(options: &FleshOptions, height: f32) -> FleshOptions {
-    stiffer(options, f64::from(height / GIANT).max(1.0).powi(2))
-}
-
-/// Options for flesh that is `growth` times as stiff.
-fn stiffer(options: &FleshOptions, growth: f64) -> FleshOptions {
+/// Options for flesh that accelerates `haste` times as much.
+fn stiffened_for(options: &FleshOptions, haste: f64) -> FleshOptions {
     let mut options = *options;
+    options.material.youngs_modulus *= haste.powi(2);
+    options.material.peak_stress *= haste.powi(2);
     // What is stiffened so as not to sag goes with its length by itself.
-    options.material.youngs_modulus *= growth;
-    options.material.peak_stress *= growth;
-    options.sag /= growth.sqrt();
+    options.sag /= haste;
     options
 }
 
@@ -291,6 +295,8 @@ struct Rods<'a> {
     asset: &'a CharacterAsset,
     courses: &'a [MuscleCourse],
     options: &'a FleshOptions,
+    /// See [`Body`].
+    haste: f64,
     limbs: &'a [Limb],
     muscles: &'a [FittedMuscle],
     /// The joints that they hang on.
@@ -302,7 +308,7 @@ impl Rods<'_> {
     fn at(&self, scale: Vec3) -> Result<Vec<RodSpec>, BuildError> {
         let bone = |joint: u32| self.bones.iter().position(|&bone| bone == joint).unwrap_or(0);
         let mut rods: Vec<RodSpec> =
-            self.muscles.iter().map(|muscle| self.fitted(muscle, scale, bone)).collect::<Result<_, _>>()?;
+            self.muscles.iter().map(|muscle| self.fitted(muscle, bone)).collect::<Result<_, _>>()?;
         rods.extend(self.courses.iter().map(|course| course.rod(scale, bone)));
         Ok(rods)
     }
@@ -324,13 +330,8 @@ impl Rods<'_> {
         Ok(flesh)
     }
 
-    /// The rod of a fitted muscle, which is at the scale; `bone_of` gives a joint's bone.
-    fn fitted(
-        &self,
-        muscle: &FittedMuscle,
-        scale: Vec3,
-        bone_of: impl Fn(u32) -> usize,
-    ) -> Result<RodSpec, BuildError> {
+    /// The rod of a fitted muscle; `bone_of` gives a joint's bone.
+    fn fitted(&self, muscle: &FittedMuscle, bone_of: impl Fn(u32) -> usize) -> Result<RodSpec, BuildError> {
         let name = |joint: u32| self.asset.skeleton.joints[joint as usize].name.as_str();
         let title = match muscle.part {
             FittedPart::Limb(limb) => {
@@ -347,7 +348,7 @@ impl Rods<'_> {
         rod.contraction = contraction(&rod);
         // A trunk's middle is held by the spine.
         let bed = if muscle.part == FittedPart::Trunk { 0.0 } else { RodSpec::FASCIA };
-        rod.fascia = bed * acceleration_growth(scale.as_dvec3());
+        rod.fascia = bed * self.haste;
         rod.carriers = muscle.carriers.map(&bone_of);
         for &(node, joint, holds) in &muscle.holds {
             rod = rod.attach(node, bone_of(joint), holds);

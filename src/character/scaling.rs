@@ -22,16 +22,24 @@ fn radius_growth(scale: DVec3, along: DVec3) -> f64 {
     }
 }
 
-/// How much stiffer, and stronger, flesh is at a scale. What moves as before and is s times as large accelerates s times
-/// as much, which takes s² times the stress: so much stiffer, it keeps the shape that it had. Smaller flesh stays as it
-/// is.
-pub fn stiffness_growth(scale: DVec3) -> f64 {
-    acceleration_growth(scale).powi(2)
+/// The height (m) up to which fitted flesh is as stiff as flesh is. That of taller characters, which move as quickly and so
+/// accelerate more, is stiffened as if they were scaled from this height.
+pub const TALL: f64 = 2.0;
+
+/// As [`TALL`] for the muscles that an author describes: as tall as animals are.
+pub const TALLEST: f64 = 6.0;
+
+/// How many times as much flesh accelerates at a scale as at 1 where it moves as before, at least 1.
+///
+/// What is s times as large accelerates s times as much, and what keeps it in its bed has to bear that. It takes s² times
+/// the stress: so much stiffer, and stronger, flesh keeps the shape that it had. Smaller flesh stays as it is.
+pub fn haste_at(scale: DVec3) -> f64 {
+    volume_growth(scale).cbrt().max(1.0)
 }
 
-/// How much more flesh accelerates at a scale where it moves as before, and what keeps it in its bed is to bear.
-pub fn acceleration_growth(scale: DVec3) -> f64 {
-    volume_growth(scale).cbrt().max(1.0)
+/// As [`haste_at`], of a character's height (m) over that of which its flesh is.
+pub fn haste_of(height: f32, tall: f64) -> f64 {
+    (f64::from(height) / tall).max(1.0)
 }
 
 fn volume_growth(scale: DVec3) -> f64 {

@@ -13,7 +13,7 @@
 //! | residual | equation |
 //! |---|---|
 //! | Γ_w − Γ̄_w (axial), Γ_u − Γ̄_u and Γ_v − Γ̄_v (shear) | (11) |
-//! | s − s̄ (lateral, s̄ = 1), and Δ² for the rest of its two Gauss points | (12) |
+//! | s − s̄ (lateral, s̄ = 1; of muscle that has shortened see [`lateral_residual`]), and Δ² for the rest of its two Gauss points | (12) |
 //! | Δ | (13), with the smoothing of errata 11 |
 //! | sΩ − Ω̄ | (14) |
 //! | s²Γ_w − Λ̄ | (18), scalar as errata 3 has it, where its coefficient is positive; Λ̄ is Γ̄_w as built; see [`volume_residual`] |
@@ -112,6 +112,8 @@ pub struct Reference<V> {
     pub darboux: V3<V>,
     /// s̄.
     pub scale: V,
+    /// The length that a muscle's activation leaves of it, where one may.
+    pub left: Option<V>,
 }
 
 impl<V: Lane> Reference<V> {
@@ -132,6 +134,7 @@ impl<V: Lane> Reference<V> {
             strain: V3::load(lanes, row, node::REFERENCE_STRAIN),
             darboux: V3::load(lanes, row, node::REFERENCE_DARBOUX),
             scale: lanes.at(row, node::REFERENCE_SCALE),
+            left: None,
         }
     }
 
@@ -142,6 +145,7 @@ impl<V: Lane> Reference<V> {
             strain: V3::load(lanes, row, rest::STRAIN),
             darboux: V3::load(lanes, row, rest::DARBOUX),
             scale: lanes.at(row, rest::SCALE),
+            left: None,
         }
     }
 
@@ -149,7 +153,8 @@ impl<V: Lane> Reference<V> {
     #[inline(always)]
     pub fn shortened<L: Lanes<V = V>>(self, lanes: L, by: V) -> Self {
         let [u, v, w] = self.strain.0;
-        Self { strain: V3([u, v, w * by]), scale: self.scale * (lanes.splat(1.0) / by.sqrt()), ..self }
+        let scale = self.scale * (lanes.splat(1.0) / by.sqrt());
+        Self { strain: V3([u, v, w * by]), scale, left: Some(by), ..self }
     }
 }
 
@@ -226,6 +231,21 @@ pub fn volume_residual<L: Lanes>(lanes: L, ratio: L::V, rest_stretch: L::V) -> (
     (ratio - rest_stretch - steeper * thin, lanes.splat(1.0) + steeper + steeper)
 }
 
+/// What (12) measures of s, and its derivative by s: s − s̄, and where activation has left β of the reference,
+/// √β(s − s̄)(1 + ½(1 − β)(s̄/s − 1)).
+///
+/// At constant volume, s² = 1/Γ, (s − s̄)² is not convex beyond Γ = 1.78/s̄²: what has shortened by 0.7 or more would neck
+/// when it is drawn out. (s − s̄²/s)² is convex everywhere, and this is ½√β(s − s̄²/s) where β is near 0.
+#[inline(always)]
+pub fn lateral_residual<L: Lanes>(lanes: L, s: L::V, reference: &Reference<L::V>) -> (L::V, L::V) {
+    let one = lanes.splat(1.0);
+    let off = s - reference.scale;
+    let Some(left) = reference.left else { return (off, one) };
+    let (size, share) = (left.sqrt(), (one - left) * lanes.splat(0.5));
+    let ratio = reference.scale / s;
+    (size * off * (one + share * (ratio - one)), size * (one + share * (ratio * ratio - one)))
+}
+
 /// The residuals of a segment in the order of the table above, beside their coefficients: axial, two shears,
 /// lateral, scale difference, three of (14) (with BEND_UV left to [`elastic_energy`]), volume, (19), (20), likeness.
 #[inline(always)]
@@ -245,7 +265,7 @@ pub fn residuals<L: Lanes>(
         (gw - reference.strain.0[2], lanes.at(row, rest::AXIAL)),
         (gu - reference.strain.0[0], lanes.at(row, rest::SHEAR)),
         (gv - reference.strain.0[1], lanes.at(row, rest::SHEAR)),
-        (s - reference.scale, lanes.at(row, rest::LATERAL)),
+        (lateral_residual(lanes, s, reference).0, lanes.at(row, rest::LATERAL)),
         (strain.scale_difference, lanes.at(row, rest::SCALE_DIFFERENCE)),
         (s * ou - reference.darboux.0[0], lanes.at(row, rest::BEND_U)),
         (s * ov - reference.darboux.0[1], lanes.at(row, rest::BEND_V)),
@@ -407,10 +427,12 @@ fn elastic_terms<L: Lanes>(
     // By s: (12), (14), (18), (19), (20); by Δ: (12), (13).
     let (lateral, difference) = (lanes.at(row, rest::LATERAL), lanes.at(row, rest::SCALE_DIFFERENCE));
     let three_s2 = three * s2;
-    let scale_force = lateral * (s - reference.scale) + volume_by_scale * volume_force - rest_stretch * likeness_force
+    let (broadening, broadening_rate) = lateral_residual(lanes, s, reference);
+    let lateral_force = lateral * broadening_rate;
+    let scale_force = lateral_force * broadening + volume_by_scale * volume_force - rest_stretch * likeness_force
         + darboux.dot(moment)
         + three_s2 * (ou * volume_moment_u + ov * volume_moment_v);
-    let scale_stiffness = lateral
+    let scale_stiffness = lateral_force * broadening_rate
         + volume_stiffness * volume_by_scale * volume_by_scale
         + likeness_by_scale * rest_stretch
         + darboux.dot(bent)

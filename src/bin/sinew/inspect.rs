@@ -111,7 +111,7 @@ fn describe(file: &str, character: &Character) -> Inspection {
         .zip(body.flesh.chains())
         .enumerate()
         .map(|(index, (muscle, chain))| {
-            let material = character.flesh_options().stiffened(muscle.span(), &chain.sections);
+            let material = body.material(character.flesh_options(), index);
             RodLine {
                 name: chain.name.clone(),
                 bones: muscle.joints.iter().map(|&joint| name(joint)).collect(),
