@@ -152,12 +152,15 @@ pub const MOST_ROUNDING: f32 = 1.0e-3;
 
 /// By how much Π may seem to grow (J) because states and strains are rounded.
 #[inline(always)]
-pub fn rounding<L: Lanes>(lanes: L, group: &Group<L::Scalar>, inv_step2: L::V, standing: &Standing<L::V>) -> L::V {
+pub fn rounding<L: Lanes>(lanes: L, group: &Group<L::Scalar>, inv_step2: L::V, standing: &Standing<L::V>) -> L::V
+where
+    L::Scalar: Into<f64>,
+{
     let (one, two, least) = (lanes.splat(1.0), lanes.splat(2.0), lanes.splat(f32::MIN_POSITIVE));
     let (unit, first) = (lanes.epsilon(), group.rest.row(0));
     let unsolved = one + lanes.at(first, rest::FASTEST2) * unit * lanes.splat(PIVOT_ROUNDINGS) / inv_step2;
     let off = (unit * unsolved).min(lanes.splat(MOST_ROUNDING));
-    let strain = lanes.at(first, rest::STRAIN_ROUNDING) * off * off;
+    let strain = (lanes.at(first, rest::STRAIN_ROUNDING) + of_contacts(lanes, group)) * off * off;
     let turn = lanes.at(first, rest::TURN_ROUNDING) * off * off;
     let Stored { strain: of_strain, turn: of_turn } = standing.stored;
     let (of_strain, of_turn) = (of_strain.max(-of_strain), of_turn.max(-of_turn));
@@ -165,4 +168,20 @@ pub fn rounding<L: Lanes>(lanes: L, group: &Group<L::Scalar>, inv_step2: L::V, s
     let first_order = strain.sqrt() * of_strain.sqrt() + turn.sqrt() * of_turn.sqrt();
     let whole = of_strain + of_turn + standing.motion + standing.past.max(-standing.past);
     (first_order + unit * whole) * two + strain + turn + least
+}
+
+/// As [`rest::STRAIN_ROUNDING`], of the contacts.
+#[inline(always)]
+fn of_contacts<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> L::V
+where
+    L::Scalar: Into<f64>,
+{
+    let mut stiffness = lanes.splat(0.0);
+    if has_planes(group.inputs) {
+        for index in 0..group.rest.node_count {
+            stiffness = stiffness + lanes.load(&group.row(index)[node::CONTACT_STIFFNESS]);
+        }
+    }
+    let whole = lanes.at(group.rest.row(0), rest::LENGTH);
+    lanes.splat(0.5) * stiffness * whole * whole
 }

@@ -239,12 +239,6 @@ fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpe
         }
     }
     let rest_length: f64 = lengths.iter().sum();
-    for (entry, value) in rounding(&group.rows, lane, &lengths)
-        .into_iter()
-        .chain([(rest::LENGTH, rest_length), (rest::WEIGHT_STRETCH, weight_stretch(&group.rows, lane, count))])
-    {
-        group.rows[entry][lane] = value as f32;
-    }
     let peaks: Vec<f64> =
         (0..count - 1).map(|j| f64::from(group.rows[j * rest::ENTRIES + rest::ACTIVE][lane]) / lengths[j]).collect();
     let strongest = peaks.iter().copied().fold(0.0, f64::max);
@@ -264,6 +258,12 @@ fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpe
     // Free flesh has no bed.
     if rod.fascia > 0.0 && !bones_along.is_empty() {
         tie(group, lane, rod);
+    }
+    for (entry, value) in rounding(&group.rows, lane, &lengths)
+        .into_iter()
+        .chain([(rest::LENGTH, rest_length), (rest::WEIGHT_STRETCH, weight_stretch(&group.rows, lane, count))])
+    {
+        group.rows[entry][lane] = value as f32;
     }
     let clamped = rod.attachments.iter().any(|attachment| attachment.holds.place && attachment.holds.frame);
     if clamped && rod.rest_gravity != DVec3::ZERO {
@@ -359,6 +359,10 @@ fn rounding(rows: &[Entry<f32>], lane: usize, lengths: &[f64]) -> [(usize, f64);
         strain += 0.5 * (along * (1.0 + whole / length).powi(2) + scale);
         turn += 0.5 * of(&[rest::BEND_U, rest::BEND_V, rest::TORSION]) * (4.0 / length).powi(2);
         fastest = fastest.max(along / (length * length * at(j, rest::MASS).min(at(j + 1, rest::MASS))));
+        // Of the last node, which is held or tied as firmly as the one before.
+        let last = usize::from(j + 1 == lengths.len());
+        let tied = of(&[rest::FASCIA, rest::FASCIA_TAUT, rest::FASCIA_ACTIVE]) * (1 + last) as f64;
+        strain += 0.5 * tied * whole * whole;
     }
     [(rest::STRAIN_ROUNDING, strain), (rest::TURN_ROUNDING, turn), (rest::FASTEST2, fastest)]
 }

@@ -15,7 +15,8 @@ use sinew::{Material, Pose};
 use crate::common::Random;
 use crate::stages::Staged;
 
-/// Eight rods of `segments`, of any material and contraction, hung by one end, by both or by none.
+/// Eight rods of `segments`, of any material and contraction, hung by one end, by both or by none; some guided in their
+/// middle, in a bed of fascia, or stiff against bends of their surface.
 fn random_rods(random: &mut Random, segments: usize) -> (Flesh, Vec<Pose>) {
     let hung = random.bits() % 3;
     let bones: Vec<Pose> = (0..hung).map(|k| Pose::from_translation(DVec3::X * (0.1 * k as f64))).collect();
@@ -40,8 +41,18 @@ fn random_rods(random: &mut Random, segments: usize) -> (Flesh, Vec<Pose>) {
         if hung > 0 {
             rod = rod.attach(0, 0, [Holds::CLAMP, Holds::PIN][(random.bits() % 2) as usize]);
         }
+        if hung > 0 && segments > 1 && random.bits().is_multiple_of(3) {
+            rod = rod.attach(segments / 2, 0, Holds::GUIDE);
+        }
         if hung > 1 {
             rod = rod.attach(segments, 1, Holds::CLAMP);
+        }
+        if hung > 0 && random.bits().is_multiple_of(2) {
+            rod.fascia = random.log_uniform(1.0, 1000.0);
+        }
+        if random.bits().is_multiple_of(3) {
+            let stiff = youngs_modulus * radius.powi(2) * random.log_uniform(0.01, 10.0);
+            rod.material.overrides.surface_bending = Some(stiff);
         }
         rod
     };
@@ -54,6 +65,8 @@ fn random_rods(random: &mut Random, segments: usize) -> (Flesh, Vec<Pose>) {
 struct Sum {
     value: f64,
     gross: f64,
+    /// What of it is the inertia of nodes that guides move, across which they are only as far as rounding has it.
+    guided: f64,
 }
 
 impl Sum {
@@ -64,20 +77,21 @@ impl Sum {
 }
 
 /// Π (J) of a lane's chain with its nodes `at` some places, each with how far it has moved (m), written anew: ½m|x − x̂|²/h̃²
-/// and so on, and what segments store.
+/// and so on, and what segments, fascia, the surface's bends (15), contacts and friction store.
 fn potential(group: &Group<'_, f64>, lane: usize, params: &StepParams, at: &[(Section<f64>, DVec3)]) -> Sum {
     let lanes = OneF64(lane);
     let read = |index: usize, entry: usize| group.row(index)[entry][lane];
     let vector = |index: usize, entry: usize| DVec3::from_array(std::array::from_fn(|k| read(index, entry + k)));
     let quaternion =
         |index: usize, entry: usize| glam::DQuat::from_array(std::array::from_fn(|k| read(index, entry + k)));
-    let second_order = group.chains[chain::HISTORY][lane].max(0.0) * f64::from(params.second_order);
-    let inv_step2 = (f64::from(params.inv_h) * (1.0 + 0.5 * second_order)).powi(2);
+    let inv_step2 = inv_step2(group, params, lane);
     let mut sum = Sum::default();
     for (index, (section, moved)) in at.iter().enumerate() {
         let of = |entry: usize| group.rest.row(index)[entry][lane];
         let lag = *moved - vector(index, node::PREDICTED_MOVE);
-        sum.add(0.5 * of(rest::MASS) * inv_step2 * lag.length_squared());
+        let inertia = 0.5 * of(rest::MASS) * inv_step2 * lag.length_squared();
+        sum.add(inertia);
+        sum.guided += of(rest::SLIDES) * inertia;
         sum.add(0.5 * of(rest::INERTIA_W) * inv_step2 * (section.scale - read(index, node::PREDICTED_SCALE)).powi(2));
         let predicted = quaternion(index, node::PREDICTED_FRAME);
         let e = (predicted.conjugate() * glam::DQuat::from_array(section.frame.0)).xyz();
@@ -86,6 +100,29 @@ fn potential(group: &Group<'_, f64>, lane: usize, params: &StepParams, at: &[(Se
             + 2.0 * of(rest::INERTIA_UV) * e.x * e.y
             + of(rest::INERTIA_W) * e.z * e.z;
         sum.add(2.0 * read(index, node::PREV_SCALE).powi(2) * inv_step2 * turning);
+
+        let across = |v: DVec3, normal: DVec3| v - normal * normal.dot(v);
+        let place = DVec3::from_array(section.place.0);
+        if group.rest.has_fascia {
+            let off = vector(index, node::PREV_PLACE) + *moved - vector(index, node::TARGET_PLACE);
+            let path = quaternion(index, node::TARGET_FRAME) * DVec3::Z;
+            sum.add(0.5 * of(rest::FASCIA) * off.length_squared());
+            sum.add(0.5 * read(index, node::TIE) * across(off, path).length_squared());
+        }
+        if index > 0 && index + 1 < at.len() {
+            let slope = |j: usize| (at[j + 1].0.scale - at[j].0.scale) * group.rest.row(j)[rest::INV_LENGTH][lane];
+            sum.add(0.5 * of(rest::SURFACE_BENDING) * (slope(index) - slope(index - 1)).powi(2));
+        }
+        let normal = vector(index, node::CONTACT_NORMAL);
+        let gap = normal.dot(place) - read(index, node::CONTACT_OFFSET) - section.scale * of(rest::RADIUS);
+        let (stiffness, limit) = (read(index, node::CONTACT_STIFFNESS), read(index, node::FRICTION_LIMIT));
+        sum.add(0.5 * stiffness * gap.min(0.0).powi(2));
+        // Coulomb's limit over how far the node slides, alone or as in the last substep.
+        let [alone, last] =
+            [node::PREDICTED_MOVE, node::OLDER_MOVE].map(|at| across(vector(index, at), normal).length());
+        let alone = alone - limit / (of(rest::MASS) * inv_step2).max(1.0e-30);
+        let friction = (limit / alone.max(last).max(1.0e-12)).min(stiffness);
+        sum.add(0.5 * friction * across(*moved, normal).length_squared());
     }
     let acting = group.rest.has_stiff_fibres || group.inputs[input::ACTIVATION].iter().any(|x| *x != 0.0);
     for (index, pair) in at.windows(2).enumerate() {
@@ -105,6 +142,13 @@ fn potential(group: &Group<'_, f64>, lane: usize, params: &StepParams, at: &[(Se
     sum
 }
 
+/// 1/h̃² (1/s²) of a lane's chain.
+fn inv_step2<T: Copy + Into<f64>>(group: &Group<'_, T>, params: &StepParams, lane: usize) -> f64 {
+    let second_order =
+        if group.chains[chain::HISTORY][lane].into() < 1.0 { 0.0 } else { f64::from(params.second_order) };
+    (f64::from(params.inv_h) * (1.0 + 0.5 * second_order)).powi(2)
+}
+
 /// Whether two neighbours are turned against each other by half a turn but for rounding, where the potential jumps.
 fn on_edge(at: &[(Section<f64>, DVec3)]) -> bool {
     at.windows(2).any(|pair| pair[0].0.frame.dot(pair[1].0.frame).abs() < 1.0e-5)
@@ -117,14 +161,22 @@ fn sections(group: &Group<'_, f64>, lane: usize, start: bool) -> Vec<(Section<f6
             let of = |entry: usize| group.rest.row(index)[entry][lane];
             let (row, free) = (group.row(index), |entry: usize| of(entry) == 1.0);
             // What bones hold is where it is held from the prediction on.
-            let at = |now: usize, before: usize, is_free: bool| if start && is_free { before } else { now };
-            let place = at(node::PLACE, node::PREV_PLACE, free(rest::FREE_PLACE));
-            let frame = at(node::FRAME, node::PREV_FRAME, free(rest::FREE_FRAME));
-            let scale = row[at(node::SCALE, node::PREV_SCALE, free(rest::FREE_SCALE))][lane];
+            let which = |now: usize, before: usize, is_free: bool| if start && is_free { before } else { now };
+            let place = which(node::PLACE, node::PREV_PLACE, free(rest::FREE_PLACE));
+            let frame = which(node::FRAME, node::PREV_FRAME, free(rest::FREE_FRAME));
+            let scale = row[which(node::SCALE, node::PREV_SCALE, free(rest::FREE_SCALE))][lane];
             let vector = |at: usize| DVec3::from_array(std::array::from_fn(|k| row[at + k][lane]));
-            let moved = if place == node::PREV_PLACE { DVec3::ZERO } else { vector(node::MOVED) };
+            let mut at = vector(place);
+            let mut moved = if place == node::PREV_PLACE { DVec3::ZERO } else { vector(node::MOVED) };
+            if start && of(rest::SLIDES) == 1.0 {
+                let guide: [f64; 4] = std::array::from_fn(|k| row[node::TARGET_FRAME + k][lane]);
+                let path = glam::DQuat::from_array(guide) * DVec3::Z;
+                let off = vector(node::PREV_PLACE) - vector(node::TARGET_PLACE);
+                moved -= off - path * path.dot(off);
+                at = vector(node::PREV_PLACE) + moved;
+            }
             let section = Section {
-                place: V3(vector(place).to_array()),
+                place: V3(at.to_array()),
                 scale,
                 frame: Quaternion(std::array::from_fn(|k| row[frame + k][lane])),
             };
@@ -139,6 +191,8 @@ struct Found {
     substeps: usize,
     /// Of these, how many were led astray.
     rough: usize,
+    /// Of these, how many began or ended with a contact.
+    touching: usize,
     /// How many more were not looked at, see [`on_edge`].
     on_edge: usize,
     /// The most that Π has risen by, over what it may by rounding.
@@ -176,7 +230,18 @@ where
     let home = staged.chains[chain::BONE_NOW..][..chain::BONE_PREV].to_vec();
     let substeps = 1 + (random.bits() % 4) as u32;
     let integrator = [Integrator::ImplicitEuler, Integrator::SecondOrder][(random.bits() % 2) as usize];
-    let config = StepConfig { substeps, integrator, retries: 1 + (random.bits() % 4) as u32, ..Default::default() };
+    let (iterations, retries) = (1 + (random.bits() % 3) as u32, 1 + (random.bits() % 4) as u32);
+    let config = StepConfig { substeps, iterations, retries, integrator, ..Default::default() };
+    if random.bits().is_multiple_of(2) {
+        for lane in 0..LANES {
+            let normal = random.vector(-1.0, 1.0).normalize();
+            let plane =
+                [normal.x, normal.y, normal.z, length(lane) * random.uniform(-1.0, 0.3), random.uniform(0.0, 1.0)];
+            for (k, value) in plane.into_iter().enumerate() {
+                staged.inputs[input::PLANES + k][lane] = number(value);
+            }
+        }
+    }
     let dt = random.log_uniform(1.0e-4, 0.1);
     for _ in 0..8 {
         let jumps: Vec<[f64; 2 * POSE]> = (0..LANES)
@@ -199,14 +264,15 @@ where
         }
         let mut before = Vec::new();
         staged.frame(&of, &config, dt, |stage, params, group| {
-            if !matches!(stage, Stage::Predict | Stage::SolveRods) {
+            if !matches!(stage, Stage::Predict | Stage::SolveRods | Stage::SolveContacts) {
                 return;
             }
             let allowed: Vec<f64> = (0..LANES).map(|lane| allowed(of(lane), params, group, lane)).collect();
             let mut rows = [group.nodes.to_vec(), group.inputs.to_vec(), group.chains.to_vec()].map(|rows| as_f64(&rows));
             let [nodes, inputs, chains] = &mut rows;
             let there = Group { rest: &wide, nodes, inputs, chains, scratch: &mut [] };
-            if stage == Stage::Predict {
+            // Contacts that are found between two solves of a substep were there at its start.
+            if stage != Stage::SolveRods {
                 let start = |lane: usize| {
                     let at = sections(&there, lane, true);
                     (potential(&there, lane, params, &at), on_edge(&at))
@@ -222,8 +288,12 @@ where
                     continue;
                 }
                 let now = potential(&there, lane, params, &at);
-                let risen = (now.value - before.value) / allowed[lane].max(1.0e-13 * before.gross);
+                // A projection onto a guide rounds a few times, and is done at every step.
+                let allowed = allowed[lane] + 8.0 * of(lane).epsilon().into() * before.guided;
+                let risen = (now.value - before.value) / allowed.max(1.0e-13 * before.gross);
                 found.substeps += 1;
+                let touches = |index: usize| there.row(index)[node::CONTACT_STIFFNESS][lane] > 0.0;
+                found.touching += usize::from((0..=segments).any(touches));
                 found.rough += usize::from(there.chains[chain::ROUGH][lane] > 0.5);
                 if risen.is_nan() || risen > found.worst {
                     found.worst = if risen.is_nan() { f64::INFINITY } else { risen };
@@ -250,8 +320,7 @@ where
     L::Scalar: Copy + Into<f64>,
     L::V: Into<f64>,
 {
-    let second_order = group.chains[chain::HISTORY][lane].into().max(0.0) * f64::from(params.second_order);
-    let inv_step2 = (f64::from(params.inv_h) * (1.0 + 0.5 * second_order)).powi(2) as f32;
+    let inv_step2 = inv_step2(group, params, lane) as f32;
     let excitation = Excitation::of_chain(lanes, params, group);
     let stands = standing(lanes, group, lanes.splat(inv_step2), Some(excitation));
     rounding(lanes, group, lanes.splat(inv_step2), &stands).into()
@@ -267,23 +336,24 @@ fn no_substep_ends_above_where_it_may_in_f64() {
     while found.substeps < 100_000 {
         throw(&mut random, OneF64, |flesh| flesh.groups()[0].to_f64(), &mut found);
     }
-    let Found { substeps, rough, on_edge, worst, at } = found;
+    let Found { substeps, rough, touching, on_edge, worst, at } = found;
     println!(
-        "f64: {substeps} substeps, {rough} led astray, {on_edge} on an edge: Π rose by {worst:.2e} of its rounding (bar 1), at most {at}"
+        "f64: {substeps} substeps, {rough} led astray, {touching} touching, {on_edge} on an edge: Π rose by {worst:.2e} of its rounding (bar 1), at most {at}"
     );
-    assert!(rough > substeps / 100 && on_edge < substeps / 100 && worst <= 1.0);
+    assert!(rough.min(touching) > substeps / 100 && on_edge < substeps / 100 && worst <= 1.0);
 }
 
-/// Rounding twice: that of the solver's sums, and that of the places it stores, which it does not see.
+/// Rounding three times: that of the solver's sums, and those, which it does not see, of the places it stores and of where
+/// guides have them at the start.
 #[test]
 fn no_substep_ends_above_where_it_may_in_f32_but_for_rounding() {
     let (mut random, mut found) = (Random(22), Found::default());
     while found.substeps < 100_000 {
         throw(&mut random, OneF32, |flesh| flesh.groups()[0].clone(), &mut found);
     }
-    let Found { substeps, rough, on_edge, worst, at } = found;
+    let Found { substeps, rough, touching, on_edge, worst, at } = found;
     println!(
-        "f32: {substeps} substeps, {rough} led astray, {on_edge} on an edge: Π rose by {worst:.2e} of its rounding (bar 2), at most {at}"
+        "f32: {substeps} substeps, {rough} led astray, {touching} touching, {on_edge} on an edge: Π rose by {worst:.2e} of its rounding (bar 3), at most {at}"
     );
-    assert!(rough > substeps / 100 && on_edge < substeps / 100 && worst <= 2.0);
+    assert!(rough.min(touching) > substeps / 100 && on_edge < substeps / 100 && worst <= 3.0);
 }
