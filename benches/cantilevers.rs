@@ -201,6 +201,37 @@ fn solve_cost(lane_width: LaneWidth, rounds: usize) -> f64 {
         .fold(f64::INFINITY, f64::min)
 }
 
+/// How a bone is off its place in a frame: by up to 0.15 m and 26° about each axis, another way every frame.
+fn jerk(frame: usize) -> Pose {
+    // Steps of the golden ratio and its like, which fill the cube evenly.
+    let part = |by: f64| 2.0 * (frame as f64 * by).fract() - 1.0;
+    let vector = |by: [f64; 3]| glam::DVec3::from_array(by.map(part));
+    let turn = vector([0.618_034, 0.754_878, 0.569_840]) * 26_f64.to_radians();
+    Pose::new(vector([0.819_173, 0.671_044, 0.549_700]) * 0.15, glam::DQuat::from_scaled_axis(turn))
+}
+
+/// What rods cost a segment and frame (ns): calm, and with the bone that they hang on jerked every frame; the least over
+/// windows.
+fn cost_of_jerks(rounds: usize) -> [f64; 2] {
+    let rods = Cantilevers { rods: 400, ..Cantilevers::default() };
+    [false, true].map(|jerked| {
+        let mut physics = Physics::with_config(StepConfig { threads: 1, ..StepConfig::default() });
+        let flesh = physics
+            .insert(rods.build().expect("the scene is sound"), &[Pose::IDENTITY], Pose::IDENTITY)
+            .expect("the scene is sound");
+        let mut frame = |number: usize| {
+            if jerked {
+                physics.set_bones(flesh, &[jerk(number)], Pose::IDENTITY).expect("is there");
+            }
+            let begin = Instant::now();
+            physics.step_flesh(f64::from(FRAME)).expect("steps");
+            begin.elapsed().as_secs_f64() * 1e9 / (rods.rods * rods.segments) as f64
+        };
+        (0..WARM_UP_FRAMES).for_each(|number| _ = frame(number));
+        (0..4 * rounds).map(|number| frame(WARM_UP_FRAMES + number)).fold(f64::INFINITY, f64::min)
+    })
+}
+
 /// What Sinew's frames may take over those of rapier's default: with AVX2 by default and with one substep, without AVX2
 /// by default.
 const BARS: [f64; 3] = [0.6, 0.25, 0.9];
@@ -282,5 +313,11 @@ fn main() {
     {
         println!("{name:<18} {:6.1} ns a segment and solve", solve_cost(lane_width, rounds));
     }
+    let [calm, jerked] = cost_of_jerks(rounds);
+    println!(
+        "\nstepping alone: {calm:.1} ns a segment and frame; {jerked:.1}, {:.2} times as much, where the bone jumps by 0.15 m and 26° \
+         every frame",
+        jerked / calm
+    );
     bars.end();
 }
