@@ -299,8 +299,12 @@ pub mod node {
     pub const REFERENCE_SCALE: usize = 68;
     /// What fascia ties the node with across its path in this substep (N/m), by tension.
     pub const TIE: usize = 69;
+    /// Where on the path along which bones carry the chain fascia ties the node to (m), 3 entries.
+    pub const BED: usize = 70;
+    /// In which direction the node may slide there, 3 entries.
+    pub const BED_PATH: usize = 73;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 70;
+    pub const ENTRIES: usize = 76;
 }
 
 /// Entries of an input row: what the host says of a group's chains once a frame.

@@ -1,4 +1,4 @@
-// Fascia: each section is tied softly to where its bones carry it, and flesh that bones let in rests there; the twin of
+// Fascia: each section is tied softly to the path along which its bones carry the muscle, and flesh that bones let in rests there; the twin of
 // src/cpu/fascia.rs.
 
 // By how much more than its bones a muscle lets itself in.
@@ -6,6 +6,15 @@ const TRACE: f32 = 0.02;
 
 // The least share of its length that a segment is let in to.
 const LEAST_LENGTH: f32 = 0.1;
+
+// How many sections muscle may slide along its bed.
+const SLIDE: u32 = 3u;
+
+// The cosine of the angle to which a muscle goes along its bed: one that lies across is pulled into it.
+const ALONG: f32 = 0.5;
+
+// Farther (m²) than any node is from its bed.
+const FARTHEST2: f32 = 1.0e30;
 
 // Sets the strains at which each segment bears no stress, and how firmly each node is tied.
 fn refer(chain: Chain) {
@@ -53,13 +62,65 @@ fn refer(chain: Chain) {
         let bend = select(built_darboux, path.darboux, follows) * thicker;
         let darboux = rest3(rest_row, REST_DARBOUX) + (bend - built_darboux);
 
-        let kept = select(node4(row, NODE_TARGET_FRAME), here.frame, rest_at(rest_row, REST_SLIDES) < 0.5);
         set_node3(row, NODE_REFERENCE_STRAIN, strain);
         set_node3(row, NODE_REFERENCE_DARBOUX, darboux);
         set_node(row, NODE_REFERENCE_SCALE, rest_at(rest_row, REST_SCALE) * thicker);
-        set_node4(row, NODE_TARGET_FRAME, kept);
         here = next;
     }
+    for (var index = 0u; index < count; index++) {
+        lay_bed(chain, index);
+    }
+}
+
+// Finds the point nearest to a node on the path along which bones carry its chain, up to SLIDE sections off its own, and
+// the direction in which the node may slide there.
+fn lay_bed(chain: Chain, index: u32) {
+    let segments = chain.node_count - 1u;
+    let row = node_row_of(chain, index);
+    let place = node3(row, NODE_PLACE);
+    let first = min(max(index, SLIDE) - SLIDE, segments - 1u);
+    var here = direction(chord(chain, first));
+    var before = here;
+    if first > 0u {
+        before = direction(chord(chain, first - 1u));
+    }
+    var nearest2 = FARTHEST2;
+    var bed = target_place(chain, index);
+    var path = here;
+    for (var k = first; k < min(index + SLIDE, segments); k++) {
+        var after = here;
+        if k + 1u < segments {
+            after = direction(chord(chain, k + 1u));
+        }
+        let origin = target_place(chain, k);
+        let along = chord(chain, k);
+        let share = between(dot(place - origin, along) / larger(dot(along, along), MIN_POSITIVE), 0.0, 1.0);
+        let point = origin + along * share;
+        let off = place - point;
+        let off2 = dot(off, off);
+        if off2 < nearest2 {
+            bed = point;
+            path = (before + here) * (1.0 - share) + (here + after) * share;
+            nearest2 = off2;
+        }
+        before = here;
+        here = after;
+    }
+    path = direction(path);
+    if index > 0u && index < segments {
+        // What presses on a muscle presses across the muscle, and leaves it its tension.
+        let ahead = node3(node_row_of(chain, index + 1u), NODE_PLACE);
+        let behind = node3(node_row_of(chain, index - 1u), NODE_PLACE);
+        let own = direction(direction(ahead - place) + direction(place - behind));
+        path = select(path, own, ALONG < dot(own, path));
+    }
+    set_node3(row, NODE_BED, bed);
+    set_node3(row, NODE_BED_PATH, path);
+}
+
+// From where bones carry a node to where they carry the next (m).
+fn chord(chain: Chain, index: u32) -> vec3<f32> {
+    return target_place(chain, index + 1u) - target_place(chain, index);
 }
 
 fn target_place(chain: Chain, index: u32) -> vec3<f32> {
@@ -82,27 +143,23 @@ fn carried_section(chain: Chain, index: u32) -> Section {
 // The tie's potential (J) of a node that has moved so far in the substep (m).
 fn tie_potential(rest_row: u32, row: u32, moved: vec3<f32>) -> f32 {
     let off = off_bed(row, moved);
-    let off_path = off - path_of(row) * dot(path_of(row), off);
+    let path = node3(row, NODE_BED_PATH);
+    let off_path = off - path * dot(path, off);
     let soft = rest_at(rest_row, REST_FASCIA);
     let tie = node_at(row, NODE_TIE);
     return 0.5 * (soft * dot(off, off) + tie * dot(off_path, off_path));
 }
 
-// How far a node is from where its bones carry it (m), when it has moved so far in the substep (m).
+// How far a node is from its bed (m), when it has moved so far in the substep (m).
 fn off_bed(row: u32, moved: vec3<f32>) -> vec3<f32> {
-    return node3(row, NODE_PREV_PLACE) - node3(row, NODE_TARGET_PLACE) + moved;
-}
-
-// The direction of the path on which bones carry a node.
-fn path_of(row: u32) -> vec3<f32> {
-    return axes_of(node4(row, NODE_TARGET_FRAME))[2];
+    return node3(row, NODE_PREV_PLACE) - node3(row, NODE_BED) + moved;
 }
 
 // The tie's part of the node's system.
 fn add_tie(rest_row: u32, row: u32, block: ptr<function, Mat7>, rhs: ptr<function, Vec7>) {
     let soft = rest_at(rest_row, REST_FASCIA);
     let tie = node_at(row, NODE_TIE);
-    var w = path_of(row);
+    var w = node3(row, NODE_BED_PATH);
     let off = off_bed(row, node3(row, NODE_MOVED));
     var pull = off * soft + (off - w * dot(w, off)) * tie;
     for (var i = 0u; i < 3u; i++) {

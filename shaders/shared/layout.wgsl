@@ -103,7 +103,9 @@ const NODE_REFERENCE_STRAIN: u32 = 62u;
 const NODE_REFERENCE_DARBOUX: u32 = 65u;
 const NODE_REFERENCE_SCALE: u32 = 68u;
 const NODE_TIE: u32 = 69u;
-const NODE_ENTRIES: u32 = 70u;
+const NODE_BED: u32 = 70u;
+const NODE_BED_PATH: u32 = 73u;
+const NODE_ENTRIES: u32 = 76u;
 
 // Entries of an input row, one a group: what the host says once a frame.
 const INPUT_BONE_FROM: u32 = 0u;

@@ -1,4 +1,4 @@
-//! Fascia: each section is tied softly, across its path, to where its bones carry it, and flesh that bones let in rests
+//! Fascia: each section is tied softly to the path along which its bones carry the muscle, and flesh that bones let in rests
 //! there; its twin is `shaders/bindings/fascia.wgsl`.
 //!
 //! Muscle bears tension along its fibres and hardly any compression: let in, it shortens and thickens in its bed. So the
@@ -6,8 +6,10 @@
 //! path, and as much shorter than at rest as the whole chain's path is, if it is; thicker by what keeps the volume. A path
 //! that is longer than at rest stretches the muscle.
 //!
-//! The tie ½k₀|x − x̄|² + ½k|P(x − x̄)|², P across the path, bears the flesh's weight by k₀ and its tension where the path is
-//! bent by k: in proportion to that tension, so that a muscle stays in its bed at any activation.
+//! The tie ½k₀|x − x̄|² + ½k|P(x − x̄)|², P across the muscle, bears the flesh's weight by k₀ and its tension where the path is
+//! bent by k: in proportion to that tension, so that a muscle stays in its bed at any activation. It holds on to the bed, not
+//! to a place in it: x̄ is the point of the path nearest to where the section was at the substep's start (`bed`). Tied to
+//! where bones carry just this section, a muscle that slides along a bend would pull on its bed instead of its insertion.
 
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
@@ -23,6 +25,15 @@ pub const TRACE: f32 = 0.02;
 
 /// The least share of its length that a segment is let in to.
 pub const LEAST_LENGTH: f32 = 0.1;
+
+/// How many sections muscle may slide along its bed.
+pub const SLIDE: usize = 3;
+
+/// The cosine of the angle to which a muscle goes along its bed: one that lies across is pulled into it.
+pub const ALONG: f32 = 0.5;
+
+/// Farther (m²) than any node is from its bed.
+pub const FARTHEST2: f32 = 1.0e30;
 
 /// Sets the strains at which each segment bears no stress, and how firmly each node is tied.
 #[inline(always)]
@@ -70,16 +81,62 @@ pub(super) fn refer<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
         let bend = built.or(lanes, path.darboux, follows) * scale;
         let darboux = V3::load(lanes, rest_row, rest::DARBOUX) + (bend - built);
 
-        let kept = Quaternion::load(lanes, group.row(index), node::TARGET_FRAME);
-        let kept = here.frame.or(lanes, kept, lanes.at(rest_row, rest::SLIDES));
         let scale = lanes.at(rest_row, rest::SCALE) * scale;
         let row = group.row_mut(index);
         strain.store(lanes, row, node::REFERENCE_STRAIN);
         darboux.store(lanes, row, node::REFERENCE_DARBOUX);
         lanes.store(scale, &mut row[node::REFERENCE_SCALE]);
-        kept.store(lanes, row, node::TARGET_FRAME);
         here = next;
     }
+    for index in 0..count {
+        let (place, path) = bed(lanes, group, index);
+        let row = group.row_mut(index);
+        place.store(lanes, row, node::BED);
+        path.store(lanes, row, node::BED_PATH);
+    }
+}
+
+/// The point nearest to a node on the path along which bones carry its chain, up to [`SLIDE`] sections off its own, and the
+/// direction in which the node may slide there.
+#[inline(always)]
+fn bed<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize) -> (V3<L::V>, V3<L::V>) {
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    let segments = group.rest.node_count - 1;
+    let chord = |k: usize| target_place(lanes, group, k + 1) - target_place(lanes, group, k);
+    // What is padding goes on as the segment before.
+    let way = |k: usize, before: V3<L::V>| {
+        let padding = zero.where_less(lanes.at(group.rest.row(k), rest::INV_LENGTH), zero, one);
+        chord(k).direction(lanes).or(lanes, before, padding)
+    };
+    let place = V3::load(lanes, group.row(index), node::PLACE);
+    let first = index.saturating_sub(SLIDE).min(segments - 1);
+    let mut here = chord(first).direction(lanes);
+    let mut before = if first > 0 { chord(first - 1).direction(lanes) } else { here };
+    let (mut nearest2, mut bed, mut path) = (lanes.splat(FARTHEST2), target_place(lanes, group, index), here);
+    for k in first..(index + SLIDE).min(segments) {
+        let after = if k + 1 < segments { way(k + 1, here) } else { here };
+        let (from, along) = (target_place(lanes, group, k), chord(k));
+        let length2 = along.dot(along).max(lanes.splat(f32::MIN_POSITIVE));
+        let share = ((place - from).dot(along) / length2).clamp(zero, one);
+        let point = from + along * share;
+        let off = place - point;
+        let padding = zero.where_less(lanes.at(group.rest.row(k), rest::INV_LENGTH), zero, one);
+        let off2 = off.dot(off) + padding * lanes.splat(FARTHEST2);
+        let nearer = off2.where_less(nearest2, one, zero);
+        bed = bed.or(lanes, point, nearer);
+        path = path.or(lanes, (before + here) * (one - share) + (here + after) * share, nearer);
+        nearest2 = nearest2.min(off2);
+        (before, here) = (here, after);
+    }
+    let path = path.direction(lanes);
+    if index == 0 || index == segments {
+        return (bed, path);
+    }
+    // What presses on a muscle presses across the muscle, and leaves it its tension.
+    let [ahead, behind] = [index + 1, index - 1].map(|k| V3::load(lanes, group.row(k), node::PLACE));
+    let own = ((ahead - place).direction(lanes) + (place - behind).direction(lanes)).direction(lanes);
+    let along = lanes.splat(ALONG).where_less(own.dot(path), one, zero);
+    (bed, path.or(lanes, own, along))
 }
 
 #[inline(always)]
@@ -110,21 +167,15 @@ pub(super) fn tie_potential<L: Lanes>(
     moved: V3<L::V>,
 ) -> L::V {
     let off = off_bed(lanes, row, moved);
-    let off_path = across(off, path_of(lanes, row));
+    let off_path = across(off, V3::load(lanes, row, node::BED_PATH));
     let (soft, tie) = (lanes.at(rest_row, rest::FASCIA), lanes.load(&row[node::TIE]));
     lanes.splat(0.5) * (soft * off.dot(off) + tie * off_path.dot(off_path))
 }
 
-/// How far a node is from where its bones carry it (m), when it has moved so far in the substep (m).
+/// How far a node is from its bed (m), when it has moved so far in the substep (m).
 #[inline(always)]
 fn off_bed<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>], moved: V3<L::V>) -> V3<L::V> {
-    V3::load(lanes, row, node::PREV_PLACE) - V3::load(lanes, row, node::TARGET_PLACE) + moved
-}
-
-/// The direction of the path on which bones carry a node.
-#[inline(always)]
-fn path_of<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>]) -> V3<L::V> {
-    Quaternion::load(lanes, row, node::TARGET_FRAME).axes(lanes)[2]
+    V3::load(lanes, row, node::PREV_PLACE) - V3::load(lanes, row, node::BED) + moved
 }
 
 /// The tie's part of the node's system.
@@ -137,7 +188,7 @@ pub(crate) fn add_tie<L: Lanes>(
     rhs: &mut Vec7<L::V>,
 ) {
     let (soft, tie) = (lanes.at(rest_row, rest::FASCIA), lanes.load(&row[node::TIE]));
-    let w = path_of(lanes, row);
+    let w = V3::load(lanes, row, node::BED_PATH);
     let off = off_bed(lanes, row, V3::load(lanes, row, node::MOVED));
     let pull = off * soft + across(off, w) * tie;
     unrolled!(for i in 0..3 {

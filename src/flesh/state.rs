@@ -172,7 +172,7 @@ impl FleshState {
             let pose = poses[j.min(poses.len() - 1)];
             let place = (pose.translation - origin).as_vec3();
             let frame = pose.rotation.as_quat();
-            for at in [node::PLACE, node::PREV_PLACE, node::TARGET_PLACE] {
+            for at in [node::PLACE, node::PREV_PLACE, node::TARGET_PLACE, node::BED] {
                 write_vec3(row, at, *lane, place);
             }
             for at in [node::FRAME, node::PREV_FRAME, node::PREDICTED_FRAME, node::TARGET_FRAME] {

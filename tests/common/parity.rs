@@ -362,7 +362,7 @@ struct Scales {
 fn node_scale(entry: usize, scales: Scales) -> f32 {
     use node::*;
     let in_range = |at: usize, count: usize| (at..at + count).contains(&entry);
-    let places = [PLACE, PREV_PLACE, MOVED, PREDICTED_MOVE, OLDER_MOVE, TARGET_PLACE];
+    let places = [PLACE, PREV_PLACE, MOVED, PREDICTED_MOVE, OLDER_MOVE, TARGET_PLACE, BED];
     if places.iter().any(|at| in_range(*at, 3)) || entry == CONTACT_OFFSET {
         scales.size
     } else if in_range(VELOCITY, 3) || in_range(OLDER_VELOCITY, 3) {
@@ -443,7 +443,7 @@ fn difference(cpu: &[Rows], gpu: &[Rows], scales: Scales) -> (f32, String) {
     worst
 }
 
-/// Targets of lanes that hold nothing and stretches of lanes whose fibres have no say are nobody's, nor is what lanes
+/// Targets of lanes that hold nothing, beds of lanes without fascia and stretches of lanes whose fibres have no say are nobody's, nor is what lanes
 /// without a chain store: the CPU writes a group's, the GPU a chain's.
 fn without_idle_entries(rows: &mut Rows, flesh: &Flesh, activation: f32) {
     for (group, rests) in rows.groups.iter_mut().zip(flesh.groups()) {
@@ -451,6 +451,11 @@ fn without_idle_entries(rows: &mut Rows, flesh: &Flesh, activation: f32) {
         for lane in 0..LANES as usize {
             if rests.rows[rest::RADIUS][lane] == 0.0 {
                 group.1[chain::POTENTIAL][lane] = 0.0;
+            }
+            if rests.rows[rest::TIED][lane] == 0.0 {
+                for row in group.0.chunks_mut(node::ENTRIES) {
+                    row[node::BED..node::BED_PATH + 3].iter_mut().for_each(|entry| entry[lane] = 0.0);
+                }
             }
             let acts = [rest::FIBRE_STIFFNESS, rest::PASSIVE, rest::SERIES];
             let stiff = nodes.clone().any(|row| acts.iter().any(|&entry| row[entry][lane] > 0.0));

@@ -104,8 +104,8 @@ fn potential(group: &Group<'_, f64>, lane: usize, params: &StepParams, at: &[(Se
         let across = |v: DVec3, normal: DVec3| v - normal * normal.dot(v);
         let place = DVec3::from_array(section.place.0);
         if group.rest.has_fascia {
-            let off = vector(index, node::PREV_PLACE) + *moved - vector(index, node::TARGET_PLACE);
-            let path = quaternion(index, node::TARGET_FRAME) * DVec3::Z;
+            let off = vector(index, node::PREV_PLACE) + *moved - vector(index, node::BED);
+            let path = vector(index, node::BED_PATH);
             sum.add(0.5 * of(rest::FASCIA) * off.length_squared());
             sum.add(0.5 * read(index, node::TIE) * across(off, path).length_squared());
         }
