@@ -4,9 +4,11 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod contract;
+mod critical_loads;
 mod curves;
 mod jerked_rods;
 mod pendulum;
 #[path = "../plot/mod.rs"]
 mod plot;
 mod stages;
+mod thresholds;
