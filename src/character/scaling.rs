@@ -24,7 +24,7 @@ fn radius_growth(scale: DVec3, along: DVec3) -> f64 {
 
 /// The height (m) up to which fitted flesh is as stiff as flesh is. That of taller characters, which move as quickly and so
 /// accelerate more, is stiffened as if they were scaled from this height.
-pub const TALL: f64 = 2.0;
+pub const TALL: f64 = 3.0;
 
 /// As [`TALL`] for the muscles that an author describes: as tall as animals are.
 pub const TALLEST: f64 = 6.0;

@@ -288,19 +288,29 @@ impl FleshState {
         }
     }
 
-    /// Overwrites a node's place (m), frame, scale and velocity (m/s); for tests and for games that throw things.
+    /// Overwrites a node's place (m), frame, scale and velocity (m/s); for tests and for games that throw things. Its frame is
+    /// taken to be turned against that of the node before by less than half a turn, and so are those after it.
     pub fn set_node(&mut self, flesh: &Flesh, chain: usize, index: usize, to: &NodeState) {
         let info = &flesh.chains[chain];
-        let row = &mut self.groups[info.group].nodes[index * node::ENTRIES..][..node::ENTRIES];
-        let lane = info.lane;
+        let (lane, count) = (info.lane, info.node_count());
+        let group = &mut self.groups[info.group];
+        let row = &mut group.nodes[index * node::ENTRIES..][..node::ENTRIES];
         write_vec3(row, node::PLACE, lane, (to.place - self.origins[chain]).as_vec3());
-        let [x, y, z, w] = [0, 1, 2, 3].map(|k| row[node::FRAME + k][lane]);
-        let frame = if to.frame.dot(Quat::from_xyzw(x, y, z, w)) < 0.0 { -to.frame } else { to.frame };
-        write_quat(row, node::FRAME, lane, frame);
+        write_quat(row, node::FRAME, lane, to.frame);
         row[node::SCALE][lane] = to.scale;
         write_vec3(row, node::VELOCITY, lane, to.velocity);
         write_vec3(row, node::SPIN, lane, to.spin);
-        self.groups[info.group].chains[chain::HISTORY][lane] = 0.0;
+        group.chains[chain::HISTORY][lane] = 0.0;
+        // Of q and −q, the one from which the node before is turned by less than half a turn.
+        for after in index.max(1)..count {
+            let frame = |j: usize| {
+                Quat::from_array(std::array::from_fn(|k| group.nodes[j * node::ENTRIES + node::FRAME + k][lane]))
+            };
+            let (before, own) = (frame(after - 1), frame(after));
+            if own.dot(before) < 0.0 {
+                write_quat(&mut group.nodes[after * node::ENTRIES..][..node::ENTRIES], node::FRAME, lane, -own);
+            }
+        }
     }
 
     /// Whether every place, scale and frame is finite, and every velocity: solves that come to nothing leave a chain where it

@@ -246,7 +246,12 @@ fn a_muscle_far_from_its_bones_is_warned_of() {
     assert!(!warnings(near.asset()).iter().any(|text| text.contains("from the bone")));
     let far = at(1.0);
     println!("{:?}", warnings(far.asset()));
-    warns(&far, &["muscle \"biceps\"", "its origin is 1.00 m from the bone of \"Upper\""]);
+    warns(&far, &["muscle \"biceps\"", "its origin is 1.00 m from the bone of \"Upper\"", "move it there"]);
+    // Each end on the other's bone, 2 m along it.
+    let point = |joint: &str, y: f64| json!({ "joint": joint, "place": [0, y, 0.1] });
+    let swapped = flesh(&with_muscle(json!({ "radius": 0.02, "path": [point("Upper", 2.0), point("Lower", -1.5)] })));
+    println!("{:?}", warnings(swapped.asset()));
+    warns(&swapped, &["muscle \"biceps\"", "origin and insertion", "seem to be swapped"]);
     warns(&far, &["muscle \"biceps\"", "its insertion is", "\"Lower\""]);
     assert_eq!(far.asset().muscles.len(), 1);
     let ends = far.authored_muscles()[0].ends;

@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 use crate::common::{FRAME, Random};
 
-/// How many rods still move after each of some times (s), and the resets.
+/// How many rods still move after each of some times (s), and the resets: at more than 0.05 lengths a second, and at more than
+/// a swing has left of its speed in the first second, e^{−ct/2} of it where velocities decay by c.
 fn still_moving(integrator: Integrator, count: usize, times: &[usize]) -> (Vec<usize>, u32) {
     let mut random = Random(5);
-    let (mut rods, mut bones, mut lengths) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut rods, mut bones, mut made) = (Vec::new(), Vec::new(), Vec::new());
     for index in 0..count {
         let length = random.log_uniform(0.1, 1.0);
         let radius = length * random.log_uniform(0.005, 0.2);
@@ -30,8 +31,8 @@ fn still_moving(integrator: Integrator, count: usize, times: &[usize]) -> (Vec<u
             rod = rod.attach(segments, bones.len(), Holds::CLAMP);
             bones.push((Pose::from_translation(DVec3::X * length), length));
         }
+        made.push((length, segments, rod.material.damping));
         rods.push(rod);
-        lengths.push((length, segments));
     }
     let home: Vec<Pose> = bones.iter().map(|(pose, _)| *pose).collect();
     let mut physics = Physics::with_config(StepConfig { integrator, ..StepConfig::default() });
@@ -47,18 +48,27 @@ fn still_moving(integrator: Integrator, count: usize, times: &[usize]) -> (Vec<u
         physics.step_flesh(FRAME).unwrap();
     }
     physics.set_bones(handle, &home, Pose::IDENTITY).unwrap();
-    let (mut now, mut moving) = (0, Vec::new());
+    let speed = |physics: &Physics, chain: usize, segments: usize| {
+        let speed = |node: usize| f64::from(physics.node(handle, chain, node).unwrap().velocity.length());
+        (0..=segments).map(speed).fold(0.0, |a: f64, b| if b.is_nan() { b } else { a.max(b) })
+    };
+    let (mut now, mut moving, mut at_first) = (0, Vec::new(), vec![0.0_f64; made.len()]);
     for &time in times {
-        for _ in now..60 * time {
+        for frame in now..60 * time {
             physics.step_flesh(FRAME).unwrap();
+            if frame < 60 {
+                let fastest =
+                    made.iter().enumerate().map(|(chain, &(_, segments, _))| speed(&physics, chain, segments));
+                at_first.iter_mut().zip(fastest).for_each(|(most, now)| *most = most.max(now));
+            }
         }
         now = 60 * time;
-        let moves = |&(chain, (length, segments)): &(usize, &(f64, usize))| {
-            let speed = |node: usize| f64::from(physics.node(handle, chain, node).unwrap().velocity.length());
-            let fastest = (0..=*segments).map(speed).fold(0.0, |a: f64, b| if b.is_nan() { b } else { a.max(b) });
-            fastest.is_nan() || fastest > 0.05 * length
+        let moves = |&(chain, (length, segments, damping)): &(usize, &(f64, usize, f64))| {
+            let fastest = speed(&physics, chain, *segments);
+            let left = at_first[chain] * (-0.5 * damping * time as f64).exp();
+            fastest.is_nan() || fastest > (0.05 * length).max(left)
         };
-        moving.push(lengths.iter().enumerate().filter(moves).count());
+        moving.push(made.iter().enumerate().filter(moves).count());
     }
     (moving, physics.health(handle).unwrap().resets)
 }
