@@ -2,7 +2,7 @@
 """Builds small characters with muscles in Blender and exports them to glTF, as README's "Muscles from Blender" says.
 
     pip install bpy==4.5.*    # Python 3.11; one venv for each version of Blender, 4.2 to 5.0
-    exports.py OUT [NAME ...]
+    blender_exports.py OUT [NAME ...]
 
 Writes OUT/NAME.glb for every scene below, or for those named. A scene is a function that builds what is in the file
 and says how it is exported; those called `mistake_…` each have one slip that an artist makes. In Blender's own axes
@@ -69,7 +69,7 @@ def set_muscle(thing, value, key="sinew.muscle"):
     thing[key] = value
 
 
-def mark_ends(muscle, name="_SINEW_ENDS", kind="FLOAT", domain="POINT", share=0.15):
+def mark_ends(muscle, name="_SINEW_ENDS", kind="FLOAT", domain="POINT", share=0.05):
     """Object Data Properties › Attributes › Add: -1 at the end of low x, 1 at that of high x."""
     mesh = muscle.data
     places = [vertex.co.x for vertex in mesh.vertices]
@@ -697,7 +697,7 @@ def main():
     for name in options.names or SCENES:
         try:
             write(name, options.out)
-        except (RuntimeError, TypeError, AttributeError, KeyError) as error:
+        except Exception as error:
             failed.append(name)
             print(f"{name}: {error!r}", file=sys.stderr)
     print(f"Blender {bpy.app.version_string}: {len(options.names or SCENES) - len(failed)} files in {options.out}")

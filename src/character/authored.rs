@@ -178,11 +178,13 @@ impl<'a> Surroundings<'a> {
             let (joint, place) = ends[end];
             let distance = off(joint, place);
             if distance > FAR * self.size {
-                let swapped = off(joint, ends[other].1) < distance && off(ends[other].0, place) < distance;
-                let fix = if swapped {
+                let near = FAR * self.size;
+                let fix = if off(joint, ends[other].1) > near || off(ends[other].0, place) > near {
+                    "move it there, or name another joint"
+                } else if course.spec.shape == MuscleShape::Mesh {
                     "origin and insertion, or the signs of _SINEW_ENDS, seem to be swapped"
                 } else {
-                    "move it there, or name another joint"
+                    "origin and insertion seem to be swapped"
                 };
                 odd.push(format!("its {name} is {distance:.2} m from the bone of {:?}; {fix}", self.name(joint)));
             }

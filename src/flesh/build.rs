@@ -359,10 +359,6 @@ fn rounding(rows: &[Entry<f32>], lane: usize, lengths: &[f64]) -> [(usize, f64);
         strain += 0.5 * (along * (1.0 + whole / length).powi(2) + scale);
         turn += 0.5 * of(&[rest::BEND_U, rest::BEND_V, rest::TORSION]) * (4.0 / length).powi(2);
         fastest = fastest.max(along / (length * length * at(j, rest::MASS).min(at(j + 1, rest::MASS))));
-        // Of the last node, which is held or tied as firmly as the one before.
-        let last = usize::from(j + 1 == lengths.len());
-        let tied = of(&[rest::FASCIA, rest::FASCIA_TAUT, rest::FASCIA_ACTIVE]) * (1 + last) as f64;
-        strain += 0.5 * tied * whole * whole;
     }
     [(rest::STRAIN_ROUNDING, strain), (rest::TURN_ROUNDING, turn), (rest::FASTEST2, fastest)]
 }

@@ -50,7 +50,7 @@ fn still_moving(integrator: Integrator, count: usize, times: &[usize]) -> (Vec<u
     physics.set_bones(handle, &home, Pose::IDENTITY).unwrap();
     let speed = |physics: &Physics, chain: usize, segments: usize| {
         let speed = |node: usize| f64::from(physics.node(handle, chain, node).unwrap().velocity.length());
-        (0..=segments).map(speed).fold(0.0, |a: f64, b| if b.is_nan() { b } else { a.max(b) })
+        (0..=segments).map(speed).fold(0.0, |a: f64, b| if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) })
     };
     let (mut now, mut moving, mut at_first) = (0, Vec::new(), vec![0.0_f64; made.len()]);
     for &time in times {
@@ -65,7 +65,9 @@ fn still_moving(integrator: Integrator, count: usize, times: &[usize]) -> (Vec<u
         now = 60 * time;
         let moves = |&(chain, (length, segments, damping)): &(usize, &(f64, usize, f64))| {
             let fastest = speed(&physics, chain, *segments);
-            let left = at_first[chain] * (-0.5 * damping * time as f64).exp();
+            // What is faster at first than 0.15 lengths and 26° about each axis a frame has no excuse in it.
+            let jerk = 60.0 * 3.0_f64.sqrt() * (0.15 + 26.0_f64.to_radians()) * length;
+            let left = at_first[chain].min(jerk) * (-0.5 * damping * time as f64).exp();
             fastest.is_nan() || fastest > (0.05 * length).max(left)
         };
         moving.push(made.iter().enumerate().filter(moves).count());
