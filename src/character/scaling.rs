@@ -24,7 +24,7 @@ fn radius_growth(scale: DVec3, along: DVec3) -> f64 {
 
 /// The height (m) up to which fitted flesh is as stiff as flesh is. That of taller characters, which move as quickly and so
 /// accelerate more, is stiffened as if they were scaled from this height.
-pub const FITTED_HEIGHT: f64 = 3.0;
+pub const FITTED_HEIGHT: f64 = 2.75;
 
 /// As [`FITTED_HEIGHT`] for the muscles that an author describes: as tall as animals are.
 pub const AUTHORED_HEIGHT: f64 = 6.0;
