@@ -176,10 +176,9 @@ impl<'a> Surroundings<'a> {
         let off = |joint: u32, place: DVec3| self.bones.distance(self.joints, joint, place);
         for (end, other, name) in [(0, 1, "origin"), (1, 0, "insertion")] {
             let (joint, place) = ends[end];
-            let distance = off(joint, place);
-            if distance > FAR * self.size {
-                let near = FAR * self.size;
-                let fix = if off(joint, ends[other].1) > near || off(ends[other].0, place) > near {
+            let (distance, far) = (off(joint, place), FAR * self.size);
+            if distance > far {
+                let fix = if off(joint, ends[other].1) > far || off(ends[other].0, place) > far {
                     "move it there, or name another joint"
                 } else if course.spec.shape == MuscleShape::Mesh {
                     "origin and insertion, or the signs of _SINEW_ENDS, seem to be swapped"

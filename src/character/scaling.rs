@@ -33,13 +33,13 @@ pub const AUTHORED_HEIGHT: f64 = 6.0;
 ///
 /// What is s times as large accelerates s times as much, and what keeps it in its bed has to bear that. It takes s² times
 /// the stress: so much stiffer, and stronger, flesh keeps the shape that it had. Smaller flesh stays as it is.
-pub fn acceleration_ratio(scale: DVec3) -> f64 {
+pub fn acceleration_growth(scale: DVec3) -> f64 {
     volume_growth(scale).cbrt().max(1.0)
 }
 
-/// As [`acceleration_ratio`], of a character over one of a height (m), given its own and its joints at rest. What is much
+/// As [`acceleration_growth`], of a character over one of a height (m), given its own and its joints at rest. What is much
 /// larger than the joints is a stray mesh.
-pub fn height_ratio(own: f32, joints: &[Affine3A], height: f64) -> f64 {
+pub fn growth_by_height(own: f32, joints: &[Affine3A], height: f64) -> f64 {
     let places = || joints.iter().map(|joint| joint.translation);
     let (low, high) =
         places().fold((Vec3A::INFINITY, Vec3A::NEG_INFINITY), |(low, high), at| (low.min(at), high.max(at)));
@@ -317,6 +317,14 @@ mod tests {
         let bundle = |size: f64| Bundle { fibres: vec![vec![Disc { place: DVec3::Z * size, radius: size }]] };
         let baked = MuscleSpec { shape: MuscleShape::Bundle(bundle(1.0)), ..spec };
         assert_eq!(baked.scaled(2.0).shape, MuscleShape::Bundle(bundle(2.0)));
+    }
+
+    #[test]
+    fn a_stray_mesh_makes_no_giant() {
+        let joints = [Vec3::ZERO, Vec3::Y].map(Affine3A::from_translation);
+        assert!((growth_by_height(2.0, &joints, 1.0) - 2.0).abs() < 1.0e-12);
+        assert!((growth_by_height(50.0, &joints, 1.0) - 2.0).abs() < 1.0e-12);
+        assert!((growth_by_height(0.5, &joints, 1.0) - 1.0).abs() < 1.0e-12);
     }
 
     #[test]

@@ -63,6 +63,10 @@ impl Brink<'_> {
         if self.below {
             growths.iter_mut().for_each(|growth| *growth = -*growth);
         }
+        // A push that changed its side did not grow: it is not what is looked for.
+        if growths.iter().any(|growth| growth.is_nan()) {
+            return f64::NAN;
+        }
         let crosses = |k: &usize| (growths[*k] > 0.0) != (growths[k - 1] > 0.0);
         match (1..loads.len()).filter(crosses).collect::<Vec<usize>>()[..] {
             [k] if growths[0] < 0.0 => {
