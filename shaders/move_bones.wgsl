@@ -41,8 +41,11 @@ fn move_bones(@builtin(global_invocation_id) invocation: vec3<u32>) {
         set_chain4(chain.chain, CHAIN_BONE_NOW + offset + 3u, bone.frame);
     }
     let tied = is_tied(chain);
+    let touching = has_planes(chain);
     for (var index = 0u; index < chain.node_count; index++) {
-        if tied || is_carried(rest_row_of(chain, index)) {
+        let rest_row = rest_row_of(chain, index);
+        let asked = is_held(rest_row) || rest_at(rest_row, REST_SLIDES) > 0.5;
+        if tied || asked || (touching && rest_at(rest_row, REST_CARRIED) > 0.5) {
             set_target(chain, index);
         }
     }

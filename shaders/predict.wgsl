@@ -56,7 +56,7 @@ fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
             reference_spin = motion.spin;
         }
 
-        let keep = 1.0 / (1.0 + h * rest_at(rest_row, REST_DAMPING));
+        let keep = 1.0 / (1.0 + step * rest_at(rest_row, REST_DAMPING));
         var velocity = extrapolate(row, NODE_VELOCITY, NODE_OLDER_VELOCITY, carried);
         velocity = reference + (velocity - reference) * keep;
         var spin = extrapolate(row, NODE_SPIN, NODE_OLDER_SPIN, carried);

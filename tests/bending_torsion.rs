@@ -5,7 +5,7 @@ mod reference;
 
 use common::{FRAME, OneRod, material, weightless};
 use glam::{DQuat, DVec3};
-use sinew::flesh::{Holds, RodSpec};
+use sinew::flesh::{Holds, NodeState, RodSpec};
 use sinew::scenes::Cantilevers;
 use sinew::step::{Integrator, StepConfig};
 use sinew::{Material, ModuliOverrides, Physics, Pose};
@@ -163,5 +163,27 @@ fn scale_waves_disperse_as_derived() {
             100.0 * error
         );
         assert!(rod.is_sound() && error.abs() <= 0.05);
+    }
+}
+
+/// A rod that a host winds up by turns, node by node in either order, is wound and not turned back somewhere by a whole turn; what
+/// is written back as it was stays to the bit.
+#[test]
+fn frames_written_by_a_host_follow_the_rod() {
+    let turned = |j: usize| DQuat::from_rotation_x(2.0 * j as f64).as_quat();
+    for backwards in [false, true] {
+        let spec = clamped(material(1.0e7, 0.3, 1000.0, 1.0), 10, 0.02);
+        let mut rod = OneRod::new(&spec, &[Pose::IDENTITY], weightless(4));
+        let rest = rod.nodes();
+        for k in 0..rest.len() {
+            let j = if backwards { rest.len() - 1 - k } else { k };
+            rod.set_node(j, &NodeState { frame: turned(j) * rest[j].frame, ..rest[j] });
+        }
+        let wound = rod.nodes();
+        let least = wound.windows(2).map(|pair| pair[0].frame.dot(pair[1].frame)).fold(f32::MAX, f32::min);
+        println!("backwards {backwards}: cosine of half the turn between neighbours {least:.4} (cos 1 rad = 0.5403)");
+        assert!((least - 1.0_f32.cos()).abs() < 1.0e-5);
+        (0..wound.len()).for_each(|j| rod.set_node(j, &wound[j]));
+        assert_eq!(rod.nodes(), wound);
     }
 }

@@ -172,3 +172,32 @@ fn damping_leaves_a_free_rods_rigid_motion() {
     // Implicit Euler takes 2 % in 5 s; damping at 20 1/s would leave nothing.
     assert!((0.97..=1.0).contains(&kept));
 }
+
+/// A rod that slides through two rings, and along nothing else, slows down by its damping alone: v = v₀e^{−ct}. Implicit Euler has
+/// (1 + ch)⁻¹ a substep in place of e^{−ch}, off by (ch)²/2; the second order is off by (ch)³ times a number near one.
+#[test]
+fn velocities_decay_by_the_damping() {
+    const DAMPING: f64 = 2.0;
+    for (integrator, order) in [(Integrator::ImplicitEuler, 1), (Integrator::SecondOrder, 2)] {
+        let off = [4, 8].map(|substeps| {
+            let rod = RodSpec::straight("slides", DVec3::ZERO, DVec3::X, 4, 0.02);
+            let rod = RodSpec { material: material(1.0e7, 0.3, 1000.0, DAMPING), ..rod };
+            let rod = rod.attach(0, 0, Holds::GUIDE).attach(4, 0, Holds::GUIDE);
+            let config = StepConfig { integrator, ..weightless(substeps) };
+            let mut rod = OneRod::new(&rod, &[Pose::IDENTITY], config);
+            for (j, node) in rod.nodes().into_iter().enumerate() {
+                rod.set_node(j, &NodeState { velocity: glam::Vec3::X, ..node });
+            }
+            let speed = |rod: &OneRod| momentum(rod).x / masses(rod).iter().sum::<f64>();
+            rod.run(FRAME, 60);
+            speed(&rod) * DAMPING.exp() - 1.0
+        });
+        let halved = off[0] / off[1];
+        println!(
+            "{integrator:?}: off by {:.4} % after 1 s, by {halved:.2} times as much as at twice the substeps",
+            100.0 * off[0]
+        );
+        assert!(off[0].abs() <= [0.01, 2.0e-4][order - 1]);
+        assert!(order == 2 || (halved - 2.0).abs() < 0.1, "first order");
+    }
+}

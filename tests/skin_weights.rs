@@ -7,7 +7,7 @@ use glam::{DQuat, DVec3, Vec3};
 use sinew::character::skin_weights::{
     Pull, PullLimit, SkinFairing, SkinPill, bundle_pills, carrier_weights, flesh_pills,
 };
-use sinew::cpu::{deform_skin::deform_vertices, pose_sections::pose_sections};
+use sinew::cpu::{LaneWidth, deform_skin::deform_vertices, pose_sections::pose_sections};
 use sinew::flesh::{Bundle, Disc, Flesh, FleshState, Holds, RodSpec};
 use sinew::{MAX_SECTIONS, PaletteMatrix, Pose, SectionWeight, Skin, SkinInputs, SkinSection, SkinVertex};
 
@@ -81,8 +81,16 @@ fn deformed(flesh: &Flesh, skin: &Skin, state: &FleshState, bones: &[Pose], root
     let palette: Vec<PaletteMatrix> = inputs.bones.iter().map(matrix).collect();
     let mut matrices = Vec::new();
     pose_sections(skin, &inputs, state, &mut matrices);
-    let (mut places, mut normals) = (vec![Vec3::ZERO; skin.vertices.len()], vec![Vec3::ZERO; skin.vertices.len()]);
-    deform_vertices(skin, &palette, &matrices, &skin.vertices, (&mut places, &mut normals));
+    let deformed = |width| {
+        let mut out = [(); 2].map(|()| vec![Vec3::ZERO; skin.vertices.len()]);
+        let [places, normals] = &mut out;
+        deform_vertices(width, skin, (&palette, &matrices), &skin.vertices, (places, normals));
+        out
+    };
+    let [places, normals] = deformed(LaneWidth::Eight);
+    for width in [LaneWidth::EightBaseline, LaneWidth::One] {
+        assert_eq!(deformed(width), [places.clone(), normals.clone()], "the same bits");
+    }
     (places, normals)
 }
 

@@ -146,11 +146,6 @@ fn is_held(rest_row: u32) -> bool {
     return smaller(free, rest_at(rest_row, REST_FREE_SCALE)) < 0.5;
 }
 
-// Whether a bone holds or carries the node.
-fn is_carried(rest_row: u32) -> bool {
-    return is_held(rest_row) || rest_at(rest_row, REST_SLIDES) > 0.5 || rest_at(rest_row, REST_CARRIED) > 0.5;
-}
-
 // Whether fascia ties the chain.
 fn is_tied(chain: Chain) -> bool {
     return rest_at(rest_row_of(chain, 0u), REST_TIED) > 0.5;

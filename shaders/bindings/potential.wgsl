@@ -118,7 +118,7 @@ fn rounding(chain: Chain, inv_step2: f32, standing: Standing) -> f32 {
     let first = rest_row_of(chain, 0u);
     let unsolved = 1.0 + rest_at(first, REST_FASTEST2) * EPSILON * PIVOT_ROUNDINGS / inv_step2;
     let off = smaller(EPSILON * unsolved, MOST_ROUNDING);
-    let strain = (rest_at(first, REST_STRAIN_ROUNDING) + of_contacts(chain)) * off * off;
+    let strain = (rest_at(first, REST_STRAIN_ROUNDING) + node_rounding(chain)) * off * off;
     let turn = rest_at(first, REST_TURN_ROUNDING) * off * off;
     let of_strain = abs(standing.stored.strain);
     let of_turn = abs(standing.stored.turn);
@@ -128,12 +128,20 @@ fn rounding(chain: Chain, inv_step2: f32, standing: Standing) -> f32 {
     return (first_order + EPSILON * all) * 2.0 + strain + turn + MIN_POSITIVE;
 }
 
-// As REST_STRAIN_ROUNDING, of the contacts.
-fn of_contacts(chain: Chain) -> f32 {
+// As REST_STRAIN_ROUNDING, of contacts and fascia.
+fn node_rounding(chain: Chain) -> f32 {
     var stiffness = 0.0;
-    if has_planes(chain) {
+    let touching = has_planes(chain);
+    let tied = is_tied(chain);
+    if touching || tied {
         for (var index = 0u; index < chain.node_count; index++) {
-            stiffness = stiffness + node_at(node_row_of(chain, index), NODE_CONTACT_STIFFNESS);
+            let row = node_row_of(chain, index);
+            if touching {
+                stiffness = stiffness + node_at(row, NODE_CONTACT_STIFFNESS);
+            }
+            if tied {
+                stiffness = stiffness + (rest_at(rest_row_of(chain, index), REST_FASCIA) + node_at(row, NODE_TIE));
+            }
         }
     }
     let whole = rest_at(rest_row_of(chain, 0u), REST_LENGTH);

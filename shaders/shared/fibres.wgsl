@@ -80,7 +80,7 @@ fn contract(stretch: f32, row: ptr<function, RestRow>, excitation: Excitation) -
 // where they do so faster, 1 + 5v/(1 + 10v) while they lengthen.
 fn force_velocity(v: f32) -> vec2<f32> {
     let slow = larger(v, -1.0);
-    let side = where_less(v, 0.0, 1.0 / (1.0 - slow * 4.0), 1.0 / (1.0 + slow * 10.0));
+    let side = 1.0 / where_less(v, 0.0, 1.0 - slow * 4.0, 1.0 + slow * 10.0);
     let force = where_less(v, 0.0, (1.0 + slow) * side, 1.0 + slow * 5.0 * side);
     return vec2<f32>(force, where_less(-1.0, v, 5.0 * side * side, 0.0));
 }
@@ -153,10 +153,15 @@ fn add_fibres(
         let stiff_a = fibres.stiffness * by_a[i];
         let stiff_b = fibres.stiffness * by_b[i];
         for (var j = 0u; j < UNKNOWNS; j++) {
-            (*terms).block_ab[i][j] = (*terms).block_ab[i][j] + stiff_a * by_b[j];
+            let both = stiff_b * by_b[j];
+            // But for the scales, what is by b is against what is by a.
+            let of_scale = i == 3u || j == 3u;
+            let across = select(-both, stiff_a * by_b[j], of_scale);
+            let own = select(both, stiff_a * by_a[j], of_scale);
+            (*terms).block_ab[i][j] = (*terms).block_ab[i][j] + across;
             if j <= i {
-                (*terms).block_aa[i][j] = (*terms).block_aa[i][j] + stiff_a * by_a[j];
-                (*terms).block_bb[i][j] = (*terms).block_bb[i][j] + stiff_b * by_b[j];
+                (*terms).block_aa[i][j] = (*terms).block_aa[i][j] + own;
+                (*terms).block_bb[i][j] = (*terms).block_bb[i][j] + both;
             }
         }
     }

@@ -30,7 +30,7 @@ struct Reference {
     // s̄.
     scale: f32,
     // The length that a muscle's activation leaves of it.
-    left: f32,
+    length_left: f32,
 }
 
 // Shorter along w by a factor, and as much thicker as keeps the volume.
@@ -90,8 +90,8 @@ fn volume_residual(ratio: f32, rest_stretch: f32) -> vec2<f32> {
 // √β(s − s̄)(1 + ½(1 − β)(s̄/s − 1)).
 fn lateral_residual(s: f32, reference: Reference) -> vec2<f32> {
     let off = s - reference.scale;
-    let size = sqrt(reference.left);
-    let share = (1.0 - reference.left) * 0.5;
+    let size = sqrt(reference.length_left);
+    let share = (1.0 - reference.length_left) * 0.5;
     let ratio = reference.scale / s;
     return vec2<f32>(size * off * (1.0 + share * (ratio - 1.0)), size * (1.0 + share * (ratio * ratio - 1.0)));
 }

@@ -172,13 +172,20 @@ impl<'a> Surroundings<'a> {
     /// What is odd about a muscle that was laid.
     pub fn oddities(&self, course: &MuscleCourse) -> Vec<String> {
         let mut odd = Vec::new();
-        for ((joint, place), end) in course.ends().into_iter().zip(["origin", "insertion"]) {
-            let distance = self.bones.distance(self.joints, joint, place);
-            if distance > FAR * self.size {
-                odd.push(format!(
-                    "its {end} is {distance:.2} m from the bone of {:?}; move it there, or name another joint",
-                    self.name(joint)
-                ));
+        let ends = course.ends();
+        let off = |joint: u32, place: DVec3| self.bones.distance(self.joints, joint, place);
+        for (end, other, name) in [(0, 1, "origin"), (1, 0, "insertion")] {
+            let (joint, place) = ends[end];
+            let (distance, far) = (off(joint, place), FAR * self.size);
+            if distance > far {
+                let fix = if off(joint, ends[other].1) > far || off(ends[other].0, place) > far {
+                    "move it there, or name another joint"
+                } else if course.spec.shape == MuscleShape::Mesh {
+                    "origin and insertion, or the signs of _SINEW_ENDS, seem to be swapped"
+                } else {
+                    "origin and insertion seem to be swapped"
+                };
+                odd.push(format!("its {name} is {distance:.2} m from the bone of {:?}; {fix}", self.name(joint)));
             }
         }
         let over = self.over(course.spec.origin.joint, course.spec.insertion.joint);
@@ -186,8 +193,12 @@ impl<'a> Surroundings<'a> {
         let limb = limbs.max_by(|a, b| a.radius_at(0.5).total_cmp(&b.radius_at(0.5)));
         let radius = course.radius();
         if let Some(limb) = limb.filter(|limb| radius > limb.radius_at(0.5)) {
+            let fix = match course.spec.shape {
+                MuscleShape::Mesh => "make its mesh thinner, or apply the object's scale",
+                MuscleShape::Path(_) | MuscleShape::Bundle(_) => "radii are in metres",
+            };
             odd.push(format!(
-                "its radius is {radius:.3} m, thicker than the limb of {:?} with {:.3} m; radii are in metres",
+                "its radius is {radius:.3} m, thicker than the limb of {:?} with {:.3} m; {fix}",
                 self.name(limb.joint),
                 limb.radius_at(0.5)
             ));

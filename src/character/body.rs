@@ -7,7 +7,7 @@ use glam::{Affine3A, DMat3, DQuat, DVec3, Mat3A, Vec3};
 use super::first_flesh::{FleshOptions, Limb, RestSkin, find_limbs, influences};
 use super::fit::{Figure, FittedMuscle, FittedPart, Layout, fit};
 use super::muscles::MuscleCourse;
-use super::scaling::{TALL, haste_at, haste_of};
+use super::scaling::{FITTED_HEIGHT, acceleration_growth, growth_by_height};
 use super::skin_binding::bind_skin;
 use super::skin_tree::SkinTree;
 use super::{CharacterAsset, LocalTransform};
@@ -50,8 +50,8 @@ pub struct Body {
     /// Triangles, counter-clockwise from outside also where the scale mirrors.
     pub triangles: Arc<Vec<[u32; 3]>>,
     height: f32,
-    /// How many times as much as a character of the height [`TALL`] it accelerates, at least 1.
-    haste: f64,
+    /// How many times as much as a character of the height [`FITTED_HEIGHT`] it accelerates, at least 1.
+    acceleration_growth: f64,
 }
 
 impl Body {
@@ -83,9 +83,17 @@ impl Body {
         let authored: Vec<Vec<DVec3>> = courses.iter().map(line).collect();
         muscles.retain(|muscle| muscle.share_run_by(&authored) < GIVES_WAY);
         let height = height(&rest.positions);
-        let haste = haste_of(height, TALL);
-        let options = &stiffened_for(options, haste);
-        let rods = Rods { asset, courses, options, haste, limbs: &limbs, muscles: &muscles, bones: &bones };
+        let growth = growth_by_height(height, &joints, FITTED_HEIGHT);
+        let options = &stiffened_for(options, growth);
+        let rods = Rods {
+            asset,
+            courses,
+            options,
+            acceleration_growth: growth,
+            limbs: &limbs,
+            muscles: &muscles,
+            bones: &bones,
+        };
         let flesh = Flesh::build(&rods.at(Vec3::ONE)?, &bone_poses)?;
         let skin = bind_skin(asset, (&rest, &tree), (&flesh, &bones), courses, options);
         Ok(Self {
@@ -98,7 +106,7 @@ impl Body {
             pills,
             triangles: Arc::new(asset.mesh.triangles.clone()),
             height,
-            haste,
+            acceleration_growth: growth,
         })
     }
 
@@ -118,15 +126,23 @@ impl Body {
             return Err(BuildError::Scale { scale });
         }
         let axes = scale.as_dvec3();
-        let haste = self.haste * haste_at(axes);
-        let options = &stiffened_for(options, haste);
+        let growth = self.acceleration_growth * acceleration_growth(axes);
+        let options = &stiffened_for(options, growth);
         let limbs: Vec<Limb> = self.limbs.iter().map(|limb| limb.scaled(axes)).collect();
         let muscles: Vec<FittedMuscle> = self.muscles.iter().map(|muscle| muscle.scaled(axes)).collect();
         let bones = self.bones.clone();
         let bone_poses = rest_bones(&bones, &scaled_joints(asset, scale, &asset.skeleton.rest_pose()));
         let pill = |pill: &Pill| pill.scaled(axes, &self.flesh.bones()[pill.bone], &bone_poses[pill.bone]);
         let pills = self.pills.iter().map(pill).collect();
-        let rods = Rods { asset, courses, options, haste, limbs: &limbs, muscles: &muscles, bones: &bones };
+        let rods = Rods {
+            asset,
+            courses,
+            options,
+            acceleration_growth: growth,
+            limbs: &limbs,
+            muscles: &muscles,
+            bones: &bones,
+        };
         let flesh = rods.follow(scale, &bone_poses, &self.flesh)?;
         let skin = self.skin.scaled(scale, &flesh, options.reach);
         let mirrored = scale.x * scale.y * scale.z < 0.0;
@@ -137,7 +153,7 @@ impl Body {
         };
         let height = self.height * scale.y.abs();
         let (flesh, skin) = (Arc::new(flesh), Arc::new(skin));
-        Ok(Self { scale, bones, limbs, muscles, flesh, skin, pills, triangles, height, haste })
+        Ok(Self { scale, bones, limbs, muscles, flesh, skin, pills, triangles, height, acceleration_growth: growth })
     }
 
     /// Height of the skin at rest (m).
@@ -147,7 +163,7 @@ impl Body {
 
     /// What the flesh of a fitted muscle, by its index, is made of, given the options it was fitted with.
     pub fn material(&self, options: &FleshOptions, muscle: usize) -> Material {
-        let options = stiffened_for(options, self.haste);
+        let options = stiffened_for(options, self.acceleration_growth);
         options.stiffened(self.muscles[muscle].span(), &self.flesh.chains()[muscle].sections)
     }
 
@@ -280,13 +296,13 @@ fn fitted(
     (limbs, muscles)
 }
 
-/// Options for flesh that accelerates `haste` times as much.
-fn stiffened_for(options: &FleshOptions, haste: f64) -> FleshOptions {
+/// Options for flesh that accelerates `growth` times as much.
+fn stiffened_for(options: &FleshOptions, growth: f64) -> FleshOptions {
     let mut options = *options;
-    options.material.youngs_modulus *= haste.powi(2);
-    options.material.peak_stress *= haste.powi(2);
+    options.material.youngs_modulus *= growth.powi(2);
+    options.material.peak_stress *= growth.powi(2);
     // What is stiffened so as not to sag goes with its length by itself.
-    options.sag /= haste;
+    options.sag /= growth;
     options
 }
 
@@ -295,8 +311,8 @@ struct Rods<'a> {
     asset: &'a CharacterAsset,
     courses: &'a [MuscleCourse],
     options: &'a FleshOptions,
-    /// See [`Body`].
-    haste: f64,
+    /// See [`Body::acceleration_growth`].
+    acceleration_growth: f64,
     limbs: &'a [Limb],
     muscles: &'a [FittedMuscle],
     /// The joints that they hang on.
@@ -348,7 +364,7 @@ impl Rods<'_> {
         rod.contraction = contraction(&rod);
         // A trunk's middle is held by the spine.
         let bed = if muscle.part == FittedPart::Trunk { 0.0 } else { RodSpec::FASCIA };
-        rod.fascia = bed * self.haste;
+        rod.fascia = bed * self.acceleration_growth;
         rod.carriers = muscle.carriers.map(&bone_of);
         for &(node, joint, holds) in &muscle.holds {
             rod = rod.attach(node, bone_of(joint), holds);

@@ -4,7 +4,7 @@
 //! |det S| times as large, so that what lies across t gets |det S| |t| / |S t| times its area, whatever its shape, and
 //! radii go by the root of that: bundles keep filling their skin also where the scale is not the same along all axes.
 
-use glam::{DVec3, Vec3};
+use glam::{Affine3A, DVec3, Vec3, Vec3A};
 
 use super::{FittedMuscle, Limb, MuscleShape, MuscleSpec, Pill, Thickness};
 use crate::Pose;
@@ -24,22 +24,28 @@ fn radius_growth(scale: DVec3, along: DVec3) -> f64 {
 
 /// The height (m) up to which fitted flesh is as stiff as flesh is. That of taller characters, which move as quickly and so
 /// accelerate more, is stiffened as if they were scaled from this height.
-pub const TALL: f64 = 3.0;
+pub const FITTED_HEIGHT: f64 = 2.75;
 
-/// As [`TALL`] for the muscles that an author describes: as tall as animals are.
-pub const TALLEST: f64 = 6.0;
+/// As [`FITTED_HEIGHT`] for the muscles that an author describes: as tall as animals are.
+pub const AUTHORED_HEIGHT: f64 = 6.0;
 
 /// How many times as much flesh accelerates at a scale as at 1 where it moves as before, at least 1.
 ///
 /// What is s times as large accelerates s times as much, and what keeps it in its bed has to bear that. It takes s² times
 /// the stress: so much stiffer, and stronger, flesh keeps the shape that it had. Smaller flesh stays as it is.
-pub fn haste_at(scale: DVec3) -> f64 {
+pub fn acceleration_growth(scale: DVec3) -> f64 {
     volume_growth(scale).cbrt().max(1.0)
 }
 
-/// As [`haste_at`], of a character's height (m) over that of which its flesh is.
-pub fn haste_of(height: f32, tall: f64) -> f64 {
-    (f64::from(height) / tall).max(1.0)
+/// As [`acceleration_growth`], of a character over one of a height (m), given its own and its joints at rest. What is much
+/// larger than the joints is a stray mesh.
+pub fn growth_by_height(own: f32, joints: &[Affine3A], height: f64) -> f64 {
+    let places = || joints.iter().map(|joint| joint.translation);
+    let (low, high) =
+        places().fold((Vec3A::INFINITY, Vec3A::NEG_INFINITY), |(low, high), at| (low.min(at), high.max(at)));
+    let of_joints = (high - low).max_element();
+    let own = if of_joints > 0.0 { own.min(2.0 * of_joints) } else { own };
+    (f64::from(own) / height).max(1.0)
 }
 
 fn volume_growth(scale: DVec3) -> f64 {
@@ -311,6 +317,14 @@ mod tests {
         let bundle = |size: f64| Bundle { fibres: vec![vec![Disc { place: DVec3::Z * size, radius: size }]] };
         let baked = MuscleSpec { shape: MuscleShape::Bundle(bundle(1.0)), ..spec };
         assert_eq!(baked.scaled(2.0).shape, MuscleShape::Bundle(bundle(2.0)));
+    }
+
+    #[test]
+    fn a_stray_mesh_makes_no_giant() {
+        let joints = [Vec3::ZERO, Vec3::Y].map(Affine3A::from_translation);
+        assert!((growth_by_height(2.0, &joints, 1.0) - 2.0).abs() < 1.0e-12);
+        assert!((growth_by_height(50.0, &joints, 1.0) - 2.0).abs() < 1.0e-12);
+        assert!((growth_by_height(0.5, &joints, 1.0) - 1.0).abs() < 1.0e-12);
     }
 
     #[test]

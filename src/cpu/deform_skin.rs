@@ -1,42 +1,54 @@
 //! Stage `deform_skin`: linear blend skinning, and on top of it what the cross-sections do; its twin is
 //! `shaders/deform_skin.wgsl`.
 //!
-//! Matrices are blended by rows and then turned over, so that a vertex meets columns: no sums across a register.
+//! Matrices are blended by rows, two of a section's six in a register, and then turned over, so that a vertex meets columns:
+//! no sums across a register.
 
+use fearless_simd::prelude::*;
+use fearless_simd::{Simd, dispatch, f32x4, f32x8};
 use glam::{Mat4, Vec3, Vec3A, Vec4};
 
+use super::LaneWidth;
 use crate::skin::{PaletteMatrix, SectionMatrix, Skin, SkinVertex};
 
-/// Writes places (m) and unit normals of vertices in model space.
+/// Writes places (m) and unit normals of vertices in model space, the same bits at every width.
 pub fn deform_vertices(
+    width: LaneWidth,
     skin: &Skin,
-    palette: &[PaletteMatrix],
-    sections: &[SectionMatrix],
+    (palette, sections): (&[PaletteMatrix], &[SectionMatrix]),
     vertices: &[SkinVertex],
     (positions, normals): (&mut [Vec3], &mut [Vec3]),
 ) {
-    for ((vertex, position), normal) in vertices.iter().zip(positions).zip(normals) {
-        let (place, unit_normal) = deform_vertex(skin, palette, sections, vertex);
-        *position = place.into();
-        *normal = unit_normal.into();
-    }
+    dispatch!(width.level(), simd => {
+        for ((vertex, position), normal) in vertices.iter().zip(positions).zip(normals) {
+            let (place, unit_normal) = deform_vertex(simd, skin, palette, sections, vertex);
+            *position = place.into();
+            *normal = unit_normal.into();
+        }
+    })
 }
 
 #[inline(always)]
-fn deform_vertex(
+fn deform_vertex<S: Simd>(
+    simd: S,
     skin: &Skin,
     palette: &[PaletteMatrix],
     sections: &[SectionMatrix],
     vertex: &SkinVertex,
 ) -> (Vec3A, Vec3A) {
-    let mut by_joints = [Vec4::ZERO; 3];
+    let (mut rows, mut last_row) = (f32x8::splat(simd, 0.0), f32x4::splat(simd, 0.0));
     for (k, &weight) in vertex.weights.iter().enumerate() {
         if weight != 0.0 {
             let joint = vertex.joints[k / 2] >> (16 * (k % 2)) & 0xffff;
-            blend_in(&mut by_joints, &palette[joint as usize], weight);
+            let matrix: &[f32; 12] = bytemuck::cast_ref(&palette[joint as usize]);
+            rows += f32x8::from_slice(simd, &matrix[..8]) * weight;
+            last_row += f32x4::from_slice(simd, &matrix[8..]) * weight;
         }
     }
-    let [x, y, z, offset] = columns(by_joints);
+    let mut blended = [[0.0; 4]; 3];
+    rows.store_slice(&mut bytemuck::cast_mut::<PaletteMatrix, [f32; 12]>(&mut blended)[..8]);
+    last_row.store_slice(&mut blended[2]);
+    let [x, y, z, offset] = columns(blended.map(Vec4::from_array));
     let mesh_normal = vertex.normal;
     let mut place = apply([x, y, z], vertex.position) + offset;
     // Normals go by the cofactors, the inverse transpose times the determinant, whose sign undoes a mirroring.
@@ -44,25 +56,23 @@ fn deform_vertex(
     let side = if x.dot(cofactors[0]) < 0.0 { -1.0 } else { 1.0 };
     let mut normal = unit(apply(cofactors, mesh_normal) * side, mesh_normal.into());
     if vertex.section_count != 0 {
-        let (mut moves, mut turns) = ([Vec4::ZERO; 3], [Vec4::ZERO; 3]);
+        let mut rows = [f32x8::splat(simd, 0.0); 3];
         for pair in skin.sections_of(vertex) {
-            let matrix = &sections[pair.section as usize];
-            blend_in(&mut moves, &matrix.place, pair.weight);
-            blend_in(&mut turns, &matrix.normal, pair.weight);
+            let matrix: &[[f32; 8]; 3] = bytemuck::cast_ref(&sections[pair.section as usize]);
+            for k in 0..3 {
+                rows[k] += f32x8::from_slice(simd, &matrix[k]) * pair.weight;
+            }
         }
-        let [x, y, z, offset] = columns(moves);
+        let mut blended = SectionMatrix::default();
+        for (two, row) in bytemuck::cast_mut::<_, [[f32; 8]; 3]>(&mut blended).iter_mut().zip(rows) {
+            row.store_slice(two);
+        }
+        let [x, y, z, offset] = columns(blended.place.map(Vec4::from_array));
         place += apply([x, y, z], vertex.rest_position) + offset;
-        let [x, y, z, _] = columns(turns);
+        let [x, y, z, _] = columns(blended.normal.map(Vec4::from_array));
         normal = unit(normal + apply([x, y, z], vertex.rest_normal), normal);
     }
     (place, normal)
-}
-
-#[inline(always)]
-fn blend_in(rows: &mut [Vec4; 3], other: &[[f32; 4]; 3], weight: f32) {
-    rows[0] += Vec4::from_array(other[0]) * weight;
-    rows[1] += Vec4::from_array(other[1]) * weight;
-    rows[2] += Vec4::from_array(other[2]) * weight;
 }
 
 #[inline(always)]

@@ -141,7 +141,7 @@ pub fn contract<L: Lanes>(
 fn force_velocity<L: Lanes>(lanes: L, v: L::V) -> (L::V, L::V) {
     let (zero, one, five) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(5.0));
     let slow = v.max(-one);
-    let side = v.where_less(zero, one / (one - slow * lanes.splat(4.0)), one / (one + slow * lanes.splat(10.0)));
+    let side = one / v.where_less(zero, one - slow * lanes.splat(4.0), one + slow * lanes.splat(10.0));
     let force = v.where_less(zero, (one + slow) * side, one + slow * five * side);
     (force, (-one).where_less(v, five * side * side, zero))
 }
@@ -223,24 +223,27 @@ pub fn add_fibres<L: Lanes>(
         terms.gradient_a[i] = terms.gradient_a[i] + fibres.pull * by_a[i];
         terms.gradient_b[i] = terms.gradient_b[i] + fibres.pull * by_b[i];
         let (stiff_a, stiff_b) = (fibres.stiffness * by_a[i], fibres.stiffness * by_b[i]);
-        for j in 0..7 {
-            terms.block_ab[i][j] = terms.block_ab[i][j] + stiff_a * by_b[j];
+        unrolled!(for j in 0..7 {
+            let both = stiff_b * by_b[j];
+            // But for the scales, what is by b is against what is by a.
+            let (across, own) = if i == 3 || j == 3 { (stiff_a * by_b[j], stiff_a * by_a[j]) } else { (-both, both) };
+            terms.block_ab[i][j] = terms.block_ab[i][j] + across;
             if j <= i {
-                terms.block_aa[i][j] = terms.block_aa[i][j] + stiff_a * by_a[j];
-                terms.block_bb[i][j] = terms.block_bb[i][j] + stiff_b * by_b[j];
+                terms.block_aa[i][j] = terms.block_aa[i][j] + own;
+                terms.block_bb[i][j] = terms.block_bb[i][j] + both;
             }
-        }
+        });
     });
 
     let taut = (fibres.pull * by_slope).max(fibres.in_series) * inv_slope * inv_length * inv_length;
     let string = Sym3::transverse(taut, -taut, path);
     unrolled!(for i in 0..3 {
-        for j in 0..3 {
+        unrolled!(for j in 0..3 {
             terms.block_ab[i][j] = terms.block_ab[i][j] - string.get(i, j);
             if j <= i {
                 terms.block_aa[i][j] = terms.block_aa[i][j] + string.get(i, j);
                 terms.block_bb[i][j] = terms.block_bb[i][j] + string.get(i, j);
             }
-        }
+        });
     });
 }

@@ -185,6 +185,7 @@ impl Frame<'_> {
         out: &mut SkinnedVertices,
     ) {
         const CHUNK: usize = 512;
+        let width = self.width;
         stage_scope!(Stage::DeformSkin);
         let start = self.clock.start();
         out.positions.resize(skin.vertices.len(), Vec3::ZERO);
@@ -198,7 +199,7 @@ impl Frame<'_> {
             &mut chunks,
             || (),
             |(), (vertices, (positions, normals))| {
-                deform_skin::deform_vertices(skin, palette, sections, vertices, (positions, normals));
+                deform_skin::deform_vertices(width, skin, (palette, sections), vertices, (positions, normals));
             },
         );
         self.clock.stop(Stage::DeformSkin, start);

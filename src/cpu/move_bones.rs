@@ -5,13 +5,14 @@
 
 use super::carry::{carried, teleport};
 use super::fascia::refer;
-use super::group::{Group, has_teleports};
+use super::group::{Group, has_planes, has_teleports};
 use super::lanes::{Entry, Lanes};
 use super::math::{Quaternion, V3};
 use crate::layout::{MAX_BONES, POSE, chain, input, node, rest};
 use crate::step::StepParams;
 
-/// Interpolates the bones of every chain through the frame and sets the targets of the nodes that they hold or carry.
+/// Interpolates the bones of every chain through the frame and sets the targets of the nodes that they hold; of those that they
+/// carry, where contacts or fascia ask for them.
 #[inline(always)]
 pub fn move_bones<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>)
 where
@@ -55,8 +56,9 @@ where
         place.store(lanes, chains, chain::BONE_NOW + offset);
         frame.store(lanes, chains, chain::BONE_NOW + offset + 3);
     }
+    let all_asked = group.rest.has_fascia || has_planes(group.inputs);
     for index in 0..group.rest.node_count {
-        if group.rest.carried[index] {
+        if group.rest.held[index] || all_asked && group.rest.carried[index] {
             set_target(lanes, group, index);
         }
     }

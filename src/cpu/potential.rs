@@ -160,7 +160,7 @@ where
     let (unit, first) = (lanes.epsilon(), group.rest.row(0));
     let unsolved = one + lanes.at(first, rest::FASTEST2) * unit * lanes.splat(PIVOT_ROUNDINGS) / inv_step2;
     let off = (unit * unsolved).min(lanes.splat(MOST_ROUNDING));
-    let strain = (lanes.at(first, rest::STRAIN_ROUNDING) + of_contacts(lanes, group)) * off * off;
+    let strain = (lanes.at(first, rest::STRAIN_ROUNDING) + node_rounding(lanes, group)) * off * off;
     let turn = lanes.at(first, rest::TURN_ROUNDING) * off * off;
     let Stored { strain: of_strain, turn: of_turn } = standing.stored;
     let (of_strain, of_turn) = (of_strain.max(-of_strain), of_turn.max(-of_turn));
@@ -170,16 +170,23 @@ where
     (first_order + unit * whole) * two + strain + turn + least
 }
 
-/// As [`rest::STRAIN_ROUNDING`], of the contacts.
+/// As [`rest::STRAIN_ROUNDING`], of contacts and fascia.
 #[inline(always)]
-fn of_contacts<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> L::V
+fn node_rounding<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> L::V
 where
     L::Scalar: Into<f64>,
 {
     let mut stiffness = lanes.splat(0.0);
-    if has_planes(group.inputs) {
+    let touching = has_planes(group.inputs);
+    if touching || group.rest.has_fascia {
         for index in 0..group.rest.node_count {
-            stiffness = stiffness + lanes.load(&group.row(index)[node::CONTACT_STIFFNESS]);
+            let (rest_row, row) = (group.rest.row(index), group.row(index));
+            if touching {
+                stiffness = stiffness + lanes.load(&row[node::CONTACT_STIFFNESS]);
+            }
+            if group.rest.has_fascia {
+                stiffness = stiffness + (lanes.at(rest_row, rest::FASCIA) + lanes.load(&row[node::TIE]));
+            }
         }
     }
     let whole = lanes.at(group.rest.row(0), rest::LENGTH);

@@ -77,7 +77,7 @@ where
             }
         }
 
-        let keep = one / (one + h * lanes.load(&rest_row[rest::DAMPING]));
+        let keep = one / (one + step * lanes.load(&rest_row[rest::DAMPING]));
         let velocity = extrapolated(lanes, row, [node::VELOCITY, node::OLDER_VELOCITY], carried);
         let velocity = reference + (velocity - reference) * keep;
         let spin = extrapolated(lanes, row, [node::SPIN, node::OLDER_SPIN], carried);

@@ -113,7 +113,7 @@ pub struct Reference<V> {
     /// s̄.
     pub scale: V,
     /// The length that a muscle's activation leaves of it, where one may.
-    pub left: Option<V>,
+    pub length_left: Option<V>,
 }
 
 impl<V: Lane> Reference<V> {
@@ -134,7 +134,7 @@ impl<V: Lane> Reference<V> {
             strain: V3::load(lanes, row, node::REFERENCE_STRAIN),
             darboux: V3::load(lanes, row, node::REFERENCE_DARBOUX),
             scale: lanes.at(row, node::REFERENCE_SCALE),
-            left: None,
+            length_left: None,
         }
     }
 
@@ -145,7 +145,7 @@ impl<V: Lane> Reference<V> {
             strain: V3::load(lanes, row, rest::STRAIN),
             darboux: V3::load(lanes, row, rest::DARBOUX),
             scale: lanes.at(row, rest::SCALE),
-            left: None,
+            length_left: None,
         }
     }
 
@@ -154,7 +154,7 @@ impl<V: Lane> Reference<V> {
     pub fn shortened<L: Lanes<V = V>>(self, lanes: L, by: V) -> Self {
         let [u, v, w] = self.strain.0;
         let scale = self.scale * (lanes.splat(1.0) / by.sqrt());
-        Self { strain: V3([u, v, w * by]), scale, left: Some(by), ..self }
+        Self { strain: V3([u, v, w * by]), scale, length_left: Some(by), ..self }
     }
 }
 
@@ -234,13 +234,15 @@ pub fn volume_residual<L: Lanes>(lanes: L, ratio: L::V, rest_stretch: L::V) -> (
 /// What (12) measures of s, and its derivative by s: s − s̄, and where activation has left β of the reference,
 /// √β(s − s̄)(1 + ½(1 − β)(s̄/s − 1)).
 ///
-/// At constant volume, s² = 1/Γ, (s − s̄)² is not convex beyond Γ = 1.78/s̄²: what has shortened by 0.7 or more would neck
-/// when it is drawn out. (s − s̄²/s)² is convex everywhere, and this is ½√β(s − s̄²/s) where β is near 0.
+/// At constant volume, s² = 1/Γ, (s − s̄)² is not convex beyond Γ = 1.78/s̄², and what has shortened by 0.7 or more would neck
+/// when it is drawn out. (s − s̄²/s)² is convex everywhere; this is ½√β(s − s̄²/s) where β is near 0, and between convex as
+/// much farther out as has shortened, so that with the axial stiffness tension rises (`tests/stability/curves.rs`). Of what
+/// fascia lets in β knows nothing.
 #[inline(always)]
 pub fn lateral_residual<L: Lanes>(lanes: L, s: L::V, reference: &Reference<L::V>) -> (L::V, L::V) {
     let one = lanes.splat(1.0);
     let off = s - reference.scale;
-    let Some(left) = reference.left else { return (off, one) };
+    let Some(left) = reference.length_left else { return (off, one) };
     let (size, share) = (left.sqrt(), (one - left) * lanes.splat(0.5));
     let ratio = reference.scale / s;
     (size * off * (one + share * (ratio - one)), size * (one + share * (ratio * ratio - one)))

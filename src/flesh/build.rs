@@ -132,20 +132,19 @@ impl Flesh {
         &self.bones
     }
 
-    /// For each node of each group, which lanes a bone holds anything of or carries.
-    pub fn carried_lanes(&self) -> impl Iterator<Item = Vec<[bool; LANES]>> {
-        let carried = |first: &[Entry<f32>], row: &[Entry<f32>]| {
+    /// For each node of each group, of which lanes it is asked in every substep where bones have it.
+    pub fn targeted_lanes(&self) -> impl Iterator<Item = Vec<[bool; LANES]>> {
+        let targeted = |first: &[Entry<f32>], row: &[Entry<f32>]| {
             std::array::from_fn(|lane| {
                 first[rest::TIED][lane] != 0.0
                     || [rest::FREE_PLACE, rest::FREE_FRAME, rest::FREE_SCALE]
                         .iter()
                         .any(|&entry| row[entry][lane] == 0.0)
                     || row[rest::SLIDES][lane] != 0.0
-                    || row[rest::CARRIED][lane] != 0.0
             })
         };
         let lanes = move |group: &GroupRest<f32>| {
-            group.rows.chunks(rest::ENTRIES).map(|row| carried(group.row(0), row)).collect()
+            group.rows.chunks(rest::ENTRIES).map(|row| targeted(group.row(0), row)).collect()
         };
         self.groups.iter().map(lanes)
     }
@@ -359,10 +358,6 @@ fn rounding(rows: &[Entry<f32>], lane: usize, lengths: &[f64]) -> [(usize, f64);
         strain += 0.5 * (along * (1.0 + whole / length).powi(2) + scale);
         turn += 0.5 * of(&[rest::BEND_U, rest::BEND_V, rest::TORSION]) * (4.0 / length).powi(2);
         fastest = fastest.max(along / (length * length * at(j, rest::MASS).min(at(j + 1, rest::MASS))));
-        // Of the last node, which is held or tied as firmly as the one before.
-        let last = usize::from(j + 1 == lengths.len());
-        let tied = of(&[rest::FASCIA, rest::FASCIA_TAUT, rest::FASCIA_ACTIVE]) * (1 + last) as f64;
-        strain += 0.5 * tied * whole * whole;
     }
     [(rest::STRAIN_ROUNDING, strain), (rest::TURN_ROUNDING, turn), (rest::FASTEST2, fastest)]
 }

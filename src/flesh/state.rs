@@ -5,6 +5,7 @@ use glam::{DQuat, DVec3, Quat, Vec3};
 use super::bone_motion::BoneMotion;
 use super::build::{Chain, Flesh};
 use crate::cpu::lanes::{Entry, LANES};
+use crate::cpu::solve_rods::LEAST_SCALE;
 use crate::layout::{MAX_BONES, POSE, chain, input, node, rest};
 use crate::step::FrameReport;
 use crate::{HalfSpace, Pose};
@@ -288,19 +289,38 @@ impl FleshState {
         }
     }
 
-    /// Overwrites a node's place (m), frame, scale and velocity (m/s); for tests and for games that throw things.
+    /// Overwrites a node's place (m), frame, scale and velocity (m/s); for tests and for games that throw things. Neighbours
+    /// that were turned against each other by less than half a turn are so afterwards, and those by more by more.
     pub fn set_node(&mut self, flesh: &Flesh, chain: usize, index: usize, to: &NodeState) {
         let info = &flesh.chains[chain];
-        let row = &mut self.groups[info.group].nodes[index * node::ENTRIES..][..node::ENTRIES];
-        let lane = info.lane;
+        let (lane, count) = (info.lane, info.node_count());
+        let group = &mut self.groups[info.group];
+        let row = &mut group.nodes[index * node::ENTRIES..][..node::ENTRIES];
         write_vec3(row, node::PLACE, lane, (to.place - self.origins[chain]).as_vec3());
-        let [x, y, z, w] = [0, 1, 2, 3].map(|k| row[node::FRAME + k][lane]);
-        let frame = if to.frame.dot(Quat::from_xyzw(x, y, z, w)) < 0.0 { -to.frame } else { to.frame };
-        write_quat(row, node::FRAME, lane, frame);
-        row[node::SCALE][lane] = to.scale;
+        row[node::SCALE][lane] = if to.scale < LEAST_SCALE { LEAST_SCALE } else { to.scale };
         write_vec3(row, node::VELOCITY, lane, to.velocity);
         write_vec3(row, node::SPIN, lane, to.spin);
-        self.groups[info.group].chains[chain::HISTORY][lane] = 0.0;
+        group.chains[chain::HISTORY][lane] = 0.0;
+        // Of q and −q, the one by which neighbours stay turned against each other by less than half a turn, or by more.
+        let frame = |nodes: &[Entry<f32>], j: usize| {
+            Quat::from_array(std::array::from_fn(|k| nodes[j * node::ENTRIES + node::FRAME + k][lane]))
+        };
+        let old = frame(&group.nodes, index);
+        let mut new = to.frame;
+        if index > 0 {
+            let before = frame(&group.nodes, index - 1);
+            new = if (new.dot(before) < 0.0) == (old.dot(before) < 0.0) { new } else { -new };
+        }
+        write_quat(&mut group.nodes[index * node::ENTRIES..][..node::ENTRIES], node::FRAME, lane, new);
+        if index + 1 < count {
+            let after = frame(&group.nodes, index + 1);
+            if (new.dot(after) < 0.0) != (old.dot(after) < 0.0) {
+                for j in index + 1..count {
+                    let turned = -frame(&group.nodes, j);
+                    write_quat(&mut group.nodes[j * node::ENTRIES..][..node::ENTRIES], node::FRAME, lane, turned);
+                }
+            }
+        }
     }
 
     /// Whether every place, scale and frame is finite, and every velocity: solves that come to nothing leave a chain where it

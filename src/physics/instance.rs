@@ -6,6 +6,7 @@ use glam::Vec3;
 
 use super::Health;
 use crate::Pose;
+use crate::cpu::LaneWidth;
 use crate::cpu::deform_skin::deform_vertices;
 use crate::cpu::pose_sections::pose_sections;
 use crate::flesh::{Flesh, FleshState};
@@ -91,7 +92,7 @@ impl Instance {
     }
 
     /// Skin as bones, palette and nodes stand.
-    pub fn deform_skin(&mut self) {
+    pub fn deform_skin(&mut self, width: LaneWidth) {
         let Self { flesh, skin, state, skin_inputs, section_matrices, vertices, .. } = self;
         skin_inputs.gather(flesh, &state.nodes, &state.bones, &state.root);
         skin_inputs.palette.clone_from(&state.palette);
@@ -99,7 +100,7 @@ impl Instance {
         vertices.positions.resize(skin.vertices.len(), Vec3::ZERO);
         vertices.normals.resize(skin.vertices.len(), Vec3::ZERO);
         let SkinnedVertices { positions, normals, .. } = vertices;
-        deform_vertices(skin, &skin_inputs.palette, section_matrices, &skin.vertices, (positions, normals));
+        deform_vertices(width, skin, (&skin_inputs.palette, section_matrices), &skin.vertices, (positions, normals));
     }
 }
 

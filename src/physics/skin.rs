@@ -38,9 +38,9 @@ impl Physics {
     /// # Errors
     /// [`StepError::NoSuchFlesh`].
     pub fn deform_skin(&mut self, handle: FleshHandle) -> Result<(), StepError> {
-        let step = self.state_step();
+        let (step, width) = (self.state_step(), self.lane_width);
         let instance = self.get_mut(handle)?;
-        instance.deform_skin();
+        instance.deform_skin(width);
         instance.vertices.step = step;
         Ok(())
     }

@@ -470,12 +470,12 @@ fn without_idle_entries(rows: &mut Rows, flesh: &Flesh, activation: f32) {
             }
         }
     }
-    for (group, held) in rows.groups.iter_mut().zip(flesh.carried_lanes()) {
+    for (group, targeted) in rows.groups.iter_mut().zip(flesh.targeted_lanes()) {
         for (row, lanes) in group.0.iter_mut().enumerate() {
             let (index, entry) = (row / node::ENTRIES, row % node::ENTRIES);
             if (node::TARGET_PLACE..node::TARGET_FRAME + 4).contains(&entry) {
                 for lane in 0..LANES as usize {
-                    if !held[index][lane] {
+                    if !targeted[index][lane] {
                         lanes[lane] = 0.0;
                     }
                 }

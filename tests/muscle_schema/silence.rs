@@ -246,7 +246,13 @@ fn a_muscle_far_from_its_bones_is_warned_of() {
     assert!(!warnings(near.asset()).iter().any(|text| text.contains("from the bone")));
     let far = at(1.0);
     println!("{:?}", warnings(far.asset()));
-    warns(&far, &["muscle \"biceps\"", "its origin is 1.00 m from the bone of \"Upper\""]);
+    warns(&far, &["muscle \"biceps\"", "its origin is 1.00 m from the bone of \"Upper\"", "move it there"]);
+    // Each end 0.6 m beyond the other's bone, and 0.9 m from its own.
+    let point = |joint: &str, y: f64| json!({ "joint": joint, "place": [0, y, 0.1] });
+    let swapped = flesh(&with_muscle(json!({ "radius": 0.02, "path": [point("Upper", 1.2), point("Lower", -0.9)] })));
+    println!("{:?}", warnings(swapped.asset()));
+    assert!(!warnings(swapped.asset()).iter().any(|text| text.contains("_SINEW_ENDS")), "a path has no ends to mark");
+    warns(&swapped, &["muscle \"biceps\"", "origin and insertion", "seem to be swapped"]);
     warns(&far, &["muscle \"biceps\"", "its insertion is", "\"Lower\""]);
     assert_eq!(far.asset().muscles.len(), 1);
     let ends = far.authored_muscles()[0].ends;

@@ -195,8 +195,8 @@ struct Found {
     touching: usize,
     /// How many more were not looked at, see [`on_edge`].
     on_edge: usize,
-    /// The most that Π has risen by, over what it may by rounding.
-    worst: f64,
+    /// The most that Π has risen by, over what it may by rounding: of chains without a guide, and of those with one.
+    worst: [f64; 2],
     at: String,
 }
 
@@ -295,8 +295,9 @@ where
                 let touches = |index: usize| there.row(index)[node::CONTACT_STIFFNESS][lane] > 0.0;
                 found.touching += usize::from((0..=segments).any(touches));
                 found.rough += usize::from(there.chains[chain::ROUGH][lane] > 0.5);
-                if risen.is_nan() || risen > found.worst {
-                    found.worst = if risen.is_nan() { f64::INFINITY } else { risen };
+                let guided = usize::from((0..=segments).any(|index| wide.row(index)[rest::SLIDES][lane] > 0.5));
+                if risen.is_nan() || risen > found.worst[guided] {
+                    found.worst[guided] = if risen.is_nan() { f64::INFINITY } else { risen };
                     found.at = format!(
                         "{:.9e} from {:.9e} J, h = {:.1e}, stiffest {:.1e}, rough {}, activation {:.1}, solver {:.9e} from {:.9e}",
                         now.value,
@@ -336,24 +337,24 @@ fn no_substep_ends_above_where_it_may_in_f64() {
     while found.substeps < 100_000 {
         throw(&mut random, OneF64, |flesh| flesh.groups()[0].to_f64(), &mut found);
     }
-    let Found { substeps, rough, touching, on_edge, worst, at } = found;
+    let Found { substeps, rough, touching, on_edge, worst: [alone, guided], at } = found;
     println!(
-        "f64: {substeps} substeps, {rough} led astray, {touching} touching, {on_edge} on an edge: Π rose by {worst:.2e} of its rounding (bar 1), at most {at}"
+        "f64: {substeps} substeps, {rough} led astray, {touching} touching, {on_edge} on an edge: Π rose by {alone:.2e} of its rounding without guides, {guided:.2e} with (bar 1), last {at}"
     );
-    assert!(rough.min(touching) > substeps / 100 && on_edge < substeps / 100 && worst <= 1.0);
+    assert!(rough.min(touching) > substeps / 100 && on_edge < substeps / 100 && alone.max(guided) <= 1.0);
 }
 
-/// Rounding three times: that of the solver's sums, and those, which it does not see, of the places it stores and of where
-/// guides have them at the start.
+/// Rounding twice: that of the solver's sums, and that of the places it stores, which it does not see; with a guide once more,
+/// of where that has them at the start.
 #[test]
 fn no_substep_ends_above_where_it_may_in_f32_but_for_rounding() {
     let (mut random, mut found) = (Random(22), Found::default());
     while found.substeps < 100_000 {
         throw(&mut random, OneF32, |flesh| flesh.groups()[0].clone(), &mut found);
     }
-    let Found { substeps, rough, touching, on_edge, worst, at } = found;
+    let Found { substeps, rough, touching, on_edge, worst: [alone, guided], at } = found;
     println!(
-        "f32: {substeps} substeps, {rough} led astray, {touching} touching, {on_edge} on an edge: Π rose by {worst:.2e} of its rounding (bar 3), at most {at}"
+        "f32: {substeps} substeps, {rough} led astray, {touching} touching, {on_edge} on an edge: Π rose by {alone:.2e} of its rounding without guides, {guided:.2e} with (bars 2 and 3), last {at}"
     );
-    assert!(rough.min(touching) > substeps / 100 && on_edge < substeps / 100 && worst <= 3.0);
+    assert!(rough.min(touching) > substeps / 100 && on_edge < substeps / 100 && alone <= 2.0 && guided <= 3.0);
 }

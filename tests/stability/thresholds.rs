@@ -63,6 +63,10 @@ impl Brink<'_> {
         if self.below {
             growths.iter_mut().for_each(|growth| *growth = -*growth);
         }
+        // A push that changed its side did not grow: it is not what is looked for.
+        if growths.iter().any(|growth| growth.is_nan()) {
+            return f64::NAN;
+        }
         let crosses = |k: &usize| (growths[*k] > 0.0) != (growths[k - 1] > 0.0);
         match (1..loads.len()).filter(crosses).collect::<Vec<usize>>()[..] {
             [k] if growths[0] < 0.0 => {
@@ -97,20 +101,12 @@ impl Brink<'_> {
 /// Puts a chain where it is in balance, and pushes it by so many times its push.
 fn place(state: &mut FleshState, rest: &FleshState, flesh: &Flesh, chain: usize, balanced: &Balanced, pushes: f64) {
     let count = balanced.nodes.len();
-    let before: Vec<NodeState> = (0..count).map(|j| state.node(flesh, chain, j)).collect();
     let wanted = |j: usize| {
         let (pose, rest) = (balanced.nodes[j], rest.node(flesh, chain, j));
         let frame = (pose.rotation * rest.frame.as_dquat()).as_quat();
         NodeState { place: pose.translation + balanced.push[j] * pushes, frame, ..rest }
     };
-    let wanted: Vec<NodeState> = (0..count).map(wanted).collect();
-    for j in 0..count {
-        // Of q and −q a node takes the one nearer to its own: each comes to its frame along the rod, by way of the first
-        // node, so that neighbours turn against each other by less than half a turn.
-        for step in before[..j].iter().rev().chain(&wanted[..=j]) {
-            state.set_node(flesh, chain, j, step);
-        }
-    }
+    (0..count).for_each(|j| state.set_node(flesh, chain, j, &wanted(j)));
 }
 
 /// How fast (1/s) the pushes of rods grow.

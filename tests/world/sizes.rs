@@ -5,6 +5,7 @@ use std::time::Instant;
 use glam::{DVec3, Vec3};
 use sinew::character::{Animation, Body, FleshOptions, ImportOptions, Pill};
 use sinew::components::{CharacterPose, RootTransform};
+use sinew::layout::rest;
 use sinew::{Character, Placement, Pose};
 
 use crate::common::{self, Random};
@@ -306,5 +307,35 @@ fn an_authored_character_has_the_same_shape_at_any_unit() {
             );
             assert!(off[0] <= bar && off[1] <= bar);
         }
+    }
+}
+
+/// Above a height of 2.75 m, fitted flesh twice as tall is four times as stiff, and its fascia bears twice the acceleration. What
+/// an author says of a muscle's force holds at any height.
+#[test]
+fn giants_are_as_much_stiffer_as_they_move_faster() {
+    let file = asset_file("arm.glb");
+    let unit = 3.0 / load(&file, 1.0).body().height();
+    let [tall, giant] = [1.0, 2.0].map(|size| load(&file, size * unit));
+    let row = |character: &Character, chain: usize, entry: usize| {
+        let flesh = &character.body().flesh;
+        let chain = &flesh.chains()[chain];
+        flesh.groups()[chain.group].row(chain.node_count() / 2)[entry][chain.lane]
+    };
+    let fitted = tall.body().muscles.len();
+    for chain in 0..tall.body().flesh.chains().len() {
+        let of = |entry: usize| row(&giant, chain, entry) / row(&tall, chain, entry);
+        let (axial, fascia) = (of(rest::AXIAL), of(rest::FASCIA));
+        println!("{}: EAl {axial:.2} times as much, fascia {fascia:.2}", tall.body().flesh.chains()[chain].name);
+        if chain < fitted {
+            let [stiff, stiffer] =
+                [&tall, &giant].map(|it| it.body().material(it.flesh_options(), chain).youngs_modulus);
+            // Two fits differ by what vertices on the edge of a limb round to.
+            assert!((stiffer / stiff / 4.0 - 1.0).abs() < 0.2, "E {stiff} and {stiffer} Pa");
+        }
+        // E, A, l; mass, acceleration, 1/r.
+        let expected = if chain < fitted { 4.0 * 4.0 * 2.0 } else { 4.0 * 2.0 };
+        assert!((axial / expected - 1.0).abs() < 0.2);
+        assert!(!fascia.is_finite() || (fascia / if chain < fitted { 8.0 } else { 4.0 } - 1.0).abs() < 0.2);
     }
 }

@@ -71,7 +71,8 @@ fn chosen<'a>(character: &'a Character, args: &RunArgs) -> Result<Option<&'a Ani
         None => Ok(animations.first()),
         Some(name) => character.asset().animation(name).map(Some).ok_or_else(|| {
             let names: Vec<&str> = animations.iter().map(|animation| animation.name.as_str()).collect();
-            format!("{} has no animation `{name}`; it has: {}", args.file.display(), names.join(", ")).into()
+            let has = if names.is_empty() { "none".to_string() } else { names.join(", ") };
+            format!("{} has no animation `{name}`; it has: {has}", args.file.display()).into()
         }),
     }
 }

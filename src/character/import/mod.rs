@@ -183,7 +183,7 @@ fn warn_of_height(context: &Context, mesh: &SkinMesh, palette_rest: &[Affine3A],
     }
     context.warn(format!(
         "the character is {:.3} m tall ({:.3} × {:.3} × {:.3} m) at rest, where {} to {} m would be usual; \
-         if the file is not in metres, set meters_per_unit (now {})",
+         if the file is not in metres, set meters_per_unit, --meters-per-unit of the tool (now {})",
         size.y,
         size.x,
         size.y,

@@ -15,7 +15,7 @@ use super::{MuscleMesh, MuscleShape, MuscleSpec, PathPoint, Thickness};
 use crate::character::body::height;
 #[cfg(feature = "viperize")]
 use crate::character::body::rest_at;
-use crate::character::scaling::{TALLEST, haste_at, haste_of};
+use crate::character::scaling::{AUTHORED_HEIGHT, acceleration_growth, growth_by_height};
 #[cfg(feature = "viperize")]
 use crate::character::viperize::{Ends, TriangleMesh, ViperizeOptions, viperize};
 use crate::character::{CharacterAsset, PaletteEntry};
@@ -44,8 +44,9 @@ pub struct MuscleCourse {
     pub carriers: Carriers<u32>,
     /// Its own surface, if it has one.
     pub surface: Option<Surface>,
-    /// How many times as much as on a character of the height [`TALLEST`] it accelerates, at least 1.
-    pub haste: f64,
+    /// How many times as much as on a character of the height [`AUTHORED_HEIGHT`] it accelerates, at least 1; 1 where its author
+    /// says how stiff or how strong it is.
+    pub acceleration_growth: f64,
 }
 
 /// A muscle's own surface: a part of the character's mesh that hangs on one node, and follows the muscle instead.
@@ -163,7 +164,12 @@ pub fn lay(
     };
     let places: Vec<DVec3> = course.bundle.sections().0.iter().map(|node| node.place).collect();
     course.carriers = carriers(&course.holds, &places, &asset.skeleton, joints);
-    course.haste = haste_of(height(positions), TALLEST);
+    let said = spec.material.youngs_modulus.is_some()
+        || spec.peak_stress.is_some()
+        || matches!(spec.thickness, Some(Thickness::PeakForce(_)));
+    if !said {
+        course.acceleration_growth = growth_by_height(height(positions), joints, AUTHORED_HEIGHT);
+    }
     Ok(course)
 }
 
@@ -180,7 +186,14 @@ pub fn lay_plain(spec: &MuscleSpec, joints: &[Affine3A]) -> Option<MuscleCourse>
 fn between_ends(spec: &MuscleSpec, bundle: Bundle) -> MuscleCourse {
     let last = bundle.section_count().saturating_sub(1);
     let holds = vec![(0, spec.origin.joint, Holds::CLAMP), (last, spec.insertion.joint, Holds::CLAMP)];
-    MuscleCourse { spec: spec.clone(), bundle, holds, carriers: Carriers::default(), surface: None, haste: 1.0 }
+    MuscleCourse {
+        spec: spec.clone(),
+        bundle,
+        holds,
+        carriers: Carriers::default(),
+        surface: None,
+        acceleration_growth: 1.0,
+    }
 }
 
 /// A muscle's mesh in model space at rest (m) and where it starts and ends; `None` where it has no mesh.
@@ -313,7 +326,14 @@ fn along_path(spec: &MuscleSpec, points: &[PathPoint], joints: &[Affine3A]) -> M
         })
         .collect();
     let bundle = spread(&path.places, &radii, spec.fibre_count as usize);
-    MuscleCourse { spec: spec.clone(), bundle, holds, carriers: Carriers::default(), surface: None, haste: 1.0 }
+    MuscleCourse {
+        spec: spec.clone(),
+        bundle,
+        holds,
+        carriers: Carriers::default(),
+        surface: None,
+        acceleration_growth: 1.0,
+    }
 }
 
 /// Radius (m) at every node of a path: as its points say, else swelling from the tendons to the belly.
@@ -412,8 +432,8 @@ impl MuscleCourse {
         let spec = &self.spec;
         let (bundle, growth) = self.bundle.scaled(scale.as_dvec3());
         let (nodes, fibres) = bundle.sections();
-        let haste = self.haste * haste_at(scale.as_dvec3());
-        let stiffer = haste.powi(2);
+        let faster = self.acceleration_growth * acceleration_growth(scale.as_dvec3());
+        let stiffer = faster.powi(2);
         let mut material = material(spec);
         material.youngs_modulus = (material.youngs_modulus * stiffer).min(material.youngs_modulus.max(MOST_MODULUS));
         material.peak_stress *= stiffer;
@@ -466,7 +486,7 @@ impl MuscleCourse {
                 deactivation_time: spec.deactivation_time,
             },
             rigid: spec.rigid,
-            fascia: if spec.fascia { RodSpec::FASCIA * haste } else { 0.0 },
+            fascia: if spec.fascia { RodSpec::FASCIA * faster } else { 0.0 },
             ..RodSpec::default()
         };
         rod.carriers = self.carriers.map(&mut bone_of);
