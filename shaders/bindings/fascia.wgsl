@@ -1,5 +1,5 @@
-// Fascia: each section is tied softly to the path along which its bones carry the muscle, and flesh that bones let in rests there; the twin of
-// src/cpu/fascia.rs.
+// Fascia: each section is tied softly to the path along which bones carry its muscle, and flesh that bones let in rests there;
+// the twin of src/cpu/fascia.rs.
 
 // By how much more than its bones a muscle lets itself in.
 const TRACE: f32 = 0.02;
@@ -7,7 +7,7 @@ const TRACE: f32 = 0.02;
 // The least share of its length that a segment is let in to.
 const LEAST_LENGTH: f32 = 0.1;
 
-// How many sections muscle may slide along its bed.
+// Muscle may slide along its bed by one in so many of its segments.
 const SLIDE: u32 = 3u;
 
 // The cosine of the angle to which a muscle goes along its bed: one that lies across is pulled into it.
@@ -72,13 +72,14 @@ fn refer(chain: Chain) {
     }
 }
 
-// Finds the point nearest to a node on the path along which bones carry its chain, up to SLIDE sections off its own, and
-// the direction in which the node may slide there.
+// Finds the point nearest to a node on the path along which bones carry its chain, as far from its own as SLIDE says, and the
+// direction in which the node may slide there.
 fn lay_bed(chain: Chain, index: u32) {
     let segments = chain.node_count - 1u;
     let row = node_row_of(chain, index);
     let place = node3(row, NODE_PLACE);
-    let first = min(max(index, SLIDE) - SLIDE, segments - 1u);
+    let slide = (segments + SLIDE - 1u) / SLIDE;
+    let first = min(max(index, slide) - slide, segments - 1u);
     var here = direction(chord(chain, first));
     var before = here;
     if first > 0u {
@@ -87,7 +88,7 @@ fn lay_bed(chain: Chain, index: u32) {
     var nearest2 = FARTHEST2;
     var bed = target_place(chain, index);
     var path = here;
-    for (var k = first; k < min(index + SLIDE, segments); k++) {
+    for (var k = first; k < min(index + slide, segments); k++) {
         var after = here;
         if k + 1u < segments {
             after = direction(chord(chain, k + 1u));

@@ -1,5 +1,5 @@
-//! Fascia: each section is tied softly to the path along which its bones carry the muscle, and flesh that bones let in rests
-//! there; its twin is `shaders/bindings/fascia.wgsl`.
+//! Fascia: each section is tied softly to the path along which bones carry its muscle, and flesh that bones let in rests there;
+//! its twin is `shaders/bindings/fascia.wgsl`.
 //!
 //! Muscle bears tension along its fibres and hardly any compression: let in, it shortens and thickens in its bed. So the
 //! strains at which a segment bears no stress are those of the path on which its bones carry it (`refer`): bent as that
@@ -26,14 +26,11 @@ pub const TRACE: f32 = 0.02;
 /// The least share of its length that a segment is let in to.
 pub const LEAST_LENGTH: f32 = 0.1;
 
-/// How many sections muscle may slide along its bed.
+/// Muscle may slide along its bed by one in so many of its segments.
 pub const SLIDE: usize = 3;
 
 /// The cosine of the angle to which a muscle goes along its bed: one that lies across is pulled into it.
 pub const ALONG: f32 = 0.5;
-
-/// The cosine of the angle that a section may slide round a bend.
-pub const ROUND: f32 = 0.64;
 
 /// Farther (m²) than any node is from its bed.
 pub const FARTHEST2: f32 = 1.0e30;
@@ -79,59 +76,30 @@ pub(super) fn refer<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
         let strain = V3::load(lanes, rest_row, rest::STRAIN) + (slope - built);
         // As thick as keeps the volume.
         let least = lanes.splat(LEAST_LENGTH);
-        let thicker = (lanes.at(rest_row, rest::STRETCH).max(least) / slope.0[2].max(least)).sqrt();
-        let kept = Quaternion::load(lanes, group.row(index), node::TARGET_FRAME);
-        let kept = here.frame.or(lanes, kept, lanes.at(rest_row, rest::SLIDES));
+        let scale = (lanes.at(rest_row, rest::STRETCH).max(least) / slope.0[2].max(least)).sqrt();
+        let built = V3::load(lanes, rest_row, rest::BUILT_DARBOUX);
+        let bend = built.or(lanes, path.darboux, follows) * scale;
+        let darboux = V3::load(lanes, rest_row, rest::DARBOUX) + (bend - built);
+
+        let scale = lanes.at(rest_row, rest::SCALE) * scale;
         let row = group.row_mut(index);
         strain.store(lanes, row, node::REFERENCE_STRAIN);
-        lanes.store(thicker, &mut row[node::REFERENCE_SCALE]);
-        kept.store(lanes, row, node::TARGET_FRAME);
-        here = next;
-    }
-    let mut here = bed(lanes, group, 0);
-    for index in 0..count {
-        let row = group.row_mut(index);
-        here.place.store(lanes, row, node::BED);
-        here.path.store(lanes, row, node::BED_PATH);
-        if index + 1 == count {
-            break;
-        }
-        let next = bed(lanes, group, index + 1);
-        let next = Bed { frame: next.frame.beside(lanes, here.frame), ..next };
-        let rest_row = group.rest.row(index);
-        let ends = [here.section(lanes), next.section(lanes)];
-        let turn = measure(lanes, ends[0], ends[1], lanes.at(rest_row, rest::INV_LENGTH)).darboux;
-        let thicker = lanes.load(&group.row(index)[node::REFERENCE_SCALE]);
-        let built = V3::load(lanes, rest_row, rest::BUILT_DARBOUX);
-        let bend = built.or(lanes, turn, lanes.at(rest_row, rest::FOLLOWS)) * thicker;
-        let darboux = V3::load(lanes, rest_row, rest::DARBOUX) + (bend - built);
-        let row = group.row_mut(index);
         darboux.store(lanes, row, node::REFERENCE_DARBOUX);
-        lanes.store(lanes.at(rest_row, rest::SCALE) * thicker, &mut row[node::REFERENCE_SCALE]);
+        lanes.store(scale, &mut row[node::REFERENCE_SCALE]);
         here = next;
     }
-}
-
-/// Where a section lies in its bed.
-struct Bed<V> {
-    place: V3<V>,
-    /// In which direction it may slide.
-    path: V3<V>,
-    /// How the bed would have it.
-    frame: Quaternion<V>,
-}
-
-impl<V: Lane> Bed<V> {
-    #[inline(always)]
-    fn section<L: Lanes<V = V>>(&self, lanes: L) -> Section<V> {
-        Section { place: self.place, scale: lanes.splat(1.0), frame: self.frame }
+    for index in 0..count {
+        let (place, path) = bed(lanes, group, index);
+        let row = group.row_mut(index);
+        place.store(lanes, row, node::BED);
+        path.store(lanes, row, node::BED_PATH);
     }
 }
 
-/// The point nearest to a node on the path along which bones carry its chain, up to [`SLIDE`] sections off its own, and the
+/// The point nearest to a node on the path along which bones carry its chain, as far from its own as [`SLIDE`] says, and the
 /// direction in which the node may slide there.
 #[inline(always)]
-fn bed<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize) -> Bed<L::V> {
+fn bed<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize) -> (V3<L::V>, V3<L::V>) {
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
     let segments = group.rest.node_count - 1;
     let chord = |k: usize| target_place(lanes, group, k + 1) - target_place(lanes, group, k);
@@ -141,13 +109,12 @@ fn bed<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize) -> Bed<L::V> 
         chord(k).direction(lanes).or(lanes, before, padding)
     };
     let place = V3::load(lanes, group.row(index), node::PLACE);
-    let first = index.saturating_sub(SLIDE).min(segments - 1);
+    let slide = segments.div_ceil(SLIDE);
+    let first = index.saturating_sub(slide).min(segments - 1);
     let mut here = chord(first).direction(lanes);
     let mut before = if first > 0 { chord(first - 1).direction(lanes) } else { here };
     let (mut nearest2, mut bed, mut path) = (lanes.splat(FARTHEST2), target_place(lanes, group, index), here);
-    let mut frame = target_frame(lanes, group, index);
-    let own_way = frame.axes(lanes)[2];
-    for k in first..(index + SLIDE).min(segments) {
+    for k in first..(index + slide).min(segments) {
         let after = if k + 1 < segments { way(k + 1, here) } else { here };
         let (from, along) = (target_place(lanes, group, k), chord(k));
         let length2 = along.dot(along).max(lanes.splat(f32::MIN_POSITIVE));
@@ -157,30 +124,20 @@ fn bed<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize) -> Bed<L::V> 
         let padding = zero.where_less(lanes.at(group.rest.row(k), rest::INV_LENGTH), zero, one);
         let off2 = off.dot(off) + padding * lanes.splat(FARTHEST2);
         let nearer = off2.where_less(nearest2, one, zero);
-        let round =
-            if k + 1 < index || k > index { lanes.splat(ROUND).where_less(own_way.dot(here), one, zero) } else { one };
-        let nearer = nearer.min(round);
         bed = bed.or(lanes, point, nearer);
         path = path.or(lanes, (before + here) * (one - share) + (here + after) * share, nearer);
-        let turned = target_frame(lanes, group, k).blend(lanes, target_frame(lanes, group, k + 1), share);
-        frame = frame.or(lanes, turned, nearer);
-        nearest2 = nearer.where_less(lanes.splat(0.5), nearest2, off2);
+        nearest2 = nearest2.min(off2);
         (before, here) = (here, after);
     }
     let path = path.direction(lanes);
     if index == 0 || index == segments {
-        return Bed { place: bed, path, frame };
+        return (bed, path);
     }
     // What presses on a muscle presses across the muscle, and leaves it its tension.
     let [ahead, behind] = [index + 1, index - 1].map(|k| V3::load(lanes, group.row(k), node::PLACE));
     let own = ((ahead - place).direction(lanes) + (place - behind).direction(lanes)).direction(lanes);
     let along = lanes.splat(ALONG).where_less(own.dot(path), one, zero);
-    Bed { place: bed, path: path.or(lanes, own, along), frame }
-}
-
-#[inline(always)]
-fn target_frame<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize) -> Quaternion<L::V> {
-    Quaternion::load(lanes, group.row(index), node::TARGET_FRAME)
+    (bed, path.or(lanes, own, along))
 }
 
 #[inline(always)]

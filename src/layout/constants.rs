@@ -9,8 +9,8 @@ use crate::cpu::{
         FINITE, FOLDED, JERKED_HASTE, LEAST_FILL, LEAST_TURN_DOT2, MOST_OFF, MOST_STRETCH, MOST_SWELLING, PATIENCE,
         SHAPE_HASTE, TAUT, WITHIN_REACH,
     },
-    fascia::{LEAST_LENGTH, TRACE},
-    fibres::{GAUSS, RESTING, TOE},
+    fascia::{ALONG, FARTHEST2, LEAST_LENGTH, SLIDE, TRACE},
+    fibres::{GAUSS, PUSH, RESTING, SHORT, TOE},
     math::MOST_TURN2,
     potential::{MOST_ROUNDING, PIVOT_ROUNDINGS},
     predict::{SCALE_LIMIT, SLENDER},
@@ -111,6 +111,7 @@ const SIZES: &[(&str, u32)] = &[
     ("MAX_BONES", MAX_BONES as u32),
     ("UNKNOWNS", UNKNOWNS as u32),
     ("SHORTENINGS", SHORTENINGS),
+    ("SLIDE", SLIDE as u32),
 ];
 
 /// Every whole constant that a shader may declare under the same name.
@@ -125,8 +126,12 @@ pub const FLOAT_CONSTANTS: &[(&str, f32)] = &[
     ("LEAST_COSINE", LEAST_COSINE),
     ("LEAST_SLOPE2", LEAST_SLOPE2),
     ("TOE", TOE),
+    ("SHORT", SHORT),
+    ("PUSH", PUSH),
     ("TRACE", TRACE),
     ("LEAST_LENGTH", LEAST_LENGTH),
+    ("ALONG", ALONG),
+    ("FARTHEST2", FARTHEST2),
     ("RESTING", RESTING),
     ("GAUSS_EARLY", GAUSS[0]),
     ("GAUSS_MIDDLE", GAUSS[1]),

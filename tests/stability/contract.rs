@@ -344,8 +344,8 @@ fn no_substep_ends_above_where_it_may_in_f64() {
     assert!(rough.min(touching) > substeps / 100 && on_edge < substeps / 100 && alone.max(guided) <= 1.0);
 }
 
-/// Rounding twice: that of the solver's sums, and that of the places it stores, which it does not see; with a guide once more,
-/// of where that has them at the start.
+/// Rounding twice: that of the solver's sums, and that of the places it stores, which it does not see. With a guide four times:
+/// where that has them at the start is a projection, eight roundings of half a unit by axis, product, sum and place.
 #[test]
 fn no_substep_ends_above_where_it_may_in_f32_but_for_rounding() {
     let (mut random, mut found) = (Random(22), Found::default());
@@ -354,7 +354,7 @@ fn no_substep_ends_above_where_it_may_in_f32_but_for_rounding() {
     }
     let Found { substeps, rough, touching, on_edge, worst: [alone, guided], at } = found;
     println!(
-        "f32: {substeps} substeps, {rough} led astray, {touching} touching, {on_edge} on an edge: Π rose by {alone:.2e} of its rounding without guides, {guided:.2e} with (bars 2 and 3), last {at}"
+        "f32: {substeps} substeps, {rough} led astray, {touching} touching, {on_edge} on an edge: Π rose by {alone:.2e} of its rounding without guides, {guided:.2e} with (bars 2 and 4), last {at}"
     );
-    assert!(rough.min(touching) > substeps / 100 && on_edge < substeps / 100 && alone <= 2.0 && guided <= 3.0);
+    assert!(rough.min(touching) > substeps / 100 && on_edge < substeps / 100 && alone <= 2.0 && guided <= 4.0);
 }
