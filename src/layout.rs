@@ -233,8 +233,10 @@ pub mod rest {
     pub const TIED: usize = 79;
     /// Which of the chain's bones the node turns with on the next one's way, as [`TURN_SLOT`].
     pub const NEXT_TURN_SLOT: usize = 80;
+    /// 1 where the frame that a bone gives the node turns with the rod's path.
+    pub const TURNS: usize = 81;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 81;
+    pub const ENTRIES: usize = 82;
 }
 
 /// Entries of a node row.

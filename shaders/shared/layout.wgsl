@@ -70,7 +70,8 @@ const REST_WEIGHT_STRETCH: u32 = 77u;
 const REST_TURN_SLOT: u32 = 78u;
 const REST_TIED: u32 = 79u;
 const REST_NEXT_TURN_SLOT: u32 = 80u;
-const REST_ENTRIES: u32 = 81u;
+const REST_TURNS: u32 = 81u;
+const REST_ENTRIES: u32 = 82u;
 
 // Entries of a node row, one a node, of the state.
 const NODE_PLACE: u32 = 0u;

@@ -21,6 +21,8 @@ pub struct GroupRest<T> {
     pub has_free_chain: bool,
     /// For each node, whether it slides along a guide in any lane.
     pub slides: Vec<bool>,
+    /// For each node, whether what holds it turns with the path in any lane.
+    pub turns: Vec<bool>,
     /// Whether any lane resists surface bending, (15).
     pub has_surface_bending: bool,
     /// Whether any lane's fibres act without activation: by a stiffness, passive tension, or tension expected in series.
@@ -46,6 +48,7 @@ impl GroupRest<f32> {
             held: self.held.clone(),
             carried: self.carried.clone(),
             slides: self.slides.clone(),
+            turns: self.turns.clone(),
             bone_count: self.bone_count,
             has_free_chain: self.has_free_chain,
             has_surface_bending: self.has_surface_bending,

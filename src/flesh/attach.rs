@@ -77,7 +77,11 @@ pub(super) fn attach(
     for (attachment, slot) in &held {
         group.held[attachment.node] = true;
         group.carried[attachment.node] = true;
-        group.slides[attachment.node] |= attachment.holds.guide;
+        let slides = attachment.holds.guide && !attachment.holds.place;
+        // Without a frame of its own a guide is wherever the path goes.
+        let pivots = attachment.holds.pivot || (slides && !attachment.holds.frame);
+        group.slides[attachment.node] |= slides;
+        group.turns[attachment.node] |= pivots;
         let row: &mut [Entry<f32>] = &mut group.rows[attachment.node * rest::ENTRIES..][..rest::ENTRIES];
         let turn_slot = turns(*slot, attachment.holds.socket);
         write_local(row, rest::HOLD_PLACE, lane, &local(*slot, turn_slot, attachment.node));
@@ -86,7 +90,8 @@ pub(super) fn attach(
         row[rest::FREE_PLACE][lane] = free(attachment.holds.place);
         row[rest::FREE_FRAME][lane] = free(attachment.holds.frame);
         row[rest::FREE_SCALE][lane] = free(attachment.holds.scale);
-        row[rest::SLIDES][lane] = if attachment.holds.guide && !attachment.holds.place { 1.0 } else { 0.0 };
+        row[rest::SLIDES][lane] = if slides { 1.0 } else { 0.0 };
+        row[rest::TURNS][lane] = if pivots { 1.0 } else { 0.0 };
         row[rest::HOLD_SLOT][lane] = *slot as f32;
         // What holds it carries it alone.
         row[rest::BONE_BLEND][lane] = row[rest::BONE_BLEND][lane].min(*slot as f32);
@@ -141,9 +146,9 @@ pub(super) fn tie(group: &mut GroupRest<f32>, lane: usize, rod: &RodSpec) {
             (rest::FASCIA_TAUT, FIRM * (strongest(rest::AXIAL) + strongest(rest::FIBRE_STIFFNESS)) * by),
             (rest::FASCIA_ACTIVE, FIRM * strongest(rest::ACTIVE).max(strongest(rest::SERIES)) * by),
         ];
-        // An end that no bone holds turns as built.
-        let ends = [j, j + 1].into_iter().filter(|&end| end == 0 || end + 1 == count);
-        let follows = ends.map(|end| at(group, end, rest::FREE_FRAME)).all(|free| free == 0.0);
+        // An end that may turn on its bone turns as built.
+        let mut ends = [j, j + 1].into_iter().filter(|&end| end == 0 || end + 1 == count);
+        let follows = ends.all(|end| at(group, end, rest::FREE_FRAME) == 0.0 && at(group, end, rest::TURNS) == 0.0);
         let row = &mut group.rows[j * rest::ENTRIES..][..rest::ENTRIES];
         for (entry, value) in tied {
             row[entry][lane] = value as f32;

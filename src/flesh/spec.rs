@@ -34,6 +34,9 @@ pub struct Holds {
     /// Its place across the rod only: the node slides along the path's direction through it, through the place that the
     /// bone gives it. A via point, without friction; with `frame`, a sleeve along that frame's tangent.
     pub guide: bool,
+    /// Its frame turns the shortest way from where the bone has it to where the rod's path goes, as of the substep's start: the
+    /// bone holds how far the rod is twisted, and lets it bend.
+    pub pivot: bool,
     /// What is held goes with the bone's origin, as all that a bone holds, but turns with the bone before it along the rod:
     /// flesh of a limb that ends at the joint beyond it. Without a bone before, no difference.
     pub socket: bool,
@@ -41,13 +44,15 @@ pub struct Holds {
 
 impl Holds {
     /// Place and frame: a clamp.
-    pub const CLAMP: Self = Self { place: true, frame: true, scale: false, guide: false, socket: false };
+    pub const CLAMP: Self = Self { place: true, frame: true, scale: false, guide: false, pivot: false, socket: false };
     /// Place only: a pin.
-    pub const PIN: Self = Self { place: true, frame: false, scale: false, guide: false, socket: false };
+    pub const PIN: Self = Self { place: true, frame: false, scale: false, guide: false, pivot: false, socket: false };
+    /// Place, and the frame's turn about the path: a tendon's end, which bends on its bone as a hinge does in any direction.
+    pub const PIVOT: Self = Self { place: true, frame: true, scale: false, guide: false, pivot: true, socket: false };
     /// Place and frame, at a joint: they go with the bone's origin and turn with the bone before it along the rod.
-    pub const SOCKET: Self = Self { place: true, frame: true, scale: false, guide: false, socket: true };
+    pub const SOCKET: Self = Self { place: true, frame: true, scale: false, guide: false, pivot: false, socket: true };
     /// Place across the rod only: a via point.
-    pub const GUIDE: Self = Self { place: false, frame: false, scale: false, guide: true, socket: false };
+    pub const GUIDE: Self = Self { place: false, frame: false, scale: false, guide: true, pivot: false, socket: false };
 }
 
 /// A node that a bone holds.
@@ -94,8 +99,8 @@ pub struct RodSpec {
     /// Which bones carry which nodes; none for those that hold it, by arc length from one to the next.
     pub carriers: Carriers<usize>,
     /// Acceleration (m/s²) under which fascia lets a section sag by 0.06 of its radius, 0 to 10⁶: it ties each section
-    /// softly across its path to where its bones carry it, and flesh that they let in rests shorter and thicker instead
-    /// of being pressed. [`RodSpec::FASCIA`] for a muscle in a body; 0 for free flesh.
+    /// softly to the path along which its bones carry the rod, along which it slides, and flesh that they let in rests shorter
+    /// and thicker instead of being pressed. [`RodSpec::FASCIA`] for a muscle in a body; 0 for free flesh.
     pub fascia: f64,
     /// A direction near which the sections' u axes lie, or `None` for any; without a say where there are fibres.
     pub u_axis: Option<DVec3>,
