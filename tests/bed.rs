@@ -32,6 +32,7 @@ fn muscle(beyond: f64, fascia: bool) -> RodSpec {
     let mut rod = RodSpec::from_bundle("muscle", &Bundle { fibres: (0..7).map(fibre).collect() }).expect("all as long");
     rod.contraction = Contraction { peak_force: Some(150.0), optimal_stretch: Some(1.0), ..Contraction::default() };
     rod.fascia = if fascia { RodSpec::FASCIA } else { 0.0 };
+    rod.slides = true;
     // Round the elbow by both bones.
     let blend = |j: usize| ((place(j) - ELBOW) / 0.06 + 0.5).clamp(0.0, 1.0);
     let nodes = (0..SECTIONS).map(|j| if j + 1 == SECTIONS { 1.0 } else { blend(j) }).collect();

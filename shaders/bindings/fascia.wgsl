@@ -13,12 +13,18 @@ const SLIDE: u32 = 3u;
 // The cosine of the angle to which a muscle goes along its bed: one that lies across is pulled into it.
 const ALONG: f32 = 0.5;
 
+// One over minus the cosine of the turn of a path at which a section goes all the way between its neighbours.
+const FOLD: f32 = 2.0;
+
 // Farther (m²) than any node is from its bed.
 const FARTHEST2: f32 = 1.0e30;
 
 // Sets the strains at which each segment bears no stress, and how firmly each node is tied.
 fn refer(chain: Chain) {
     let count = chain.node_count;
+    for (var index = 1u; index + 1u < count; index++) {
+        unfold(chain, index);
+    }
 
     // What the path is longer than at rest by, and what of the chain can take it.
     var path_length = 0.0;
@@ -67,41 +73,88 @@ fn refer(chain: Chain) {
         set_node(row, NODE_REFERENCE_SCALE, rest_at(rest_row, REST_SCALE) * thicker);
         here = next;
     }
+    let slides = rest_at(rest_row_of(chain, 0u), REST_SLIDES_IN_BED) > 0.5;
+    var at = 0.0;
     for (var index = 0u; index < count; index++) {
-        lay_bed(chain, index);
+        var lies = own_place(chain, index);
+        if slides {
+            lies = bed_of(chain, index, at);
+        }
+        let row = node_row_of(chain, index);
+        set_node3(row, NODE_BED, lies.place);
+        set_node3(row, NODE_BED_PATH, lies.path);
+        at = lies.at;
     }
 }
 
-// Finds the point nearest to a node on the path along which bones carry its chain, as far from its own as SLIDE says, and the
-// direction in which the node may slide there.
-fn lay_bed(chain: Chain, index: u32) {
+// Where a section lies in its bed.
+struct Bed {
+    place: vec3<f32>,
+    // The direction in which it may slide there.
+    path: vec3<f32>,
+    // How many segments along the path that is.
+    at: f32,
+}
+
+// Where bones carry a section, and the direction of the path there.
+fn own_place(chain: Chain, index: u32) -> Bed {
+    let place = target_place(chain, index);
+    var path = vec3<f32>();
+    if index > 0u {
+        path = path + direction(place - target_place(chain, index - 1u));
+    }
+    if index + 1u < chain.node_count {
+        path = path + direction(target_place(chain, index + 1u) - place);
+    }
+    return Bed(place, direction(path), f32(index));
+}
+
+// Where bones that are bent far carry a node beyond the muscle's end, so that the path folds there, it goes between its
+// neighbours instead.
+fn unfold(chain: Chain, index: u32) {
+    let before = target_place(chain, index - 1u);
+    let here = target_place(chain, index);
+    let after = target_place(chain, index + 1u);
+    let cosine = dot(direction(here - before), direction(after - here));
+    if rest_at(rest_row_of(chain, index), REST_UNFOLDS) > 0.5 {
+        let folded = between(cosine * -FOLD, 0.0, 1.0);
+        set_node3(node_row_of(chain, index), NODE_TARGET_PLACE, here + ((before + after) * 0.5 - here) * folded);
+    }
+}
+
+// The point nearest to a node on the path along which bones carry its chain, as far from its own as SLIDE says, and not before
+// `least`, where the node before lies.
+fn bed_of(chain: Chain, index: u32, least: f32) -> Bed {
     let segments = chain.node_count - 1u;
-    let row = node_row_of(chain, index);
-    let place = node3(row, NODE_PLACE);
+    let place = node3(node_row_of(chain, index), NODE_PLACE);
     let slide = (segments + SLIDE - 1u) / SLIDE;
     let first = min(max(index, slide) - slide, segments - 1u);
-    var here = direction(chord(chain, first));
+    var here = direction(chord_of(chain, first));
     var before = here;
     if first > 0u {
-        before = direction(chord(chain, first - 1u));
+        before = direction(chord_of(chain, first - 1u));
     }
     var nearest2 = FARTHEST2;
     var bed = target_place(chain, index);
     var path = here;
+    var at = f32(index);
     for (var k = first; k < min(index + slide, segments); k++) {
         var after = here;
         if k + 1u < segments {
-            after = direction(chord(chain, k + 1u));
+            after = direction(chord_of(chain, k + 1u));
         }
         let origin = target_place(chain, k);
-        let along = chord(chain, k);
-        let share = between(dot(place - origin, along) / larger(dot(along, along), MIN_POSITIVE), 0.0, 1.0);
+        let along = chord_of(chain, k);
+        let start = f32(k);
+        let length2 = larger(dot(along, along), MIN_POSITIVE);
+        let share = between(larger(dot(place - origin, along) / length2, least - start), 0.0, 1.0);
         let point = origin + along * share;
         let off = place - point;
         let off2 = dot(off, off);
-        if off2 < nearest2 {
+        if least < start + 1.0 && off2 < nearest2 {
             bed = point;
             path = (before + here) * (1.0 - share) + (here + after) * share;
+            at = start + share;
             nearest2 = off2;
         }
         before = here;
@@ -115,12 +168,11 @@ fn lay_bed(chain: Chain, index: u32) {
         let own = direction(direction(ahead - place) + direction(place - behind));
         path = select(path, own, ALONG < dot(own, path));
     }
-    set_node3(row, NODE_BED, bed);
-    set_node3(row, NODE_BED_PATH, path);
+    return Bed(bed, path, at);
 }
 
 // From where bones carry a node to where they carry the next (m).
-fn chord(chain: Chain, index: u32) -> vec3<f32> {
+fn chord_of(chain: Chain, index: u32) -> vec3<f32> {
     return target_place(chain, index + 1u) - target_place(chain, index);
 }
 

@@ -71,7 +71,13 @@ const REST_TURN_SLOT: u32 = 78u;
 const REST_TIED: u32 = 79u;
 const REST_NEXT_TURN_SLOT: u32 = 80u;
 const REST_TURNS: u32 = 81u;
-const REST_ENTRIES: u32 = 82u;
+const REST_CHORD_SHARE: u32 = 82u;
+const REST_CHORD_PLACE: u32 = 83u;
+const REST_CHORD_NEXT: u32 = 86u;
+const REST_CHORD_JOINT: u32 = 89u;
+const REST_UNFOLDS: u32 = 90u;
+const REST_SLIDES_IN_BED: u32 = 91u;
+const REST_ENTRIES: u32 = 92u;
 
 // Entries of a node row, one a node, of the state.
 const NODE_PLACE: u32 = 0u;

@@ -29,6 +29,10 @@ pub struct GroupRest<T> {
     pub has_stiff_fibres: bool,
     /// Whether fascia ties any lane's chain.
     pub has_fascia: bool,
+    /// Whether any lane's chain slides in its bed.
+    pub has_beds: bool,
+    /// Whether any lane's chain goes straight round the inside of bends.
+    pub has_chords: bool,
 }
 
 impl<T> GroupRest<T> {
@@ -54,6 +58,8 @@ impl GroupRest<f32> {
             has_surface_bending: self.has_surface_bending,
             has_stiff_fibres: self.has_stiff_fibres,
             has_fascia: self.has_fascia,
+            has_beds: self.has_beds,
+            has_chords: self.has_chords,
         }
     }
 }

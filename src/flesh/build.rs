@@ -191,6 +191,8 @@ fn inert_group(node_count: usize) -> GroupRest<f32> {
         has_surface_bending: false,
         has_stiff_fibres: false,
         has_fascia: false,
+        has_beds: false,
+        has_chords: false,
     }
 }
 

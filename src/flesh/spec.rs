@@ -99,9 +99,12 @@ pub struct RodSpec {
     /// Which bones carry which nodes; none for those that hold it, by arc length from one to the next.
     pub carriers: Carriers<usize>,
     /// Acceleration (m/s²) under which fascia lets a section sag by 0.06 of its radius, 0 to 10⁶: it ties each section
-    /// softly to the path along which its bones carry the rod, along which it slides, and flesh that they let in rests shorter
-    /// and thicker instead of being pressed. [`RodSpec::FASCIA`] for a muscle in a body; 0 for free flesh.
+    /// softly to the path along which its bones carry the rod, and flesh that they let in rests shorter and thicker instead of
+    /// being pressed. [`RodSpec::FASCIA`] for a muscle in a body; 0 for free flesh.
     pub fascia: f64,
+    /// Whether fascia lets it slide along that path without friction, as muscle in its bed; else each section keeps its own
+    /// place on it, as flesh that has grown to its bones.
+    pub slides: bool,
     /// A direction near which the sections' u axes lie, or `None` for any; without a say where there are fibres.
     pub u_axis: Option<DVec3>,
     /// `fibres[k][j]` is fibre k where it passes node j; none for a rod that is one fibre along its axis.

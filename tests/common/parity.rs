@@ -208,7 +208,7 @@ pub fn jerked() -> [Scene; 2] {
     material.overrides.volume_bending_modulus = Some(1.0e4);
     material.fibre_modulus = 1.0e4;
     material.peak_stress = 2.0e4;
-    let mut with_all = Scene::new("jerked with all", &between(material), |step| jerking_bones(step, 1.0));
+    let mut with_all = Scene::new("jerked with all", &between(material), |step| jerking_bones(step, 0.9));
     with_all.activation = 0.5;
     with_all.planes = vec![HalfSpace { normal: DVec3::Z, offset: -0.04, friction: 0.5 }];
     with_all.config.integrator = Integrator::SecondOrder;
@@ -293,15 +293,18 @@ pub fn scenes() -> Vec<Scene> {
     scene.activation = 0.7;
     scenes.push(scene);
 
-    // Let in by bones that bend, in a bed beside a floor; one ends in a socket.
+    // Let in by bones that bend, beside a floor: grown to its place, from a clamp to a socket, and sliding in its bed on pivots.
     let tied = |index: usize| {
         let aside = DVec3::new(0.0, 0.05, 0.15 * index as f64);
         let mut rod = RodSpec::straight(format!("tied {index}"), aside, aside + DVec3::X * 1.2, 11, 0.03);
         rod.material = Material { peak_stress: 5.0e4, ..soft() };
         rod.fascia = RodSpec::FASCIA;
-        let nodes = (0..12).map(|j| f64::from(j) * 2.0 / 11.0).collect();
+        let nodes = (0..12).map(|j| if j < 6 { f64::from(j) / 5.0 } else { 1.0 + f64::from(j - 6) / 5.0 }).collect();
         rod.carriers = Carriers { bones: vec![0, 1, 2], nodes };
-        rod.attach(0, 0, Holds::CLAMP).attach(11, 2, if index == 0 { Holds::SOCKET } else { Holds::CLAMP })
+        rod.slides = index == 1;
+        rod.contraction.optimal_stretch = rod.slides.then_some(1.2);
+        let ends = if rod.slides { [Holds::PIVOT; 2] } else { [Holds::CLAMP, Holds::SOCKET] };
+        rod.attach(0, 0, ends[0]).attach(11, 2, ends[1])
     };
     let mut scene = Scene::new("tied in their beds", &[tied(0), tied(1)], joint_bones);
     scene.activation = 0.5;

@@ -39,7 +39,7 @@ fn random_rods(random: &mut Random, segments: usize) -> (Flesh, Vec<Pose>) {
         rod.contraction.passive = [0.0, 0.3][(random.bits() % 2) as usize];
         rod.contraction.shortening = [0.0, random.uniform(0.0, 0.9)][(random.bits() % 2) as usize];
         if hung > 0 {
-            rod = rod.attach(0, 0, [Holds::CLAMP, Holds::PIN][(random.bits() % 2) as usize]);
+            rod = rod.attach(0, 0, [Holds::CLAMP, Holds::PIN, Holds::PIVOT][(random.bits() % 3) as usize]);
         }
         if hung > 0 && segments > 1 && random.bits().is_multiple_of(3) {
             rod = rod.attach(segments / 2, 0, Holds::GUIDE);
@@ -49,6 +49,7 @@ fn random_rods(random: &mut Random, segments: usize) -> (Flesh, Vec<Pose>) {
         }
         if hung > 0 && random.bits().is_multiple_of(2) {
             rod.fascia = random.log_uniform(1.0, 1000.0);
+            rod.slides = random.bits().is_multiple_of(2);
         }
         if random.bits().is_multiple_of(3) {
             let stiff = youngs_modulus * radius.powi(2) * random.log_uniform(0.01, 10.0);

@@ -480,6 +480,7 @@ impl MuscleCourse {
                 deactivation_time: spec.deactivation_time,
             },
             rigid: spec.rigid,
+            slides: true,
             fascia: if spec.fascia { RodSpec::FASCIA * faster } else { 0.0 },
             ..RodSpec::default()
         };
