@@ -246,7 +246,7 @@ pub mod rest {
     pub const CHORD_JOINT: usize = 89;
     /// 1 where fascia ties the node and the path is not bent much at rest: a fold there is none of the muscle's.
     pub const UNFOLDS: usize = 90;
-    /// In the first node's row: 1 where the chain slides in its bed.
+    /// In the first node's row: along how many segments of its bed the chain may slide; 0 where it keeps its place.
     pub const SLIDES_IN_BED: usize = 91;
     /// How many entries a row has.
     pub const ENTRIES: usize = 92;

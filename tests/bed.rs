@@ -74,12 +74,13 @@ fn a_muscle_that_ends_at_the_joint_follows_it() {
                 100.0 * stretch,
                 state.stretch
             );
+            assert!(origin.is_finite() && (activation == 0.0 || origin > 10.0));
             let lost = if activation > 0.0 { (insertion / origin - 1.0).abs() } else { 0.0 };
             worst = [worst[0].max(volume), worst[1].max(stretch), worst[2].max(lost)];
         }
     }
-    println!("volume, stretch, force lost: at most {worst:.3?} (bars 0.1, 0.5, 0.03)");
-    assert!(worst[0] <= 0.1 && worst[1] <= 0.5 && worst[2] <= 0.03);
+    println!("volume, stretch, force lost: at most {worst:.3?} (bars 0.02, 0.4, 0.03)");
+    assert!(worst[0] <= 0.02 && worst[1] <= 0.4 && worst[2] <= 0.03);
 }
 
 /// A pivot bears no couple where the rod bends, and all of it where the rod is twisted.

@@ -7,9 +7,6 @@ const TRACE: f32 = 0.02;
 // The least share of its length that a segment is let in to.
 const LEAST_LENGTH: f32 = 0.1;
 
-// Muscle may slide along its bed by one in so many of its segments.
-const SLIDE: u32 = 3u;
-
 // The cosine of the angle to which a muscle goes along its bed: one that lies across is pulled into it.
 const ALONG: f32 = 0.5;
 
@@ -87,6 +84,11 @@ fn refer(chain: Chain) {
     }
 }
 
+// Whether the chain has a segment after a node: padding is no path.
+fn goes_on(chain: Chain, index: u32) -> bool {
+    return rest_at(rest_row_of(chain, index), REST_INV_LENGTH) > 0.0;
+}
+
 // Where a section lies in its bed.
 struct Bed {
     place: vec3<f32>,
@@ -103,7 +105,7 @@ fn own_place(chain: Chain, index: u32) -> Bed {
     if index > 0u {
         path = path + direction(place - target_place(chain, index - 1u));
     }
-    if index + 1u < chain.node_count {
+    if index + 1u < chain.node_count && goes_on(chain, index) {
         path = path + direction(target_place(chain, index + 1u) - place);
     }
     return Bed(place, direction(path), f32(index));
@@ -122,12 +124,12 @@ fn unfold(chain: Chain, index: u32) {
     }
 }
 
-// The point nearest to a node on the path along which bones carry its chain, as far from its own as SLIDE says, and not before
-// `least`, where the node before lies.
+// The point nearest to a node on the path along which bones carry its chain, as far from its own as that may slide, and not
+// before `least`, where the node before lies.
 fn bed_of(chain: Chain, index: u32, least: f32) -> Bed {
     let segments = chain.node_count - 1u;
     let place = node3(node_row_of(chain, index), NODE_PLACE);
-    let slide = (segments + SLIDE - 1u) / SLIDE;
+    let slide = u32(rest_at(rest_row_of(chain, 0u), REST_SLIDES_IN_BED));
     let first = min(max(index, slide) - slide, segments - 1u);
     var here = direction(chord_of(chain, first));
     var before = here;
@@ -137,10 +139,10 @@ fn bed_of(chain: Chain, index: u32, least: f32) -> Bed {
     var nearest2 = FARTHEST2;
     var bed = target_place(chain, index);
     var path = here;
-    var at = f32(index);
+    var at = larger(f32(index), least);
     for (var k = first; k < min(index + slide, segments); k++) {
         var after = here;
-        if k + 1u < segments {
+        if k + 1u < segments && goes_on(chain, k + 1u) {
             after = direction(chord_of(chain, k + 1u));
         }
         let origin = target_place(chain, k);
@@ -151,7 +153,7 @@ fn bed_of(chain: Chain, index: u32, least: f32) -> Bed {
         let point = origin + along * share;
         let off = place - point;
         let off2 = dot(off, off);
-        if least < start + 1.0 && off2 < nearest2 {
+        if goes_on(chain, k) && least <= start + 1.0 && off2 < nearest2 {
             bed = point;
             path = (before + here) * (1.0 - share) + (here + after) * share;
             at = start + share;
@@ -161,7 +163,7 @@ fn bed_of(chain: Chain, index: u32, least: f32) -> Bed {
         here = after;
     }
     path = direction(path);
-    if index > 0u && index < segments {
+    if index > 0u && index < segments && goes_on(chain, index) {
         // What presses on a muscle presses across the muscle, and leaves it its tension.
         let ahead = node3(node_row_of(chain, index + 1u), NODE_PLACE);
         let behind = node3(node_row_of(chain, index - 1u), NODE_PLACE);

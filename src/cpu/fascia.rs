@@ -21,7 +21,7 @@ use super::math::{Quaternion, V3};
 use super::rod_energies::{Mat7, Section, Vec7, measure};
 use crate::layout::{input, node, rest};
 
-/// By how much more than its bones a muscle lets itself in: so that it hangs by a trace of tension, and is never pressed.
+/// By how much more than its bones a muscle lets itself in: so that it hangs by a trace of tension, and is hardly ever pressed.
 pub const TRACE: f32 = 0.02;
 
 /// The least share of its length that a segment is let in to.
@@ -152,8 +152,8 @@ fn own_place<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize) -> Bed<
     Bed { place, path: path.direction(lanes), at: lanes.splat(index as f32) }
 }
 
-/// The point nearest to a node on the path along which bones carry its chain, as far from its own as [`SLIDE`] says, and not
-/// before `least`, where the node before lies.
+/// The point nearest to a node on the path along which bones carry its chain, as far from its own as that may slide, and not before
+/// `least`, where the node before lies.
 #[inline(always)]
 fn bed<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize, least: L::V) -> Bed<L::V> {
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
@@ -165,13 +165,15 @@ fn bed<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize, least: L::V) 
         chord(k).direction(lanes).or(lanes, before, padding)
     };
     let place = V3::load(lanes, group.row(index), node::PLACE);
-    let slide = segments.div_ceil(SLIDE);
-    let first = index.saturating_sub(slide).min(segments - 1);
+    let slide = lanes.at(group.rest.row(0), rest::SLIDES_IN_BED);
+    // As far as any lane's chain may.
+    let farthest = segments.div_ceil(SLIDE);
+    let first = index.saturating_sub(farthest).min(segments - 1);
     let mut here = chord(first).direction(lanes);
     let mut before = if first > 0 { chord(first - 1).direction(lanes) } else { here };
     let (mut nearest2, mut bed, mut path) = (lanes.splat(FARTHEST2), target_place(lanes, group, index), here);
-    let mut at = lanes.splat(index as f32);
-    for k in first..(index + slide).min(segments) {
+    let mut at = lanes.splat(index as f32).max(least);
+    for k in first..(index + farthest).min(segments) {
         let after = if k + 1 < segments { way(k + 1, here) } else { here };
         let (from, along) = (target_place(lanes, group, k), chord(k));
         let length2 = along.dot(along).max(lanes.splat(f32::MIN_POSITIVE));
@@ -180,7 +182,9 @@ fn bed<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize, least: L::V) 
         let point = from + along * share;
         let off = place - point;
         let there = zero.where_less(lanes.at(group.rest.row(k), rest::INV_LENGTH), one, zero);
-        let there = there.min(least.where_less(start + one, one, zero));
+        let there = there.min((start + one).where_less(least, zero, one));
+        let own = lanes.splat(index as f32);
+        let there = there.min(start.where_less(own - slide, zero, one)).min(start.where_less(own + slide, one, zero));
         let off2 = off.dot(off) + (one - there) * lanes.splat(FARTHEST2);
         let nearer = off2.where_less(nearest2, one, zero);
         bed = bed.or(lanes, point, nearer);
@@ -196,7 +200,9 @@ fn bed<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize, least: L::V) 
     // What presses on a muscle presses across the muscle, and leaves it its tension.
     let [ahead, behind] = [index + 1, index - 1].map(|k| V3::load(lanes, group.row(k), node::PLACE));
     let own = ((ahead - place).direction(lanes) + (place - behind).direction(lanes)).direction(lanes);
-    let along = lanes.splat(ALONG).where_less(own.dot(path), one, zero);
+    // Padding is no path.
+    let goes_on = zero.where_less(lanes.at(group.rest.row(index), rest::INV_LENGTH), one, zero);
+    let along = lanes.splat(ALONG).where_less(own.dot(path), goes_on, zero);
     Bed { place: bed, path: path.or(lanes, own, along), at }
 }
 

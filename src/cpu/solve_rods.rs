@@ -147,15 +147,15 @@ where
     lanes.store(rough.max(lanes.load(&group.chains[chain::ROUGH])), &mut group.chains[chain::ROUGH]);
     let elastic_alone = !(CONTRACTING || has_planes(group.inputs));
     let potential = if elastic_alone { reached.stored.whole() } else { -one };
-    // What turns with the path will be elsewhere.
+    // What slides, or turns with the path, will be held elsewhere.
     let potential = half.where_less(turning(lanes, group), -one, potential);
     lanes.store(potential, &mut group.chains[chain::POTENTIAL]);
 }
 
-/// Flags chains of which something that holds them turns with the path.
+/// Flags chains that slide in their beds, or of which something that holds them turns with the path.
 #[inline(always)]
 fn turning<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> L::V {
-    let mut flag = lanes.splat(0.0);
+    let mut flag = lanes.load(&group.rest.row(0)[rest::SLIDES_IN_BED]);
     for index in (0..group.rest.node_count).filter(|&index| group.rest.turns[index]) {
         flag = flag.max(lanes.load(&group.rest.row(index)[rest::TURNS]));
     }

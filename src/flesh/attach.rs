@@ -1,10 +1,11 @@
-//! Rods on bones: which bones hold and carry a rod's nodes, and how fascia ties them to where these carry them.
+//! Rods on bones: which bones hold and carry a rod's nodes, and how fascia ties them to the path along which these carry them.
 
 use glam::DVec3;
 
 use super::build::contractile;
 use super::spec::{Attachment, RodSpec};
 use crate::Pose;
+use crate::cpu::fascia::SLIDE;
 use crate::cpu::group::GroupRest;
 use crate::cpu::lanes::Entry;
 use crate::layout::rest;
@@ -63,7 +64,11 @@ pub(super) fn attach(
         let bone = |slot: usize| &bones[along_rod[slot.min(along_rod.len() - 1)]];
         Pose { translation: bone(slot).translation, rotation: bone(turn_slot).rotation }.inverse() * poses[j]
     };
-    let blends = carriers(rod, &held, poses);
+    let mut blends = carriers(rod, &held, poses);
+    for (attachment, slot) in held.iter().filter(|(attachment, _)| attachment.holds.place || attachment.holds.guide) {
+        // What holds it carries it alone.
+        blends[attachment.node] = *slot as f64;
+    }
     let arc = arc_lengths(poses);
     for (j, &blend) in blends.iter().enumerate() {
         let row = &mut group.rows[j * rest::ENTRIES..][..rest::ENTRIES];
@@ -91,7 +96,10 @@ pub(super) fn attach(
             for (entry, bone, node) in [(rest::CHORD_PLACE, first, before), (rest::CHORD_NEXT, next, after)] {
                 write_place(row, entry, lane, bone.inverse().transform_point(place(node) + off));
             }
-            let [own, of_next] = [first, next].map(|bone| bone.translation.distance(place(j)));
+            let from = |bone: &Pose| {
+                (before..=after).map(|node| bone.translation.distance(place(node))).fold(f64::INFINITY, f64::min)
+            };
+            let [own, of_next] = [first, next].map(from);
             row[rest::CHORD_SHARE][lane] = share as f32;
             row[rest::CHORD_JOINT][lane] = if of_next < own { 1.0 } else { 0.0 };
         }
@@ -101,7 +109,8 @@ pub(super) fn attach(
         group.carried[attachment.node] = true;
         let slides = attachment.holds.guide && !attachment.holds.place;
         // Without a frame of its own a guide is wherever the path goes.
-        let pivots = attachment.holds.pivot || (slides && !attachment.holds.frame);
+        let holds = attachment.holds;
+        let pivots = (holds.pivot && holds.frame && !slides) || (slides && !holds.frame);
         group.slides[attachment.node] |= slides;
         group.turns[attachment.node] |= pivots;
         let row: &mut [Entry<f32>] = &mut group.rows[attachment.node * rest::ENTRIES..][..rest::ENTRIES];
@@ -148,7 +157,7 @@ fn arc_lengths(poses: &[Pose]) -> Vec<f64> {
 }
 
 /// The nodes nearest to one that two bones carry, of which the first bone carries the one before alone, and the next bone the one
-/// after; none if one bone carries it alone.
+/// after; none if one bone carries it alone, or there are no such nodes.
 fn alone(blends: &[f64], j: usize) -> Option<[usize; 2]> {
     let (first, next) = (blends[j].floor(), blends[j].ceil());
     if first == next {
@@ -167,14 +176,15 @@ const SAG: f64 = 0.06;
 /// radius.
 const FIRM: f64 = 3.0;
 
-/// The cosine of how much a path may bend at a node at rest that bones fold if they bend it by a right angle.
+/// The cosine of the bend at rest below which a fold of the path is the bones' doing.
 const STRAIGHT: f64 = 0.5;
 
-/// Ties a lane's chain across its path: so that weight and tension leave it in its bed.
+/// Ties a lane's chain to its bed: so that weight and tension leave it there.
 pub(super) fn tie(group: &mut GroupRest<f32>, lane: usize, rod: &RodSpec) {
     group.has_fascia = true;
     group.rows[rest::TIED][lane] = 1.0;
-    group.rows[rest::SLIDES_IN_BED][lane] = if rod.slides { 1.0 } else { 0.0 };
+    let slides = if rod.slides { (rod.nodes.len() - 1).div_ceil(SLIDE) } else { 0 };
+    group.rows[rest::SLIDES_IN_BED][lane] = slides as f32;
     group.has_beds |= rod.slides;
     let count = rod.nodes.len();
     let at = |group: &GroupRest<f32>, j: usize, entry: usize| f64::from(group.row(j)[entry][lane]);

@@ -127,8 +127,9 @@ pub struct Contraction {
     /// Tension (N) of the whole muscle at full activation, the same wherever it contracts, as of fibres that go from
     /// tendon to tendon; `None` for peak stress × area, cross-section by cross-section.
     pub peak_force: Option<f64>,
-    /// The stretch over rest length at which fibres are strongest, for f_a = x(2 − x) of thesis 6.4.2 with
-    /// x = stretch / optimal stretch, less 5.775 (0.45 − x) where they are shorter than 0.45, so that they pull with nothing at 0.35; `None` for fibres that are as strong at any stretch.
+    /// The stretch over rest length at which fibres are strongest, for f_a = x(2 − x) of thesis 6.4.2 with x = stretch /
+    /// optimal stretch, less 5.775·(0.45 − x) where they are shorter than 0.45: they pull with nothing at 0.35; `None` for
+    /// fibres that are as strong at any stretch.
     pub optimal_stretch: Option<f64>,
     /// Passive tension over peak tension, of f_p = e^(stretch − 1) − 1 beside the rod's own elasticity; 0 for none.
     pub passive: f64,

@@ -10,7 +10,7 @@ use crate::cpu::{
         FINITE, FOLDED, JERKED_HASTE, LEAST_FILL, LEAST_TURN_DOT2, MOST_OFF, MOST_STRETCH, MOST_SWELLING, PATIENCE,
         SHAPE_HASTE, TAUT, WITHIN_REACH,
     },
-    fascia::{ALONG, FARTHEST2, FOLD, LEAST_LENGTH, SLIDE, TRACE},
+    fascia::{ALONG, FARTHEST2, FOLD, LEAST_LENGTH, TRACE},
     fibres::{GAUSS, PUSH, RESTING, SHORT, TOE},
     math::MOST_TURN2,
     potential::{MOST_ROUNDING, PIVOT_ROUNDINGS},
@@ -112,7 +112,6 @@ const SIZES: &[(&str, u32)] = &[
     ("MAX_BONES", MAX_BONES as u32),
     ("UNKNOWNS", UNKNOWNS as u32),
     ("SHORTENINGS", SHORTENINGS),
-    ("SLIDE", SLIDE as u32),
 ];
 
 /// Every whole constant that a shader may declare under the same name.
