@@ -69,16 +69,18 @@ fn between_poses(first: Carried, second: Carried, alpha: f32) -> Carried {
 fn set_target(chain: Chain, index: u32) {
     let rest_row = rest_row_of(chain, index);
     var there = carried_in_chain(chain, index, CHAIN_BONE_NOW);
-    if index > 0u && index + 1u < chain.node_count {
-        // Where the bone holds the frame, it guides along that.
-        let turns = rest_at(rest_row, REST_SLIDES) * rest_at(rest_row, REST_FREE_FRAME);
-        if turns > 0.5 {
-            let here = node3(node_row_of(chain, index), NODE_PLACE);
-            let before = here - node3(node_row_of(chain, index - 1u), NODE_PLACE);
-            let after = node3(node_row_of(chain, index + 1u), NODE_PLACE) - here;
-            // Across the path that halves the angle of its two segments, tension is the same on both sides of a via point.
-            there.frame = turned_along(there.frame, direction(before) + direction(after));
+    if rest_at(rest_row, REST_TURNS) > 0.5 {
+        let here = node3(node_row_of(chain, index), NODE_PLACE);
+        var path = vec3<f32>();
+        if index > 0u {
+            path = path + direction(here - node3(node_row_of(chain, index - 1u), NODE_PLACE));
         }
+        // Padding is no path.
+        if index + 1u < chain.node_count && rest_at(rest_row, REST_INV_LENGTH) > 0.0 {
+            path = path + direction(node3(node_row_of(chain, index + 1u), NODE_PLACE) - here);
+        }
+        // Across the path that halves the angle of its two segments, tension is the same on both sides of a via point.
+        there.frame = turned_along(there.frame, path);
     }
     let row = node_row_of(chain, index);
     set_node3(row, NODE_TARGET_PLACE, there.place);

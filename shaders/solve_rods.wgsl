@@ -101,19 +101,19 @@ fn descend(chain: Chain, contracting: bool, excitation: Excitation) {
     let kept = where_less(left, reached.motion, sqrt(left / larger(reached.motion, MIN_POSITIVE)), 1.0);
     set_chain(chain.chain, CHAIN_CALM, where_less(astray, 0.5, 1.0, kept));
     set_chain(chain.chain, CHAIN_ROUGH, larger(rough, chain_at(chain.chain, CHAIN_ROUGH)));
-    // A guide turns with the path through it.
-    let elastic_alone = !(contracting || has_planes(chain) || is_guided(chain));
+    // What slides, or turns with the path, will be held elsewhere.
+    let elastic_alone = !(contracting || has_planes(chain) || is_turning(chain));
     set_chain(chain.chain, CHAIN_POTENTIAL, select(-1.0, whole(reached.stored), elastic_alone));
 }
 
-// Whether a node of the chain slides along a guide.
-fn is_guided(chain: Chain) -> bool {
+// Whether the chain slides in its bed, or something that holds it turns with the path.
+fn is_turning(chain: Chain) -> bool {
     for (var index = 0u; index < chain.node_count; index++) {
-        if rest_at(rest_row_of(chain, index), REST_SLIDES) > 0.5 {
+        if rest_at(rest_row_of(chain, index), REST_TURNS) > 0.5 {
             return true;
         }
     }
-    return false;
+    return rest_at(rest_row_of(chain, 0u), REST_SLIDES_IN_BED) > 0.5;
 }
 
 // Flags whether the chain has risen, or is no longer a number.

@@ -233,8 +233,23 @@ pub mod rest {
     pub const TIED: usize = 79;
     /// Which of the chain's bones the node turns with on the next one's way, as [`TURN_SLOT`].
     pub const NEXT_TURN_SLOT: usize = 80;
+    /// 1 where the frame that a bone gives the node turns with the rod's path.
+    pub const TURNS: usize = 81;
+    /// Where on the next bone's way a node goes straight round the inside of a bend: how far it is from what the one bone
+    /// carries to what the next one does, 0 to 1; 0 where it does not.
+    pub const CHORD_SHARE: usize = 82;
+    /// What the one bone carries of that, in its frame (m), 3 entries.
+    pub const CHORD_PLACE: usize = 83;
+    /// What the next bone carries, in its frame (m), 3 entries.
+    pub const CHORD_NEXT: usize = 86;
+    /// 0 where the two bones turn against each other about the first one's origin, 1 where about the next one's.
+    pub const CHORD_JOINT: usize = 89;
+    /// 1 where fascia ties the node and the path is not bent much at rest: a fold there is none of the muscle's.
+    pub const UNFOLDS: usize = 90;
+    /// In the first node's row: along how many segments of its bed the chain may slide; 0 where it keeps its place.
+    pub const SLIDES_IN_BED: usize = 91;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 81;
+    pub const ENTRIES: usize = 92;
 }
 
 /// Entries of a node row.
@@ -299,8 +314,12 @@ pub mod node {
     pub const REFERENCE_SCALE: usize = 68;
     /// What fascia ties the node with across its path in this substep (N/m), by tension.
     pub const TIE: usize = 69;
+    /// Where on the path along which bones carry the chain fascia ties the node to (m), 3 entries.
+    pub const BED: usize = 70;
+    /// In which direction the node may slide there, 3 entries.
+    pub const BED_PATH: usize = 73;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 70;
+    pub const ENTRIES: usize = 76;
 }
 
 /// Entries of an input row: what the host says of a group's chains once a frame.

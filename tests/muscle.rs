@@ -6,7 +6,10 @@ mod reference;
 use common::{FRAME, OneRod, material, weightless};
 use glam::{DQuat, DVec3};
 use reference::StretchModuli;
+use sinew::cpu::fibres::{Excitation, contract};
+use sinew::cpu::lanes::{LANES, OneF64};
 use sinew::flesh::{Bundle, Contraction, Disc, Holds, RodSpec};
+use sinew::layout::rest;
 use sinew::scenes::SceneParameters;
 use sinew::step::StepConfig;
 use sinew::{Material, Pose};
@@ -396,4 +399,20 @@ fn strong_fibres_do_not_tilt_their_sections() {
     let error = state.tension / expected - 1.0;
     println!("sections tilt by {tilt:.4} rad, length {:.4} m, tension off by {:.3} %", state.length, 100.0 * error);
     assert!(tilt < 0.01 && (state.length - 1.0).abs() < 1.0e-3 && error.abs() < 0.01);
+}
+
+/// f_l = x(2 − x) of thesis 6.4.2 down to 0.45 of the optimal length, and nothing at 0.35, much as Gordon, Huxley and Julian
+/// (1966) measured.
+#[test]
+fn short_muscle_has_little_left_to_pull_with() {
+    let mut row = [[0.0_f64; LANES]; rest::ENTRIES];
+    row[rest::ACTIVE] = [1.0; LANES];
+    row[rest::INV_OPTIMAL] = [1.0 / 1.1; LANES];
+    for (x, expected) in [(1.2, 0.96), (1.0, 1.0), (0.7, 0.91), (0.45, 0.6975), (0.4, 0.35125), (0.35, 0.0)] {
+        let stretch = 1.1 * x;
+        let excitation = Excitation { activation: 1.0, mean_stretch: stretch, prev_stretch: stretch, inv_step: 240.0 };
+        let pull = contract(OneF64(0), stretch, &row, &excitation).pull;
+        println!("at {x} of its optimal length a muscle pulls with {pull:.4} of its peak force ({expected})");
+        assert!((pull - expected).abs() < 1.0e-6);
+    }
 }

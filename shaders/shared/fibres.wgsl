@@ -3,6 +3,12 @@
 
 // How far below λ = 1 fibres already have the stiffness of just above it.
 const TOE: f32 = 0.05;
+
+// The stretch over the optimal one below which thick filaments meet the Z-discs and push against them.
+const SHORT: f32 = 0.45;
+
+// How much they push for each optimal length that fibres are shorter, over peak tension.
+const PUSH: f32 = 5.775;
 // The share of its peak force that a muscle is taken to bear at rest, by whatever stretches it.
 const RESTING: f32 = 0.1;
 
@@ -67,13 +73,22 @@ fn contract(stretch: f32, row: ptr<function, RestRow>, excitation: Excitation) -
     let activation = excitation.activation;
     let elastic = (*row)[REST_FIBRE_STIFFNESS];
     let passive_share = (*row)[REST_PASSIVE];
-    let active_tension = activation * (length.x * rate.x + rise * (stretch - excitation.mean_stretch));
-    let slope = activation * (length.x * rate.y * inv_rate + rise) + passive_share * passive_slope;
+    let inv_optimal = (*row)[REST_INV_OPTIMAL];
+    let pushed = pushed_by(stretch, inv_optimal);
+    let push_slope = where_less(0.0, pushed, PUSH * inv_optimal, 0.0);
+    let active_tension = activation
+        * (length.x * rate.x + rise * (stretch - excitation.mean_stretch) - PUSH * pushed);
+    let slope = activation * (length.x * rate.y * inv_rate + rise + push_slope) + passive_share * passive_slope;
     return Contraction(
         peak * (active_tension + passive_share * passive_tension) + elastic * (stretch - 1.0),
         peak * slope + elastic,
         larger((activation + RESTING) * (*row)[REST_SERIES], 0.0),
     );
+}
+
+// How much shorter than SHORT fibres are, over the optimal stretch; nothing without one.
+fn pushed_by(stretch: f32, inv_optimal: f32) -> f32 {
+    return where_less(0.0, inv_optimal, larger(SHORT - stretch * inv_optimal, 0.0), 0.0);
 }
 
 // Hill's f_v and its derivative, by the rate v of λ over the fastest shortening: (1 + v)/(1 − 4v) while fibres shorten, 0
@@ -107,7 +122,11 @@ fn fibre_potential(stretch: f32, row: ptr<function, RestRow>, excitation: Excita
     let late = force_velocity(v * GAUSS_LATE).x;
     let by_rate = (early + late) * (5.0 / 18.0) + middle * (8.0 / 18.0);
     let beyond_mean = stretch - excitation.mean_stretch;
-    let active_part = length.x * by_rate * lengthened + 0.5 * rise * beyond_mean * beyond_mean;
+    let inv_optimal = (*row)[REST_INV_OPTIMAL];
+    let pushed = pushed_by(stretch, inv_optimal);
+    let optimal = 1.0 / where_less(0.0, inv_optimal, inv_optimal, 1.0);
+    let active_part = length.x * by_rate * lengthened
+        + 0.5 * (rise * beyond_mean * beyond_mean + PUSH * optimal * pushed * pushed);
 
     let y = larger(stretch - 1.0, 0.0);
     let near = smaller(y, 1.0);

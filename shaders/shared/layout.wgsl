@@ -70,7 +70,14 @@ const REST_WEIGHT_STRETCH: u32 = 77u;
 const REST_TURN_SLOT: u32 = 78u;
 const REST_TIED: u32 = 79u;
 const REST_NEXT_TURN_SLOT: u32 = 80u;
-const REST_ENTRIES: u32 = 81u;
+const REST_TURNS: u32 = 81u;
+const REST_CHORD_SHARE: u32 = 82u;
+const REST_CHORD_PLACE: u32 = 83u;
+const REST_CHORD_NEXT: u32 = 86u;
+const REST_CHORD_JOINT: u32 = 89u;
+const REST_UNFOLDS: u32 = 90u;
+const REST_SLIDES_IN_BED: u32 = 91u;
+const REST_ENTRIES: u32 = 92u;
 
 // Entries of a node row, one a node, of the state.
 const NODE_PLACE: u32 = 0u;
@@ -103,7 +110,9 @@ const NODE_REFERENCE_STRAIN: u32 = 62u;
 const NODE_REFERENCE_DARBOUX: u32 = 65u;
 const NODE_REFERENCE_SCALE: u32 = 68u;
 const NODE_TIE: u32 = 69u;
-const NODE_ENTRIES: u32 = 70u;
+const NODE_BED: u32 = 70u;
+const NODE_BED_PATH: u32 = 73u;
+const NODE_ENTRIES: u32 = 76u;
 
 // Entries of an input row, one a group: what the host says once a frame.
 const INPUT_BONE_FROM: u32 = 0u;

@@ -107,10 +107,11 @@ fn residuals(strain: SegmentStrain, row: ptr<function, RestRow>, reference: Refe
     let volume = (*row)[REST_VOLUME];
     let stretch = (*row)[REST_STRETCH];
     let swelling = volume_residual(s2 * gamma.z, stretch).x;
+    let shear = shear_stiffness(row, reference);
     return array<vec2<f32>, 12>(
         vec2<f32>(gamma.z - reference.strain.z, (*row)[REST_AXIAL]),
-        vec2<f32>(gamma.x - reference.strain.x, (*row)[REST_SHEAR]),
-        vec2<f32>(gamma.y - reference.strain.y, (*row)[REST_SHEAR]),
+        vec2<f32>(gamma.x - reference.strain.x, shear),
+        vec2<f32>(gamma.y - reference.strain.y, shear),
         vec2<f32>(lateral_residual(s, reference).x, (*row)[REST_LATERAL]),
         vec2<f32>(strain.scale_difference, (*row)[REST_SCALE_DIFFERENCE]),
         vec2<f32>(s * omega.x - reference.darboux.x, (*row)[REST_BEND_U]),
@@ -121,6 +122,12 @@ fn residuals(strain: SegmentStrain, row: ptr<function, RestRow>, reference: Refe
         vec2<f32>(s3 * omega.y - reference.darboux.y, (*row)[REST_VOLUME_BEND_V]),
         vec2<f32>(gamma.z - s * stretch, larger(-volume, 0.0)),
     );
+}
+
+// The stiffness (J) of (11) by Γ_u and Γ_v. What activation shortens pulls along the path, as fibres do, however sections are
+// tilted against it: AXIAL·(1 − b)·|Γ| in place of Γ_w, to second order.
+fn shear_stiffness(row: ptr<function, RestRow>, reference: Reference) -> f32 {
+    return (*row)[REST_SHEAR] + (*row)[REST_AXIAL] * (1.0 - reference.length_left);
 }
 
 // A segment's potential (J), apart for what rounding does to its parts.
@@ -222,7 +229,7 @@ fn elastic_terms(
     let s2 = s * s;
 
     // (11) and (18): force and stiffness by Γ, both by Γ_w and s.
-    let shear = (*row)[REST_SHEAR];
+    let shear = shear_stiffness(row, reference);
     let volume = larger((*row)[REST_VOLUME], 0.0);
     let likeness = larger(-(*row)[REST_VOLUME], 0.0);
     let rest_stretch = (*row)[REST_STRETCH];

@@ -1,6 +1,11 @@
 //! Where a chain's bones carry it: each node rigidly with one bone, or between two of them. There a chain goes whose bones
 //! are elsewhere at once, and there it is laid anew; the twin of `shaders/bindings/carry.wgsl`.
 //!
+//! Between two bones a node goes where both would have it, each by a share. Round the outside of a bend that is right: it keeps
+//! its distance from the joint. Round the inside it would be drawn into the joint, and past the muscle's end where that is near:
+//! there a muscle goes straight from the last section that the one bone carries alone to the first that the next one does
+//! (`chord`).
+//!
 //! A chain whose bones are elsewhere at the frame's start than where they ended the last one keeps its shape and its motion
 //! against them: with C the carried pose of a node, C′ where the bones are now, the node goes from x to C′C⁻¹x, and its
 //! velocities turn with it. Where bones are elsewhere against each other that would tear it, and it is laid anew.
@@ -33,8 +38,44 @@ pub(super) fn carried<L: Lanes>(
         let next = on_bone(lanes, rest, bones, [next_slot, next_turn_slot], &rest_row[rest::NEXT_PLACE..]);
         place = place + (next.0 - place) * along;
         frame = frame.blend(lanes, next.1, along);
+        if rest.has_chords {
+            place = chord(lanes, rest, bones, rest_row, place);
+        }
     }
     (place, frame)
+}
+
+/// By how much farther from the joint, over its distance squared, a node goes all the way straight.
+pub const OFF_JOINT: f32 = 0.25;
+
+/// The place of a node that two bones carry, straight between what each carries alone as far as that is farther from the joint
+/// than `place`.
+#[inline(always)]
+fn chord<L: Lanes>(
+    lanes: L,
+    rest: &GroupRest<L::Scalar>,
+    bones: &[Entry<L::Scalar>],
+    rest_row: &[Entry<L::Scalar>],
+    place: V3<L::V>,
+) -> V3<L::V> {
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    let slot = lanes.load(&rest_row[rest::HOLD_SLOT]);
+    let first = bone_of_slot(lanes, rest, bones, slot);
+    let second = bone_of_slot(lanes, rest, bones, slot + one);
+    let origin = |bone: &[L::V; POSE]| V3([bone[0], bone[1], bone[2]]);
+    let on = |bone: &[L::V; POSE], local: usize| {
+        let frame = Quaternion([bone[3], bone[4], bone[5], bone[6]]);
+        origin(bone) + frame.rotate(lanes, V3::load(lanes, rest_row, local))
+    };
+    let (from, to) = (on(&first, rest::CHORD_PLACE), on(&second, rest::CHORD_NEXT));
+    let share = lanes.load(&rest_row[rest::CHORD_SHARE]);
+    let straight = from + (to - from) * share;
+    let joint = origin(&first).or(lanes, origin(&second), lanes.load(&rest_row[rest::CHORD_JOINT]));
+    let (far, near) = (straight - joint, place - joint);
+    let near2 = near.dot(near);
+    let farther = (far.dot(far) - near2) / (near2 * lanes.splat(OFF_JOINT)).max(lanes.splat(f32::MIN_POSITIVE));
+    let off = zero.where_less(share, farther.clamp(zero, one), zero);
+    place + (straight - place) * off
 }
 
 /// The pose that bones give a node: from the first one's origin, in the second one's frame, that which `local` begins with.

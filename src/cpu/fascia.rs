@@ -1,13 +1,16 @@
-//! Fascia: each section is tied softly, across its path, to where its bones carry it, and flesh that bones let in rests
-//! there; its twin is `shaders/bindings/fascia.wgsl`.
+//! Fascia: each section is tied softly to the path along which bones carry its muscle, and flesh that bones let in rests there;
+//! its twin is `shaders/bindings/fascia.wgsl`.
 //!
 //! Muscle bears tension along its fibres and hardly any compression: let in, it shortens and thickens in its bed. So the
 //! strains at which a segment bears no stress are those of the path on which its bones carry it (`refer`): bent as that
 //! path, and as much shorter than at rest as the whole chain's path is, if it is; thicker by what keeps the volume. A path
 //! that is longer than at rest stretches the muscle.
 //!
-//! The tie ½k₀|x − x̄|² + ½k|P(x − x̄)|², P across the path, bears the flesh's weight by k₀ and its tension where the path is
-//! bent by k: in proportion to that tension, so that a muscle stays in its bed at any activation.
+//! The tie ½k₀|x − x̄|² + ½k|P(x − x̄)|², P across the muscle, bears the flesh's weight by k₀ and its tension where the path is
+//! bent by k: in proportion to that tension, so that a muscle stays in its bed at any activation. Flesh that has grown to its
+//! bones is tied to where these carry just this section. Muscle that slides holds on to the bed, not to a place in it: x̄ is the
+//! point of the path nearest to where the section was at the substep's start (`bed`). Else it would pull on the bends of its bed
+//! instead of its insertion.
 
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
@@ -18,17 +21,32 @@ use super::math::{Quaternion, V3};
 use super::rod_energies::{Mat7, Section, Vec7, measure};
 use crate::layout::{input, node, rest};
 
-/// By how much more than its bones a muscle lets itself in: so that it hangs by a trace of tension, and is never pressed.
+/// By how much more than its bones a muscle lets itself in: so that it hangs by a trace of tension, and is hardly ever pressed.
 pub const TRACE: f32 = 0.02;
 
 /// The least share of its length that a segment is let in to.
 pub const LEAST_LENGTH: f32 = 0.1;
+
+/// Muscle may slide along its bed by one in so many of its segments.
+pub const SLIDE: usize = 3;
+
+/// The cosine of the angle to which a muscle goes along its bed: one that lies across is pulled into it.
+pub const ALONG: f32 = 0.5;
+
+/// One over minus the cosine of the turn of a path at which a section goes all the way between its neighbours.
+pub const FOLD: f32 = 2.0;
+
+/// Farther (m²) than any node is from its bed.
+pub const FARTHEST2: f32 = 1.0e30;
 
 /// Sets the strains at which each segment bears no stress, and how firmly each node is tied.
 #[inline(always)]
 pub(super) fn refer<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
     let count = group.rest.node_count;
+    if group.rest.has_beds {
+        (1..count - 1).for_each(|index| unfold(lanes, group, index));
+    }
 
     // What the path is longer than at rest by, and what of the chain can take it.
     let (mut path_length, mut whole, mut giving) = (zero, zero, zero);
@@ -70,16 +88,122 @@ pub(super) fn refer<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
         let bend = built.or(lanes, path.darboux, follows) * scale;
         let darboux = V3::load(lanes, rest_row, rest::DARBOUX) + (bend - built);
 
-        let kept = Quaternion::load(lanes, group.row(index), node::TARGET_FRAME);
-        let kept = here.frame.or(lanes, kept, lanes.at(rest_row, rest::SLIDES));
         let scale = lanes.at(rest_row, rest::SCALE) * scale;
         let row = group.row_mut(index);
         strain.store(lanes, row, node::REFERENCE_STRAIN);
         darboux.store(lanes, row, node::REFERENCE_DARBOUX);
         lanes.store(scale, &mut row[node::REFERENCE_SCALE]);
-        kept.store(lanes, row, node::TARGET_FRAME);
         here = next;
     }
+    let slides = lanes.at(group.rest.row(0), rest::SLIDES_IN_BED);
+    let mut at = zero;
+    for index in 0..count {
+        let mut lies = own_place(lanes, group, index);
+        if group.rest.has_beds {
+            let bed = bed(lanes, group, index, at);
+            lies = Bed {
+                place: lies.place.or(lanes, bed.place, slides),
+                path: lies.path.or(lanes, bed.path, slides),
+                ..bed
+            };
+        }
+        let row = group.row_mut(index);
+        lies.place.store(lanes, row, node::BED);
+        lies.path.store(lanes, row, node::BED_PATH);
+        at = lies.at;
+    }
+}
+
+/// Where bones that are bent far carry a node beyond the muscle's end, so that the path folds there, it goes between its
+/// neighbours instead.
+#[inline(always)]
+fn unfold<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, index: usize) {
+    let (zero, half, one) = (lanes.splat(0.0), lanes.splat(0.5), lanes.splat(1.0));
+    let [before, here, after] = [index - 1, index, index + 1].map(|node| target_place(lanes, group, node));
+    let cosine = (here - before).direction(lanes).dot((after - here).direction(lanes));
+    let folded = (cosine * lanes.splat(-FOLD)).clamp(zero, one) * lanes.at(group.rest.row(index), rest::UNFOLDS);
+    let place = here + ((before + after) * half - here) * folded;
+    place.store(lanes, group.row_mut(index), node::TARGET_PLACE);
+}
+
+/// Where a section lies in its bed.
+struct Bed<V> {
+    place: V3<V>,
+    /// The direction in which it may slide there.
+    path: V3<V>,
+    /// How many segments along the path that is.
+    at: V,
+}
+
+/// Where bones carry a section, and the direction of the path there.
+#[inline(always)]
+fn own_place<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize) -> Bed<L::V> {
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    let place = target_place(lanes, group, index);
+    let mut path = V3([zero; 3]);
+    if index > 0 {
+        path = path + (place - target_place(lanes, group, index - 1)).direction(lanes);
+    }
+    if index + 1 < group.rest.node_count {
+        // Padding is no path.
+        let goes_on = zero.where_less(lanes.at(group.rest.row(index), rest::INV_LENGTH), one, zero);
+        path = path + (target_place(lanes, group, index + 1) - place).direction(lanes) * goes_on;
+    }
+    Bed { place, path: path.direction(lanes), at: lanes.splat(index as f32) }
+}
+
+/// The point nearest to a node on the path along which bones carry its chain, as far from its own as that may slide, and not before
+/// `least`, where the node before lies.
+#[inline(always)]
+fn bed<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize, least: L::V) -> Bed<L::V> {
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    let segments = group.rest.node_count - 1;
+    let chord = |k: usize| target_place(lanes, group, k + 1) - target_place(lanes, group, k);
+    // What is padding goes on as the segment before.
+    let way = |k: usize, before: V3<L::V>| {
+        let padding = zero.where_less(lanes.at(group.rest.row(k), rest::INV_LENGTH), zero, one);
+        chord(k).direction(lanes).or(lanes, before, padding)
+    };
+    let place = V3::load(lanes, group.row(index), node::PLACE);
+    let slide = lanes.at(group.rest.row(0), rest::SLIDES_IN_BED);
+    // As far as any lane's chain may.
+    let farthest = segments.div_ceil(SLIDE);
+    let first = index.saturating_sub(farthest).min(segments - 1);
+    let mut here = chord(first).direction(lanes);
+    let mut before = if first > 0 { chord(first - 1).direction(lanes) } else { here };
+    let (mut nearest2, mut bed, mut path) = (lanes.splat(FARTHEST2), target_place(lanes, group, index), here);
+    let mut at = lanes.splat(index as f32).max(least);
+    for k in first..(index + farthest).min(segments) {
+        let after = if k + 1 < segments { way(k + 1, here) } else { here };
+        let (from, along) = (target_place(lanes, group, k), chord(k));
+        let length2 = along.dot(along).max(lanes.splat(f32::MIN_POSITIVE));
+        let start = lanes.splat(k as f32);
+        let share = ((place - from).dot(along) / length2).max(least - start).clamp(zero, one);
+        let point = from + along * share;
+        let off = place - point;
+        let there = zero.where_less(lanes.at(group.rest.row(k), rest::INV_LENGTH), one, zero);
+        let there = there.min((start + one).where_less(least, zero, one));
+        let own = lanes.splat(index as f32);
+        let there = there.min(start.where_less(own - slide, zero, one)).min(start.where_less(own + slide, one, zero));
+        let off2 = off.dot(off) + (one - there) * lanes.splat(FARTHEST2);
+        let nearer = off2.where_less(nearest2, one, zero);
+        bed = bed.or(lanes, point, nearer);
+        path = path.or(lanes, (before + here) * (one - share) + (here + after) * share, nearer);
+        at = nearer.where_less(lanes.splat(0.5), at, start + share);
+        nearest2 = nearest2.min(off2);
+        (before, here) = (here, after);
+    }
+    let path = path.direction(lanes);
+    if index == 0 || index == segments {
+        return Bed { place: bed, path, at };
+    }
+    // What presses on a muscle presses across the muscle, and leaves it its tension.
+    let [ahead, behind] = [index + 1, index - 1].map(|k| V3::load(lanes, group.row(k), node::PLACE));
+    let own = ((ahead - place).direction(lanes) + (place - behind).direction(lanes)).direction(lanes);
+    // Padding is no path.
+    let goes_on = zero.where_less(lanes.at(group.rest.row(index), rest::INV_LENGTH), one, zero);
+    let along = lanes.splat(ALONG).where_less(own.dot(path), goes_on, zero);
+    Bed { place: bed, path: path.or(lanes, own, along), at }
 }
 
 #[inline(always)]
@@ -110,21 +234,15 @@ pub(super) fn tie_potential<L: Lanes>(
     moved: V3<L::V>,
 ) -> L::V {
     let off = off_bed(lanes, row, moved);
-    let off_path = across(off, path_of(lanes, row));
+    let off_path = across(off, V3::load(lanes, row, node::BED_PATH));
     let (soft, tie) = (lanes.at(rest_row, rest::FASCIA), lanes.load(&row[node::TIE]));
     lanes.splat(0.5) * (soft * off.dot(off) + tie * off_path.dot(off_path))
 }
 
-/// How far a node is from where its bones carry it (m), when it has moved so far in the substep (m).
+/// How far a node is from its bed (m), when it has moved so far in the substep (m).
 #[inline(always)]
 fn off_bed<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>], moved: V3<L::V>) -> V3<L::V> {
-    V3::load(lanes, row, node::PREV_PLACE) - V3::load(lanes, row, node::TARGET_PLACE) + moved
-}
-
-/// The direction of the path on which bones carry a node.
-#[inline(always)]
-fn path_of<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>]) -> V3<L::V> {
-    Quaternion::load(lanes, row, node::TARGET_FRAME).axes(lanes)[2]
+    V3::load(lanes, row, node::PREV_PLACE) - V3::load(lanes, row, node::BED) + moved
 }
 
 /// The tie's part of the node's system.
@@ -137,7 +255,7 @@ pub(crate) fn add_tie<L: Lanes>(
     rhs: &mut Vec7<L::V>,
 ) {
     let (soft, tie) = (lanes.at(rest_row, rest::FASCIA), lanes.load(&row[node::TIE]));
-    let w = path_of(lanes, row);
+    let w = V3::load(lanes, row, node::BED_PATH);
     let off = off_bed(lanes, row, V3::load(lanes, row, node::MOVED));
     let pull = off * soft + across(off, w) * tie;
     unrolled!(for i in 0..3 {

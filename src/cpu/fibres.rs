@@ -10,9 +10,9 @@
 //! than the mean pulls the more by f_l's slope there, on the descending one by nothing. Segments in series that each had a
 //! descending limb would pop like sarcomeres without titin (Morgan 1990), one long and all others short. So in a substep
 //! they pull by ([`contract`])
-//! ACTIVE·activation·(f_l(m)·f_v(dλ/dt) + f_l′⁺(m)·(λ − m)) + ACTIVE·PASSIVE·f_p(λ) + FIBRE_STIFFNESS·(λ − 1),
-//! every term of which rises with λ, and has a potential ([`fibre_potential`]). Activation shortens the segment's reference
-//! by SHORTENING.
+//! ACTIVE·activation·(f_l(m)·f_v(dλ/dt) + f_l′⁺(m)·(λ − m) − p(λ)) + ACTIVE·PASSIVE·f_p(λ) + FIBRE_STIFFNESS·(λ − 1),
+//! every term of which rises with λ, and has a potential ([`fibre_potential`]). By p sarcomeres that are short push back
+//! ([`SHORT`]): f_l alone would pull them to nothing. Activation shortens the segment's reference by SHORTENING.
 //!
 //! The blocks are those of the stiffness by λ and, on the places, of a string's across the path ([`add_fibres`]).
 //!
@@ -37,6 +37,13 @@ pub const TOE: f32 = 0.05;
 
 /// The share of its peak force that a muscle is taken to bear at rest, by whatever stretches it.
 pub const RESTING: f32 = 0.1;
+
+/// The stretch over the optimal one below which thick filaments meet the Z-discs and push against them (Gordon, Huxley and
+/// Julian 1966).
+pub const SHORT: f32 = 0.45;
+
+/// How much they push for each optimal length that fibres are shorter, over peak tension: at 0.35 of it, as f_l pulls.
+pub const PUSH: f32 = 5.775;
 
 /// What makes a segment's fibres contract in this substep.
 #[derive(Clone, Copy)]
@@ -126,13 +133,23 @@ pub fn contract<L: Lanes>(
 
     let (peak, activation) = (lanes.at(row, rest::ACTIVE), excitation.activation);
     let (elastic, passive_share) = (lanes.at(row, rest::FIBRE_STIFFNESS), lanes.at(row, rest::PASSIVE));
-    let active = activation * (by_length * by_rate + rise * (stretch - excitation.mean_stretch));
-    let slope = activation * (by_length * by_rate_slope * inv_rate + rise) + passive_share * passive_slope;
+    let (inv_optimal, push) = (lanes.at(row, rest::INV_OPTIMAL), lanes.splat(PUSH));
+    let pushed = pushed_by(lanes, stretch, inv_optimal);
+    let push_slope = zero.where_less(pushed, push * inv_optimal, zero);
+    let active = activation * (by_length * by_rate + rise * (stretch - excitation.mean_stretch) - push * pushed);
+    let slope = activation * (by_length * by_rate_slope * inv_rate + rise + push_slope) + passive_share * passive_slope;
     Contraction {
         pull: peak * (active + passive_share * passive_tension) + elastic * (stretch - one),
         stiffness: peak * slope + elastic,
         in_series: ((activation + lanes.splat(RESTING)) * lanes.at(row, rest::SERIES)).max(zero),
     }
+}
+
+/// How much shorter than [`SHORT`] fibres are, over the optimal stretch; nothing without one.
+#[inline(always)]
+fn pushed_by<L: Lanes>(lanes: L, stretch: L::V, inv_optimal: L::V) -> L::V {
+    let zero = lanes.splat(0.0);
+    zero.where_less(inv_optimal, (lanes.splat(SHORT) - stretch * inv_optimal).max(zero), zero)
 }
 
 /// Hill's f_v and its derivative, by the rate v of λ over the fastest shortening: (1 + v)/(1 − 4v) while fibres shorten, 0
@@ -176,7 +193,11 @@ pub fn fibre_potential<L: Lanes>(
     let (late, _) = force_velocity(lanes, v * lanes.splat(GAUSS[2]));
     let by_rate = (early + late) * lanes.splat(5.0 / 18.0) + middle * lanes.splat(8.0 / 18.0);
     let beyond_mean = stretch - excitation.mean_stretch;
-    let active = by_length * by_rate * lengthened + half * rise * beyond_mean * beyond_mean;
+    let inv_optimal = lanes.at(row, rest::INV_OPTIMAL);
+    let pushed = pushed_by(lanes, stretch, inv_optimal);
+    let optimal = one / zero.where_less(inv_optimal, inv_optimal, one);
+    let active = by_length * by_rate * lengthened
+        + half * (rise * beyond_mean * beyond_mean + lanes.splat(PUSH) * optimal * pushed * pushed);
 
     let y = (stretch - one).max(zero);
     let near = y.min(one);

@@ -21,12 +21,18 @@ pub struct GroupRest<T> {
     pub has_free_chain: bool,
     /// For each node, whether it slides along a guide in any lane.
     pub slides: Vec<bool>,
+    /// For each node, whether what holds it turns with the path in any lane.
+    pub turns: Vec<bool>,
     /// Whether any lane resists surface bending, (15).
     pub has_surface_bending: bool,
     /// Whether any lane's fibres act without activation: by a stiffness, passive tension, or tension expected in series.
     pub has_stiff_fibres: bool,
     /// Whether fascia ties any lane's chain.
     pub has_fascia: bool,
+    /// Whether any lane's chain slides in its bed.
+    pub has_beds: bool,
+    /// Whether any lane's chain goes straight round the inside of bends.
+    pub has_chords: bool,
 }
 
 impl<T> GroupRest<T> {
@@ -46,11 +52,14 @@ impl GroupRest<f32> {
             held: self.held.clone(),
             carried: self.carried.clone(),
             slides: self.slides.clone(),
+            turns: self.turns.clone(),
             bone_count: self.bone_count,
             has_free_chain: self.has_free_chain,
             has_surface_bending: self.has_surface_bending,
             has_stiff_fibres: self.has_stiff_fibres,
             has_fascia: self.has_fascia,
+            has_beds: self.has_beds,
+            has_chords: self.has_chords,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The CPU path: complete, and the specification of the GPU's. One module a stage.
 
 pub mod block_tridiagonal;
-mod carry;
+pub(crate) mod carry;
 pub mod check_health;
 pub mod deform_skin;
 pub mod fascia;

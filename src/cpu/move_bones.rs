@@ -6,7 +6,7 @@
 use super::carry::{carried, teleport};
 use super::fascia::refer;
 use super::group::{Group, has_planes, has_teleports};
-use super::lanes::{Entry, Lanes};
+use super::lanes::{Entry, Lane, Lanes};
 use super::math::{Quaternion, V3};
 use crate::layout::{MAX_BONES, POSE, chain, input, node, rest};
 use crate::step::StepParams;
@@ -100,15 +100,21 @@ fn between<L: Lanes>(
 fn set_target<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, index: usize) {
     let rest_row = group.rest.row(index);
     let (place, mut frame) = carried(lanes, group.rest, &group.chains[chain::BONE_NOW..], index);
-    if group.rest.slides[index] && index > 0 && index + 1 < group.rest.node_count {
-        // Where the bone holds the frame, it guides along that.
-        let turns = lanes.load(&rest_row[rest::SLIDES]) * lanes.load(&rest_row[rest::FREE_FRAME]);
-        let here = V3::load(lanes, group.row(index), node::PLACE);
-        let before = here - V3::load(lanes, group.row(index - 1), node::PLACE);
-        let after = V3::load(lanes, group.row(index + 1), node::PLACE) - here;
+    if group.rest.turns[index] {
+        let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+        let place_of = |node: usize| V3::load(lanes, group.row(node), node::PLACE);
+        let here = place_of(index);
+        let mut path = V3([zero; 3]);
+        if index > 0 {
+            path = path + (here - place_of(index - 1)).direction(lanes);
+        }
+        if index + 1 < group.rest.node_count {
+            // Padding is no path.
+            let goes_on = zero.where_less(lanes.load(&rest_row[rest::INV_LENGTH]), one, zero);
+            path = path + (place_of(index + 1) - here).direction(lanes) * goes_on;
+        }
         // Across the path that halves the angle of its two segments, tension is the same on both sides of a via point.
-        let turned = frame.turned_along(lanes, before.direction(lanes) + after.direction(lanes));
-        frame = frame.or(lanes, turned, turns);
+        frame = frame.or(lanes, frame.turned_along(lanes, path), lanes.load(&rest_row[rest::TURNS]));
     }
     let row = group.row_mut(index);
     place.store(lanes, row, node::TARGET_PLACE);

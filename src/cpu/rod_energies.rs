@@ -263,10 +263,11 @@ pub fn residuals<L: Lanes>(
     let s3 = s2 * s;
     let (zero, volume, stretch) = (lanes.splat(0.0), lanes.at(row, rest::VOLUME), lanes.at(row, rest::STRETCH));
     let (swelling, _) = volume_residual(lanes, s2 * gw, stretch);
+    let shear = shear_stiffness(lanes, row, reference);
     [
         (gw - reference.strain.0[2], lanes.at(row, rest::AXIAL)),
-        (gu - reference.strain.0[0], lanes.at(row, rest::SHEAR)),
-        (gv - reference.strain.0[1], lanes.at(row, rest::SHEAR)),
+        (gu - reference.strain.0[0], shear),
+        (gv - reference.strain.0[1], shear),
         (lateral_residual(lanes, s, reference).0, lanes.at(row, rest::LATERAL)),
         (strain.scale_difference, lanes.at(row, rest::SCALE_DIFFERENCE)),
         (s * ou - reference.darboux.0[0], lanes.at(row, rest::BEND_U)),
@@ -277,6 +278,18 @@ pub fn residuals<L: Lanes>(
         (s3 * ov - reference.darboux.0[1], lanes.at(row, rest::VOLUME_BEND_V)),
         (gw - s * stretch, (-volume).max(zero)),
     ]
+}
+
+/// The stiffness (J) of (11) by Γ_u and Γ_v. What activation shortens pulls along the path, as fibres do, however sections are
+/// tilted against it: AXIAL·(1 − b)·|Γ| in place of Γ_w, to second order. By Γ_w alone sections would rather lie down than bear
+/// the tension from a shortening by as much as shear is softer than stretch.
+#[inline(always)]
+fn shear_stiffness<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>], reference: &Reference<L::V>) -> L::V {
+    let shear = lanes.at(row, rest::SHEAR);
+    match reference.length_left {
+        None => shear,
+        Some(left) => shear + lanes.at(row, rest::AXIAL) * (lanes.splat(1.0) - left),
+    }
 }
 
 /// A segment's potential (J), apart for what rounding does to its parts.
@@ -383,7 +396,7 @@ fn elastic_terms<L: Lanes>(
     let s2 = s * s;
 
     // (11) and (18): force and stiffness by Γ, both by Γ_w and s.
-    let shear = lanes.at(row, rest::SHEAR);
+    let shear = shear_stiffness(lanes, row, reference);
     let (volume, likeness) = (lanes.at(row, rest::VOLUME).max(zero), (-lanes.at(row, rest::VOLUME)).max(zero));
     let rest_stretch = lanes.at(row, rest::STRETCH);
     let (swelling, swelling_rate) = volume_residual(lanes, s2 * gw, rest_stretch);

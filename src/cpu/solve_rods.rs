@@ -147,17 +147,17 @@ where
     lanes.store(rough.max(lanes.load(&group.chains[chain::ROUGH])), &mut group.chains[chain::ROUGH]);
     let elastic_alone = !(CONTRACTING || has_planes(group.inputs));
     let potential = if elastic_alone { reached.stored.whole() } else { -one };
-    // A guide turns with the path through it.
-    let potential = half.where_less(guided(lanes, group), -one, potential);
+    // What slides, or turns with the path, will be held elsewhere.
+    let potential = half.where_less(turning(lanes, group), -one, potential);
     lanes.store(potential, &mut group.chains[chain::POTENTIAL]);
 }
 
-/// Flags chains of which a node slides along a guide.
+/// Flags chains that slide in their beds, or of which something that holds them turns with the path.
 #[inline(always)]
-fn guided<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> L::V {
-    let mut flag = lanes.splat(0.0);
-    for index in (0..group.rest.node_count).filter(|&index| group.rest.slides[index]) {
-        flag = flag.max(lanes.load(&group.rest.row(index)[rest::SLIDES]));
+fn turning<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> L::V {
+    let mut flag = lanes.load(&group.rest.row(0)[rest::SLIDES_IN_BED]);
+    for index in (0..group.rest.node_count).filter(|&index| group.rest.turns[index]) {
+        flag = flag.max(lanes.load(&group.rest.row(index)[rest::TURNS]));
     }
     flag
 }

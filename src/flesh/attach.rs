@@ -1,8 +1,11 @@
-//! Rods on bones: which bones hold and carry a rod's nodes, and how fascia ties them to where these carry them.
+//! Rods on bones: which bones hold and carry a rod's nodes, and how fascia ties them to the path along which these carry them.
+
+use glam::DVec3;
 
 use super::build::contractile;
 use super::spec::{Attachment, RodSpec};
 use crate::Pose;
+use crate::cpu::fascia::SLIDE;
 use crate::cpu::group::GroupRest;
 use crate::cpu::lanes::Entry;
 use crate::layout::rest;
@@ -61,7 +64,13 @@ pub(super) fn attach(
         let bone = |slot: usize| &bones[along_rod[slot.min(along_rod.len() - 1)]];
         Pose { translation: bone(slot).translation, rotation: bone(turn_slot).rotation }.inverse() * poses[j]
     };
-    for (j, blend) in carriers(rod, &held, poses).into_iter().enumerate() {
+    let mut blends = carriers(rod, &held, poses);
+    for (attachment, slot) in held.iter().filter(|(attachment, _)| attachment.holds.place || attachment.holds.guide) {
+        // What holds it carries it alone.
+        blends[attachment.node] = *slot as f64;
+    }
+    let arc = arc_lengths(poses);
+    for (j, &blend) in blends.iter().enumerate() {
         let row = &mut group.rows[j * rest::ENTRIES..][..rest::ENTRIES];
         let slot = blend.floor() as usize;
         row[rest::BONE_BLEND][lane] = blend as f32;
@@ -73,11 +82,37 @@ pub(super) fn attach(
         write_local(row, rest::NEXT_PLACE, lane, &local(slot + 1, next_turn_slot, j));
         row[rest::CARRIED][lane] = if both_ends { 1.0 } else { 0.0 };
         group.carried[j] |= both_ends || rod.fascia > 0.0;
+        let bone = |slot: usize| along_rod.get(slot).map(|&bone| &bones[bone]);
+        if let (Some(first), Some(next), Some([before, after])) = (bone(slot), bone(slot + 1), alone(&blends, j))
+            && rod.fascia > 0.0
+            && rod.slides
+            && next_turn_slot == slot + 1
+        {
+            group.has_chords = true;
+            let place = |node: usize| poses[node].translation;
+            let share = (arc[j] - arc[before]) / (arc[after] - arc[before]);
+            // What a node of a curved rod is off the straight line, it stays.
+            let off = place(j) - place(before).lerp(place(after), share);
+            for (entry, bone, node) in [(rest::CHORD_PLACE, first, before), (rest::CHORD_NEXT, next, after)] {
+                write_place(row, entry, lane, bone.inverse().transform_point(place(node) + off));
+            }
+            let from = |bone: &Pose| {
+                (before..=after).map(|node| bone.translation.distance(place(node))).fold(f64::INFINITY, f64::min)
+            };
+            let [own, of_next] = [first, next].map(from);
+            row[rest::CHORD_SHARE][lane] = share as f32;
+            row[rest::CHORD_JOINT][lane] = if of_next < own { 1.0 } else { 0.0 };
+        }
     }
     for (attachment, slot) in &held {
         group.held[attachment.node] = true;
         group.carried[attachment.node] = true;
-        group.slides[attachment.node] |= attachment.holds.guide;
+        let slides = attachment.holds.guide && !attachment.holds.place;
+        // Without a frame of its own a guide is wherever the path goes.
+        let holds = attachment.holds;
+        let pivots = (holds.pivot && holds.frame && !slides) || (slides && !holds.frame);
+        group.slides[attachment.node] |= slides;
+        group.turns[attachment.node] |= pivots;
         let row: &mut [Entry<f32>] = &mut group.rows[attachment.node * rest::ENTRIES..][..rest::ENTRIES];
         let turn_slot = turns(*slot, attachment.holds.socket);
         write_local(row, rest::HOLD_PLACE, lane, &local(*slot, turn_slot, attachment.node));
@@ -86,7 +121,8 @@ pub(super) fn attach(
         row[rest::FREE_PLACE][lane] = free(attachment.holds.place);
         row[rest::FREE_FRAME][lane] = free(attachment.holds.frame);
         row[rest::FREE_SCALE][lane] = free(attachment.holds.scale);
-        row[rest::SLIDES][lane] = if attachment.holds.guide && !attachment.holds.place { 1.0 } else { 0.0 };
+        row[rest::SLIDES][lane] = if slides { 1.0 } else { 0.0 };
+        row[rest::TURNS][lane] = if pivots { 1.0 } else { 0.0 };
         row[rest::HOLD_SLOT][lane] = *slot as f32;
         // What holds it carries it alone.
         row[rest::BONE_BLEND][lane] = row[rest::BONE_BLEND][lane].min(*slot as f32);
@@ -99,11 +135,7 @@ fn carriers(rod: &RodSpec, held: &[(Attachment, usize)], poses: &[Pose]) -> Vec<
     if !rod.carriers.nodes.is_empty() {
         return rod.carriers.nodes.clone();
     }
-    let mut arc = vec![0.0];
-    arc.extend(poses.windows(2).scan(0.0, |sum, pair| {
-        *sum += pair[0].translation.distance(pair[1].translation);
-        Some(*sum)
-    }));
+    let arc = arc_lengths(poses);
     let blend = |j: usize| {
         let after = held.partition_point(|(attachment, _)| attachment.node <= j);
         let (before, next) = (&held[after.saturating_sub(1)], &held[after.min(held.len() - 1)]);
@@ -114,6 +146,29 @@ fn carriers(rod: &RodSpec, held: &[(Attachment, usize)], poses: &[Pose]) -> Vec<
     (0..poses.len()).map(blend).collect()
 }
 
+/// How far along its rod each node is (m).
+fn arc_lengths(poses: &[Pose]) -> Vec<f64> {
+    let mut arc = vec![0.0];
+    arc.extend(poses.windows(2).scan(0.0, |sum, pair| {
+        *sum += pair[0].translation.distance(pair[1].translation);
+        Some(*sum)
+    }));
+    arc
+}
+
+/// The nodes nearest to one that two bones carry, of which the first bone carries the one before alone, and the next bone the one
+/// after; none if one bone carries it alone, or there are no such nodes.
+fn alone(blends: &[f64], j: usize) -> Option<[usize; 2]> {
+    let (first, next) = (blends[j].floor(), blends[j].ceil());
+    if first == next {
+        return None;
+    }
+    let between = |blend: &f64| *blend > first && *blend < next;
+    let before = blends[..j].iter().rposition(|blend| !between(blend))?;
+    let after = j + blends[j..].iter().position(|blend| !between(blend))?;
+    (blends[before] == first && blends[after] == next).then_some([before, after])
+}
+
 /// How far fascia lets a section sag under [`RodSpec::fascia`], over its radius.
 const SAG: f64 = 0.06;
 
@@ -121,10 +176,16 @@ const SAG: f64 = 0.06;
 /// radius.
 const FIRM: f64 = 3.0;
 
-/// Ties a lane's chain across its path: so that weight and tension leave it in its bed.
+/// The cosine of the bend at rest below which a fold of the path is the bones' doing.
+const STRAIGHT: f64 = 0.5;
+
+/// Ties a lane's chain to its bed: so that weight and tension leave it there.
 pub(super) fn tie(group: &mut GroupRest<f32>, lane: usize, rod: &RodSpec) {
     group.has_fascia = true;
     group.rows[rest::TIED][lane] = 1.0;
+    let slides = if rod.slides { (rod.nodes.len() - 1).div_ceil(SLIDE) } else { 0 };
+    group.rows[rest::SLIDES_IN_BED][lane] = slides as f32;
+    group.has_beds |= rod.slides;
     let count = rod.nodes.len();
     let at = |group: &GroupRest<f32>, j: usize, entry: usize| f64::from(group.row(j)[entry][lane]);
     for j in 0..count {
@@ -136,15 +197,21 @@ pub(super) fn tie(group: &mut GroupRest<f32>, lane: usize, rod: &RodSpec) {
         let radius = at(group, j, rest::RADIUS);
         let held = at(group, j, rest::FREE_PLACE) == 0.0 || at(group, j, rest::SLIDES) != 0.0;
         let by = if held { 0.0 } else { 1.0 / radius };
+        let place = |node: usize| rod.nodes[node].place;
+        let unfolds = rod.slides && !held && j > 0 && j + 1 < count && {
+            let [before, after] = [place(j) - place(j - 1), place(j + 1) - place(j)].map(DVec3::normalize_or_zero);
+            before.dot(after) > STRAIGHT
+        };
         let tied = [
             (rest::FASCIA, at(group, j, rest::MASS) * rod.fascia / SAG * by),
             (rest::FASCIA_TAUT, FIRM * (strongest(rest::AXIAL) + strongest(rest::FIBRE_STIFFNESS)) * by),
             (rest::FASCIA_ACTIVE, FIRM * strongest(rest::ACTIVE).max(strongest(rest::SERIES)) * by),
         ];
-        // An end that no bone holds turns as built.
-        let ends = [j, j + 1].into_iter().filter(|&end| end == 0 || end + 1 == count);
-        let follows = ends.map(|end| at(group, end, rest::FREE_FRAME)).all(|free| free == 0.0);
+        // An end that may turn on its bone turns as built.
+        let mut ends = [j, j + 1].into_iter().filter(|&end| end == 0 || end + 1 == count);
+        let follows = ends.all(|end| at(group, end, rest::FREE_FRAME) == 0.0 && at(group, end, rest::TURNS) == 0.0);
         let row = &mut group.rows[j * rest::ENTRIES..][..rest::ENTRIES];
+        row[rest::UNFOLDS][lane] = if unfolds { 1.0 } else { 0.0 };
         for (entry, value) in tied {
             row[entry][lane] = value as f32;
         }
@@ -155,10 +222,14 @@ pub(super) fn tie(group: &mut GroupRest<f32>, lane: usize, rod: &RodSpec) {
     }
 }
 
-fn write_local(row: &mut [Entry<f32>], at: usize, lane: usize, local: &Pose) {
-    for (k, value) in local.translation.to_array().into_iter().enumerate() {
+fn write_place(row: &mut [Entry<f32>], at: usize, lane: usize, place: DVec3) {
+    for (k, value) in place.to_array().into_iter().enumerate() {
         row[at + k][lane] = value as f32;
     }
+}
+
+fn write_local(row: &mut [Entry<f32>], at: usize, lane: usize, local: &Pose) {
+    write_place(row, at, lane, local.translation);
     for (k, value) in local.rotation.to_array().into_iter().enumerate() {
         row[at + 3 + k][lane] = value as f32;
     }

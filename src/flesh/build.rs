@@ -185,11 +185,14 @@ fn inert_group(node_count: usize) -> GroupRest<f32> {
         held: vec![false; node_count],
         carried: vec![false; node_count],
         slides: vec![false; node_count],
+        turns: vec![false; node_count],
         bone_count: 1,
         has_free_chain: false,
         has_surface_bending: false,
         has_stiff_fibres: false,
         has_fascia: false,
+        has_beds: false,
+        has_chords: false,
     }
 }
 

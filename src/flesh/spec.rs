@@ -34,6 +34,9 @@ pub struct Holds {
     /// Its place across the rod only: the node slides along the path's direction through it, through the place that the
     /// bone gives it. A via point, without friction; with `frame`, a sleeve along that frame's tangent.
     pub guide: bool,
+    /// Its frame turns the shortest way from where the bone has it to where the rod's path goes, as of the substep's start: the
+    /// bone holds how far the rod is twisted, and lets it bend.
+    pub pivot: bool,
     /// What is held goes with the bone's origin, as all that a bone holds, but turns with the bone before it along the rod:
     /// flesh of a limb that ends at the joint beyond it. Without a bone before, no difference.
     pub socket: bool,
@@ -41,13 +44,15 @@ pub struct Holds {
 
 impl Holds {
     /// Place and frame: a clamp.
-    pub const CLAMP: Self = Self { place: true, frame: true, scale: false, guide: false, socket: false };
+    pub const CLAMP: Self = Self { place: true, frame: true, scale: false, guide: false, pivot: false, socket: false };
     /// Place only: a pin.
-    pub const PIN: Self = Self { place: true, frame: false, scale: false, guide: false, socket: false };
+    pub const PIN: Self = Self { place: true, frame: false, scale: false, guide: false, pivot: false, socket: false };
+    /// Place, and the frame's turn about the path: a tendon's end, which bends on its bone as a hinge does in any direction.
+    pub const PIVOT: Self = Self { place: true, frame: true, scale: false, guide: false, pivot: true, socket: false };
     /// Place and frame, at a joint: they go with the bone's origin and turn with the bone before it along the rod.
-    pub const SOCKET: Self = Self { place: true, frame: true, scale: false, guide: false, socket: true };
+    pub const SOCKET: Self = Self { place: true, frame: true, scale: false, guide: false, pivot: false, socket: true };
     /// Place across the rod only: a via point.
-    pub const GUIDE: Self = Self { place: false, frame: false, scale: false, guide: true, socket: false };
+    pub const GUIDE: Self = Self { place: false, frame: false, scale: false, guide: true, pivot: false, socket: false };
 }
 
 /// A node that a bone holds.
@@ -94,9 +99,12 @@ pub struct RodSpec {
     /// Which bones carry which nodes; none for those that hold it, by arc length from one to the next.
     pub carriers: Carriers<usize>,
     /// Acceleration (m/s²) under which fascia lets a section sag by 0.06 of its radius, 0 to 10⁶: it ties each section
-    /// softly across its path to where its bones carry it, and flesh that they let in rests shorter and thicker instead
-    /// of being pressed. [`RodSpec::FASCIA`] for a muscle in a body; 0 for free flesh.
+    /// softly to the path along which its bones carry the rod, and flesh that they let in rests shorter and thicker instead of
+    /// being pressed. [`RodSpec::FASCIA`] for a muscle in a body; 0 for free flesh.
     pub fascia: f64,
+    /// Whether fascia lets it slide along that path without friction, as muscle in its bed; else each section keeps its own
+    /// place on it, as flesh that has grown to its bones.
+    pub slides: bool,
     /// A direction near which the sections' u axes lie, or `None` for any; without a say where there are fibres.
     pub u_axis: Option<DVec3>,
     /// `fibres[k][j]` is fibre k where it passes node j; none for a rod that is one fibre along its axis.
@@ -119,8 +127,9 @@ pub struct Contraction {
     /// Tension (N) of the whole muscle at full activation, the same wherever it contracts, as of fibres that go from
     /// tendon to tendon; `None` for peak stress × area, cross-section by cross-section.
     pub peak_force: Option<f64>,
-    /// The stretch over rest length at which fibres are strongest, for f_a = x(2 − x) of thesis 6.4.2 with
-    /// x = stretch / optimal stretch; `None` for fibres that are as strong at any stretch.
+    /// The stretch over rest length at which fibres are strongest, for f_a = x(2 − x) of thesis 6.4.2 with x = stretch /
+    /// optimal stretch, less 5.775·(0.45 − x) where they are shorter than 0.45: they pull with nothing at 0.35; `None` for
+    /// fibres that are as strong at any stretch.
     pub optimal_stretch: Option<f64>,
     /// Passive tension over peak tension, of f_p = e^(stretch − 1) − 1 beside the rod's own elasticity; 0 for none.
     pub passive: f64,

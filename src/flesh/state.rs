@@ -4,6 +4,7 @@ use glam::{DQuat, DVec3, Quat, Vec3};
 
 use super::bone_motion::BoneMotion;
 use super::build::{Chain, Flesh};
+use crate::cpu::carry::OFF_JOINT;
 use crate::cpu::lanes::{Entry, LANES};
 use crate::cpu::solve_rods::LEAST_SCALE;
 use crate::layout::{MAX_BONES, POSE, chain, input, node, rest};
@@ -137,10 +138,21 @@ impl FleshState {
         else {
             return *root * *rest;
         };
-        Pose::new(
-            first.translation.lerp(second.translation, along),
-            (first.rotation * (1.0 - along) + beside(second.rotation, first.rotation) * along).normalize(),
-        )
+        let mut place = first.translation.lerp(second.translation, along);
+        let share = entry(rest::CHORD_SHARE);
+        if let (true, Some(first), Some(next)) = (share > 0.0, info.bone_in_slot(slot), info.bone_in_slot(slot + 1)) {
+            // As `cpu::carry` has it.
+            let local = |at: usize| DVec3::from_array(std::array::from_fn(|k| entry(at + k)));
+            let [first, next] = [first, next].map(|bone| self.motion.to[bone]);
+            let straight = first
+                .transform_point(local(rest::CHORD_PLACE))
+                .lerp(next.transform_point(local(rest::CHORD_NEXT)), share);
+            let joint = if entry(rest::CHORD_JOINT) > 0.5 { next.translation } else { first.translation };
+            let near2 = place.distance_squared(joint);
+            let farther = (straight.distance_squared(joint) - near2) / (f64::from(OFF_JOINT) * near2).max(1.0e-30);
+            place = place.lerp(straight, farther.clamp(0.0, 1.0));
+        }
+        Pose::new(place, (first.rotation * (1.0 - along) + beside(second.rotation, first.rotation) * along).normalize())
     }
 
     /// The host's part: origins, bones and input rows, without node and chain rows.
@@ -173,7 +185,7 @@ impl FleshState {
             let pose = poses[j.min(poses.len() - 1)];
             let place = (pose.translation - origin).as_vec3();
             let frame = pose.rotation.as_quat();
-            for at in [node::PLACE, node::PREV_PLACE, node::TARGET_PLACE] {
+            for at in [node::PLACE, node::PREV_PLACE, node::TARGET_PLACE, node::BED] {
                 write_vec3(row, at, *lane, place);
             }
             for at in [node::FRAME, node::PREV_FRAME, node::PREDICTED_FRAME, node::TARGET_FRAME] {

@@ -39,7 +39,7 @@ fn random_rods(random: &mut Random, segments: usize) -> (Flesh, Vec<Pose>) {
         rod.contraction.passive = [0.0, 0.3][(random.bits() % 2) as usize];
         rod.contraction.shortening = [0.0, random.uniform(0.0, 0.9)][(random.bits() % 2) as usize];
         if hung > 0 {
-            rod = rod.attach(0, 0, [Holds::CLAMP, Holds::PIN][(random.bits() % 2) as usize]);
+            rod = rod.attach(0, 0, [Holds::CLAMP, Holds::PIN, Holds::PIVOT][(random.bits() % 3) as usize]);
         }
         if hung > 0 && segments > 1 && random.bits().is_multiple_of(3) {
             rod = rod.attach(segments / 2, 0, Holds::GUIDE);
@@ -49,6 +49,7 @@ fn random_rods(random: &mut Random, segments: usize) -> (Flesh, Vec<Pose>) {
         }
         if hung > 0 && random.bits().is_multiple_of(2) {
             rod.fascia = random.log_uniform(1.0, 1000.0);
+            rod.slides = random.bits().is_multiple_of(2);
         }
         if random.bits().is_multiple_of(3) {
             let stiff = youngs_modulus * radius.powi(2) * random.log_uniform(0.01, 10.0);
@@ -104,8 +105,8 @@ fn potential(group: &Group<'_, f64>, lane: usize, params: &StepParams, at: &[(Se
         let across = |v: DVec3, normal: DVec3| v - normal * normal.dot(v);
         let place = DVec3::from_array(section.place.0);
         if group.rest.has_fascia {
-            let off = vector(index, node::PREV_PLACE) + *moved - vector(index, node::TARGET_PLACE);
-            let path = quaternion(index, node::TARGET_FRAME) * DVec3::Z;
+            let off = vector(index, node::PREV_PLACE) + *moved - vector(index, node::BED);
+            let path = vector(index, node::BED_PATH);
             sum.add(0.5 * of(rest::FASCIA) * off.length_squared());
             sum.add(0.5 * read(index, node::TIE) * across(off, path).length_squared());
         }
@@ -344,8 +345,8 @@ fn no_substep_ends_above_where_it_may_in_f64() {
     assert!(rough.min(touching) > substeps / 100 && on_edge < substeps / 100 && alone.max(guided) <= 1.0);
 }
 
-/// Rounding twice: that of the solver's sums, and that of the places it stores, which it does not see; with a guide once more,
-/// of where that has them at the start.
+/// Rounding twice: that of the solver's sums, and that of the places it stores, which it does not see. With a guide four times:
+/// where that has them at the start is a projection, eight roundings of half a unit by axis, product, sum and place.
 #[test]
 fn no_substep_ends_above_where_it_may_in_f32_but_for_rounding() {
     let (mut random, mut found) = (Random(22), Found::default());
@@ -354,7 +355,7 @@ fn no_substep_ends_above_where_it_may_in_f32_but_for_rounding() {
     }
     let Found { substeps, rough, touching, on_edge, worst: [alone, guided], at } = found;
     println!(
-        "f32: {substeps} substeps, {rough} led astray, {touching} touching, {on_edge} on an edge: Π rose by {alone:.2e} of its rounding without guides, {guided:.2e} with (bars 2 and 3), last {at}"
+        "f32: {substeps} substeps, {rough} led astray, {touching} touching, {on_edge} on an edge: Π rose by {alone:.2e} of its rounding without guides, {guided:.2e} with (bars 2 and 4), last {at}"
     );
-    assert!(rough.min(touching) > substeps / 100 && on_edge < substeps / 100 && alone <= 2.0 && guided <= 3.0);
+    assert!(rough.min(touching) > substeps / 100 && on_edge < substeps / 100 && alone <= 2.0 && guided <= 4.0);
 }

@@ -98,8 +98,8 @@ pub(in crate::character) struct MuscleObject {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, schemars(with = "Option<bool>"))]
     pub rigid: Option<Flag>,
-    /// Whether fascia keeps it in its bed: each cross-section is tied softly across the path to where its bones carry it,
-    /// and what they let in rests shorter and thicker. Default: true.
+    /// Whether fascia keeps it in its bed: each cross-section is tied softly to the path along which bones carry the muscle,
+    /// along which it slides, and what they let in rests shorter and thicker. Default: true.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, schemars(with = "Option<bool>"))]
     pub fascia: Option<Flag>,

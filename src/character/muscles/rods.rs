@@ -185,7 +185,7 @@ pub fn lay_plain(spec: &MuscleSpec, joints: &[Affine3A]) -> Option<MuscleCourse>
 /// Fibres whose end sections are patches on the two bones.
 fn between_ends(spec: &MuscleSpec, bundle: Bundle) -> MuscleCourse {
     let last = bundle.section_count().saturating_sub(1);
-    let holds = vec![(0, spec.origin.joint, Holds::CLAMP), (last, spec.insertion.joint, Holds::CLAMP)];
+    let holds = vec![(0, spec.origin.joint, Holds::PIVOT), (last, spec.insertion.joint, Holds::PIVOT)];
     MuscleCourse {
         spec: spec.clone(),
         bundle,
@@ -315,13 +315,7 @@ fn along_path(spec: &MuscleSpec, points: &[PathPoint], joints: &[Affine3A]) -> M
         .enumerate()
         .map(|(k, (point, &node))| {
             // A tendon's end turns on its bone.
-            let holds = if k == 0 {
-                Holds::CLAMP
-            } else if k == last {
-                Holds::PIN
-            } else {
-                Holds::GUIDE
-            };
+            let holds = if k == 0 || k == last { Holds::PIVOT } else { Holds::GUIDE };
             (node, point.joint, holds)
         })
         .collect();
@@ -486,6 +480,7 @@ impl MuscleCourse {
                 deactivation_time: spec.deactivation_time,
             },
             rigid: spec.rigid,
+            slides: true,
             fascia: if spec.fascia { RodSpec::FASCIA * faster } else { 0.0 },
             ..RodSpec::default()
         };

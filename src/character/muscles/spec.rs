@@ -61,8 +61,8 @@ pub struct MuscleSpec {
     pub deactivation_time: f64,
     /// Whether cross-sections keep their size.
     pub rigid: bool,
-    /// Whether fascia keeps it in its bed: each cross-section is tied softly across the path to where its bones carry it,
-    /// and what they let in rests shorter and thicker.
+    /// Whether fascia keeps it in its bed: each cross-section is tied softly to the path along which bones carry the muscle,
+    /// along which it slides, and what they let in rests shorter and thicker.
     pub fascia: bool,
     /// Fraction of the rest length that full activation takes away, 0 to 0.9.
     pub shortening: f64,
