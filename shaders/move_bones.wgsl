@@ -75,8 +75,7 @@ fn set_target(chain: Chain, index: u32) {
         if index > 0u {
             path = path + direction(here - node3(node_row_of(chain, index - 1u), NODE_PLACE));
         }
-        // Padding is no path.
-        if index + 1u < chain.node_count && rest_at(rest_row, REST_INV_LENGTH) > 0.0 {
+        if index + 1u < chain.node_count && goes_on(chain, index) {
             path = path + direction(node3(node_row_of(chain, index + 1u), NODE_PLACE) - here);
         }
         // Across the path that halves the angle of its two segments, tension is the same on both sides of a via point.

@@ -84,11 +84,6 @@ fn refer(chain: Chain) {
     }
 }
 
-// Whether the chain has a segment after a node: padding is no path.
-fn goes_on(chain: Chain, index: u32) -> bool {
-    return rest_at(rest_row_of(chain, index), REST_INV_LENGTH) > 0.0;
-}
-
 // Where a section lies in its bed.
 struct Bed {
     place: vec3<f32>,
@@ -103,10 +98,10 @@ fn own_place(chain: Chain, index: u32) -> Bed {
     let place = target_place(chain, index);
     var path = vec3<f32>();
     if index > 0u {
-        path = path + direction(place - target_place(chain, index - 1u));
+        path = path + direction(chord_of(chain, index - 1u));
     }
     if index + 1u < chain.node_count && goes_on(chain, index) {
-        path = path + direction(target_place(chain, index + 1u) - place);
+        path = path + direction(chord_of(chain, index));
     }
     return Bed(place, direction(path), f32(index));
 }
@@ -187,7 +182,8 @@ fn target_place(chain: Chain, index: u32) -> vec3<f32> {
 fn carried_section(chain: Chain, index: u32) -> Section {
     let place = target_place(chain, index);
     var frame = node4(node_row_of(chain, index), NODE_TARGET_FRAME);
-    if index > 0u && index + 1u < chain.node_count && rest_at(rest_row_of(chain, index), REST_FREE_FRAME) > 0.5 {
+    let turns = rest_at(rest_row_of(chain, index), REST_FREE_FRAME) > 0.5 && goes_on(chain, index);
+    if index > 0u && index + 1u < chain.node_count && turns {
         let before = target_place(chain, index - 1u);
         let after = target_place(chain, index + 1u);
         frame = turned_along(frame, direction(place - before) + direction(after - place));

@@ -146,6 +146,11 @@ fn is_held(rest_row: u32) -> bool {
     return smaller(free, rest_at(rest_row, REST_FREE_SCALE)) < 0.5;
 }
 
+// Whether a segment follows the node: padding is no path.
+fn goes_on(chain: Chain, index: u32) -> bool {
+    return rest_at(rest_row_of(chain, index), REST_INV_LENGTH) > 0.0;
+}
+
 // Whether fascia ties the chain.
 fn is_tied(chain: Chain) -> bool {
     return rest_at(rest_row_of(chain, 0u), REST_TIED) > 0.5;

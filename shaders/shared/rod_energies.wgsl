@@ -124,8 +124,8 @@ fn residuals(strain: SegmentStrain, row: ptr<function, RestRow>, reference: Refe
     );
 }
 
-// The stiffness (J) of (11) by Γ_u and Γ_v. What activation shortens pulls along the path, as fibres do, however sections are
-// tilted against it: AXIAL·(1 − b)·|Γ| in place of Γ_w, to second order.
+// The stiffness (J) of (11) by Γ_u and Γ_v. Where activation has left β of the reference, what it took pulls along the path, as
+// fibres do: AXIAL·(1 − β)·|Γ| in place of Γ_w, to second order.
 fn shear_stiffness(row: ptr<function, RestRow>, reference: Reference) -> f32 {
     return (*row)[REST_SHEAR] + (*row)[REST_AXIAL] * (1.0 - reference.length_left);
 }

@@ -85,15 +85,7 @@ impl Body {
         let height = height(&rest.positions);
         let growth = growth_by_height(height, &joints, FITTED_HEIGHT);
         let options = &stiffened_for(options, growth);
-        let rods = Rods {
-            asset,
-            courses,
-            options,
-            acceleration_growth: growth,
-            limbs: &limbs,
-            muscles: &muscles,
-            bones: &bones,
-        };
+        let rods = Rods { asset, courses, options, growth, limbs: &limbs, muscles: &muscles, bones: &bones };
         let flesh = Flesh::build(&rods.at(Vec3::ONE)?, &bone_poses)?;
         let skin = bind_skin(asset, (&rest, &tree), (&flesh, &bones), courses, options);
         Ok(Self {
@@ -134,15 +126,7 @@ impl Body {
         let bone_poses = rest_bones(&bones, &scaled_joints(asset, scale, &asset.skeleton.rest_pose()));
         let pill = |pill: &Pill| pill.scaled(axes, &self.flesh.bones()[pill.bone], &bone_poses[pill.bone]);
         let pills = self.pills.iter().map(pill).collect();
-        let rods = Rods {
-            asset,
-            courses,
-            options,
-            acceleration_growth: growth,
-            limbs: &limbs,
-            muscles: &muscles,
-            bones: &bones,
-        };
+        let rods = Rods { asset, courses, options, growth, limbs: &limbs, muscles: &muscles, bones: &bones };
         let flesh = rods.follow(scale, &bone_poses, &self.flesh)?;
         let skin = self.skin.scaled(scale, &flesh, options.reach);
         let mirrored = scale.x * scale.y * scale.z < 0.0;
@@ -312,7 +296,7 @@ struct Rods<'a> {
     courses: &'a [MuscleCourse],
     options: &'a FleshOptions,
     /// See [`Body::acceleration_growth`].
-    acceleration_growth: f64,
+    growth: f64,
     limbs: &'a [Limb],
     muscles: &'a [FittedMuscle],
     /// The joints that they hang on.
@@ -364,7 +348,7 @@ impl Rods<'_> {
         rod.contraction = contraction(&rod);
         // A trunk's middle is held by the spine.
         let bed = if muscle.part == FittedPart::Trunk { 0.0 } else { RodSpec::FASCIA };
-        rod.fascia = bed * self.acceleration_growth;
+        rod.fascia = bed * self.growth;
         rod.carriers = muscle.carriers.map(&bone_of);
         for &(node, joint, holds) in &muscle.holds {
             rod = rod.attach(node, bone_of(joint), holds);

@@ -9,12 +9,12 @@
 //! The tie ½k₀|x − x̄|² + ½k|P(x − x̄)|², P across the muscle, bears the flesh's weight by k₀ and its tension where the path is
 //! bent by k: in proportion to that tension, so that a muscle stays in its bed at any activation. Flesh that has grown to its
 //! bones is tied to where these carry just this section. Muscle that slides holds on to the bed, not to a place in it: x̄ is the
-//! point of the path nearest to where the section was at the substep's start (`bed`). Else it would pull on the bends of its bed
-//! instead of its insertion.
+//! point of the path nearest to where the section was at the substep's start (`bed_of`). Else it would pull on the bends of its
+//! bed instead of its insertion.
 
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
-use super::group::Group;
+use super::group::{Group, goes_on};
 use super::holds::across;
 use super::lanes::{Entry, Lane, Lanes, unrolled};
 use super::math::{Quaternion, V3};
@@ -100,7 +100,7 @@ pub(super) fn refer<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
     for index in 0..count {
         let mut lies = own_place(lanes, group, index);
         if group.rest.has_beds {
-            let bed = bed(lanes, group, index, at);
+            let bed = bed_of(lanes, group, index, at);
             lies = Bed {
                 place: lies.place.or(lanes, bed.place, slides),
                 path: lies.path.or(lanes, bed.path, slides),
@@ -112,18 +112,6 @@ pub(super) fn refer<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
         lies.path.store(lanes, row, node::BED_PATH);
         at = lies.at;
     }
-}
-
-/// Where bones that are bent far carry a node beyond the muscle's end, so that the path folds there, it goes between its
-/// neighbours instead.
-#[inline(always)]
-fn unfold<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, index: usize) {
-    let (zero, half, one) = (lanes.splat(0.0), lanes.splat(0.5), lanes.splat(1.0));
-    let [before, here, after] = [index - 1, index, index + 1].map(|node| target_place(lanes, group, node));
-    let cosine = (here - before).direction(lanes).dot((after - here).direction(lanes));
-    let folded = (cosine * lanes.splat(-FOLD)).clamp(zero, one) * lanes.at(group.rest.row(index), rest::UNFOLDS);
-    let place = here + ((before + after) * half - here) * folded;
-    place.store(lanes, group.row_mut(index), node::TARGET_PLACE);
 }
 
 /// Where a section lies in its bed.
@@ -138,59 +126,65 @@ struct Bed<V> {
 /// Where bones carry a section, and the direction of the path there.
 #[inline(always)]
 fn own_place<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize) -> Bed<L::V> {
-    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
     let place = target_place(lanes, group, index);
-    let mut path = V3([zero; 3]);
+    let mut path = V3([lanes.splat(0.0); 3]);
     if index > 0 {
-        path = path + (place - target_place(lanes, group, index - 1)).direction(lanes);
+        path = path + chord_of(lanes, group, index - 1).direction(lanes);
     }
     if index + 1 < group.rest.node_count {
-        // Padding is no path.
-        let goes_on = zero.where_less(lanes.at(group.rest.row(index), rest::INV_LENGTH), one, zero);
-        path = path + (target_place(lanes, group, index + 1) - place).direction(lanes) * goes_on;
+        path = path + chord_of(lanes, group, index).direction(lanes) * goes_on(lanes, group.rest, index);
     }
     Bed { place, path: path.direction(lanes), at: lanes.splat(index as f32) }
 }
 
-/// The point nearest to a node on the path along which bones carry its chain, as far from its own as that may slide, and not before
-/// `least`, where the node before lies.
+/// Where bones that are bent far carry a node beyond the muscle's end, so that the path folds there, it goes between its
+/// neighbours instead.
 #[inline(always)]
-fn bed<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize, least: L::V) -> Bed<L::V> {
+fn unfold<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, index: usize) {
+    let (zero, half, one) = (lanes.splat(0.0), lanes.splat(0.5), lanes.splat(1.0));
+    let [before, here, after] = [index - 1, index, index + 1].map(|node| target_place(lanes, group, node));
+    let cosine = (here - before).direction(lanes).dot((after - here).direction(lanes));
+    let folded = (cosine * lanes.splat(-FOLD)).clamp(zero, one) * lanes.at(group.rest.row(index), rest::UNFOLDS);
+    let place = here + ((before + after) * half - here) * folded;
+    place.store(lanes, group.row_mut(index), node::TARGET_PLACE);
+}
+
+/// The point nearest to a node on the path along which bones carry its chain, as far from its own as that may slide, and not
+/// before `least`, where the node before lies.
+#[inline(always)]
+fn bed_of<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize, least: L::V) -> Bed<L::V> {
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
     let segments = group.rest.node_count - 1;
-    let chord = |k: usize| target_place(lanes, group, k + 1) - target_place(lanes, group, k);
-    // What is padding goes on as the segment before.
-    let way = |k: usize, before: V3<L::V>| {
-        let padding = zero.where_less(lanes.at(group.rest.row(k), rest::INV_LENGTH), zero, one);
-        chord(k).direction(lanes).or(lanes, before, padding)
-    };
     let place = V3::load(lanes, group.row(index), node::PLACE);
     let slide = lanes.at(group.rest.row(0), rest::SLIDES_IN_BED);
     // As far as any lane's chain may.
     let farthest = segments.div_ceil(SLIDE);
     let first = index.saturating_sub(farthest).min(segments - 1);
-    let mut here = chord(first).direction(lanes);
-    let mut before = if first > 0 { chord(first - 1).direction(lanes) } else { here };
+    let mut here = chord_of(lanes, group, first).direction(lanes);
+    let mut before = if first > 0 { chord_of(lanes, group, first - 1).direction(lanes) } else { here };
     let (mut nearest2, mut bed, mut path) = (lanes.splat(FARTHEST2), target_place(lanes, group, index), here);
-    let mut at = lanes.splat(index as f32).max(least);
+    let own = lanes.splat(index as f32);
+    let mut at = own.max(least);
     for k in first..(index + farthest).min(segments) {
-        let after = if k + 1 < segments { way(k + 1, here) } else { here };
-        let (from, along) = (target_place(lanes, group, k), chord(k));
-        let length2 = along.dot(along).max(lanes.splat(f32::MIN_POSITIVE));
+        let mut after = here;
+        if k + 1 < segments {
+            let next = chord_of(lanes, group, k + 1).direction(lanes);
+            after = here.or(lanes, next, goes_on(lanes, group.rest, k + 1));
+        }
+        let (origin, along) = (target_place(lanes, group, k), chord_of(lanes, group, k));
         let start = lanes.splat(k as f32);
-        let share = ((place - from).dot(along) / length2).max(least - start).clamp(zero, one);
-        let point = from + along * share;
+        let length2 = along.dot(along).max(lanes.splat(f32::MIN_POSITIVE));
+        let share = ((place - origin).dot(along) / length2).max(least - start).clamp(zero, one);
+        let point = origin + along * share;
         let off = place - point;
-        let there = zero.where_less(lanes.at(group.rest.row(k), rest::INV_LENGTH), one, zero);
-        let there = there.min((start + one).where_less(least, zero, one));
-        let own = lanes.splat(index as f32);
-        let there = there.min(start.where_less(own - slide, zero, one)).min(start.where_less(own + slide, one, zero));
-        let off2 = off.dot(off) + (one - there) * lanes.splat(FARTHEST2);
-        let nearer = off2.where_less(nearest2, one, zero);
+        let off2 = off.dot(off);
+        let may = goes_on(lanes, group.rest, k).min((start + one).where_less(least, zero, one));
+        let may = may.min(start.where_less(own - slide, zero, one)).min(start.where_less(own + slide, one, zero));
+        let nearer = may.min(off2.where_less(nearest2, one, zero));
         bed = bed.or(lanes, point, nearer);
         path = path.or(lanes, (before + here) * (one - share) + (here + after) * share, nearer);
         at = nearer.where_less(lanes.splat(0.5), at, start + share);
-        nearest2 = nearest2.min(off2);
+        nearest2 = nearer.where_less(lanes.splat(0.5), nearest2, off2);
         (before, here) = (here, after);
     }
     let path = path.direction(lanes);
@@ -200,10 +194,14 @@ fn bed<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize, least: L::V) 
     // What presses on a muscle presses across the muscle, and leaves it its tension.
     let [ahead, behind] = [index + 1, index - 1].map(|k| V3::load(lanes, group.row(k), node::PLACE));
     let own = ((ahead - place).direction(lanes) + (place - behind).direction(lanes)).direction(lanes);
-    // Padding is no path.
-    let goes_on = zero.where_less(lanes.at(group.rest.row(index), rest::INV_LENGTH), one, zero);
-    let along = lanes.splat(ALONG).where_less(own.dot(path), goes_on, zero);
+    let along = lanes.splat(ALONG).where_less(own.dot(path), goes_on(lanes, group.rest, index), zero);
     Bed { place: bed, path: path.or(lanes, own, along), at }
+}
+
+/// From where bones carry a node to where they carry the next (m).
+#[inline(always)]
+fn chord_of<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize) -> V3<L::V> {
+    target_place(lanes, group, index + 1) - target_place(lanes, group, index)
 }
 
 #[inline(always)]
@@ -220,12 +218,13 @@ fn carried<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize) -> Sectio
     if index > 0 && index + 1 < group.rest.node_count {
         let (before, after) = (target_place(lanes, group, index - 1), target_place(lanes, group, index + 1));
         let turned = frame.turned_along(lanes, (place - before).direction(lanes) + (after - place).direction(lanes));
-        frame = frame.or(lanes, turned, lanes.load(&group.rest.row(index)[rest::FREE_FRAME]));
+        let turns = lanes.load(&group.rest.row(index)[rest::FREE_FRAME]).min(goes_on(lanes, group.rest, index));
+        frame = frame.or(lanes, turned, turns);
     }
     Section { place, scale: lanes.splat(1.0), frame }
 }
 
-/// The tie's potential (J) of a node that is off by a vector (m).
+/// The tie's potential (J) of a node that has moved so far in the substep (m).
 #[inline(always)]
 pub(super) fn tie_potential<L: Lanes>(
     lanes: L,

@@ -137,6 +137,13 @@ pub fn second_order<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Sc
     history.where_less(lanes.splat(1.0), lanes.splat(0.0), lanes.splat(params.second_order))
 }
 
+/// 1 where a segment follows the node, else 0: padding is no path.
+#[inline(always)]
+pub fn goes_on<L: Lanes>(lanes: L, rest: &GroupRest<L::Scalar>, index: usize) -> L::V {
+    let zero = lanes.splat(0.0);
+    zero.where_less(lanes.at(rest.row(index), rest::INV_LENGTH), lanes.splat(1.0), zero)
+}
+
 /// A mass of a node; padding has no radius and so no say.
 #[inline(always)]
 pub fn unpadded<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize, entry: usize) -> L::V {

@@ -5,8 +5,8 @@
 
 use super::carry::{carried, teleport};
 use super::fascia::refer;
-use super::group::{Group, has_planes, has_teleports};
-use super::lanes::{Entry, Lane, Lanes};
+use super::group::{Group, goes_on, has_planes, has_teleports};
+use super::lanes::{Entry, Lanes};
 use super::math::{Quaternion, V3};
 use crate::layout::{MAX_BONES, POSE, chain, input, node, rest};
 use crate::step::StepParams;
@@ -101,17 +101,14 @@ fn set_target<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, index: usize) {
     let rest_row = group.rest.row(index);
     let (place, mut frame) = carried(lanes, group.rest, &group.chains[chain::BONE_NOW..], index);
     if group.rest.turns[index] {
-        let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
         let place_of = |node: usize| V3::load(lanes, group.row(node), node::PLACE);
         let here = place_of(index);
-        let mut path = V3([zero; 3]);
+        let mut path = V3([lanes.splat(0.0); 3]);
         if index > 0 {
             path = path + (here - place_of(index - 1)).direction(lanes);
         }
         if index + 1 < group.rest.node_count {
-            // Padding is no path.
-            let goes_on = zero.where_less(lanes.load(&rest_row[rest::INV_LENGTH]), one, zero);
-            path = path + (place_of(index + 1) - here).direction(lanes) * goes_on;
+            path = path + (place_of(index + 1) - here).direction(lanes) * goes_on(lanes, group.rest, index);
         }
         // Across the path that halves the angle of its two segments, tension is the same on both sides of a via point.
         frame = frame.or(lanes, frame.turned_along(lanes, path), lanes.load(&rest_row[rest::TURNS]));

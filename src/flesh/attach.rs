@@ -3,6 +3,7 @@
 use glam::DVec3;
 
 use super::build::contractile;
+use super::bundle::arc_lengths;
 use super::spec::{Attachment, RodSpec};
 use crate::Pose;
 use crate::cpu::fascia::SLIDE;
@@ -64,12 +65,13 @@ pub(super) fn attach(
         let bone = |slot: usize| &bones[along_rod[slot.min(along_rod.len() - 1)]];
         Pose { translation: bone(slot).translation, rotation: bone(turn_slot).rotation }.inverse() * poses[j]
     };
-    let mut blends = carriers(rod, &held, poses);
-    for (attachment, slot) in held.iter().filter(|(attachment, _)| attachment.holds.place || attachment.holds.guide) {
+    let places: Vec<DVec3> = poses.iter().map(|pose| pose.translation).collect();
+    let arc = arc_lengths(&places);
+    let mut blends = carriers(rod, &held, &arc);
+    for (attachment, slot) in &held {
         // What holds it carries it alone.
         blends[attachment.node] = *slot as f64;
     }
-    let arc = arc_lengths(poses);
     for (j, &blend) in blends.iter().enumerate() {
         let row = &mut group.rows[j * rest::ENTRIES..][..rest::ENTRIES];
         let slot = blend.floor() as usize;
@@ -82,37 +84,24 @@ pub(super) fn attach(
         write_local(row, rest::NEXT_PLACE, lane, &local(slot + 1, next_turn_slot, j));
         row[rest::CARRIED][lane] = if both_ends { 1.0 } else { 0.0 };
         group.carried[j] |= both_ends || rod.fascia > 0.0;
-        let bone = |slot: usize| along_rod.get(slot).map(|&bone| &bones[bone]);
-        if let (Some(first), Some(next), Some([before, after])) = (bone(slot), bone(slot + 1), alone(&blends, j))
-            && rod.fascia > 0.0
-            && rod.slides
+        if rod.fascia > 0.0
+            && rod.slides_in_bed
             && next_turn_slot == slot + 1
+            && let (Some(&next), Some(span)) = (along_rod.get(slot + 1), alone(&blends, j))
         {
             group.has_chords = true;
-            let place = |node: usize| poses[node].translation;
-            let share = (arc[j] - arc[before]) / (arc[after] - arc[before]);
-            // What a node of a curved rod is off the straight line, it stays.
-            let off = place(j) - place(before).lerp(place(after), share);
-            for (entry, bone, node) in [(rest::CHORD_PLACE, first, before), (rest::CHORD_NEXT, next, after)] {
-                write_place(row, entry, lane, bone.inverse().transform_point(place(node) + off));
-            }
-            let from = |bone: &Pose| {
-                (before..=after).map(|node| bone.translation.distance(place(node))).fold(f64::INFINITY, f64::min)
-            };
-            let [own, of_next] = [first, next].map(from);
-            row[rest::CHORD_SHARE][lane] = share as f32;
-            row[rest::CHORD_JOINT][lane] = if of_next < own { 1.0 } else { 0.0 };
+            write_chord(row, lane, [&bones[along_rod[slot]], &bones[next]], (&places, &arc), (j, span));
         }
     }
     for (attachment, slot) in &held {
         group.held[attachment.node] = true;
         group.carried[attachment.node] = true;
         let slides = attachment.holds.guide && !attachment.holds.place;
-        // Without a frame of its own a guide is wherever the path goes.
-        let holds = attachment.holds;
-        let pivots = (holds.pivot && holds.frame && !slides) || (slides && !holds.frame);
+        // Without a frame of its own a guide turns with the path through it.
+        let turns_with_path =
+            if slides { !attachment.holds.frame } else { attachment.holds.pivot && attachment.holds.frame };
         group.slides[attachment.node] |= slides;
-        group.turns[attachment.node] |= pivots;
+        group.turns[attachment.node] |= turns_with_path;
         let row: &mut [Entry<f32>] = &mut group.rows[attachment.node * rest::ENTRIES..][..rest::ENTRIES];
         let turn_slot = turns(*slot, attachment.holds.socket);
         write_local(row, rest::HOLD_PLACE, lane, &local(*slot, turn_slot, attachment.node));
@@ -122,20 +111,16 @@ pub(super) fn attach(
         row[rest::FREE_FRAME][lane] = free(attachment.holds.frame);
         row[rest::FREE_SCALE][lane] = free(attachment.holds.scale);
         row[rest::SLIDES][lane] = if slides { 1.0 } else { 0.0 };
-        row[rest::TURNS][lane] = if pivots { 1.0 } else { 0.0 };
-        row[rest::HOLD_SLOT][lane] = *slot as f32;
-        // What holds it carries it alone.
-        row[rest::BONE_BLEND][lane] = row[rest::BONE_BLEND][lane].min(*slot as f32);
+        row[rest::TURNS][lane] = if turns_with_path { 1.0 } else { 0.0 };
     }
     along_rod
 }
 
 /// Which of the rod's bones carry each node: as it says, or between the attachments before and after by arc length.
-fn carriers(rod: &RodSpec, held: &[(Attachment, usize)], poses: &[Pose]) -> Vec<f64> {
+fn carriers(rod: &RodSpec, held: &[(Attachment, usize)], arc: &[f64]) -> Vec<f64> {
     if !rod.carriers.nodes.is_empty() {
         return rod.carriers.nodes.clone();
     }
-    let arc = arc_lengths(poses);
     let blend = |j: usize| {
         let after = held.partition_point(|(attachment, _)| attachment.node <= j);
         let (before, next) = (&held[after.saturating_sub(1)], &held[after.min(held.len() - 1)]);
@@ -143,17 +128,7 @@ fn carriers(rod: &RodSpec, held: &[(Attachment, usize)], poses: &[Pose]) -> Vec<
         let along = if to > from { ((arc[j] - from) / (to - from)).clamp(0.0, 1.0) } else { 0.0 };
         before.1 as f64 + (next.1 as f64 - before.1 as f64) * along
     };
-    (0..poses.len()).map(blend).collect()
-}
-
-/// How far along its rod each node is (m).
-fn arc_lengths(poses: &[Pose]) -> Vec<f64> {
-    let mut arc = vec![0.0];
-    arc.extend(poses.windows(2).scan(0.0, |sum, pair| {
-        *sum += pair[0].translation.distance(pair[1].translation);
-        Some(*sum)
-    }));
-    arc
+    (0..arc.len()).map(blend).collect()
 }
 
 /// The nodes nearest to one that two bones carry, of which the first bone carries the one before alone, and the next bone the one
@@ -167,6 +142,30 @@ fn alone(blends: &[f64], j: usize) -> Option<[usize; 2]> {
     let before = blends[..j].iter().rposition(|blend| !between(blend))?;
     let after = j + blends[j..].iter().position(|blend| !between(blend))?;
     (blends[before] == first && blends[after] == next).then_some([before, after])
+}
+
+/// Writes where the j-th node goes straight between the nodes of a span that each of two bones carries alone, see
+/// [`rest::CHORD_SHARE`].
+fn write_chord(
+    row: &mut [Entry<f32>],
+    lane: usize,
+    bones: [&Pose; 2],
+    (places, arc): (&[DVec3], &[f64]),
+    (j, span): (usize, [usize; 2]),
+) {
+    let [before, after] = span;
+    let share = (arc[j] - arc[before]) / (arc[after] - arc[before]);
+    // What a node of a curved rod is off the straight line, it stays.
+    let off = places[j] - places[before].lerp(places[after], share);
+    for ((entry, bone), node) in [rest::CHORD_PLACE, rest::CHORD_NEXT].into_iter().zip(bones).zip(span) {
+        write_place(row, entry, lane, bone.inverse().transform_point(places[node] + off));
+    }
+    // The bones meet at the origin of that which is nearer to the span.
+    let [own, of_next] = bones.map(|bone| {
+        places[before..=after].iter().map(|place| bone.translation.distance(*place)).fold(f64::INFINITY, f64::min)
+    });
+    row[rest::CHORD_SHARE][lane] = share as f32;
+    row[rest::CHORD_JOINT][lane] = if of_next < own { 1.0 } else { 0.0 };
 }
 
 /// How far fascia lets a section sag under [`RodSpec::fascia`], over its radius.
@@ -183,9 +182,9 @@ const STRAIGHT: f64 = 0.5;
 pub(super) fn tie(group: &mut GroupRest<f32>, lane: usize, rod: &RodSpec) {
     group.has_fascia = true;
     group.rows[rest::TIED][lane] = 1.0;
-    let slides = if rod.slides { (rod.nodes.len() - 1).div_ceil(SLIDE) } else { 0 };
+    let slides = if rod.slides_in_bed { (rod.nodes.len() - 1).div_ceil(SLIDE) } else { 0 };
     group.rows[rest::SLIDES_IN_BED][lane] = slides as f32;
-    group.has_beds |= rod.slides;
+    group.has_beds |= rod.slides_in_bed;
     let count = rod.nodes.len();
     let at = |group: &GroupRest<f32>, j: usize, entry: usize| f64::from(group.row(j)[entry][lane]);
     for j in 0..count {
@@ -198,7 +197,7 @@ pub(super) fn tie(group: &mut GroupRest<f32>, lane: usize, rod: &RodSpec) {
         let held = at(group, j, rest::FREE_PLACE) == 0.0 || at(group, j, rest::SLIDES) != 0.0;
         let by = if held { 0.0 } else { 1.0 / radius };
         let place = |node: usize| rod.nodes[node].place;
-        let unfolds = rod.slides && !held && j > 0 && j + 1 < count && {
+        let unfolds = rod.slides_in_bed && !held && j > 0 && j + 1 < count && {
             let [before, after] = [place(j) - place(j - 1), place(j + 1) - place(j)].map(DVec3::normalize_or_zero);
             before.dot(after) > STRAIGHT
         };

@@ -356,7 +356,9 @@ fn rounding(rows: &[Entry<f32>], lane: usize, lengths: &[f64]) -> [(usize, f64);
     for (j, length) in lengths.iter().enumerate() {
         let at = |node: usize, entry: usize| f64::from(rows[node * rest::ENTRIES + entry][lane]).abs();
         let of = |entries: &[usize]| entries.iter().map(|&entry| at(j, entry)).sum::<f64>();
-        let along = of(&[rest::AXIAL, rest::SHEAR, rest::VOLUME, rest::FIBRE_STIFFNESS]);
+        // Shortened muscle resists shear by so much more.
+        let sheared = at(j, rest::AXIAL) * at(j, rest::SHORTENING);
+        let along = of(&[rest::AXIAL, rest::SHEAR, rest::VOLUME, rest::FIBRE_STIFFNESS]) + sheared;
         let scale = of(&[rest::LATERAL, rest::SCALE_DIFFERENCE]) + 4.0 * at(j, rest::VOLUME);
         strain += 0.5 * (along * (1.0 + whole / length).powi(2) + scale);
         turn += 0.5 * of(&[rest::BEND_U, rest::BEND_V, rest::TORSION]) * (4.0 / length).powi(2);

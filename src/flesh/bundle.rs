@@ -108,6 +108,16 @@ impl Section {
     }
 }
 
+/// How far along a path each of its places is (m).
+pub(crate) fn arc_lengths(places: &[DVec3]) -> Vec<f64> {
+    let mut arc = vec![0.0];
+    arc.extend(places.windows(2).scan(0.0, |sum, pair| {
+        *sum += pair[0].distance(pair[1]);
+        Some(*sum)
+    }));
+    arc
+}
+
 /// Frames along a path: tangents halve the angle at inner places, and u is carried along without twist, from near a
 /// wanted direction if there is one. A path of one place, or without length, has the world's frame.
 pub(crate) fn frames_along(places: &[DVec3], u_axis: Option<DVec3>) -> Vec<Pose> {

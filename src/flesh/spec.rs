@@ -104,7 +104,7 @@ pub struct RodSpec {
     pub fascia: f64,
     /// Whether fascia lets it slide along that path without friction, as muscle in its bed; else each section keeps its own
     /// place on it, as flesh that has grown to its bones.
-    pub slides: bool,
+    pub slides_in_bed: bool,
     /// A direction near which the sections' u axes lie, or `None` for any; without a say where there are fibres.
     pub u_axis: Option<DVec3>,
     /// `fibres[k][j]` is fibre k where it passes node j; none for a rod that is one fibre along its axis.

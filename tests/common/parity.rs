@@ -306,9 +306,9 @@ pub fn scenes() -> Vec<Scene> {
             |j: usize| if j <= half { j as f64 / half as f64 } else { 1.0 + (j - half - 1) as f64 / half as f64 };
         let nodes = (0..=segments).map(blend).collect();
         rod.carriers = Carriers { bones: vec![0, 1, 2], nodes };
-        rod.slides = index > 0;
-        rod.contraction.optimal_stretch = rod.slides.then_some(1.2);
-        let ends = if rod.slides { [Holds::PIVOT; 2] } else { [Holds::CLAMP, Holds::SOCKET] };
+        rod.slides_in_bed = index > 0;
+        rod.contraction.optimal_stretch = rod.slides_in_bed.then_some(1.2);
+        let ends = if rod.slides_in_bed { [Holds::PIVOT; 2] } else { [Holds::CLAMP, Holds::SOCKET] };
         rod.attach(0, 0, ends[0]).attach(segments, 2, ends[1])
     };
     let mut scene = Scene::new("tied in their beds", &[tied(0), tied(1), tied(2)], joint_bones);

@@ -49,7 +49,7 @@ fn random_rods(random: &mut Random, segments: usize) -> (Flesh, Vec<Pose>) {
         }
         if hung > 0 && random.bits().is_multiple_of(2) {
             rod.fascia = random.log_uniform(1.0, 1000.0);
-            rod.slides = random.bits().is_multiple_of(2);
+            rod.slides_in_bed = random.bits().is_multiple_of(2);
         }
         if random.bits().is_multiple_of(3) {
             let stiff = youngs_modulus * radius.powi(2) * random.log_uniform(0.01, 10.0);

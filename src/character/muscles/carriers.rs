@@ -6,7 +6,7 @@
 use glam::{Affine3A, DVec3};
 
 use crate::character::Skeleton;
-use crate::flesh::{Carriers, Holds};
+use crate::flesh::{Carriers, Holds, arc_lengths};
 use crate::layout::MAX_BONES;
 
 /// How far from where two joints meet both carry, over the muscle's distance from there.
@@ -32,11 +32,7 @@ pub fn carriers(
     skeleton: &Skeleton,
     joints: &[Affine3A],
 ) -> Carriers<u32> {
-    let mut arc = vec![0.0];
-    arc.extend(places.windows(2).scan(0.0, |sum, pair| {
-        *sum += pair[0].distance(pair[1]);
-        Some(*sum)
-    }));
+    let arc = arc_lengths(places);
     let mut spans: Vec<Span> = holds
         .windows(2)
         .map(|pair| {

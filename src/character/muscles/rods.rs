@@ -186,14 +186,7 @@ pub fn lay_plain(spec: &MuscleSpec, joints: &[Affine3A]) -> Option<MuscleCourse>
 fn between_ends(spec: &MuscleSpec, bundle: Bundle) -> MuscleCourse {
     let last = bundle.section_count().saturating_sub(1);
     let holds = vec![(0, spec.origin.joint, Holds::PIVOT), (last, spec.insertion.joint, Holds::PIVOT)];
-    MuscleCourse {
-        spec: spec.clone(),
-        bundle,
-        holds,
-        carriers: Carriers::default(),
-        surface: None,
-        acceleration_growth: 1.0,
-    }
+    MuscleCourse::new(spec, bundle, holds)
 }
 
 /// A muscle's mesh in model space at rest (m) and where it starts and ends; `None` where it has no mesh.
@@ -320,14 +313,7 @@ fn along_path(spec: &MuscleSpec, points: &[PathPoint], joints: &[Affine3A]) -> M
         })
         .collect();
     let bundle = spread(&path.places, &radii, spec.fibre_count as usize);
-    MuscleCourse {
-        spec: spec.clone(),
-        bundle,
-        holds,
-        carriers: Carriers::default(),
-        surface: None,
-        acceleration_growth: 1.0,
-    }
+    MuscleCourse::new(spec, bundle, holds)
 }
 
 /// Radius (m) at every node of a path: as its points say, else swelling from the tendons to the belly.
@@ -421,6 +407,12 @@ fn peak_stress(spec: &MuscleSpec) -> f64 {
 }
 
 impl MuscleCourse {
+    /// Fibres that are held, not carried by anything yet.
+    fn new(spec: &MuscleSpec, bundle: Bundle, holds: Vec<(usize, u32, Holds)>) -> Self {
+        let carriers = Carriers::default();
+        Self { spec: spec.clone(), bundle, holds, carriers, surface: None, acceleration_growth: 1.0 }
+    }
+
     /// The rod at a scale along the model's axes; `bone_of` gives a joint's bone.
     pub fn rod(&self, scale: Vec3, mut bone_of: impl FnMut(u32) -> usize) -> RodSpec {
         let spec = &self.spec;
@@ -480,7 +472,7 @@ impl MuscleCourse {
                 deactivation_time: spec.deactivation_time,
             },
             rigid: spec.rigid,
-            slides: true,
+            slides_in_bed: true,
             fascia: if spec.fascia { RodSpec::FASCIA * faster } else { 0.0 },
             ..RodSpec::default()
         };
