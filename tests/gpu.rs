@@ -17,10 +17,18 @@ const NODES: ArrayId = ArrayId(1);
 const ENTRIES: u32 = 2;
 const ARRAYS: &[ArraySpec] = &[ArraySpec::table::<Group>("groups"), ArraySpec::of_lanes("trial_nodes", ENTRIES)];
 const BINDINGS: &[(ArrayId, Access)] = &[(GROUPS, Access::Read), (NODES, Access::ReadWrite)];
-const RELAX: KernelSpec =
-    KernelSpec { stage: "trial_relax", source: include_str!("shaders/trial_relax.wgsl"), bindings: BINDINGS };
-const COUNT: KernelSpec =
-    KernelSpec { stage: "trial_count", source: include_str!("shaders/trial_count.wgsl"), bindings: BINDINGS };
+const RELAX: KernelSpec = KernelSpec {
+    stage: "trial_relax",
+    source: include_str!("shaders/trial_relax.wgsl"),
+    bindings: BINDINGS,
+    unrolled: false,
+};
+const COUNT: KernelSpec = KernelSpec {
+    stage: "trial_count",
+    source: include_str!("shaders/trial_count.wgsl"),
+    bindings: BINDINGS,
+    unrolled: false,
+};
 
 const SUBSTEPS: u32 = 4;
 const ITERATIONS: u32 = 2;
@@ -345,7 +353,8 @@ fn a_host_owned_device_is_taken_if_its_limits_suffice() {
 fn a_kernel_that_does_not_compile_is_an_error_with_its_name() {
     let Some(gpu) = common::gpu() else { return };
     let buffers = Buffers::new(&gpu, ARRAYS).unwrap();
-    let misspelt = KernelSpec { stage: "misspelt", source: "fn misspelt() { nothing }", bindings: BINDINGS };
+    let misspelt =
+        KernelSpec { stage: "misspelt", source: "fn misspelt() { nothing }", bindings: BINDINGS, unrolled: false };
     let unbound = KernelSpec { bindings: &[(GROUPS, Access::Read)], ..RELAX };
     for spec in [misspelt, unbound] {
         let error = Kernel::new(&gpu, &buffers, &spec).unwrap_err();

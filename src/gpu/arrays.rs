@@ -96,6 +96,8 @@ macro_rules! chain_stage {
                     include_str!(concat!("../../shaders/", $file, ".wgsl"))
                 ),
                 bindings: CHAIN_BINDINGS,
+                // Next to all arithmetic is there.
+                unrolled: matches!(Stage::$stage, Stage::SolveRods),
             },
         )
     };
@@ -115,6 +117,7 @@ pub const KERNELS: &[(Stage, KernelSpec)] = &[
             stage: Stage::PoseSections.name(),
             source: include_str!("../../shaders/pose_sections.wgsl"),
             bindings: SECTION_BINDINGS,
+            unrolled: false,
         },
     ),
     (
@@ -123,6 +126,7 @@ pub const KERNELS: &[(Stage, KernelSpec)] = &[
             stage: Stage::DeformSkin.name(),
             source: include_str!("../../shaders/deform_skin.wgsl"),
             bindings: SKIN_BINDINGS,
+            unrolled: false,
         },
     ),
 ];

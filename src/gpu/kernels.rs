@@ -1,6 +1,7 @@
 //! One compute pipeline a stage.
 
 use super::buffers::PARAMS_STRIDE;
+use super::unroll::unrolled;
 use super::{ArrayId, Buffers, GpuDevice, GpuError};
 use crate::step::StepParams;
 
@@ -35,12 +36,15 @@ pub struct KernelSpec {
     pub source: &'static str,
     /// The arrays at bindings 1, 2, …
     pub bindings: &'static [(ArrayId, Access)],
+    /// Whether loops of known count are written out, for what that adds to its compile time.
+    pub unrolled: bool,
 }
 
 impl KernelSpec {
-    /// The whole WGSL: [`SHARED`], then the stage's own.
+    /// The whole WGSL as it is compiled: [`SHARED`], then the stage's own.
     pub fn wgsl(&self) -> String {
-        SHARED.iter().chain([&self.source]).copied().collect::<Vec<_>>().join("\n")
+        let source = SHARED.iter().chain([&self.source]).copied().collect::<Vec<_>>().join("\n");
+        if self.unrolled { unrolled(&source) } else { source }
     }
 }
 

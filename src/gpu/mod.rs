@@ -17,6 +17,7 @@ mod rows;
 mod staging;
 mod stepping;
 mod timing;
+mod unroll;
 
 pub use arrays::{ARRAYS, KERNELS};
 pub(crate) use backend::GpuBackend;
