@@ -11,6 +11,9 @@
 //! bones is tied to where these carry just this section. Muscle that slides holds on to the bed, not to a place in it: x̄ is the
 //! point of the path nearest to where the section was at the substep's start (`bed_of`). Else it would pull on the bends of its
 //! bed instead of its insertion.
+//!
+//! The path is that of carried sections: straight round the inside of a bend (`carry`), and where bones fold it
+//! all the same, between a section's neighbours (`unfold`).
 
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
