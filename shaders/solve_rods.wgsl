@@ -350,9 +350,10 @@ fn back_substitute(scratch_row: u32, delta: ptr<function, Vec7>) {
         }
         (*delta)[i] = value * scratch_at(scratch_row, SCRATCH_INV_PIVOT + i);
     }
-    for (var left = UNKNOWNS; left > 0u; left--) {
-        let i = left - 1u;
-        for (var k = i + 1u; k < UNKNOWNS; k++) {
+    for (var done = 0u; done < UNKNOWNS; done++) {
+        let i = UNKNOWNS - 1u - done;
+        for (var after = 0u; after < done; after++) {
+            let k = UNKNOWNS - done + after;
             let lower = scratch_at(scratch_row, SCRATCH_LOWER + k * (k - 1u) / 2u + i);
             (*delta)[i] = (*delta)[i] - lower * (*delta)[k];
         }

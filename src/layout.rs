@@ -22,7 +22,8 @@ use bytemuck::{Pod, Zeroable};
 /// Chains side by side in a group: lanes of one SIMD register, words of one 32-byte sector.
 pub const LANES: u32 = crate::cpu::lanes::LANES as u32;
 
-/// Threads of a compute workgroup; one thread works on one chain, one cross-section or one vertex. WebGPU's default limit is 256.
+/// Threads of a compute workgroup; one thread works on one chain, one cross-section or one vertex. WebGPU's default limit is
+/// 256.
 pub const WORKGROUP_SIZE: u32 = 64;
 
 /// Workgroups in a row of a dispatch, WebGPU's default limit; larger dispatches have several rows.

@@ -359,8 +359,8 @@ impl Physics {
         Ok(&self.get(handle)?.state.nodes.motion.to)
     }
 
-    /// How far a node of a chain is from where its bones alone carry it (m, in the world); 0 at rest. Of a muscle that slides in
-    /// its bed, also how far it has slid.
+    /// How far a node of a chain is from where its bones alone carry it (m, in the world); 0 at rest. Of a muscle that slides
+    /// in its bed, also how far it has slid.
     ///
     /// # Errors
     /// As for [`Physics::node`].

@@ -68,6 +68,7 @@ fn a_muscle_that_ends_at_the_joint_follows_it() {
                 rod.set_bones(&arm(bent, 0.0));
                 rod.run(FRAME, 1);
                 let quality = rod.physics.quality();
+                assert!(quality.volume_error_max.is_finite() && quality.stretch_error_max.is_finite());
                 volume = volume.max(quality.volume_error_max);
                 stretch = stretch.max(quality.stretch_error_max);
             }
@@ -80,9 +81,8 @@ fn a_muscle_that_ends_at_the_joint_follows_it() {
                 100.0 * stretch,
                 state.stretch
             );
-            assert!(activation == 0.0 || origin > 10.0);
+            assert!(origin.is_finite() && insertion.is_finite() && (activation == 0.0 || origin > 10.0));
             let lost = if activation > 0.0 { (insertion / origin - 1.0).abs() } else { 0.0 };
-            assert!([volume, stretch, lost].iter().all(|x| x.is_finite()));
             worst = [worst[0].max(volume), worst[1].max(stretch), worst[2].max(lost)];
         }
     }
@@ -90,14 +90,15 @@ fn a_muscle_that_ends_at_the_joint_follows_it() {
     assert!(worst[0] <= 0.02 && worst[1] <= 0.4 && worst[2] <= 0.03);
 }
 
-/// What a muscle does in its bed, to the bit, does not hang on the muscles that share its group: one of fewer sections is padded
-/// there, and slides by its own.
+/// What a muscle does in its bed, to the bit, does not hang on the muscles that share its group: one of fewer sections is
+/// padded there, and slides by its own.
 #[test]
-fn a_muscle_slides_the_same_beside_a_longer_one() {
+fn a_muscle_slides_the_same_whatever_shares_its_group() {
     let after = |beside: &[usize]| {
         let rods: Vec<RodSpec> =
             std::iter::once(&SECTIONS).chain(beside).map(|&sections| muscle_of(sections, 0.04, true)).collect();
         let flesh = Arc::new(Flesh::build(&rods, &arm(0.0, 0.0)).expect("sound"));
+        assert_eq!(flesh.groups().len(), 1);
         let mut physics = Physics::with_config(StepConfig::default());
         let handle = physics.insert(flesh, &arm(0.0, 0.0), Pose::IDENTITY).expect("fits");
         (0..rods.len()).for_each(|chain| physics.set_activation(handle, chain, 0.5).expect("is there"));
@@ -125,8 +126,7 @@ fn a_pivot_lets_the_rod_bend_and_holds_its_twist() {
     let nodes = rod.nodes();
     for (end, next) in [(0, 1), (SECTIONS - 1, SECTIONS - 2)] {
         let path = (nodes[next].place - nodes[end].place).normalize();
-        let tilt = (nodes[end].frame.as_dquat() * DVec3::Z).dot(path).abs();
-        let tilt = if tilt < 1.0 { tilt.acos() } else { tilt - 1.0 };
+        let tilt = (nodes[end].frame.as_dquat() * DVec3::Z).cross(path).length();
         println!("end {end}: its section is tilted by {tilt:.4} rad against the path (bar 0.002)");
         assert!(tilt <= 2.0e-3);
     }

@@ -166,8 +166,8 @@ fn scale_waves_disperse_as_derived() {
     }
 }
 
-/// A rod that a host winds up by turns, node by node in either order, is wound and not turned back somewhere by a whole turn; what
-/// is written back as it was stays to the bit.
+/// A rod that a host winds up by turns, node by node in either order, is wound and not turned back somewhere by a whole turn;
+/// what is written back as it was stays to the bit.
 #[test]
 fn frames_written_by_a_host_follow_the_rod() {
     let turned = |j: usize| DQuat::from_rotation_x(2.0 * j as f64).as_quat();

@@ -355,8 +355,9 @@ fn a_kernel_that_does_not_compile_is_an_error_with_its_name() {
     let buffers = Buffers::new(&gpu, ARRAYS).unwrap();
     let misspelt =
         KernelSpec { stage: "misspelt", source: "fn misspelt() { nothing }", bindings: BINDINGS, unrolled: false };
+    let open = KernelSpec { source: "fn misspelt() { for (var i = 0u; i < 2u; i++) {", unrolled: true, ..misspelt };
     let unbound = KernelSpec { bindings: &[(GROUPS, Access::Read)], ..RELAX };
-    for spec in [misspelt, unbound] {
+    for spec in [misspelt, open, unbound] {
         let error = Kernel::new(&gpu, &buffers, &spec).unwrap_err();
         assert!(matches!(&error, GpuError::Kernel { stage, .. } if *stage == spec.stage), "{error:?}");
     }

@@ -65,6 +65,20 @@ fn every_stage_on_the_gpu_has_its_kernel_file_and_bindings() {
     }
 }
 
+/// What a driver does not write out, no loop over small matrices or rows is left of.
+#[test]
+fn unrolled_kernels_have_no_loops_of_known_count() {
+    let unrolled = || KERNELS.iter().filter(|(_, spec)| spec.unrolled);
+    assert!(unrolled().count() > 0);
+    for (_, spec) in unrolled() {
+        let wgsl = spec.wgsl();
+        for head in wgsl.lines().filter(|line| line.trim_start().starts_with("for (")) {
+            let by_chain = ["count", "segments", "MAX_BONES"].iter().any(|name| head.contains(name));
+            assert!(by_chain && !head.contains("UNKNOWNS"), "{}: {head}", spec.stage);
+        }
+    }
+}
+
 #[test]
 fn a_difference_is_found() {
     let changes = [

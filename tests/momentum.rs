@@ -173,8 +173,9 @@ fn damping_leaves_a_free_rods_rigid_motion() {
     assert!((0.97..=1.0).contains(&kept));
 }
 
-/// A rod that slides through two rings, and along nothing else, slows down by its damping alone: v = v₀e^{−ct}. Implicit Euler has
-/// (1 + ch)⁻¹ a substep in place of e^{−ch}, off by (ch)²/2; the second order is off by (ch)³ times a number near one.
+/// A rod that slides through two rings, and along nothing else, slows down by its damping alone: v = v₀e^{−ct}. Implicit
+/// Euler has (1 + ch)⁻¹ a substep in place of e^{−ch}, off by (ch)²/2; the second order is off by (ch)³ times a number near
+/// one.
 #[test]
 fn velocities_decay_by_the_damping() {
     const DAMPING: f64 = 2.0;

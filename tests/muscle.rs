@@ -251,7 +251,8 @@ fn shortening_takes_away_rest_length() {
         rod.physics.set_activation(rod.handle, 0, 0.5).unwrap();
         rod.run(FRAME, 300);
         let state = rod.physics.muscle(rod.handle, 0).unwrap();
-        // The reference is 0.85 as long and as much thicker as keeps its volume: there every term of the energy is at its least.
+        // The reference is 0.85 as long and as much thicker as keeps its volume: there every term of the energy is at its
+        // least.
         let thicker = f64::from(rod.node(6).scale) * 0.85_f64.sqrt();
         println!(
             "ν = {nu}: shortened to {:.4} (0.85), {thicker:.4} as thick as keeps its volume (bars 0.1 %)",

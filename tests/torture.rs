@@ -229,7 +229,8 @@ fn a_muscle_stays_in_its_bed_however_far_the_elbow_bends() {
                 if stop == 100.0 {
                     worst.2 = worst.2.max((thicker - 1.0).abs());
                 }
-                // Flesh that bones let in all at once is pressed until it has slid: by 1 % of the peak force at most (found: 0.13 %).
+                // Flesh that bones let in all at once is pressed until it has slid: by 1 % of the peak force at most (found:
+                // 0.13 %).
                 let bar = if activation > 0.0 { 0.0 } else { 0.01 };
                 worst.3 = worst.3.max(-muscle.tension / peak - bar);
             }

@@ -31,7 +31,7 @@ fn refer(chain: Chain) {
         let rest_row = rest_row_of(chain, index);
         let inv_length = rest_at(rest_row, REST_INV_LENGTH);
         let length = where_less(0.0, inv_length, 1.0 / inv_length, 0.0);
-        let path = target_place(chain, index + 1u) - target_place(chain, index);
+        let path = chord_of(chain, index);
         path_length = path_length + where_less(0.0, inv_length, sqrt(dot(path, path)), 0.0);
         whole = whole + length;
         giving = giving + length * rest_at(rest_row, REST_LETS_IN);

@@ -1,10 +1,10 @@
 //! Where a chain's bones carry it: each node rigidly with one bone, or between two of them. There a chain goes whose bones
 //! are elsewhere at once, and there it is laid anew; the twin of `shaders/bindings/carry.wgsl`.
 //!
-//! Between two bones a node goes where both would have it, each by a share. Round the outside of a bend that is right: it keeps
-//! its distance from the joint. Round the inside it would be drawn into the joint, and past the muscle's end where that is near:
-//! there a muscle goes straight from the last section that the one bone carries alone to the first that the next one does
-//! (`chord`).
+//! Between two bones a node goes where both would have it, each by a share. Round the outside of a bend that is right: it
+//! keeps its distance from the joint. Round the inside it would be drawn into the joint, and past the muscle's end where that
+//! is near: there a muscle goes straight from the last section that the one bone carries alone to the first that the next one
+//! does (`chord`).
 //!
 //! A chain whose bones are elsewhere at the frame's start than where they ended the last one keeps its shape and its motion
 //! against them: with C the carried pose of a node, C′ where the bones are now, the node goes from x to C′C⁻¹x, and its

@@ -1,11 +1,11 @@
 //! Stage `check_health`: a chain that is where flesh cannot be, for longer than it takes to come back by itself, is laid anew
 //! along its bones; its twin is `shaders/check_health.wgsl`.
 //!
-//! What is measured of a chain (`Extent`), over all its segments and nodes: how far its segments are stretched, how much
-//! its sections are swollen or thinned, how far neighbouring frames are turned against each other, how much of a segment's
-//! volume is left between its sections (less than nothing where they have passed each other), and how far nodes are from
-//! where their bones carry them. Bones may ask for any of it, and a soft chain may hang by its own weight: so each bound is
-//! against where the bones carry the chain, and leaves room for how far it drops by its weight. See the constants for the bounds.
+//! What is measured of a chain (`Extent`), over all its segments and nodes: how far its segments are stretched, how much its
+//! sections are swollen or thinned, how far neighbouring frames are turned against each other, how much of a segment's volume
+//! is left between its sections (less than nothing where they have passed each other), and how far nodes are from where their
+//! bones carry them. Bones may ask for any of it, and a soft chain may hang by its own weight: so each bound is against where
+//! the bones carry the chain, and leaves room for how far it drops by its weight. See the constants for the bounds.
 //!
 //! Where a number is no longer one the chain is laid anew at once, else once it has been out of bounds for [`PATIENCE`]; see
 //! `lay`. Chains beside it in its group keep their bits.
@@ -39,8 +39,8 @@ pub const LEAST_TURN_DOT2: f32 = 0.0625;
 /// The least volume of a segment, over that at rest.
 pub const LEAST_FILL: f32 = 0.02;
 
-/// Where bones or weight stretch a chain beyond this, turns and volumes are not looked at: frames of what is so taut would rather
-/// tilt than let it stretch on.
+/// Where bones or weight stretch a chain beyond this, turns and volumes are not looked at: frames of what is so taut would
+/// rather tilt than let it stretch on.
 pub const TAUT: f32 = 2.0;
 
 /// Where bones leave a segment less of its volume, they fold the chain, and turns, volumes and scales are not looked at.
@@ -52,7 +52,8 @@ pub const PATIENCE: f32 = 0.5;
 /// How fast time counts in which bones jerk: flesh cannot follow all that they may do, and is not to be where it could be.
 pub const JERKED_HASTE: f32 = 0.125;
 
-/// How fast time counts in which no more is wrong than turns or volumes: whipped strings kink, and come out of it by themselves.
+/// How fast time counts in which no more is wrong than turns or volumes: whipped strings kink, and come out of it by
+/// themselves.
 pub const SHAPE_HASTE: f32 = 0.25;
 
 /// A chain whose places (m), scales and frames and their rates (1/s) have a larger sum of squares is as good as not finite.

@@ -6,11 +6,11 @@
 //! path, and as much shorter than at rest as the whole chain's path is, if it is; thicker by what keeps the volume. A path
 //! that is longer than at rest stretches the muscle.
 //!
-//! The tie ½k₀|x − x̄|² + ½k|P(x − x̄)|², P across the muscle, bears the flesh's weight by k₀ and its tension where the path is
-//! bent by k: in proportion to that tension, so that a muscle stays in its bed at any activation. Flesh that has grown to its
-//! bones is tied to where these carry just this section. Muscle that slides holds on to the bed, not to a place in it: x̄ is the
-//! point of the path nearest to where the section was at the substep's start (`bed_of`). Else it would pull on the bends of its
-//! bed instead of its insertion.
+//! The tie ½k₀|x − x̄|² + ½k|P(x − x̄)|², P across the muscle, bears the flesh's weight by k₀ and its tension where the path
+//! is bent by k: in proportion to that tension, so that a muscle stays in its bed at any activation. Flesh that has grown to
+//! its bones is tied to where these carry just this section. Muscle that slides holds on to the bed, not to a place in it: x̄
+//! is the point of the path nearest to where the section was at the substep's start (`bed_of`). Else it would pull on the
+//! bends of its bed instead of its insertion.
 //!
 //! The path is that of carried sections: straight round the inside of a bend (`carry`), and where bones fold it
 //! all the same, between a section's neighbours (`unfold`).
@@ -57,7 +57,7 @@ pub(super) fn refer<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
         let rest_row = group.rest.row(index);
         let inv_length = lanes.at(rest_row, rest::INV_LENGTH);
         let length = zero.where_less(inv_length, one / inv_length, zero);
-        let path = target_place(lanes, group, index + 1) - target_place(lanes, group, index);
+        let path = chord_of(lanes, group, index);
         path_length = path_length + zero.where_less(inv_length, path.dot(path).sqrt(), zero);
         whole = whole + length;
         giving = giving + length * lanes.at(rest_row, rest::LETS_IN);

@@ -280,9 +280,9 @@ pub fn residuals<L: Lanes>(
     ]
 }
 
-/// The stiffness (J) of (11) by Γ_u and Γ_v. Where activation has left β of the reference, what it took pulls along the path, as
-/// fibres do, however sections are tilted against it: AXIAL·(1 − β)·|Γ| in place of Γ_w, to second order. By Γ_w alone sections
-/// would rather lie down than bear the tension, from a shortening 1 − β of SHEAR over AXIAL on.
+/// The stiffness (J) of (11) by Γ_u and Γ_v. Where activation has left β of the reference, what it took pulls along the path,
+/// as fibres do, however sections are tilted against it: AXIAL·(1 − β)·|Γ| in place of Γ_w, to second order. By Γ_w alone
+/// sections would rather lie down than bear the tension, from a shortening 1 − β of SHEAR over AXIAL on.
 #[inline(always)]
 fn shear_stiffness<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>], reference: &Reference<L::V>) -> L::V {
     let shear = lanes.at(row, rest::SHEAR);

@@ -215,8 +215,8 @@ fn go_on<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, share: L::V, flag: L:
 }
 
 /// One Gauss–Newton step of every chain; by how much it makes Π fall where Π is what the step takes it for (J), and a flag
-/// where it goes so far that it cannot be that ([`TRUSTED`]). Where it is `again` that chains are solved, only flagged ones are, by a system stiffened by a share of its diagonal, and the step is
-/// kept for [`go_on`].
+/// where it goes so far that it cannot be that ([`TRUSTED`]). Where it is `again` that chains are solved, only flagged ones
+/// are, by a system stiffened by a share of its diagonal, and the step is kept for [`go_on`].
 #[inline(always)]
 pub(crate) fn solve<L: Lanes>(
     lanes: L,

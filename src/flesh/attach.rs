@@ -90,7 +90,8 @@ pub(super) fn attach(
             && let (Some(&next), Some(span)) = (along_rod.get(slot + 1), alone(&blends, j))
         {
             group.has_chords = true;
-            write_chord(row, lane, [&bones[along_rod[slot]], &bones[next]], (&places, &arc), (j, span));
+            let chord = Chord { places: &places, arc: &arc, span, bones: [&bones[along_rod[slot]], &bones[next]] };
+            chord.write(row, lane, j);
         }
     }
     for (attachment, slot) in &held {
@@ -131,8 +132,8 @@ fn carriers(rod: &RodSpec, held: &[(Attachment, usize)], arc: &[f64]) -> Vec<f64
     (0..arc.len()).map(blend).collect()
 }
 
-/// The nodes nearest to one that two bones carry, of which the first bone carries the one before alone, and the next bone the one
-/// after; none if one bone carries it alone, or there are no such nodes.
+/// The nodes nearest to one that two bones carry, of which the first bone carries the one before alone, and the next bone the
+/// one after; none if one bone carries it alone, or there are no such nodes.
 fn alone(blends: &[f64], j: usize) -> Option<[usize; 2]> {
     let (first, next) = (blends[j].floor(), blends[j].ceil());
     if first == next {
@@ -144,28 +145,34 @@ fn alone(blends: &[f64], j: usize) -> Option<[usize; 2]> {
     (blends[before] == first && blends[after] == next).then_some([before, after])
 }
 
-/// Writes where the j-th node goes straight between the nodes of a span that each of two bones carries alone, see
-/// [`rest::CHORD_SHARE`].
-fn write_chord(
-    row: &mut [Entry<f32>],
-    lane: usize,
-    bones: [&Pose; 2],
-    (places, arc): (&[DVec3], &[f64]),
-    (j, span): (usize, [usize; 2]),
-) {
-    let [before, after] = span;
-    let share = (arc[j] - arc[before]) / (arc[after] - arc[before]);
-    // What a node of a curved rod is off the straight line, it stays.
-    let off = places[j] - places[before].lerp(places[after], share);
-    for ((entry, bone), node) in [rest::CHORD_PLACE, rest::CHORD_NEXT].into_iter().zip(bones).zip(span) {
-        write_place(row, entry, lane, bone.inverse().transform_point(places[node] + off));
+/// The straight way between two nodes of a rod that each of two bones carries alone, see [`rest::CHORD_SHARE`].
+struct Chord<'a> {
+    /// All nodes' places at rest (m).
+    places: &'a [DVec3],
+    /// How far along the rod they are (m).
+    arc: &'a [f64],
+    span: [usize; 2],
+    bones: [&'a Pose; 2],
+}
+
+impl Chord<'_> {
+    /// Writes where the j-th node goes along it.
+    fn write(&self, row: &mut [Entry<f32>], lane: usize, j: usize) {
+        let Self { places, arc, span, bones } = self;
+        let [before, after] = *span;
+        let share = (arc[j] - arc[before]) / (arc[after] - arc[before]);
+        // What a node of a curved rod is off the straight line, it stays.
+        let off = places[j] - places[before].lerp(places[after], share);
+        for ((entry, bone), node) in [rest::CHORD_PLACE, rest::CHORD_NEXT].into_iter().zip(bones).zip(span) {
+            write_place(row, entry, lane, bone.inverse().transform_point(places[*node] + off));
+        }
+        // The bones meet at the origin of that which is nearer to the span.
+        let [own, of_next] = bones.map(|bone| {
+            places[before..=after].iter().map(|place| bone.translation.distance(*place)).fold(f64::INFINITY, f64::min)
+        });
+        row[rest::CHORD_SHARE][lane] = share as f32;
+        row[rest::CHORD_JOINT][lane] = if of_next < own { 1.0 } else { 0.0 };
     }
-    // The bones meet at the origin of that which is nearer to the span.
-    let [own, of_next] = bones.map(|bone| {
-        places[before..=after].iter().map(|place| bone.translation.distance(*place)).fold(f64::INFINITY, f64::min)
-    });
-    row[rest::CHORD_SHARE][lane] = share as f32;
-    row[rest::CHORD_JOINT][lane] = if of_next < own { 1.0 } else { 0.0 };
 }
 
 /// How far fascia lets a section sag under [`RodSpec::fascia`], over its radius.

@@ -2,9 +2,10 @@
 //!
 //! A pose at the frame's end is explained by motion where it lies, to within a length
 //! ([`StepConfig::jump`](crate::step::StepConfig::jump)), between where it was and where it had gone on to as in the last
-//! frame: its place, and by its turn that of flesh as far from it as a length. Else it jumped: it is as if it had been elsewhere already at the frame's start, turned as it is at the end, and went
-//! on from there as in the last frame. The root jumps in the world and takes its bones along; a bone jumps if both in the world and against the root
-//! its place is not explained.
+//! frame: its place, and by its turn that of flesh as far from it as a length. Else it jumped: it is as if it had been
+//! elsewhere already at the frame's start, turned as it is at the end, and went on from there as in the last frame. The root
+//! jumps in the world and takes its bones along; a bone jumps if both in the world and against the root its place is not
+//! explained.
 //!
 //! Of time that a long frame leaves out ([`StepConfig::split`](crate::step::StepConfig::split)) there is no motion either:
 //! the frame's start is then where the bones were when it began to be simulated.

@@ -398,8 +398,8 @@ pub(super) fn contractile(rod: &RodSpec, segment: usize) -> f64 {
     rod.contraction.contractile.get(segment).copied().unwrap_or(1.0)
 }
 
-/// The most active stress that flesh bears off its axis, over its Young's modulus: by more, the couples of fibres that run aside
-/// or aslant would crumple it. What holds a real muscle against them runs between its fibres.
+/// The most active stress that flesh bears off its axis, over its Young's modulus: by more, the couples of fibres that run
+/// aside or aslant would crumple it. What holds a real muscle against them runs between its fibres.
 pub const LIVELY: f64 = 0.3;
 
 /// What the fibres of a segment do, see [`crate::cpu::fibres::fibre_stretch`]: each by its area as a share.

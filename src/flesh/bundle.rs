@@ -108,7 +108,7 @@ impl Section {
     }
 }
 
-/// How far along a path each of its places is (m).
+/// How far along a path each of its places is (m); of at least one.
 pub(crate) fn arc_lengths(places: &[DVec3]) -> Vec<f64> {
     let mut arc = vec![0.0];
     arc.extend(places.windows(2).scan(0.0, |sum, pair| {

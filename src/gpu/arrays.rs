@@ -82,9 +82,10 @@ const SKIN_BINDINGS: &[(ArrayId, Access)] = &[
     (SKINNED, Access::ReadWrite),
 ];
 
-/// A stage whose thread is a chain, with the files of `shaders/bindings` that it takes beside `group.wgsl`.
+/// A stage whose thread is a chain, with the files of `shaders/bindings` that it takes beside `group.wgsl`, and whether its
+/// loops of known count are written out: where chains' rows and energies are gone through.
 macro_rules! chain_stage {
-    ($stage:ident, $file:literal $(, $with:literal)*) => {
+    ($stage:ident, $file:literal $(, $with:literal)*; unrolled: $unrolled:literal) => {
         (
             Stage::$stage,
             KernelSpec {
@@ -96,8 +97,7 @@ macro_rules! chain_stage {
                     include_str!(concat!("../../shaders/", $file, ".wgsl"))
                 ),
                 bindings: CHAIN_BINDINGS,
-                // Next to all arithmetic is there.
-                unrolled: matches!(Stage::$stage, Stage::SolveRods),
+                unrolled: $unrolled,
             },
         )
     };
@@ -105,12 +105,12 @@ macro_rules! chain_stage {
 
 /// The kernel of every stage that has one.
 pub const KERNELS: &[(Stage, KernelSpec)] = &[
-    chain_stage!(MoveBones, "move_bones", "carry", "fascia"),
-    chain_stage!(Predict, "predict", "holds", "node_terms", "fascia", "potential"),
-    chain_stage!(SolveRods, "solve_rods", "holds", "node_terms", "fascia", "potential"),
-    chain_stage!(SolveContacts, "solve_contacts", "holds", "node_terms"),
-    chain_stage!(UpdateVelocities, "update_velocities"),
-    chain_stage!(CheckHealth, "check_health", "carry"),
+    chain_stage!(MoveBones, "move_bones", "carry", "fascia"; unrolled: false),
+    chain_stage!(Predict, "predict", "holds", "node_terms", "fascia", "potential"; unrolled: true),
+    chain_stage!(SolveRods, "solve_rods", "holds", "node_terms", "fascia", "potential"; unrolled: true),
+    chain_stage!(SolveContacts, "solve_contacts", "holds", "node_terms"; unrolled: false),
+    chain_stage!(UpdateVelocities, "update_velocities"; unrolled: false),
+    chain_stage!(CheckHealth, "check_health", "carry"; unrolled: false),
     (
         Stage::PoseSections,
         KernelSpec {

@@ -1,40 +1,46 @@
-//! Writes loops of a kernel out whose counts are known, before it is compiled: over a node's unknowns, or of a literal.
+//! Writes loops of a kernel out whose counts are known, before it is compiled: over a node's unknowns, a row, or of a literal.
 //!
-//! In a register, an entry of a small matrix costs nothing; behind an index that only the running loop knows, a private array
-//! is memory, on a GPU the slowest there is. Drivers may write such loops out themselves, but need not, and what wgpu adds to
-//! every loop to prove that it ends keeps some from it. One that never does is Mesa's lavapipe, which besides ends all loops of
-//! an invocation without a word after 65 535 rounds in all (`LP_MAX_TGSI_LOOP_ITERATIONS`): that is not two solves of a chain
-//! of 40 nodes.
+//! Behind an index that only the running loop knows, a private array is memory, on a GPU the slowest there is; behind a
+//! literal, an entry can be in a register. Drivers may write such loops out themselves, but need not, and the counter by
+//! which wgpu proves to them that every loop ends keeps some from it: with that, Mesa's lavapipe writes none out, and besides
+//! it ends all loops of the chains that run together without a word after 65 535 rounds in all
+//! (`LP_MAX_TGSI_LOOP_ITERATIONS`), which is not two solves of a chain of 40 nodes.
+//!
+//! A loop that has `break` or `continue` stays, and so does all of a source whose braces do not balance.
 
-use crate::cpu::rod_energies::UNKNOWNS;
-use crate::layout::rest;
+use crate::layout::CONSTANTS;
 
-/// The source with loops written out.
+/// The source with loops written out, and without comments.
 pub fn unrolled(source: &str) -> String {
-    let mut written = String::with_capacity(4 * source.len());
-    let mut rest = source;
-    while let Some(at) = rest.find("for (var ") {
-        written += &rest[..at];
-        rest = &rest[at..];
-        let opened = rest.find('{').expect("a loop has a body") + 1;
-        let body = &rest[opened..closing(&rest[opened..]) + opened];
-        let after = &rest[opened + body.len() + 1..];
-        match Counted::parse(&rest[..opened]) {
+    let code: Vec<&str> = source.lines().map(|line| line.split("//").next().unwrap_or(line)).collect();
+    written_out(&code.join("\n")).unwrap_or_else(|| source.to_owned())
+}
+
+/// `None` where braces do not balance.
+fn written_out(code: &str) -> Option<String> {
+    let mut written = String::with_capacity(4 * code.len());
+    let mut left = code;
+    while let Some(at) = left.find("for (var ") {
+        written += &left[..at];
+        left = &left[at..];
+        let opened = left.find('{')? + 1;
+        let (head, inside) = left.split_at(opened);
+        let body = &inside[..closing(inside)?];
+        match Counted::parse(head).filter(|_| !mentions(body, "break") && !mentions(body, "continue")) {
             Some(counted) => {
                 for index in counted.first..counted.end {
-                    written += "{";
-                    written += &unrolled(&with_literal(body, counted.name, index));
-                    written += "}\n";
+                    let body = with_literal(body, counted.name, index);
+                    written += &format!("{{{}}}\n", written_out(&body)?);
                 }
-                rest = after;
+                left = &inside[body.len() + 1..];
             }
             None => {
-                written += &rest[..opened];
-                rest = &rest[opened..];
+                written += head;
+                left = inside;
             }
         }
     }
-    written + rest
+    Some(written + left)
 }
 
 /// A loop `for (var name = first; name < end; name++) {`.
@@ -51,8 +57,8 @@ impl<'a> Counted<'a> {
         let (name, inner) = inner.split_once(" = ")?;
         let (first, inner) = inner.split_once("; ")?;
         let (condition, counter) = inner.split_once("; ")?;
-        let (left, end) = condition.split_once(" <")?;
-        (left == name && counter == name).then_some(())?;
+        let (compared, end) = condition.split_once(" <")?;
+        (compared == name && counter == name).then_some(())?;
         let end = match end.strip_prefix("= ") {
             Some(last) => count(last)? + 1,
             None => count(end.strip_prefix(' ')?)?,
@@ -61,18 +67,17 @@ impl<'a> Counted<'a> {
     }
 }
 
-/// A sum of literals and names.
+/// A sum of literals and constants.
 fn count(sum: &str) -> Option<u32> {
-    let term = |term: &str| match term {
-        "UNKNOWNS" => Some(UNKNOWNS as u32),
-        "REST_ENTRIES" => Some(rest::ENTRIES as u32),
-        literal => literal.strip_suffix('u')?.parse().ok(),
+    let term = |term: &str| match term.strip_suffix('u').and_then(|literal| literal.parse().ok()) {
+        Some(literal) => Some(literal),
+        None => CONSTANTS.iter().copied().flatten().find(|constant| constant.0 == term).map(|constant| constant.1),
     };
     sum.split(" + ").map(term).sum()
 }
 
 /// Where the brace closes that was open at the start.
-fn closing(source: &str) -> usize {
+fn closing(code: &str) -> Option<usize> {
     let mut open = 1;
     let closes = |byte: u8| {
         open += match byte {
@@ -82,25 +87,32 @@ fn closing(source: &str) -> usize {
         };
         open == 0
     };
-    source.bytes().position(closes).expect("braces are balanced")
+    code.bytes().position(closes)
 }
 
-/// The source with a literal for every mention of a name.
-fn with_literal(source: &str, name: &str, value: u32) -> String {
+/// Where a name is mentioned, which is not as a part of another or as a field.
+fn places<'a>(code: &'a str, name: &'a str) -> impl Iterator<Item = usize> {
     let in_name =
         |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'));
-    let mut written = String::with_capacity(source.len());
+    let bytes = code.as_bytes();
+    code.match_indices(name)
+        .map(|(at, _)| at)
+        .filter(move |&at| !(at > 0 && in_name(bytes.get(at - 1)) || in_name(bytes.get(at + name.len()))))
+}
+
+fn mentions(code: &str, name: &str) -> bool {
+    places(code, name).next().is_some()
+}
+
+/// The code with a literal for every mention of a name.
+fn with_literal(code: &str, name: &str, value: u32) -> String {
+    let mut written = String::with_capacity(code.len());
     let mut from = 0;
-    for (at, _) in source.match_indices(name) {
-        let bytes = source.as_bytes();
-        if at > 0 && in_name(bytes.get(at - 1)) || in_name(bytes.get(at + name.len())) {
-            continue;
-        }
-        written += &source[from..at];
-        written += &format!("{value}u");
+    for at in places(code, name) {
+        written += &format!("{}{value}u", &code[from..at]);
         from = at + name.len();
     }
-    written + &source[from..]
+    written + &code[from..]
 }
 
 #[cfg(test)]
@@ -113,7 +125,7 @@ mod tests {
             "for (var i = 1u; i < 3u; i++) { for (var k = i + 1u; k <= i + 1u; k++) { a[i][k] = rows.i + ik; } }";
         assert_eq!(unrolled(source), "{ { a[1u][2u] = rows.i + ik; }\n }\n{ { a[2u][3u] = rows.i + ik; }\n }\n");
         assert_eq!(unrolled("for (var i = 0u; i < UNKNOWNS; i++) {;}").matches("{;}").count(), 7);
-        assert_eq!(unrolled("for (var i = 2u; i < 2u; i++) {;} x"), " x");
+        assert_eq!(unrolled("for (var i = 2u; i < 2u; i++) {;} x // for (var y"), " x ");
     }
 
     #[test]
@@ -122,7 +134,13 @@ mod tests {
             let source = format!("for (var i = 0u; {head}; i++) {{ a[i]; }} b");
             assert_eq!(unrolled(&source), source);
         }
+        for ends in ["break", "continue"] {
+            let source = format!("for (var i = 0u; i < 2u; i++) {{ if a[i] {{ {ends}; }} }}");
+            assert_eq!(unrolled(&source), source);
+        }
         let within = unrolled("for (var n = 0u; n < count; n++) { for (var i = 0u; i < 2u; i++) { a[n][i]; } }");
         assert_eq!(within, "for (var n = 0u; n < count; n++) { { a[n][0u]; }\n{ a[n][1u]; }\n }");
+        let open = "for (var i = 0u; i < 2u; i++) { // }";
+        assert_eq!(unrolled(open), open);
     }
 }

@@ -196,8 +196,8 @@ fn jerking_bones(step: usize, by: f64) -> Vec<Pose> {
 }
 
 /// Rods between two bones that jerk, so that solves are led astray and steps shortened, to bounds and between them: by
-/// themselves, long ones, and with all that stores energy. With jerks of 3 times, or of 1.5 with long rods, runs of the CPU part
-/// from each other.
+/// themselves, long ones, and with all that stores energy. With jerks of 3 times, or of 1.5 with long rods, runs of the CPU
+/// part from each other.
 pub fn jerked() -> [Scene; 3] {
     let between = |segments: &[usize], material| {
         let rods = rods(DVec3::ZERO, DVec3::X, 0.05, segments, material);
@@ -296,7 +296,8 @@ pub fn scenes() -> Vec<Scene> {
     scene.activation = 0.7;
     scenes.push(scene);
 
-    // Let in by bones that bend, beside a floor: grown to its place, from a clamp to a socket, and sliding in its bed on pivots.
+    // Let in by bones that bend, beside a floor: grown to its place, from a clamp to a socket, and sliding in its bed on
+    // pivots.
     let tied = |index: usize| {
         let segments = [11, 11, 7][index];
         let half = segments / 2;

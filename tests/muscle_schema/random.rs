@@ -101,7 +101,8 @@ fn counted(count: &AtomicUsize, most: usize) -> bool {
     count.fetch_add(1, Ordering::Relaxed) < most
 }
 
-/// Spawns what was imported, unless that has been done often enough, and excites it: flesh that stays finite, or an error that names a muscle of the asset's.
+/// Spawns what was imported, unless that has been done often enough, and excites it: flesh that stays finite, or an error
+/// that names a muscle of the asset's.
 fn is_flesh_or_typed(asset: Option<CharacterAsset>) -> Result<(), TestCaseError> {
     static SPAWNED: AtomicUsize = AtomicUsize::new(0);
     static VIPERIZED: AtomicUsize = AtomicUsize::new(0);

@@ -17,8 +17,8 @@ pub fn ring_twist(torsion: f64) -> f64 {
 /// (Greenhill 1883).
 ///
 /// w = y + iz, the offset, has EIw⁗ − iMw‴ − Tw″ = 0, solved by 1, x, e^{iax} and e^{ibx} with a + b = M, ab = T. About the
-/// middle, coefficients may be taken real for 1, ix, e^{iax}, e^{ibx}, and w = w′ = 0 at x = ½ comes to c(a)p(b) = c(b)p(a) with
-/// p(x) = sin(x/2)/x and c(x) = (p(x) − ½cos(x/2))/x; without tension b = 0, c(b) = 0: tan(a/2) = a/2.
+/// middle, coefficients may be taken real for 1, ix, e^{iax}, e^{ibx}, and w = w′ = 0 at x = ½ comes to c(a)p(b) = c(b)p(a)
+/// with p(x) = sin(x/2)/x and c(x) = (p(x) − ½cos(x/2))/x; without tension b = 0, c(b) = 0: tan(a/2) = a/2.
 pub fn greenhill_moment(tension: f64) -> f64 {
     let p = |x: f64| if x == 0.0 { 0.5 } else { (0.5 * x).sin() / x };
     let c = |x: f64| if x == 0.0 { 0.0 } else { (p(x) - 0.5 * (0.5 * x).cos()) / x };

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use crate::common::{FRAME, Random};
 
-/// How many rods still move after each of some times (s), and the resets: at more than 0.05 lengths a second, and at more than
-/// a swing has left of its speed in the first second, e^{−ct/2} of it where velocities decay by c; beside them how many there are
-/// with those that swing on.
+/// How many rods still move after each of some times (s), and the resets: at more than 0.05 lengths a second, and at more
+/// than a swing has left of its speed in the first second, e^{−ct/2} of it where velocities decay by c; beside them how many
+/// there are with those that swing on.
 fn still_moving(integrator: Integrator, count: usize, times: &[usize]) -> (Vec<[usize; 2]>, u32) {
     let mut random = Random(5);
     let (mut rods, mut bones, mut made) = (Vec::new(), Vec::new(), Vec::new());

@@ -310,8 +310,8 @@ fn an_authored_character_has_the_same_shape_at_any_unit() {
     }
 }
 
-/// Above a height of 2.75 m, fitted flesh twice as tall is four times as stiff, and its fascia bears twice the acceleration. What
-/// an author says of a muscle's force holds at any height.
+/// Above a height of 2.75 m, fitted flesh twice as tall is four times as stiff, and its fascia bears twice the acceleration.
+/// What an author says of a muscle's force holds at any height.
 #[test]
 fn giants_are_as_much_stiffer_as_they_move_faster() {
     let file = asset_file("arm.glb");

@@ -1,7 +1,7 @@
 //! Which joints carry a muscle's cross-sections: those along which it runs.
 //!
-//! Between two joints that hold it a muscle runs along the joints from one to the other in the skeleton. Each of its sections is
-//! carried by the joint beside which it lies at rest, and around the place where one joint turns against the next by both.
+//! Between two joints that hold it a muscle runs along the joints from one to the other in the skeleton. Each of its sections
+//! is carried by the joint beside which it lies at rest, and around the place where one joint turns against the next by both.
 
 use glam::{Affine3A, DVec3};
 

@@ -44,8 +44,8 @@ pub struct MuscleCourse {
     pub carriers: Carriers<u32>,
     /// Its own surface, if it has one.
     pub surface: Option<Surface>,
-    /// How many times as much as on a character of the height [`AUTHORED_HEIGHT`] it accelerates, at least 1; 1 where its author
-    /// says how stiff or how strong it is.
+    /// How many times as much as on a character of the height [`AUTHORED_HEIGHT`] it accelerates, at least 1; 1 where its
+    /// author says how stiff or how strong it is.
     pub acceleration_growth: f64,
 }
 

@@ -148,7 +148,8 @@ fn warn_of_unknown(object: &Object, muscle: &str, warn: &mut dyn FnMut(String)) 
     }
 }
 
-/// Makes a muscle of what was read, its joints looked up, of namesakes those that `own` chooses; [`check_muscles`](super::check_muscles) is the caller's.
+/// Makes a muscle of what was read, its joints looked up, of namesakes those that `own` chooses;
+/// [`check_muscles`](super::check_muscles) is the caller's.
 pub(in crate::character) fn to_spec(
     object: MuscleObject,
     name: String,

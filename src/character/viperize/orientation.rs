@@ -1,8 +1,8 @@
 //! Turns the triangles of a dirty mesh outward and leaves out its inner walls, so that winding numbers can be trusted.
 //!
-//! A sound mesh (every edge crossed as often one way as the other, two triangles on each) keeps its orientation. Any
-//! other is cut into manifold patches at its edges of other valence and at its sharp ones; each patch is made coherent and turned so that
-//! more rays leave its front than its back for infinity (after Takayama et al. 2014). Patches that neither side's rays
+//! A sound mesh (every edge crossed as often one way as the other, two triangles on each) keeps its orientation. Any other is
+//! cut into manifold patches at its edges of other valence and at its sharp ones; each patch is made coherent and turned so
+//! that more rays leave its front than its back for infinity (after Takayama et al. 2014). Patches that neither side's rays
 //! leave, or both sides' alike, are walls inside the muscle or sheets without thickness: they are left out.
 
 use super::{mesh::TriangleMesh, tree::TriangleTree};
