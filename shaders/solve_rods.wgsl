@@ -102,7 +102,9 @@ fn descend(chain: Chain, contracting: bool, excitation: Excitation) {
     set_chain(chain.chain, CHAIN_CALM, where_less(astray, 0.5, 1.0, kept));
     set_chain(chain.chain, CHAIN_ROUGH, larger(rough, chain_at(chain.chain, CHAIN_ROUGH)));
     // What slides, or turns with the path, will be held elsewhere.
-    let elastic_alone = !(contracting || has_planes(chain) || is_turning(chain));
+    // What is stiffer than its step resolves hangs on the step.
+    let stiff = rest_at(rest_row_of(chain, 0u), REST_FASTEST2) > most_stiffness(inv_step2);
+    let elastic_alone = !(contracting || stiff || has_planes(chain) || is_turning(chain));
     set_chain(chain.chain, CHAIN_POTENTIAL, select(-1.0, whole(reached.stored), elastic_alone));
 }
 
@@ -200,7 +202,7 @@ fn solve(
             let next = load_section(node_row_of(chain, index + 1u));
             excited.prev_stretch = node_at(row, NODE_PREV_FIBRE_STRETCH);
             var rest_row = load_rest_row(rest_at_node);
-            let reference = reference_of(chain, index, tied);
+            let reference = reference_of(chain, index, tied, inv_step2);
             segment_terms(here, next, &rest_row, reference, contracting, excited, string_share, &terms);
             for (var i = 0u; i < UNKNOWNS; i++) {
                 rhs[i] = rhs[i] - terms.gradient_a[i];

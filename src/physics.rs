@@ -378,7 +378,7 @@ impl Physics {
     pub fn muscle(&self, handle: FleshHandle, chain: usize) -> Result<MuscleState, StepError> {
         let Instance { flesh, state, .. } = self.get(handle)?;
         check_node(flesh, chain, 0)?;
-        Ok(state.nodes.muscle(flesh, chain, self.last_substep))
+        Ok(state.nodes.muscle(flesh, chain, [self.last_substep, self.last_solve_step]))
     }
 
     /// What an instance's cross-sections did to its skin in the last step, one for each of [`Skin::sections`]: on a GPU

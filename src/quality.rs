@@ -78,7 +78,7 @@ impl Quality {
         let count = info.node_count();
         let mut elastic = vec![[0.0; 3]; count];
         for j in 0..count - 1 {
-            let terms = state.segment_terms(flesh, chain, j, substep);
+            let terms = state.segment_terms(flesh, chain, j, [substep, step]);
             elastic[j].iter_mut().zip(terms.gradient_a).for_each(|(sum, force)| *sum += force);
             elastic[j + 1].iter_mut().zip(terms.gradient_b).for_each(|(sum, force)| *sum += force);
         }

@@ -157,7 +157,10 @@ fn is_tied(chain: Chain) -> bool {
 }
 
 // The strains at which a segment bears no stress: as built, or as fascia has it.
-fn reference_of(chain: Chain, segment: u32, tied: bool) -> Reference {
+fn reference_of(chain: Chain, segment: u32, tied: bool, inv_step2: f32) -> Reference {
+    let rest_row = rest_row_of(chain, segment);
+    let share = most_stiffness(inv_step2) * rest_at(rest_row, REST_STRAIN_TIME2);
+    let counted = smaller(larger(share, rest_at(rest_row, REST_LEAST_COUNTED)), 1.0);
     if tied {
         let row = node_row_of(chain, segment);
         return Reference(
@@ -165,10 +168,11 @@ fn reference_of(chain: Chain, segment: u32, tied: bool) -> Reference {
             node3(row, NODE_REFERENCE_DARBOUX),
             node_at(row, NODE_REFERENCE_SCALE),
             1.0,
+            counted,
         );
     }
-    let row = rest_row_of(chain, segment);
-    return Reference(rest3(row, REST_STRAIN), rest3(row, REST_DARBOUX), rest_at(row, REST_SCALE), 1.0);
+    let strain = rest3(rest_row, REST_STRAIN);
+    return Reference(strain, rest3(rest_row, REST_DARBOUX), rest_at(rest_row, REST_SCALE), 1.0, counted);
 }
 
 // Whether the chain has a contact plane: its first plane's normal is not zero.

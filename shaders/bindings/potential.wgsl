@@ -37,7 +37,7 @@ fn stored_at_start(chain: Chain, inv_step2: f32, contracting: bool, excitation: 
         let by_node = stored_by_node(chain, inv_step2, touching, index, before, here, next);
         stored.strain = stored.strain + by_node;
         if index + 1u < chain.node_count {
-            stored = together(stored, stored_by_segment(chain, index, here, next, contracting, excitation));
+            stored = together(stored, stored_by_segment(chain, inv_step2, index, here, next, contracting, excitation));
         }
         before = here;
         here = next;
@@ -64,7 +64,7 @@ fn standing(chain: Chain, inv_step2: f32, contracting: bool, excitation: Excitat
         let by_node = stored_by_node(chain, inv_step2, touching, index, before, here, next);
         sum.stored.strain = sum.stored.strain + by_node;
         if index + 1u < chain.node_count {
-            sum.stored = together(sum.stored, stored_by_segment(chain, index, here, next, contracting, excitation));
+            sum.stored = together(sum.stored, stored_by_segment(chain, inv_step2, index, here, next, contracting, excitation));
         }
         before = here;
         here = next;
@@ -98,6 +98,7 @@ fn stored_by_node(
 // What the segment after a node stores, given where its ends are.
 fn stored_by_segment(
     chain: Chain,
+    inv_step2: f32,
     index: u32,
     a: Placed,
     b: Placed,
@@ -109,7 +110,7 @@ fn stored_by_segment(
     var rest_row = load_rest_row(rest_row_of(chain, index));
     var excited = excitation;
     excited.prev_stretch = node_at(row, NODE_PREV_FIBRE_STRETCH);
-    let reference = reference_of(chain, index, is_tied(chain));
+    let reference = reference_of(chain, index, is_tied(chain), inv_step2);
     return segment_potential(placed_section(a, row), placed_section(b, next), &rest_row, reference, contracting, excited);
 }
 

@@ -77,7 +77,9 @@ const REST_CHORD_NEXT: u32 = 86u;
 const REST_CHORD_JOINT: u32 = 89u;
 const REST_UNFOLDS: u32 = 90u;
 const REST_SLIDES_IN_BED: u32 = 91u;
-const REST_ENTRIES: u32 = 92u;
+const REST_STRAIN_TIME2: u32 = 92u;
+const REST_LEAST_COUNTED: u32 = 93u;
+const REST_ENTRIES: u32 = 94u;
 
 // Entries of a node row, one a node, of the state.
 const NODE_PLACE: u32 = 0u;

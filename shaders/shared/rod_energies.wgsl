@@ -4,6 +4,10 @@
 // The least 1 + Re p, of a segment that is all but a whole turn round.
 const LEAST_COSINE: f32 = 1.0e-3;
 
+// Of how many units in the last place of a segment's stiffness by strain its inertia over h̃² is made up at least: what is
+// stiffer for its step is counted as stiff as that.
+const RESOLVED: f32 = 16.0;
+
 // The least |Γ|² with which a pressed segment's stiffness against shear is taken.
 const LEAST_SLOPE2: f32 = 0.01;
 
@@ -31,12 +35,19 @@ struct Reference {
     scale: f32,
     // The length that a muscle's activation leaves of it.
     length_left: f32,
+    // The share of its stiffness by strain that is counted.
+    counted: f32,
+}
+
+// The most stiffness by strain over inertia (1/s²) that a step resolves.
+fn most_stiffness(inv_step2: f32) -> f32 {
+    return inv_step2 / (RESOLVED * EPSILON);
 }
 
 // Shorter along w by a factor, and as much thicker as keeps the volume.
 fn shortened(reference: Reference, by: f32) -> Reference {
     let strain = vec3<f32>(reference.strain.xy, reference.strain.z * by);
-    return Reference(strain, reference.darboux, reference.scale * (1.0 / sqrt(by)), by);
+    return Reference(strain, reference.darboux, reference.scale * (1.0 / sqrt(by)), by, reference.counted);
 }
 
 // What a segment adds to the system of its two nodes.
@@ -104,23 +115,42 @@ fn residuals(strain: SegmentStrain, row: ptr<function, RestRow>, reference: Refe
     let s = strain.scale;
     let s2 = s * s;
     let s3 = s2 * s;
-    let volume = (*row)[REST_VOLUME];
     let stretch = (*row)[REST_STRETCH];
     let swelling = volume_residual(s2 * gamma.z, stretch).x;
-    let shear = shear_stiffness(row, reference);
+    let stiffness = stiffness_of(row, reference);
     return array<vec2<f32>, 12>(
-        vec2<f32>(gamma.z - reference.strain.z, (*row)[REST_AXIAL]),
-        vec2<f32>(gamma.x - reference.strain.x, shear),
-        vec2<f32>(gamma.y - reference.strain.y, shear),
-        vec2<f32>(lateral_residual(s, reference).x, (*row)[REST_LATERAL]),
-        vec2<f32>(strain.scale_difference, (*row)[REST_SCALE_DIFFERENCE]),
+        vec2<f32>(gamma.z - reference.strain.z, stiffness.axial),
+        vec2<f32>(gamma.x - reference.strain.x, stiffness.shear),
+        vec2<f32>(gamma.y - reference.strain.y, stiffness.shear),
+        vec2<f32>(lateral_residual(s, reference).x, stiffness.lateral),
+        vec2<f32>(strain.scale_difference, stiffness.difference),
         vec2<f32>(s * omega.x - reference.darboux.x, (*row)[REST_BEND_U]),
         vec2<f32>(s * omega.y - reference.darboux.y, (*row)[REST_BEND_V]),
         vec2<f32>(s * omega.z - reference.darboux.z, (*row)[REST_TORSION]),
-        vec2<f32>(swelling, larger(volume, 0.0)),
+        vec2<f32>(swelling, larger(stiffness.volume, 0.0)),
         vec2<f32>(s3 * omega.x - reference.darboux.x, (*row)[REST_VOLUME_BEND_U]),
         vec2<f32>(s3 * omega.y - reference.darboux.y, (*row)[REST_VOLUME_BEND_V]),
-        vec2<f32>(gamma.z - s * stretch, larger(-volume, 0.0)),
+        vec2<f32>(gamma.z - s * stretch, larger(-stiffness.volume, 0.0)),
+    );
+}
+
+// The stiffnesses (J) of a segment by its strains, as far as they are counted.
+struct Stiffness {
+    axial: f32,
+    shear: f32,
+    lateral: f32,
+    difference: f32,
+    volume: f32,
+}
+
+fn stiffness_of(row: ptr<function, RestRow>, reference: Reference) -> Stiffness {
+    let counted = reference.counted;
+    return Stiffness(
+        (*row)[REST_AXIAL] * counted,
+        shear_stiffness(row, reference) * counted,
+        (*row)[REST_LATERAL] * counted,
+        (*row)[REST_SCALE_DIFFERENCE] * counted,
+        (*row)[REST_VOLUME] * counted,
     );
 }
 
@@ -229,9 +259,10 @@ fn elastic_terms(
     let s2 = s * s;
 
     // (11) and (18): force and stiffness by Γ, both by Γ_w and s.
-    let shear = shear_stiffness(row, reference);
-    let volume = larger((*row)[REST_VOLUME], 0.0);
-    let likeness = larger(-(*row)[REST_VOLUME], 0.0);
+    let stiffness = stiffness_of(row, reference);
+    let shear = stiffness.shear;
+    let volume = larger(stiffness.volume, 0.0);
+    let likeness = larger(-stiffness.volume, 0.0);
     let rest_stretch = (*row)[REST_STRETCH];
     let swelling = volume_residual(s2 * gw, rest_stretch);
     let swelling_rate = swelling.y;
@@ -239,8 +270,8 @@ fn elastic_terms(
     let volume_stiffness = volume * swelling_rate * swelling_rate;
     let likeness_force = likeness * (gw - s * rest_stretch);
     let likeness_by_scale = likeness * rest_stretch;
-    let axial_stiffness = (*row)[REST_AXIAL] + volume_stiffness * (s2 * s2) + likeness;
-    let tension = (*row)[REST_AXIAL] * (gw - reference.strain.z) + s2 * volume_force + likeness_force;
+    let axial_stiffness = stiffness.axial + volume_stiffness * (s2 * s2) + likeness;
+    let tension = stiffness.axial * (gw - reference.strain.z) + s2 * volume_force + likeness_force;
     let across_u = shear * (gu - reference.strain.x);
     let across_v = shear * (gv - reference.strain.y);
     let pull = axes * vec3<f32>(across_u, across_v, tension);
@@ -281,11 +312,9 @@ fn elastic_terms(
     );
 
     // By s: (12), (14), (18), (19), (20); by Δ: (12), (13).
-    let lateral = (*row)[REST_LATERAL];
-    let difference = (*row)[REST_SCALE_DIFFERENCE];
     let three_s2 = 3.0 * s2;
     let broadening = lateral_residual(s, reference);
-    let lateral_force = lateral * broadening.y;
+    let lateral_force = stiffness.lateral * broadening.y;
     let scale_force = lateral_force * broadening.x + volume_by_scale * volume_force
         - rest_stretch * likeness_force
         + dot(darboux, moment)
@@ -306,7 +335,7 @@ fn elastic_terms(
     let torque_a = couple - twisted - moment_world;
     let torque_b = couple + twisted + moment_world;
     let half_scale_force = 0.5 * scale_force;
-    let difference_force = difference * measured.scale_difference;
+    let difference_force = stiffness.difference * measured.scale_difference;
     let scale_a = half_scale_force - difference_force;
     let scale_b = half_scale_force + difference_force;
     (*terms).gradient_a = Vec7(-force.x, -force.y, -force.z, scale_a, torque_a.x, torque_a.y, torque_a.z);
@@ -390,9 +419,9 @@ fn elastic_terms(
         (*terms).block_ab[4u + i][3] = scale_torque_a[i];
         (*terms).block_ab[3][4u + i] = scale_torque_b[i];
     }
-    (*terms).block_aa[3][3] = quarter_scale + difference;
-    (*terms).block_bb[3][3] = quarter_scale + difference;
-    (*terms).block_ab[3][3] = quarter_scale - difference;
+    (*terms).block_aa[3][3] = quarter_scale + stiffness.difference;
+    (*terms).block_bb[3][3] = quarter_scale + stiffness.difference;
+    (*terms).block_ab[3][3] = quarter_scale - stiffness.difference;
 }
 
 // `m [t]×`: row by row, the row × t.

@@ -12,7 +12,7 @@ use super::group::{Group, has_planes};
 use super::holds::Placed;
 use super::lanes::{Lane, Lanes};
 use super::node_terms::{contact_potential, inertia_potential, surface_potential};
-use super::rod_energies::{Reference, Stored, segment_potential};
+use super::rod_energies::{Reference, Stored, most_stiffness, segment_potential};
 use crate::layout::{node, rest};
 
 /// How a chain stands against the substep's start.
@@ -48,6 +48,7 @@ where
     L::Scalar: Into<f64>,
 {
     let touching = has_planes(group.inputs);
+    let most = most_stiffness(lanes, group.rest.row(0), inv_step2, lanes.epsilon());
     let mut stored = Stored { strain: lanes.splat(0.0), turn: lanes.splat(0.0) };
     let mut before = Placed::start(lanes, group, 0);
     let mut here = before;
@@ -56,7 +57,7 @@ where
         let by_node = stored_by_node(lanes, group, inv_step2, touching, index, [&before, &here, &next]);
         stored.strain = stored.strain + by_node;
         if index + 1 < group.rest.node_count {
-            stored = stored.with(stored_by_segment(lanes, group, index, [&here, &next], excitation));
+            stored = stored.with(stored_by_segment(lanes, group, index, [&here, &next], most, excitation));
         }
         before = here;
         here = next;
@@ -76,6 +77,7 @@ where
     L::Scalar: Into<f64>,
 {
     let touching = has_planes(group.inputs);
+    let most = most_stiffness(lanes, group.rest.row(0), inv_step2, lanes.epsilon());
     let zero = lanes.splat(0.0);
     let mut sum = Standing { stored: Stored { strain: zero, turn: zero }, past: zero, gained: zero, motion: zero };
     let mut before = Placed::now(lanes, group.row(0));
@@ -91,7 +93,7 @@ where
         let by_node = stored_by_node(lanes, group, inv_step2, touching, index, [&before, &here, &next]);
         sum.stored.strain = sum.stored.strain + by_node;
         if index + 1 < group.rest.node_count {
-            sum.stored = sum.stored.with(stored_by_segment(lanes, group, index, [&here, &next], excitation));
+            sum.stored = sum.stored.with(stored_by_segment(lanes, group, index, [&here, &next], most, excitation));
         }
         before = here;
         here = next;
@@ -129,11 +131,12 @@ fn stored_by_segment<L: Lanes>(
     group: &Group<L::Scalar>,
     index: usize,
     [a, b]: [&Placed<L::V>; 2],
+    most: Option<L::V>,
     excitation: Option<Excitation<L::V>>,
 ) -> Stored<L::V> {
     let (row, next) = (group.row(index), group.row(index + 1));
     let sections = [a.section(lanes, row), b.section(lanes, next)];
-    let reference = Reference::of(lanes, group, index);
+    let reference = Reference::of(lanes, group, index, most);
     match excitation {
         None => segment_potential(lanes, sections, group.rest.row(index), reference, None),
         Some(mut excitation) => {

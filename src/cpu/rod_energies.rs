@@ -67,6 +67,14 @@ pub const UNKNOWNS: usize = 7;
 /// The least 1 + Re p, of a segment that is all but a whole turn round.
 pub const LEAST_COSINE: f32 = 1.0e-3;
 
+/// Of how many units in the last place of a segment's stiffness by strain its inertia over h̃² is made up at least: what is
+/// stiffer for its step is counted as stiff as that ([`most_stiffness`]).
+///
+/// Else the sum of both on the system's diagonal would have little left of the inertia, and a pendulum of E = 10¹² Pa in steps of
+/// 1/60 s swings 4 % too fast. Its own weight stretches a segment by some 10⁻⁶ more for that; what its fibres pull with, by no
+/// more than a thousandth ([`rest::LEAST_COUNTED`]).
+pub const RESOLVED: f32 = 16.0;
+
 /// The least |Γ|² with which a pressed segment's stiffness against shear is taken.
 pub const LEAST_SLOPE2: f32 = 0.01;
 
@@ -114,17 +122,31 @@ pub struct Reference<V> {
     pub scale: V,
     /// The length that a muscle's activation leaves of it, where one may.
     pub length_left: Option<V>,
+    /// The share of its stiffness by strain that is counted, where that may not be all ([`RESOLVED`]).
+    pub counted: Option<V>,
 }
 
 impl<V: Lane> Reference<V> {
-    /// That of a segment: as built, or as [`fascia`](super::fascia) has it.
+    /// That of a segment: as built, or as [`fascia`](super::fascia) has it; `most` is its chain's [`most_stiffness`].
     #[inline(always)]
-    pub fn of<L: Lanes<V = V>>(lanes: L, group: &Group<L::Scalar>, segment: usize) -> Self {
-        if group.rest.has_fascia {
+    pub fn of<L: Lanes<V = V>>(lanes: L, group: &Group<L::Scalar>, segment: usize, most: Option<V>) -> Self {
+        let rest_row = group.rest.row(segment);
+        let reference = if group.rest.has_fascia {
             Self::followed(lanes, group.row(segment))
         } else {
-            Self::built(lanes, group.rest.row(segment))
-        }
+            Self::built(lanes, rest_row)
+        };
+        reference.counted(lanes, rest_row, most)
+    }
+
+    /// Of a segment no stiffer than its step resolves.
+    #[inline(always)]
+    pub fn counted<L: Lanes<V = V>>(self, lanes: L, row: &[Entry<L::Scalar>], most: Option<V>) -> Self {
+        let share = |most: V| {
+            let share = most * lanes.at(row, rest::STRAIN_TIME2);
+            share.max(lanes.at(row, rest::LEAST_COUNTED)).min(lanes.splat(1.0))
+        };
+        Self { counted: most.map(share), ..self }
     }
 
     /// As fascia has it in this substep; from the segment's node row.
@@ -135,6 +157,7 @@ impl<V: Lane> Reference<V> {
             darboux: V3::load(lanes, row, node::REFERENCE_DARBOUX),
             scale: lanes.at(row, node::REFERENCE_SCALE),
             length_left: None,
+            counted: None,
         }
     }
 
@@ -146,6 +169,7 @@ impl<V: Lane> Reference<V> {
             darboux: V3::load(lanes, row, rest::DARBOUX),
             scale: lanes.at(row, rest::SCALE),
             length_left: None,
+            counted: None,
         }
     }
 
@@ -261,15 +285,15 @@ pub fn residuals<L: Lanes>(
     let [ou, ov, ow] = strain.darboux.0;
     let (s, s2) = (strain.scale, strain.scale * strain.scale);
     let s3 = s2 * s;
-    let (zero, volume, stretch) = (lanes.splat(0.0), lanes.at(row, rest::VOLUME), lanes.at(row, rest::STRETCH));
+    let (zero, stretch) = (lanes.splat(0.0), lanes.at(row, rest::STRETCH));
     let (swelling, _) = volume_residual(lanes, s2 * gw, stretch);
-    let shear = shear_stiffness(lanes, row, reference);
+    let Stiffness { axial, shear, lateral, difference, volume } = Stiffness::of(lanes, row, reference);
     [
-        (gw - reference.strain.0[2], lanes.at(row, rest::AXIAL)),
+        (gw - reference.strain.0[2], axial),
         (gu - reference.strain.0[0], shear),
         (gv - reference.strain.0[1], shear),
-        (lateral_residual(lanes, s, reference).0, lanes.at(row, rest::LATERAL)),
-        (strain.scale_difference, lanes.at(row, rest::SCALE_DIFFERENCE)),
+        (lateral_residual(lanes, s, reference).0, lateral),
+        (strain.scale_difference, difference),
         (s * ou - reference.darboux.0[0], lanes.at(row, rest::BEND_U)),
         (s * ov - reference.darboux.0[1], lanes.at(row, rest::BEND_V)),
         (s * ow - reference.darboux.0[2], lanes.at(row, rest::TORSION)),
@@ -278,6 +302,45 @@ pub fn residuals<L: Lanes>(
         (s3 * ov - reference.darboux.0[1], lanes.at(row, rest::VOLUME_BEND_V)),
         (gw - s * stretch, (-volume).max(zero)),
     ]
+}
+
+/// The most stiffness by strain over inertia (1/s²) that a step resolves; `None` where no chain has more. `first` is the first
+/// node's rest row, `unit` that in the last place of 1.
+#[inline(always)]
+pub fn most_stiffness<L: Lanes>(lanes: L, first: &[Entry<L::Scalar>], inv_step2: L::V, unit: L::V) -> Option<L::V> {
+    let most = inv_step2 / (lanes.splat(RESOLVED) * unit);
+    let stiffer = most.where_less(lanes.at(first, rest::FASTEST2), lanes.splat(1.0), lanes.splat(0.0));
+    lanes.any(stiffer).then_some(most)
+}
+
+/// The stiffnesses (J) of a segment by its strains, as far as they are counted.
+struct Stiffness<V> {
+    axial: V,
+    shear: V,
+    lateral: V,
+    difference: V,
+    volume: V,
+}
+
+impl<V: Lane> Stiffness<V> {
+    #[inline(always)]
+    fn of<L: Lanes<V = V>>(lanes: L, row: &[Entry<L::Scalar>], reference: &Reference<V>) -> Self {
+        let whole = Self {
+            axial: lanes.at(row, rest::AXIAL),
+            shear: shear_stiffness(lanes, row, reference),
+            lateral: lanes.at(row, rest::LATERAL),
+            difference: lanes.at(row, rest::SCALE_DIFFERENCE),
+            volume: lanes.at(row, rest::VOLUME),
+        };
+        let Some(counted) = reference.counted else { return whole };
+        Self {
+            axial: whole.axial * counted,
+            shear: whole.shear * counted,
+            lateral: whole.lateral * counted,
+            difference: whole.difference * counted,
+            volume: whole.volume * counted,
+        }
+    }
 }
 
 /// The stiffness (J) of (11) by Γ_u and Γ_v. Where activation has left β of the reference, what it took pulls along the path,
@@ -396,16 +459,16 @@ fn elastic_terms<L: Lanes>(
     let s2 = s * s;
 
     // (11) and (18): force and stiffness by Γ, both by Γ_w and s.
-    let shear = shear_stiffness(lanes, row, reference);
-    let (volume, likeness) = (lanes.at(row, rest::VOLUME).max(zero), (-lanes.at(row, rest::VOLUME)).max(zero));
+    let Stiffness { axial, shear, lateral, difference, volume } = Stiffness::of(lanes, row, reference);
+    let (volume, likeness) = (volume.max(zero), (-volume).max(zero));
     let rest_stretch = lanes.at(row, rest::STRETCH);
     let (swelling, swelling_rate) = volume_residual(lanes, s2 * gw, rest_stretch);
     let volume_force = volume * swelling_rate * swelling;
     let volume_stiffness = volume * swelling_rate * swelling_rate;
     let likeness_force = likeness * (gw - s * rest_stretch);
     let likeness_by_scale = likeness * rest_stretch;
-    let axial_stiffness = lanes.at(row, rest::AXIAL) + volume_stiffness * (s2 * s2) + likeness;
-    let tension = lanes.at(row, rest::AXIAL) * (gw - reference.strain.0[2]) + s2 * volume_force + likeness_force;
+    let axial_stiffness = axial + volume_stiffness * (s2 * s2) + likeness;
+    let tension = axial * (gw - reference.strain.0[2]) + s2 * volume_force + likeness_force;
     let across_u = shear * (gu - reference.strain.0[0]);
     let across_v = shear * (gv - reference.strain.0[1]);
     let pull = to_world(&axes, V3([across_u, across_v, tension]));
@@ -440,7 +503,6 @@ fn elastic_terms<L: Lanes>(
     ]);
 
     // By s: (12), (14), (18), (19), (20); by Δ: (12), (13).
-    let (lateral, difference) = (lanes.at(row, rest::LATERAL), lanes.at(row, rest::SCALE_DIFFERENCE));
     let three_s2 = three * s2;
     let (broadening, broadening_rate) = lateral_residual(lanes, s, reference);
     let lateral_force = lateral * broadening_rate;

@@ -25,7 +25,7 @@ use super::math::{Quaternion, V3};
 use super::node_terms::{add_contact, add_inertia, add_surface_bending};
 use super::potential::{rounding, standing};
 use super::predict::SCALE_LIMIT;
-use super::rod_energies::{Reference, Section, SegmentTerms, UNKNOWNS, Vec7, segment_terms};
+use super::rod_energies::{Reference, Section, SegmentTerms, UNKNOWNS, Vec7, most_stiffness, segment_terms};
 use crate::layout::{chain, node, rest, scratch};
 use crate::step::StepParams;
 
@@ -145,7 +145,9 @@ where
     let kept = left.where_less(reached.motion, kept, one);
     lanes.store(astray.where_less(half, one, kept), &mut group.chains[chain::CALM]);
     lanes.store(rough.max(lanes.load(&group.chains[chain::ROUGH])), &mut group.chains[chain::ROUGH]);
-    let elastic_alone = !(CONTRACTING || has_planes(group.inputs));
+    // What is stiffer than its step resolves hangs on the step.
+    let stiff = most_stiffness(lanes, group.rest.row(0), inv_step2, lanes.epsilon()).is_some();
+    let elastic_alone = !(CONTRACTING || stiff || has_planes(group.inputs));
     let potential = if elastic_alone { reached.stored.whole() } else { -one };
     // What slides, or turns with the path, will be held elsewhere.
     let potential = half.where_less(turning(lanes, group), -one, potential);
@@ -233,6 +235,7 @@ where
     let touching = has_planes(group.inputs);
     let string_share = if again.is_some() { lanes.splat(1.0) } else { zero };
     let least_pivot = lanes.splat(LEAST_PIVOT / f32::EPSILON) * lanes.epsilon();
+    let most = most_stiffness(lanes, group.rest.row(0), inv_step2, lanes.epsilon());
 
     let mut block = [[zero; UNKNOWNS]; UNKNOWNS];
     let mut rhs = [zero; UNKNOWNS];
@@ -249,7 +252,7 @@ where
             if let Some(excitation) = &mut excitation {
                 excitation.prev_stretch = lanes.load(&group.row(index)[node::PREV_FIBRE_STRETCH]);
             }
-            let reference = Reference::of(lanes, group, index);
+            let reference = Reference::of(lanes, group, index, most);
             terms = segment_terms(lanes, [here, next], rest_row, reference, excitation.as_ref(), string_share);
             unrolled!(for i in 0..7 {
                 rhs[i] = rhs[i] - terms.gradient_a[i];

@@ -261,6 +261,7 @@ fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpe
     if rod.fascia > 0.0 && !bones_along.is_empty() {
         tie(group, lane, rod);
     }
+    count_stiffness(&mut group.rows, lane, &lengths);
     for (entry, value) in rounding(&group.rows, lane, &lengths)
         .into_iter()
         .chain([(rest::LENGTH, rest_length), (rest::WEIGHT_STRETCH, weight_stretch(&group.rows, lane, count))])
@@ -346,6 +347,24 @@ fn segment_entries(moduli: &Moduli, s: &Section, length: f64, a: &Pose, b: &Pose
         (rest::VOLUME_BEND_U, moduli.volume_bending_modulus * s.second_moment_u * length),
         (rest::VOLUME_BEND_V, moduli.volume_bending_modulus * s.second_moment_v * length),
     ]
+}
+
+/// How many times stiffer than its fibres pull a segment is counted at least.
+const STIFFER_THAN_FIBRES: f64 = 1000.0;
+
+/// See [`rest::STRAIN_TIME2`] and [`rest::LEAST_COUNTED`].
+fn count_stiffness(rows: &mut [Entry<f32>], lane: usize, lengths: &[f64]) {
+    for (j, length) in lengths.iter().enumerate() {
+        let at = |node: usize, entry: usize| f64::from(rows[node * rest::ENTRIES + entry][lane]).abs();
+        let stiffness: f64 = [rest::AXIAL, rest::SHEAR, rest::VOLUME].map(|entry| at(j, entry)).iter().sum();
+        let time2 = length * length * at(j, rest::MASS).min(at(j + 1, rest::MASS)) / stiffness;
+        let pull =
+            at(j, rest::ACTIVE) * (1.0 + at(j, rest::PASSIVE)) + at(j, rest::SERIES) + at(j, rest::FIBRE_STIFFNESS);
+        let least = (STIFFER_THAN_FIBRES * pull / stiffness).min(1.0);
+        let row = &mut rows[j * rest::ENTRIES..][..rest::ENTRIES];
+        row[rest::STRAIN_TIME2][lane] = time2 as f32;
+        row[rest::LEAST_COUNTED][lane] = least as f32;
+    }
 }
 
 /// What rounding is worth to a chain, see [`rest::STRAIN_ROUNDING`]. Places count from the chain's origin, so that what

@@ -5,7 +5,7 @@ use glam::DVec3;
 use super::{Flesh, FleshState};
 use crate::cpu::fibres::Excitation;
 use crate::cpu::lanes::{LANES, Lanes, OneF64};
-use crate::cpu::rod_energies::{Reference, Section, SegmentTerms, measure, segment_terms};
+use crate::cpu::rod_energies::{Reference, Section, SegmentTerms, measure, most_stiffness, segment_terms};
 use crate::layout::{chain, input, node, rest};
 
 /// What a muscle does.
@@ -30,8 +30,15 @@ pub struct MuscleState {
 }
 
 impl FleshState {
-    /// Gradient and blocks of a segment's energy in f64, for forces and balances; `substep` (s) is the last one.
-    pub(crate) fn segment_terms(&self, flesh: &Flesh, chain: usize, segment: usize, substep: f64) -> SegmentTerms<f64> {
+    /// Gradient and blocks of a segment's energy in f64, for forces and balances; `substep` is h, the last one (s), and `step`
+    /// its h̃.
+    pub(crate) fn segment_terms(
+        &self,
+        flesh: &Flesh,
+        chain: usize,
+        segment: usize,
+        [substep, step]: [f64; 2],
+    ) -> SegmentTerms<f64> {
         let info = &flesh.chains()[chain];
         let (state, lanes) = (&self.groups[info.group], OneF64(info.lane));
         let wide =
@@ -44,21 +51,24 @@ impl FleshState {
             prev_stretch: lanes.at(&a, node::PREV_FIBRE_STRETCH),
             inv_step: if substep > 0.0 { 1.0 / substep } else { 0.0 },
         };
-        let rest_row = wide(flesh.groups()[info.group].row(segment));
+        let [first, rest_row] = [0, segment].map(|segment| wide(flesh.groups()[info.group].row(segment)));
+        // As the solve in f32 counts it.
+        let unit = lanes.splat(f32::EPSILON);
+        let most = if step > 0.0 { most_stiffness(lanes, &first, 1.0 / (step * step), unit) } else { None };
         let followed = flesh.groups()[info.group].has_fascia;
         let reference = if followed { Reference::followed(lanes, &a) } else { Reference::built(lanes, &rest_row) };
         segment_terms(
             lanes,
             [Section::load(lanes, &a), Section::load(lanes, &b)],
             &rest_row,
-            reference,
+            reference.counted(lanes, &rest_row, most),
             Some(&excitation),
             lanes.splat(0.0),
         )
     }
 
-    /// What a chain does as a muscle; `substep` (s) is the last one.
-    pub(crate) fn muscle(&self, flesh: &Flesh, chain: usize, substep: f64) -> MuscleState {
+    /// What a chain does as a muscle; `steps` are those of [`Self::segment_terms`].
+    pub(crate) fn muscle(&self, flesh: &Flesh, chain: usize, steps: [f64; 2]) -> MuscleState {
         let info = &flesh.chains()[chain];
         let lanes = OneF64(info.lane);
         let nodes = &self.groups[info.group].nodes;
@@ -82,7 +92,7 @@ impl FleshState {
             state.length += length;
             rest_length += 1.0 / inv_length;
             state.volume += area * strain.scale * strain.scale * strain.strain.0[2] / inv_length;
-            let terms = self.segment_terms(flesh, chain, segment, substep);
+            let terms = self.segment_terms(flesh, chain, segment, steps);
             let pull = |gradient: [f64; 7]| DVec3::new(gradient[0], gradient[1], gradient[2]);
             let force = pull(terms.gradient_b);
             state.tension += force.dot(slope.normalize_or_zero()) / (last + 1) as f64;

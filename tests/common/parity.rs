@@ -263,6 +263,12 @@ pub fn scenes() -> Vec<Scene> {
     scene.config.integrator = Integrator::SecondOrder;
     scenes.push(scene);
 
+    let unresolved = Material { youngs_modulus: 1.0e12, ..soft() };
+    let pinned = hung(rods(DVec3::ZERO, x, 0.02, &[10, 4], unresolved), 0, 0, Holds::PIN);
+    let mut scene = Scene::new("stiffer than resolved", &pinned, still_bone);
+    scene.config.substeps = 1;
+    scenes.push(scene);
+
     let mut stiff = soft();
     stiff.overrides.surface_bending = Some(1.0e5);
     stiff.overrides.volume_bending_modulus = Some(1.0e5);

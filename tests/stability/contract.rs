@@ -6,7 +6,7 @@ use sinew::cpu::group::{Group, GroupRest};
 use sinew::cpu::lanes::{Entry, LANES, Lanes, OneF32, OneF64};
 use sinew::cpu::math::{Quaternion, V3};
 use sinew::cpu::potential::{rounding, standing};
-use sinew::cpu::rod_energies::{Reference, Section, segment_potential};
+use sinew::cpu::rod_energies::{Reference, Section, most_stiffness, segment_potential};
 use sinew::flesh::{Flesh, Holds, RodSpec};
 use sinew::layout::{POSE, chain, input, node, rest};
 use sinew::step::{Integrator, Stage, StepConfig, StepParams};
@@ -78,14 +78,16 @@ impl Sum {
 }
 
 /// Π (J) of a lane's chain with its nodes `at` some places, each with how far it has moved (m), written anew: ½m|x − x̂|²/h̃²
-/// and so on, and what segments, fascia, the surface's bends (15), contacts and friction store.
-fn potential(group: &Group<'_, f64>, lane: usize, params: &StepParams, at: &[(Section<f64>, DVec3)]) -> Sum {
+/// and so on, and what segments, fascia, the surface's bends (15), contacts and friction store. `unit` is that in the last place
+/// of 1 where it was solved.
+fn potential(group: &Group<'_, f64>, lane: usize, params: &StepParams, unit: f64, at: &[(Section<f64>, DVec3)]) -> Sum {
     let lanes = OneF64(lane);
     let read = |index: usize, entry: usize| group.row(index)[entry][lane];
     let vector = |index: usize, entry: usize| DVec3::from_array(std::array::from_fn(|k| read(index, entry + k)));
     let quaternion =
         |index: usize, entry: usize| glam::DQuat::from_array(std::array::from_fn(|k| read(index, entry + k)));
     let inv_step2 = inv_step2(group, params, lane);
+    let most = most_stiffness(lanes, group.rest.row(0), inv_step2, unit);
     let mut sum = Sum::default();
     for (index, (section, moved)) in at.iter().enumerate() {
         let of = |entry: usize| group.rest.row(index)[entry][lane];
@@ -134,7 +136,7 @@ fn potential(group: &Group<'_, f64>, lane: usize, params: &StepParams, at: &[(Se
             lanes,
             [pair[0].0, pair[1].0],
             group.rest.row(index),
-            Reference::of(lanes, group, index),
+            Reference::of(lanes, group, index, most),
             excitation,
         );
         sum.add(stored.strain);
@@ -208,6 +210,7 @@ where
     L: Lanes<Scalar = T>,
     L::V: Into<f64>,
 {
+    let unit: f64 = of(0).epsilon().into();
     let segments = 1 + (random.bits() % 6) as usize;
     let (flesh, bones) = random_rods(random, segments);
     let mut staged = Staged::new(&flesh, &bones, to(&flesh));
@@ -276,7 +279,7 @@ where
             if stage != Stage::SolveRods {
                 let start = |lane: usize| {
                     let at = sections(&there, lane, true);
-                    (potential(&there, lane, params, &at), on_edge(&at))
+                    (potential(&there, lane, params, unit, &at), on_edge(&at))
                 };
                 before = (0..LANES).map(start).collect();
                 return;
@@ -288,7 +291,7 @@ where
                     found.on_edge += 1;
                     continue;
                 }
-                let now = potential(&there, lane, params, &at);
+                let now = potential(&there, lane, params, unit, &at);
                 // A projection onto a guide rounds a few times, and is done at every step.
                 let allowed = allowed[lane] + 8.0 * of(lane).epsilon().into() * before.guided;
                 let risen = (now.value - before.value) / allowed.max(1.0e-13 * before.gross);
