@@ -59,8 +59,9 @@ enum BackendArgument {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let event_loop = winit::event_loop::EventLoop::new()?;
     let mut app = app::App::new(Arguments::parse());
+    let event_loop = winit::event_loop::EventLoop::new()
+        .map_err(|error| format!("no window can be opened ({error}); without a display, run it under xvfb-run"))?;
     event_loop.run_app(&mut app)?;
     app.outcome()
 }
