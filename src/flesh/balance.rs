@@ -29,6 +29,8 @@ pub(super) fn balance(group: &mut GroupRest<f32>, lane: usize, poses: &[Pose], g
         for entry in [rest::VOLUME, rest::VOLUME_BEND_U, rest::VOLUME_BEND_V, rest::FREE_SCALE, rest::ACTIVE] {
             row[entry] = [0.0; LANES];
         }
+        // However long the step.
+        row[rest::LEAST_COUNTED] = [1.0; LANES];
     }
     stiff.held.fill(true);
     stiff.has_surface_bending = false;
