@@ -97,6 +97,7 @@ fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
         stored = stored_at_start(chain, inv_step * inv_step, contracting, excitation_of(chain));
     }
     set_chain(chain.chain, CHAIN_START_POTENTIAL, stored);
+    set_chain(chain.chain, CHAIN_ACTIVATION, input_at(chain.input, INPUT_ACTIVATION));
     set_chain(chain.chain, CHAIN_ROUGH, 0.0);
     set_chain(chain.chain, CHAIN_CALM, 1.0);
 }

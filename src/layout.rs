@@ -382,8 +382,10 @@ pub mod chain {
     pub const UNWELL: usize = HISTORY + 6;
     /// How often the chain was laid anew.
     pub const RESETS: usize = HISTORY + 7;
+    /// Activation in the last substep.
+    pub const ACTIVATION: usize = HISTORY + 8;
     /// How many entries a row has.
-    pub const ENTRIES: usize = HISTORY + 8;
+    pub const ENTRIES: usize = HISTORY + 9;
 }
 
 /// Entries of the scratch row of a node in `solve_rods`: the block factor.

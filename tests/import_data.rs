@@ -1,6 +1,7 @@
 //! Imports every file of the shared data folder: malformed ones for robustness, characters for exactness.
 #![cfg(feature = "gltf")]
 
+mod common;
 #[path = "import_support/reference.rs"]
 mod reference;
 
@@ -10,6 +11,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use common::data;
 use glam::{Affine3A, DVec3, Mat3A, Vec3};
 use reference::Reference;
 use serde_json::Value;
@@ -42,15 +44,6 @@ static ALLOCATOR: Counting = Counting;
 
 /// One test at a time, so that peaks belong to the file being read.
 static TURN: Mutex<()> = Mutex::new(());
-
-fn data(folder: &str) -> Option<PathBuf> {
-    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data")).join(folder);
-    if !path.is_dir() {
-        println!("skipped: {} is not there", path.display());
-        return None;
-    }
-    Some(path)
-}
 
 /// All glTF files below a folder, sorted.
 fn files(folder: &Path) -> Vec<PathBuf> {

@@ -178,6 +178,37 @@ fn muscles_contract_alike() {
     assert!(moved > 0.05, "nothing contracts");
 }
 
+/// What a muscle says of itself is the same from either backend, to 10⁻⁴ of its largest force.
+#[test]
+fn muscles_say_the_same_of_themselves() {
+    let scene = contracting();
+    let Some(gpu) = common::gpu_physics() else { return };
+    let states = [Physics::default(), gpu].map(|mut physics| {
+        let handles = scene.fill(&mut physics);
+        for step in 1..=20 {
+            scene.pose(&mut physics, &handles, step);
+            physics.step_flesh(DT).unwrap();
+        }
+        physics.finish().unwrap();
+        let chains = scene.flesh[0].0.chains().len();
+        (0..chains).map(|chain| physics.muscle(handles[0], chain).unwrap()).collect::<Vec<_>>()
+    });
+    let [on_cpu, on_gpu] = &states;
+    let most = on_cpu.iter().map(|muscle| muscle.tension.abs()).fold(0.0, f64::max);
+    assert!(most > 1.0 && on_cpu.iter().any(|muscle| muscle.activation > 0.5), "nothing pulls");
+    for (a, b) in on_cpu.iter().zip(on_gpu) {
+        let forces = (a.origin_force.distance(b.origin_force)).max(a.insertion_force.distance(b.insertion_force));
+        let off = forces.max((a.tension - b.tension).abs()) / most;
+        println!("activation {:.3}, {:.2} N: {off:.1e} of the largest tension apart", a.activation, a.tension);
+        assert_eq!(a.activation, b.activation);
+        assert!(
+            off <= 1.0e-4
+                && (a.stretch - b.stretch).abs() <= 1.0e-4
+                && (a.volume_ratio - b.volume_ratio).abs() <= 1.0e-4
+        );
+    }
+}
+
 /// The cantilever's tip over its length, from the elastica of Γ = 1, 5 and 20, and the bar.
 const ELASTICA: [(f64, [f64; 2], f64); 3] = [
     (1.0, [0.9912463953, -0.1234714020], 2.0e-4),

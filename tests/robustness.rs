@@ -130,7 +130,7 @@ fn error_of(change: impl Fn(&mut RodSpec)) -> BuildError {
 #[test]
 fn build_errors_name_the_rod_and_the_field() {
     type Change = fn(&mut RodSpec);
-    let cases: [(&str, Change); 22] = [
+    let cases: [(&str, Change); 23] = [
         ("material.youngs_modulus", |r| r.material.youngs_modulus = f64::NAN),
         ("material.youngs_modulus", |r| r.material.youngs_modulus = 0.0),
         ("material.youngs_modulus", |r| r.material.youngs_modulus = f64::INFINITY),
@@ -152,6 +152,7 @@ fn build_errors_name_the_rod_and_the_field() {
         ("nodes[2]", |r| r.nodes[3].place = r.nodes[1].place * 1.01),
         ("attachments[0].node", |r| r.attachments[0].node = 5),
         ("attachments[0].bone", |r| r.attachments[0].bone = 1),
+        ("attachments[0]` and `attachments[1]", |r| r.attachments.push(r.attachments[0])),
         ("nodes", |r| r.nodes.truncate(1)),
     ];
     for (field, change) in cases {

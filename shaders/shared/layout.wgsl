@@ -140,7 +140,8 @@ const CHAIN_ROUGH: u32 = 88u;
 const CHAIN_CALM: u32 = 89u;
 const CHAIN_UNWELL: u32 = 90u;
 const CHAIN_RESETS: u32 = 91u;
-const CHAIN_ENTRIES: u32 = 92u;
+const CHAIN_ACTIVATION: u32 = 92u;
+const CHAIN_ENTRIES: u32 = 93u;
 
 // Entries of a node's scratch row: the block factor, and steps.
 const SCRATCH_LOWER: u32 = 0u;

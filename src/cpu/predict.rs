@@ -121,6 +121,7 @@ where
         lanes.load(&group.chains[chain::POTENTIAL])
     };
     lanes.store(stored, &mut group.chains[chain::START_POTENTIAL]);
+    lanes.store(lanes.load(&group.inputs[input::ACTIVATION]), &mut group.chains[chain::ACTIVATION]);
     lanes.store(zero, &mut group.chains[chain::ROUGH]);
     lanes.store(one, &mut group.chains[chain::CALM]);
 }

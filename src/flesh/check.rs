@@ -86,6 +86,11 @@ pub fn check(rod: &RodSpec, bone_count: usize) -> Result<(), BuildError> {
             }
         }
     }
+    for (second, held) in rod.attachments.iter().enumerate() {
+        if let Some(first) = rod.attachments[..second].iter().position(|other| other.node == held.node) {
+            return Err(BuildError::HeldTwice { rod: name(), first, second, node: held.node });
+        }
+    }
     check_carriers(rod, bone_count)?;
     check_fibres(rod)
 }

@@ -6,7 +6,7 @@ use super::{Flesh, FleshState};
 use crate::cpu::fibres::Excitation;
 use crate::cpu::lanes::{LANES, Lanes, OneF64};
 use crate::cpu::rod_energies::{Reference, Section, SegmentTerms, measure, most_stiffness, segment_terms};
-use crate::layout::{chain, input, node, rest};
+use crate::layout::{chain, node, rest};
 
 /// What a muscle does.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -19,7 +19,7 @@ pub struct MuscleState {
     pub volume: f64,
     /// Volume over rest volume (1).
     pub volume_ratio: f64,
-    /// Activation: 0 at rest, 1 at peak tension.
+    /// Activation in the last substep: 0 at rest, 1 at peak tension.
     pub activation: f64,
     /// Mean tension along it, passive and active (N); negative where it pushes.
     pub tension: f64,
@@ -46,7 +46,7 @@ impl FleshState {
         let row = |j: usize| wide(&state.nodes[j * node::ENTRIES..][..node::ENTRIES]);
         let (a, b) = (row(segment), row(segment + 1));
         let excitation = Excitation {
-            activation: f64::from(state.inputs[input::ACTIVATION][info.lane]),
+            activation: f64::from(state.chains[chain::ACTIVATION][info.lane]),
             mean_stretch: f64::from(state.chains[chain::MEAN_STRETCH][info.lane]),
             prev_stretch: lanes.at(&a, node::PREV_FIBRE_STRETCH),
             inv_step: if substep > 0.0 { 1.0 / substep } else { 0.0 },
@@ -79,7 +79,7 @@ impl FleshState {
         };
         let last = info.node_count() - 2;
         let mut state = MuscleState {
-            activation: f64::from(self.groups[info.group].inputs[input::ACTIVATION][info.lane]),
+            activation: f64::from(self.groups[info.group].chains[chain::ACTIVATION][info.lane]),
             ..MuscleState::default()
         };
         let mut rest_length = 0.0;

@@ -172,7 +172,7 @@ impl RodSpec {
         Ok(Self { name, nodes, fibres, ..Default::default() })
     }
 
-    /// Holds a node by a bone.
+    /// Holds a node by a bone; each node by one at most.
     pub fn attach(mut self, node: usize, bone: usize, holds: Holds) -> Self {
         self.attachments.push(Attachment { node, bone, holds });
         self
@@ -268,6 +268,20 @@ pub enum BuildError {
         index: usize,
         /// How many there are.
         count: usize,
+    },
+    /// Two attachments of one node, of which one would have no say.
+    #[error(
+        "rod `{rod}`: `attachments[{first}]` and `attachments[{second}]` both hold node {node}; join them into one"
+    )]
+    HeldTwice {
+        /// The rod's name.
+        rod: String,
+        /// Which attachment.
+        first: usize,
+        /// Which other one.
+        second: usize,
+        /// The node.
+        node: usize,
     },
     /// A rod along which bones change too often.
     #[error(
