@@ -18,7 +18,7 @@ use super::holds::Placed;
 use super::lanes::{Entry, Lane, Lanes, unrolled};
 use super::math::{Mat3, Quaternion, V3};
 use super::potential::stored_at_start;
-use super::rod_energies::{Section, measure};
+use super::rod_energies::{Section, measure, most_stiffness};
 use crate::layout::{chain, input, node, rest};
 use crate::step::StepParams;
 
@@ -110,8 +110,9 @@ where
     }
 
     // Where nothing that stores energy has changed since the last solve ended, that much is stored.
-    let stored = if moving || contracting || has_planes(group.inputs) || !known(group) {
-        let inv_step = inv_h * (one + second_order * lanes.splat(0.5));
+    let inv_step = inv_h * (one + second_order * lanes.splat(0.5));
+    let stiff = most_stiffness(lanes, group.rest.row(0), inv_step * inv_step, lanes.epsilon()).is_some();
+    let stored = if moving || contracting || stiff || has_planes(group.inputs) || !known(group) {
         let excitation = if contracting { Some(Excitation::of_chain(lanes, params, group)) } else { None };
         lanes.apart(
             #[inline(always)]

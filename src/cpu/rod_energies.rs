@@ -70,9 +70,9 @@ pub const LEAST_COSINE: f32 = 1.0e-3;
 /// Of how many units in the last place of a segment's stiffness by strain its inertia over h̃² is made up at least: what is
 /// stiffer for its step is counted as stiff as that ([`most_stiffness`]).
 ///
-/// Else the sum of both on the system's diagonal would have little left of the inertia, and a pendulum of E = 10¹² Pa in steps of
-/// 1/60 s swings 4 % too fast. Its own weight stretches a segment by some 10⁻⁶ more for that; what its fibres pull with, by no
-/// more than a thousandth ([`rest::LEAST_COUNTED`]).
+/// Else the sum of both on the system's diagonal would have little left of the inertia, and a pendulum of E = 10¹² Pa in
+/// steps of 1/60 s swings 4 % too fast. The weight of a uniform rod stretches it by some 10⁻⁶ more for that; what its fibres
+/// pull with, by no more than a thousandth ([`rest::LEAST_COUNTED`]).
 pub const RESOLVED: f32 = 16.0;
 
 /// The least |Γ|² with which a pressed segment's stiffness against shear is taken.

@@ -360,7 +360,9 @@ fn count_stiffness(rows: &mut [Entry<f32>], lane: usize, lengths: &[f64]) {
         let time2 = length * length * at(j, rest::MASS).min(at(j + 1, rest::MASS)) / stiffness;
         let pull =
             at(j, rest::ACTIVE) * (1.0 + at(j, rest::PASSIVE)) + at(j, rest::SERIES) + at(j, rest::FIBRE_STIFFNESS);
-        let least = (STIFFER_THAN_FIBRES * pull / stiffness).min(1.0);
+        // Activation that shortens the reference pulls with the stiffness itself.
+        let shortens = at(j, rest::SHORTENING) > 0.0;
+        let least = if shortens { 1.0 } else { (STIFFER_THAN_FIBRES * pull / stiffness).min(1.0) };
         let row = &mut rows[j * rest::ENTRIES..][..rest::ENTRIES];
         row[rest::STRAIN_TIME2][lane] = time2 as f32;
         row[rest::LEAST_COUNTED][lane] = least as f32;

@@ -237,6 +237,7 @@ fn has_sound_chains(group: &GroupState) -> bool {
     within(chain::HISTORY, -1.0e9, 1.0)
         && within(chain::RESETS, 0.0, 16_777_216.0)
         && within(chain::UNWELL, 0.0, 1.0e3)
+        && within(chain::ACTIVATION, 0.0, 10.0)
         && [chain::START_POTENTIAL, chain::POTENTIAL, chain::MEAN_STRETCH]
             .into_iter()
             .all(|entry| within(entry, f32::MIN, f32::MAX))

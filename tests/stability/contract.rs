@@ -78,8 +78,8 @@ impl Sum {
 }
 
 /// Π (J) of a lane's chain with its nodes `at` some places, each with how far it has moved (m), written anew: ½m|x − x̂|²/h̃²
-/// and so on, and what segments, fascia, the surface's bends (15), contacts and friction store. `unit` is that in the last place
-/// of 1 where it was solved.
+/// and so on, and what segments, fascia, the surface's bends (15), contacts and friction store. `unit` is that in the last
+/// place of 1 where it was solved.
 fn potential(group: &Group<'_, f64>, lane: usize, params: &StepParams, unit: f64, at: &[(Section<f64>, DVec3)]) -> Sum {
     let lanes = OneF64(lane);
     let read = |index: usize, entry: usize| group.row(index)[entry][lane];
