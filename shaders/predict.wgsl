@@ -93,7 +93,7 @@ fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
     // Where nothing that stores energy has changed since the last solve ended, that much is stored.
     var stored = chain_at(chain.chain, CHAIN_POTENTIAL);
     let inv_step = inv_h * (1.0 + second_order * 0.5);
-    let stiff = rest_at(rest_row_of(chain, 0u), REST_FASTEST2) > most_stiffness(inv_step * inv_step);
+    let stiff = is_stiff(chain, inv_step * inv_step);
     if moving || contracting || stiff || has_planes(chain) || !known(chain) {
         stored = stored_at_start(chain, inv_step * inv_step, contracting, excitation_of(chain));
     }

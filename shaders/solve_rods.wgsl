@@ -102,7 +102,7 @@ fn descend(chain: Chain, contracting: bool, excitation: Excitation) {
     set_chain(chain.chain, CHAIN_CALM, where_less(astray, 0.5, 1.0, kept));
     set_chain(chain.chain, CHAIN_ROUGH, larger(rough, chain_at(chain.chain, CHAIN_ROUGH)));
     // What is stiffer than its step resolves hangs on the step.
-    let stiff = rest_at(rest_row_of(chain, 0u), REST_FASTEST2) > most_stiffness(inv_step2);
+    let stiff = is_stiff(chain, inv_step2);
     // What slides, or turns with the path, will be held elsewhere.
     let elastic_alone = !(contracting || stiff || has_planes(chain) || is_turning(chain));
     set_chain(chain.chain, CHAIN_POTENTIAL, select(-1.0, whole(reached.stored), elastic_alone));

@@ -249,7 +249,7 @@ pub mod rest {
     pub const UNFOLDS: usize = 90;
     /// In the first node's row: along how many segments of its bed the chain may slide; 0 where it keeps its place.
     pub const SLIDES_IN_BED: usize = 91;
-    /// The segment's inertia over its stiffness by strain, ml²/k (s²): see [`crate::cpu::rod_energies::RESOLVED`].
+    /// The segment's inertia over its stiffness by strain, ml²/k (s²): see [`crate::cpu::strains::RESOLVED`].
     pub const STRAIN_TIME2: usize = 92;
     /// The least share of that stiffness that is counted.
     pub const LEAST_COUNTED: usize = 93;

@@ -16,7 +16,8 @@
 use sinew::cpu::group::Group;
 use sinew::cpu::lanes::{Entry, LANES, Lane, Lanes};
 use sinew::cpu::math::{Quaternion, V3};
-use sinew::cpu::rod_energies::{Section, SegmentStrain, UNKNOWNS, measure};
+use sinew::cpu::rod_energies::UNKNOWNS;
+use sinew::cpu::strains::{Section, SegmentStrain, measure};
 use sinew::layout::{node, rest};
 
 /// Multipliers of a segment: strain (3), scale, difference, curvature (3), volume.

@@ -156,11 +156,21 @@ fn is_tied(chain: Chain) -> bool {
     return rest_at(rest_row_of(chain, 0u), REST_TIED) > 0.5;
 }
 
+// The share of a segment's stiffness by strain that is counted in the step.
+fn counted(rest_row: u32, inv_step2: f32) -> f32 {
+    let share = most_stiffness(inv_step2) * rest_at(rest_row, REST_STRAIN_TIME2);
+    return smaller(larger(share, rest_at(rest_row, REST_LEAST_COUNTED)), 1.0);
+}
+
+// Whether some of the chain is stiffer than the step resolves.
+fn is_stiff(chain: Chain, inv_step2: f32) -> bool {
+    return rest_at(rest_row_of(chain, 0u), REST_FASTEST2) > most_stiffness(inv_step2);
+}
+
 // The strains at which a segment bears no stress: as built, or as fascia has it.
 fn reference_of(chain: Chain, segment: u32, tied: bool, inv_step2: f32) -> Reference {
     let rest_row = rest_row_of(chain, segment);
-    let share = most_stiffness(inv_step2) * rest_at(rest_row, REST_STRAIN_TIME2);
-    let counted = smaller(larger(share, rest_at(rest_row, REST_LEAST_COUNTED)), 1.0);
+    let counted = counted(rest_row, inv_step2);
     if tied {
         let row = node_row_of(chain, segment);
         return Reference(

@@ -21,7 +21,8 @@ use super::group::{Group, goes_on};
 use super::holds::across;
 use super::lanes::{Entry, Lane, Lanes, unrolled};
 use super::math::{Quaternion, V3};
-use super::rod_energies::{Mat7, Section, Vec7, measure};
+use super::rod_energies::{Mat7, Vec7};
+use super::strains::{Section, measure};
 use crate::layout::{input, node, rest};
 
 /// By how much more than its bones a muscle lets itself in: so that it hangs by a trace of tension, and is hardly ever pressed.

@@ -27,7 +27,8 @@
 use super::group::Group;
 use super::lanes::{Entry, Lane, Lanes, unrolled};
 use super::math::{Sym3, V3};
-use super::rod_energies::{SegmentStrain, SegmentTerms, to_world};
+use super::rod_energies::{SegmentTerms, to_world};
+use super::strains::SegmentStrain;
 use crate::layout::{chain, input, rest};
 use crate::step::StepParams;
 

@@ -6,7 +6,8 @@
 use super::group::Group;
 use super::lanes::{Entry, Lane, Lanes};
 use super::math::{Quaternion, V3};
-use super::rod_energies::{Mat7, Section, UNKNOWNS, Vec7};
+use super::rod_energies::{Mat7, UNKNOWNS, Vec7};
+use super::strains::Section;
 use crate::layout::{node, rest};
 
 /// Where a node is in a substep.

@@ -18,6 +18,7 @@ pub mod predict;
 pub mod rod_energies;
 pub mod solve_contacts;
 pub mod solve_rods;
+pub mod strains;
 pub mod update_velocities;
 
 use fearless_simd::prelude::*;

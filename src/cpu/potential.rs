@@ -12,7 +12,8 @@ use super::group::{Group, has_planes};
 use super::holds::Placed;
 use super::lanes::{Lane, Lanes};
 use super::node_terms::{contact_potential, inertia_potential, surface_potential};
-use super::rod_energies::{Reference, Stored, most_stiffness, segment_potential};
+use super::rod_energies::{Stored, segment_potential};
+use super::strains::{Reference, most_stiffness};
 use crate::layout::{node, rest};
 
 /// How a chain stands against the substep's start.

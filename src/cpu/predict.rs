@@ -18,7 +18,7 @@ use super::holds::Placed;
 use super::lanes::{Entry, Lane, Lanes, unrolled};
 use super::math::{Mat3, Quaternion, V3};
 use super::potential::stored_at_start;
-use super::rod_energies::{Section, measure, most_stiffness};
+use super::strains::{Section, measure, most_stiffness};
 use crate::layout::{chain, input, node, rest};
 use crate::step::StepParams;
 

@@ -1,12 +1,7 @@
 //! Energies of one segment, their gradients and Gauss–Newton blocks; its twin is
 //! `shaders/shared/rod_energies.wgsl`.
 //!
-//! A segment joins nodes a and b, rest length l. Measured at its middle, with q_m = normalised (q_a + q_b) and
-//! axes u, v, w of q_m:
-//!
-//! - strain Γ = R_mᵀ∇c, ∇c = (c_b − c_a)/l (37);
-//! - Darboux vector Ω = 4·Im p/(1 + Re p)/l, p = q̄_a q_b (40, with the tangent of the quarter angle);
-//! - scale s = (s_a + s_b)/2 (8) and its difference Δ = s_b − s_a.
+//! What they are energies of is in [`strains`](super::strains).
 //!
 //! Energies, each ½·coefficient·residual² with the coefficients of the rest row (errata 2 gives the moduli):
 //!
@@ -23,10 +18,6 @@
 //! ν < 0 makes λ negative and (18) unbounded from below: a rod that swells past twice its radius never stops. To
 //! first order λ(ε + 2η)² = 3λε² + 6λη² − 2λ(ε − η)², so `build` then takes 3|λ| from the axial and 6|λ| from the
 //! lateral modulus and VOLUME is −2|λ|, read as a penalty on what is not the same stretch along and across.
-//!
-//! Frames go on as they turn, and q and −q, which turn alike, are not the same state: so a segment may be bent and twisted by
-//! more than half a turn, its energy rises all the way to a whole one, and it comes back the way it went. By the shorter way
-//! the middle's axes would jump at half a turn, and what is beyond would hang there for good.
 //!
 //! What the strains are compared with is a segment's [`Reference`]. What its fibres add is in [`fibres`](super::fibres).
 //!
@@ -56,24 +47,13 @@
 //! only; those by α and β follow from them.
 
 use super::fibres::{Excitation, add_fibres, contract, fibre_potential, fibre_stretch};
-use super::group::Group;
 use super::lanes::{Entry, Lane, Lanes, unrolled};
-use super::math::{Mat3, Quaternion, Sym3, V3};
-use crate::layout::{node, rest};
+use super::math::{Mat3, Sym3, V3};
+use super::strains::{Reference, Section, SegmentStrain, measure};
+use crate::layout::rest;
 
 /// Unknowns of a node, in this order: place (3), scale, rotation (3).
 pub const UNKNOWNS: usize = 7;
-
-/// The least 1 + Re p, of a segment that is all but a whole turn round.
-pub const LEAST_COSINE: f32 = 1.0e-3;
-
-/// Of how many units in the last place of a segment's stiffness by strain its inertia over h̃² is made up at least: what is
-/// stiffer for its step is counted as stiff as that ([`most_stiffness`]).
-///
-/// Else the sum of both on the system's diagonal would have little left of the inertia, and a pendulum of E = 10¹² Pa in
-/// steps of 1/60 s swings 4 % too fast. The weight of a uniform rod stretches it by some 10⁻⁶ more for that; what its fibres
-/// pull with, by no more than a thousandth ([`rest::LEAST_COUNTED`]).
-pub const RESOLVED: f32 = 16.0;
 
 /// The least |Γ|² with which a pressed segment's stiffness against shear is taken.
 pub const LEAST_SLOPE2: f32 = 0.01;
@@ -87,100 +67,6 @@ pub const STEEPER: f32 = 4.0;
 pub type Vec7<V> = [V; UNKNOWNS];
 /// A 7×7 block by rows; of a symmetric one only the lower triangle is meant.
 pub type Mat7<V> = [[V; UNKNOWNS]; UNKNOWNS];
-
-/// What the energies read of a node.
-#[derive(Clone, Copy)]
-pub struct Section<V> {
-    /// Place (m).
-    pub place: V3<V>,
-    /// Scale (1).
-    pub scale: V,
-    /// Frame.
-    pub frame: Quaternion<V>,
-}
-
-impl<V: Lane> Section<V> {
-    /// Reads it from a node row.
-    #[inline(always)]
-    pub fn load<L: Lanes<V = V>>(lanes: L, row: &[Entry<L::Scalar>]) -> Self {
-        Self {
-            place: V3::load(lanes, row, node::PLACE),
-            scale: lanes.load(&row[node::SCALE]),
-            frame: Quaternion::load(lanes, row, node::FRAME),
-        }
-    }
-}
-
-/// What a segment's strains are where it bears no stress.
-#[derive(Clone, Copy)]
-pub struct Reference<V> {
-    /// Γ̄.
-    pub strain: V3<V>,
-    /// Ω̄ (1/m).
-    pub darboux: V3<V>,
-    /// s̄.
-    pub scale: V,
-    /// The length that a muscle's activation leaves of it, where one may.
-    pub length_left: Option<V>,
-    /// The share of its stiffness by strain that is counted, where that may not be all ([`RESOLVED`]).
-    pub counted: Option<V>,
-}
-
-impl<V: Lane> Reference<V> {
-    /// That of a segment: as built, or as [`fascia`](super::fascia) has it; `most` is its chain's [`most_stiffness`].
-    #[inline(always)]
-    pub fn of<L: Lanes<V = V>>(lanes: L, group: &Group<L::Scalar>, segment: usize, most: Option<V>) -> Self {
-        let rest_row = group.rest.row(segment);
-        let reference = if group.rest.has_fascia {
-            Self::followed(lanes, group.row(segment))
-        } else {
-            Self::built(lanes, rest_row)
-        };
-        reference.counted(lanes, rest_row, most)
-    }
-
-    /// Of a segment no stiffer than its step resolves.
-    #[inline(always)]
-    pub fn counted<L: Lanes<V = V>>(self, lanes: L, row: &[Entry<L::Scalar>], most: Option<V>) -> Self {
-        let share = |most: V| {
-            let share = most * lanes.at(row, rest::STRAIN_TIME2);
-            share.max(lanes.at(row, rest::LEAST_COUNTED)).min(lanes.splat(1.0))
-        };
-        Self { counted: most.map(share), ..self }
-    }
-
-    /// As fascia has it in this substep; from the segment's node row.
-    #[inline(always)]
-    pub fn followed<L: Lanes<V = V>>(lanes: L, row: &[Entry<L::Scalar>]) -> Self {
-        Self {
-            strain: V3::load(lanes, row, node::REFERENCE_STRAIN),
-            darboux: V3::load(lanes, row, node::REFERENCE_DARBOUX),
-            scale: lanes.at(row, node::REFERENCE_SCALE),
-            length_left: None,
-            counted: None,
-        }
-    }
-
-    /// As built; from its rest row.
-    #[inline(always)]
-    pub fn built<L: Lanes<V = V>>(lanes: L, row: &[Entry<L::Scalar>]) -> Self {
-        Self {
-            strain: V3::load(lanes, row, rest::STRAIN),
-            darboux: V3::load(lanes, row, rest::DARBOUX),
-            scale: lanes.at(row, rest::SCALE),
-            length_left: None,
-            counted: None,
-        }
-    }
-
-    /// Shorter along w by a factor, and as much thicker as keeps the volume.
-    #[inline(always)]
-    pub fn shortened<L: Lanes<V = V>>(self, lanes: L, by: V) -> Self {
-        let [u, v, w] = self.strain.0;
-        let scale = self.scale * (lanes.splat(1.0) / by.sqrt());
-        Self { strain: V3([u, v, w * by]), scale, length_left: Some(by), ..self }
-    }
-}
 
 /// What a segment adds to the system of its two nodes.
 pub struct SegmentTerms<V> {
@@ -203,44 +89,6 @@ impl<V: Lane> SegmentTerms<V> {
         let zero = lanes.splat(0.0);
         let (gradient, block) = ([zero; UNKNOWNS], [[zero; UNKNOWNS]; UNKNOWNS]);
         Self { gradient_a: gradient, gradient_b: gradient, block_aa: block, block_ab: block, block_bb: block }
-    }
-}
-
-/// The segment's strain measures.
-pub struct SegmentStrain<V> {
-    /// The axes u, v, w of q_m.
-    pub axes: [V3<V>; 3],
-    /// ∇c in the world.
-    pub slope: V3<V>,
-    /// Γ in the axes of q_m.
-    pub strain: V3<V>,
-    /// Ω in the axes of q_m (1/m).
-    pub darboux: V3<V>,
-    /// t in the axes of q_m.
-    pub half_turn: V3<V>,
-    /// s.
-    pub scale: V,
-    /// Δ.
-    pub scale_difference: V,
-}
-
-/// Measures a segment; `inv_length` is one over its rest length.
-#[inline(always)]
-pub fn measure<L: Lanes>(lanes: L, a: Section<L::V>, b: Section<L::V>, inv_length: L::V) -> SegmentStrain<L::V> {
-    let one = lanes.splat(1.0);
-    let half = lanes.splat(0.5);
-    let relative = a.frame.conjugate().product(b.frame);
-    let half_turn = relative.imaginary() * (one / (one + relative.0[3]).max(lanes.splat(LEAST_COSINE)));
-    let axes = (a.frame + b.frame).normalised(lanes).axes(lanes);
-    let slope = (b.place - a.place) * inv_length;
-    SegmentStrain {
-        axes,
-        slope,
-        strain: V3([axes[0].dot(slope), axes[1].dot(slope), axes[2].dot(slope)]),
-        darboux: half_turn * (lanes.splat(4.0) * inv_length),
-        half_turn,
-        scale: (a.scale + b.scale) * half,
-        scale_difference: b.scale - a.scale,
     }
 }
 
@@ -302,15 +150,6 @@ pub fn residuals<L: Lanes>(
         (s3 * ov - reference.darboux.0[1], lanes.at(row, rest::VOLUME_BEND_V)),
         (gw - s * stretch, (-volume).max(zero)),
     ]
-}
-
-/// The most stiffness by strain over inertia (1/s²) that a step resolves; `None` where no chain has more. `first` is the first
-/// node's rest row, `unit` that in the last place of 1.
-#[inline(always)]
-pub fn most_stiffness<L: Lanes>(lanes: L, first: &[Entry<L::Scalar>], inv_step2: L::V, unit: L::V) -> Option<L::V> {
-    let most = inv_step2 / (lanes.splat(RESOLVED) * unit);
-    let stiffer = most.where_less(lanes.at(first, rest::FASTEST2), lanes.splat(1.0), lanes.splat(0.0));
-    lanes.any(stiffer).then_some(most)
 }
 
 /// The stiffnesses (J) of a segment by its strains, as far as they are counted.

@@ -25,7 +25,8 @@ use super::math::{Quaternion, V3};
 use super::node_terms::{add_contact, add_inertia, add_surface_bending};
 use super::potential::{rounding, standing};
 use super::predict::SCALE_LIMIT;
-use super::rod_energies::{Reference, Section, SegmentTerms, UNKNOWNS, Vec7, most_stiffness, segment_terms};
+use super::rod_energies::{SegmentTerms, UNKNOWNS, Vec7, segment_terms};
+use super::strains::{Reference, Section, most_stiffness};
 use crate::layout::{chain, node, rest, scratch};
 use crate::step::StepParams;
 

@@ -10,8 +10,8 @@ use crate::Pose;
 use crate::cpu::group::{Group, GroupRest};
 use crate::cpu::lanes::{Entry, LANES, Lanes, OneF64};
 use crate::cpu::math::V3;
-use crate::cpu::rod_energies::{Section, measure};
 use crate::cpu::solve_rods::solve;
+use crate::cpu::strains::{Section, measure};
 use crate::layout::{chain, input, node, rest, scratch};
 
 /// The share of gravity that the rod is let sag under, so that it does so linearly; down and up, so that what f32

@@ -5,7 +5,8 @@ use glam::DVec3;
 use super::{Flesh, FleshState};
 use crate::cpu::fibres::Excitation;
 use crate::cpu::lanes::{LANES, Lanes, OneF64};
-use crate::cpu::rod_energies::{Reference, Section, SegmentTerms, measure, most_stiffness, segment_terms};
+use crate::cpu::rod_energies::{SegmentTerms, segment_terms};
+use crate::cpu::strains::{Reference, Section, measure, most_stiffness};
 use crate::layout::{chain, node, rest};
 
 /// What a muscle does.

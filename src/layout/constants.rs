@@ -15,9 +15,10 @@ use crate::cpu::{
     math::MOST_TURN2,
     potential::{MOST_ROUNDING, PIVOT_ROUNDINGS},
     predict::{SCALE_LIMIT, SLENDER},
-    rod_energies::{LEAST_COSINE, LEAST_SLOPE2, RESOLVED, STEEPER, THIN, UNKNOWNS},
+    rod_energies::{LEAST_SLOPE2, STEEPER, THIN, UNKNOWNS},
     solve_contacts::{CONTACT_STIFFNESS, RECOVERY_SPEED},
     solve_rods::{ENOUGH, LEAST_PIVOT, LEAST_SCALE, LEAST_SHARE, MOST_SCALE, ROUGH, SHORTENINGS, STIFFENED, TRUSTED},
+    strains::{LEAST_COSINE, RESOLVED},
 };
 use crate::skin::{ModelPose, SectionMatrix, SectionWeight, SkinSection, SkinVertex};
 use crate::step::StepParams;

@@ -13,10 +13,10 @@ use sinew::cpu::lanes::{Entry, OneF64};
 use sinew::cpu::math::{Quaternion, V3};
 use sinew::cpu::potential::{standing, stored_at_start};
 use sinew::cpu::rod_energies::{
-    LEAST_SLOPE2, Reference, Section, SegmentStrain, THIN, UNKNOWNS, measure, residuals, segment_potential,
-    segment_terms, volume_residual,
+    LEAST_SLOPE2, THIN, UNKNOWNS, residuals, segment_potential, segment_terms, volume_residual,
 };
 use sinew::cpu::run_stage;
+use sinew::cpu::strains::{Reference, Section, SegmentStrain, measure};
 use sinew::layout::{chain as chain_rows, node, rest, scratch};
 use sinew::step::{Stage, StepConfig, StepParams};
 

@@ -4,7 +4,8 @@ use glam::DVec3;
 use sinew::cpu::fibres::Excitation;
 use sinew::cpu::lanes::{Entry, OneF64};
 use sinew::cpu::math::{Quaternion, V3};
-use sinew::cpu::rod_energies::{Reference, Section, segment_terms};
+use sinew::cpu::rod_energies::segment_terms;
+use sinew::cpu::strains::{Reference, Section};
 use sinew::flesh::{Flesh, RodSpec};
 use sinew::layout::rest;
 
