@@ -14,7 +14,7 @@
 
 use super::check_health::WITHIN_REACH;
 use super::group::{Group, GroupRest, unpadded};
-use super::lanes::{Entry, Lane, Lanes};
+use super::lanes::{Entry, Lane, Lanes, apart};
 use super::math::{Quaternion, V3};
 use super::predict::rigid_motion;
 use crate::layout::{MAX_BONES, POSE, chain, input, node, rest};
@@ -23,6 +23,16 @@ use crate::step::StepParams;
 /// Where bones carry a node: the poses that `bones` begins with, by slot.
 #[inline(always)]
 pub(super) fn carried<L: Lanes>(
+    lanes: L,
+    rest: &GroupRest<L::Scalar>,
+    bones: &[Entry<L::Scalar>],
+    index: usize,
+) -> (V3<L::V>, Quaternion<L::V>) {
+    apart!(lanes, by_bones(lanes, rest, bones, index))
+}
+
+#[inline(always)]
+fn by_bones<L: Lanes>(
     lanes: L,
     rest: &GroupRest<L::Scalar>,
     bones: &[Entry<L::Scalar>],
@@ -142,7 +152,7 @@ pub(super) fn teleport<L: Lanes>(lanes: L, params: &StepParams, group: &mut Grou
     }
     let torn = lanes.splat(1.5).where_less(teleports, one, zero);
     if lanes.any(torn) {
-        lay(lanes, params, group, input::BONE_FROM, torn);
+        apart!(lanes, lay(lanes, params, group, input::BONE_FROM, torn));
     }
     for entry in 0..MAX_BONES * POSE {
         let from = lanes.at(group.inputs, input::BONE_FROM + entry);
@@ -164,7 +174,7 @@ pub(super) fn teleport<L: Lanes>(lanes: L, params: &StepParams, group: &mut Grou
 pub(super) fn lay<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>, at: usize, flag: L::V) {
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
     let inv_frame = lanes.splat(1.0 / params.frame);
-    let adrift = if group.rest.has_free_chain { Some(adrift(lanes, group, at)) } else { None };
+    let adrift = if group.rest.has_free_chain { Some(apart!(lanes, adrift(lanes, group, at))) } else { None };
     let mut frame_before = None;
     for index in 0..group.rest.node_count {
         let (mut place, mut frame) = carried(lanes, group.rest, &group.inputs[at..], index);

@@ -15,7 +15,7 @@
 
 use super::carry::{carried, lay};
 use super::group::Group;
-use super::lanes::{Lane, Lanes};
+use super::lanes::{Lane, Lanes, apart};
 use super::math::{Quaternion, V3};
 use crate::layout::{chain, input, node, rest};
 use crate::step::StepParams;
@@ -172,13 +172,13 @@ pub fn check_health<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L
     if lanes.any(suspect) {
         let jerked = lanes.load(&group.inputs[input::TELEPORT]);
         let haste = zero.where_less(jerked, lanes.splat(JERKED_HASTE), one);
-        ill = suspect.min(out_of_bounds(lanes, params, group)) * haste;
+        ill = suspect.min(apart!(lanes, out_of_bounds(lanes, params, group))) * haste;
     }
     let unwell = zero.where_less(ill, unwell + frame * ill, (unwell - frame).max(zero));
     lanes.store(unwell, &mut group.chains[chain::UNWELL]);
     let lost = broken.max(lanes.splat(PATIENCE).where_less(unwell, one, zero));
     if lanes.any(lost) {
-        lay(lanes, params, group, input::BONE_TO, lost);
+        apart!(lanes, lay(lanes, params, group, input::BONE_TO, lost));
         let resets = lanes.load(&group.chains[chain::RESETS]) + lost;
         lanes.store(resets, &mut group.chains[chain::RESETS]);
     }

@@ -5,10 +5,11 @@
 //! no sums across a register.
 
 use fearless_simd::prelude::*;
-use fearless_simd::{Simd, dispatch, f32x4, f32x8};
+use fearless_simd::{Simd, f32x4, f32x8};
 use glam::{Mat4, Vec3, Vec3A, Vec4};
 
 use super::LaneWidth;
+use super::lanes::with_instructions;
 use crate::skin::{PaletteMatrix, SectionMatrix, Skin, SkinVertex};
 
 /// Writes places (m) and unit normals of vertices in model space, the same bits at every width.
@@ -19,7 +20,7 @@ pub fn deform_vertices(
     vertices: &[SkinVertex],
     (positions, normals): (&mut [Vec3], &mut [Vec3]),
 ) {
-    dispatch!(width.level(), simd => {
+    with_instructions!(width.level(), simd => {
         for ((vertex, position), normal) in vertices.iter().zip(positions).zip(normals) {
             let (place, unit_normal) = deform_vertex(simd, skin, palette, sections, vertex);
             *position = place.into();

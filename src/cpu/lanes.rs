@@ -34,6 +34,49 @@ macro_rules! unrolled {
 }
 pub(crate) use unrolled;
 
+/// [`Lanes::apart`] of an expression.
+macro_rules! apart {
+    ($lanes:expr, $run:expr) => {
+        $lanes.apart(
+            #[inline(always)]
+            || $run,
+        )
+    };
+}
+pub(crate) use apart;
+
+/// Runs `$op` with the best instructions among those that this crate is compiled for.
+///
+/// On x86-64 these are AVX-512, AVX2 and the baseline. Each takes as long to compile again: a fourth, SSE4.2, is for machines
+/// that were last made in 2013.
+macro_rules! with_instructions {
+    ($level:expr, $simd:ident => $op:expr) => {{
+        let level: fearless_simd::Level = $level;
+        #[cfg(target_arch = "x86_64")]
+        match (level.as_avx512(), level.as_avx2(), level.as_sse2()) {
+            (Some($simd), _, _) => fearless_simd::Simd::vectorize(
+                $simd,
+                #[inline(always)]
+                || $op,
+            ),
+            (None, Some($simd), _) => fearless_simd::Simd::vectorize(
+                $simd,
+                #[inline(always)]
+                || $op,
+            ),
+            (None, None, Some($simd)) => fearless_simd::Simd::vectorize(
+                $simd,
+                #[inline(always)]
+                || $op,
+            ),
+            (None, None, None) => unreachable!("every x86-64 machine has SSE2"),
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        fearless_simd::dispatch!(level, $simd => $op)
+    }};
+}
+pub(crate) use with_instructions;
+
 /// A number, or eight of them in step.
 pub trait Lane:
     Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self>
@@ -223,7 +266,7 @@ impl<S: Simd> Lanes for Wide<S> {
 
     #[inline(always)]
     fn apart<R>(self, run: impl FnOnce() -> R) -> R {
-        self.0.vectorize(run)
+        alone(self.0, run)
     }
 
     #[inline(always)]
@@ -242,14 +285,30 @@ impl<S: Simd> Lanes for Wide<S> {
     }
 }
 
+/// See [`Lanes::apart`]. Without the instructions itself, so that nothing is moved out of the function that has them, or into
+/// it.
+#[inline(never)]
+fn alone<S: Simd, R>(simd: S, run: impl FnOnce() -> R) -> R {
+    simd.vectorize(run)
+}
+
 /// Half of a group at once, for machines whose registers hold four numbers.
 #[derive(Clone, Copy, Debug)]
-pub struct Half<S, const FIRST: usize>(
+pub struct Half<S>(
     /// Proof that the instructions are there.
     pub S,
+    /// Its first lane: 0 or 4.
+    pub usize,
 );
 
-impl<S: Simd, const FIRST: usize> Lanes for Half<S, FIRST> {
+impl<S: Simd> Half<S> {
+    #[inline(always)]
+    fn first(self) -> usize {
+        self.1 & 4
+    }
+}
+
+impl<S: Simd> Lanes for Half<S> {
     type Scalar = f32;
     type V = F32x4<S>;
 
@@ -260,12 +319,12 @@ impl<S: Simd, const FIRST: usize> Lanes for Half<S, FIRST> {
 
     #[inline(always)]
     fn load(self, entry: &Entry<f32>) -> F32x4<S> {
-        F32x4(f32x4::from_slice(self.0, &entry[FIRST..FIRST + 4]))
+        F32x4(f32x4::from_slice(self.0, &entry[self.first()..][..4]))
     }
 
     #[inline(always)]
     fn apart<R>(self, run: impl FnOnce() -> R) -> R {
-        self.0.vectorize(run)
+        alone(self.0, run)
     }
 
     #[inline(always)]
@@ -280,6 +339,6 @@ impl<S: Simd, const FIRST: usize> Lanes for Half<S, FIRST> {
 
     #[inline(always)]
     fn store(self, value: F32x4<S>, entry: &mut Entry<f32>) {
-        value.0.store_slice(&mut entry[FIRST..FIRST + 4]);
+        value.0.store_slice(&mut entry[self.first()..][..4]);
     }
 }

@@ -22,9 +22,9 @@ pub mod strains;
 pub mod update_velocities;
 
 use fearless_simd::prelude::*;
-use fearless_simd::{Level, Simd, dispatch};
+use fearless_simd::{Level, Simd};
 use group::{Group, GroupRest};
-use lanes::{Half, LANES, Lanes, OneF32, Wide};
+use lanes::{Half, LANES, Lanes, OneF32, Wide, apart, with_instructions};
 
 use crate::flesh::{FleshState, GroupState};
 use crate::layout::scratch;
@@ -60,45 +60,27 @@ where
     match stage {
         Stage::MoveBones => {
             stage_scope!(Stage::MoveBones);
-            lanes.apart(
-                #[inline(always)]
-                || move_bones::move_bones(lanes, params, group),
-            );
+            apart!(lanes, move_bones::move_bones(lanes, params, group));
         }
         Stage::Predict => {
             stage_scope!(Stage::Predict);
-            lanes.apart(
-                #[inline(always)]
-                || predict::predict(lanes, params, group),
-            );
+            apart!(lanes, predict::predict(lanes, params, group));
         }
         Stage::SolveRods => {
             stage_scope!(Stage::SolveRods);
-            lanes.apart(
-                #[inline(always)]
-                || solve_rods::solve_rods(lanes, params, group),
-            );
+            apart!(lanes, solve_rods::solve_rods(lanes, params, group));
         }
         Stage::SolveContacts => {
             stage_scope!(Stage::SolveContacts);
-            lanes.apart(
-                #[inline(always)]
-                || solve_contacts::solve_contacts(lanes, params, group),
-            );
+            apart!(lanes, solve_contacts::solve_contacts(lanes, params, group));
         }
         Stage::UpdateVelocities => {
             stage_scope!(Stage::UpdateVelocities);
-            lanes.apart(
-                #[inline(always)]
-                || update_velocities::update_velocities(lanes, params, group),
-            );
+            apart!(lanes, update_velocities::update_velocities(lanes, params, group));
         }
         Stage::CheckHealth => {
             stage_scope!(Stage::CheckHealth);
-            lanes.apart(
-                #[inline(always)]
-                || check_health::check_health(lanes, params, group),
-            );
+            apart!(lanes, check_health::check_health(lanes, params, group));
         }
         Stage::GatherInputs | Stage::PoseSections | Stage::DeformSkin | Stage::ScatterOutputs => {}
     }
@@ -134,7 +116,7 @@ impl Frame<'_> {
             Group { rest, nodes: &mut state.nodes, inputs: &state.inputs, chains: &mut state.chains, scratch };
         match self.width {
             LaneWidth::Eight | LaneWidth::EightBaseline => {
-                dispatch!(self.width.level(), simd => self.run_vectors(simd, &mut group))
+                with_instructions!(self.width.level(), simd => self.run_vectors(simd, &mut group))
             }
             LaneWidth::One => self.each_stage(|stage, params| {
                 (0..LANES).for_each(|lane| run_stage(OneF32(lane), stage, params, &mut group));
@@ -148,9 +130,9 @@ impl Frame<'_> {
     fn run_vectors<S: Simd>(&self, simd: S, group: &mut Group<f32>) {
         for &(stage, substep) in self.schedule {
             let (start, params) = (self.clock.start(), &self.substeps[substep as usize]);
-            if S::f32s::LEN < LANES {
-                run_stage(Half::<S, 0>(simd), stage, params, group);
-                run_stage(Half::<S, 4>(simd), stage, params, group);
+            if const { S::f32s::LEN < LANES } {
+                run_stage(Half(simd, 0), stage, params, group);
+                run_stage(Half(simd, 4), stage, params, group);
             } else {
                 run_stage(Wide(simd), stage, params, group);
             }

@@ -6,7 +6,7 @@
 use super::carry::{carried, teleport};
 use super::fascia::refer;
 use super::group::{Group, goes_on, has_planes, has_teleports};
-use super::lanes::{Entry, Lanes};
+use super::lanes::{Entry, Lanes, apart};
 use super::math::{Quaternion, V3};
 use crate::layout::{MAX_BONES, POSE, chain, input, node, rest};
 use crate::step::StepParams;
@@ -21,7 +21,7 @@ where
     if params.first_substep != 0 {
         shift_origin(lanes, group);
         if has_teleports(group.inputs) {
-            teleport(lanes, params, group);
+            apart!(lanes, teleport(lanes, params, group));
         }
     }
     let alpha = lanes.splat(params.alpha);
@@ -63,7 +63,7 @@ where
         }
     }
     if group.rest.has_fascia {
-        refer(lanes, group);
+        apart!(lanes, refer(lanes, group));
     }
 }
 

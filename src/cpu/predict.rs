@@ -15,7 +15,7 @@ use super::carry::bone_of_slot;
 use super::fibres::{Excitation, fibre_stretch};
 use super::group::{Group, bones_move, contracts, has_planes, known, second_order, unpadded};
 use super::holds::Placed;
-use super::lanes::{Entry, Lane, Lanes, unrolled};
+use super::lanes::{Entry, Lane, Lanes, apart, unrolled};
 use super::math::{Mat3, Quaternion, V3};
 use super::potential::stored_at_start;
 use super::strains::{Section, measure, most_stiffness};
@@ -114,10 +114,7 @@ where
     let stiff = most_stiffness(lanes, group.rest.row(0), inv_step * inv_step, lanes.epsilon()).is_some();
     let stored = if moving || contracting || stiff || has_planes(group.inputs) || !known(group) {
         let excitation = if contracting { Some(Excitation::of_chain(lanes, params, group)) } else { None };
-        lanes.apart(
-            #[inline(always)]
-            || stored_at_start(lanes, group, inv_step * inv_step, excitation),
-        )
+        apart!(lanes, stored_at_start(lanes, group, inv_step * inv_step, excitation))
     } else {
         lanes.load(&group.chains[chain::POTENTIAL])
     };

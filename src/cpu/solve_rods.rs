@@ -20,7 +20,7 @@ use super::fascia::add_tie;
 use super::fibres::Excitation;
 use super::group::{Group, contracts, has_planes, second_order};
 use super::holds::{Placed, guide, guide_columns, hold, hold_columns};
-use super::lanes::{Entry, Lane, Lanes, unrolled};
+use super::lanes::{Entry, Lane, Lanes, apart, unrolled};
 use super::math::{Quaternion, V3};
 use super::node_terms::{add_contact, add_inertia, add_surface_bending};
 use super::potential::{rounding, standing};
@@ -91,18 +91,12 @@ where
                 keep(lanes, group);
             }
             let again = if solves > 0 { Some((stepping, stiffened)) } else { None };
-            (fall, far) = lanes.apart(
-                #[inline(always)]
-                || solve(lanes, inv_step2, group, excitation, again),
-            );
+            (fall, far) = apart!(lanes, solve(lanes, inv_step2, group, excitation, again));
             (share, risen) = (one, stepping);
         } else {
             go_on(lanes, group, share, risen);
         }
-        let reached = lanes.apart(
-            #[inline(always)]
-            || standing(lanes, group, inv_step2, excitation),
-        );
+        let reached = apart!(lanes, standing(lanes, group, inv_step2, excitation));
         // Of what is reached now: of a step that led far astray, it would hide whatever a shorter one does.
         let unsure = rounding(lanes, group, inv_step2, &reached);
         if solves == 0 {
