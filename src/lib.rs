@@ -42,12 +42,15 @@ pub mod character;
 #[cfg(feature = "hecs")]
 pub mod components;
 
+mod backend;
 pub mod cpu;
+mod error;
 mod fixed_step;
 pub mod flesh;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod half_space;
+mod instances;
 pub mod layout;
 mod material;
 mod physics;
@@ -64,13 +67,15 @@ mod timing;
 #[cfg(feature = "hecs")]
 pub mod world;
 
+pub use backend::{BackendReport, PipelineProgress};
 pub use character::{Character, Placement};
+pub use error::{StepError, UnknownMuscle};
 pub use fixed_step::FixedStep;
 pub use half_space::HalfSpace;
+pub use instances::{FleshHandle, Health, Jumped, LaidAnew};
 pub use material::{Material, Moduli, ModuliOverrides, Section};
 pub use physics::{
-    Backend, BackendError, BackendReport, FleshHandle, FleshSnapshot, Health, Jumped, LaidAnew, Physics,
-    PipelineProgress, Restored, RowSizes, SNAPSHOT_VERSION, Snapshot, SnapshotError, StepError, UnknownMuscle,
+    Backend, BackendError, FleshSnapshot, Physics, Restored, RowSizes, SNAPSHOT_VERSION, Snapshot, SnapshotError,
 };
 pub use pose::Pose;
 pub use quality::Quality;

@@ -1,54 +1,28 @@
 //! The core: instances of flesh, stepped together. Knows neither hecs nor rapier.
 
-mod backend;
-mod error;
-mod health;
-mod instance;
+mod active;
 mod saved;
 mod skin;
 mod snapshot;
 mod stepping;
 
-pub(crate) use backend::ActiveBackend;
-#[cfg(feature = "gpu")]
-pub(crate) use backend::Progress;
-pub use backend::{Backend, BackendError, BackendReport, PipelineProgress};
-pub use error::{StepError, UnknownMuscle};
-pub use health::{Health, Jumped, LaidAnew};
-#[cfg(feature = "gpu")]
-pub(crate) use instance::InstanceState;
-pub(crate) use instance::{Instance, Slot, instances};
+pub(crate) use active::ActiveBackend;
+pub use active::{Backend, BackendError};
 pub use saved::{RowSizes, SNAPSHOT_VERSION, SnapshotError};
 pub use snapshot::{FleshSnapshot, Restored, Snapshot};
-#[cfg(feature = "gpu")]
-pub(crate) use stepping::HostFrame;
 
 use std::sync::Arc;
 
 use glam::DVec3;
 
-use crate::cpu::{LaneWidth, Threads};
+use crate::backend::{BackendReport, FleshBackend, PipelineProgress};
+use crate::cpu::LaneWidth;
 use crate::flesh::{Flesh, FleshState, MuscleState, NodeState};
+use crate::instances::{FleshHandle, Health, Instance, Instances};
 use crate::skin::{SectionMatrix, Skin};
-use crate::step::{FrameReport, Stage, StepConfig};
+use crate::step::{FrameReport, StepConfig};
 use crate::timing::StageTimes;
-use crate::{HalfSpace, Pose, Quality};
-
-/// Names an instance of flesh in a [`Physics`]; stays invalid once its instance is removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct FleshHandle {
-    index: u32,
-    generation: u32,
-}
-
-impl FleshHandle {
-    /// Slot and generation.
-    #[cfg(feature = "gpu")]
-    pub(crate) fn parts(self) -> (usize, u32) {
-        (self.index as usize, self.generation)
-    }
-}
+use crate::{HalfSpace, Pose, Quality, StepError, UnknownMuscle};
 
 /// All flesh of a scene.
 pub struct Physics {
@@ -63,11 +37,8 @@ pub struct Physics {
     /// Whether a GPU's deformed vertices come back to [`Physics::vertices`]; a host that draws from GPU memory alone
     /// turns it off. The CPU's are always there.
     pub mirror_vertices: bool,
-    /// Ends every frame after this stage's first run: for tests that compare backends stage by stage.
-    pub last_stage: Option<Stage>,
     pub(crate) backend: ActiveBackend,
-    pub(crate) slots: Vec<Slot>,
-    threads: Threads,
+    pub(crate) instances: Instances,
     pub(crate) last_substep: f64,
     /// h̃ of the last substep's solve (s).
     last_solve_step: f64,
@@ -112,10 +83,8 @@ impl Physics {
             planes: Vec::new(),
             measure_stages: false,
             mirror_vertices: true,
-            last_stage: None,
-            backend: ActiveBackend::Cpu,
-            slots: Vec::new(),
-            threads: Threads::new(config.threads),
+            backend: ActiveBackend::default(),
+            instances: Instances::default(),
             last_substep: 0.0,
             last_solve_step: 0.0,
             last_frame: FrameReport::default(),
@@ -157,13 +126,7 @@ impl Physics {
         root: Pose,
     ) -> Result<FleshHandle, StepError> {
         check_pose(&flesh, bones, &root)?;
-        let instance = Instance::new(flesh, skin, bones, root);
-        let index = self.slots.iter().position(|slot| slot.instance.is_none()).unwrap_or(self.slots.len());
-        if index == self.slots.len() {
-            self.slots.push(Slot { generation: 0, instance: None });
-        }
-        self.slots[index].instance = Some(instance);
-        Ok(FleshHandle { index: index as u32, generation: self.slots[index].generation })
+        Ok(self.instances.insert(Instance::new(flesh, skin, bones, root)))
     }
 
     /// Removes an instance; its handle becomes invalid.
@@ -171,11 +134,7 @@ impl Physics {
     /// # Errors
     /// [`StepError::NoSuchFlesh`].
     pub fn remove(&mut self, handle: FleshHandle) -> Result<(), StepError> {
-        self.get(handle)?;
-        let slot = &mut self.slots[handle.index as usize];
-        slot.instance = None;
-        slot.generation += 1;
-        Ok(())
+        self.instances.remove(handle)
     }
 
     /// Says where the bones and the root are at the end of the next step.
@@ -266,11 +225,7 @@ impl Physics {
     /// The step whose outcome [`Physics::state`], [`Physics::node`] and [`Physics::vertices`] show: the last one on the
     /// CPU, some steps earlier on a GPU.
     pub fn state_step(&self) -> u64 {
-        match &self.backend {
-            ActiveBackend::Cpu => self.step,
-            #[cfg(feature = "gpu")]
-            ActiveBackend::Gpu(gpu) => gpu.mirrored_step(),
-        }
+        self.backend.shown_step(self.step)
     }
 
     /// Waits for the last step, so that [`Physics::state`] and its like show it: for snapshots and tests, never in a
@@ -279,12 +234,7 @@ impl Physics {
     /// # Errors
     /// `StepError::Gpu` where the device failed; the state that last arrived then stays.
     pub fn finish(&mut self) -> Result<(), StepError> {
-        match &mut self.backend {
-            ActiveBackend::Cpu => {}
-            #[cfg(feature = "gpu")]
-            ActiveBackend::Gpu(gpu) => gpu.finish(&mut self.slots, self.step)?,
-        }
-        Ok(())
+        self.backend.finish(&mut self.instances, self.step)
     }
 
     /// What steps this scene.
@@ -320,17 +270,14 @@ impl Physics {
             self.step = self.state_step();
         }
         self.backend = next;
-        instances(&mut self.slots).for_each(|instance| instance.changed = true);
+        self.instances.iter_mut().for_each(|instance| instance.changed = true);
         self.at_step(self.step);
     }
 
     /// Tells the backend that the instances are what the host says, at a step.
     fn at_step(&mut self, step: u64) {
         self.step = step;
-        #[cfg(feature = "gpu")]
-        if let ActiveBackend::Gpu(gpu) = &mut self.backend {
-            gpu.restored(step);
-        }
+        self.backend.put_at(step);
     }
 
     /// What an instance is made of.
@@ -406,7 +353,7 @@ impl Physics {
     /// How well all rods keep volume and length, and how far the last solve was from balance.
     pub fn quality(&self) -> Quality {
         let mut quality = Quality::default();
-        for instance in self.slots.iter().filter_map(|slot| slot.instance.as_ref()) {
+        for instance in self.instances.iter() {
             quality.add(
                 &instance.flesh,
                 &instance.state.nodes,
@@ -429,19 +376,11 @@ impl Physics {
     }
 
     pub(crate) fn get(&self, handle: FleshHandle) -> Result<&Instance, StepError> {
-        self.slots
-            .get(handle.index as usize)
-            .filter(|slot| slot.generation == handle.generation)
-            .and_then(|slot| slot.instance.as_ref())
-            .ok_or(StepError::NoSuchFlesh)
+        self.instances.get(handle)
     }
 
     fn get_mut(&mut self, handle: FleshHandle) -> Result<&mut Instance, StepError> {
-        self.slots
-            .get_mut(handle.index as usize)
-            .filter(|slot| slot.generation == handle.generation)
-            .and_then(|slot| slot.instance.as_mut())
-            .ok_or(StepError::NoSuchFlesh)
+        self.instances.get_mut(handle)
     }
 }
 

@@ -1,34 +1,52 @@
 //! The whole frame on one screen.
 //!
-//! [`FRAME`] is the order of the stages, written once: the CPU runner, the GPU encoder and the profiler walk it.
-//! A stage's name is its WGSL file, its CPU module, its pipeline, its profiler scope and its timestamp label.
+//! [`FRAME`] is the order of the stages, written once, and [`stages!`](crate::step) what each of them is: one row and two
+//! files, `src/cpu/NAME.rs` and `shaders/NAME.wgsl`. From these two tables come the enum [`Stage`], the CPU's modules and
+//! runner, the GPU's kernels, and the profiler's scopes. A stage's name is its WGSL file, its CPU module, its pipeline, its
+//! profiler scope and its timestamp label.
+//!
+//! Data flow of a frame: [`schedule`] lists its stages with the [`StepParams`] of each, both backends walk that list. The CPU
+//! takes runs of it ([`runs`]): stages of chains that look at nothing but their own chain are run one after the other for each
+//! group of chains, which so stays in cache; one that looks beyond waits for all groups, and all groups for it. On the GPU
+//! every pass is a dispatch, and sees what those before it wrote.
 
 use glam::DVec3;
 
-/// A stage of the frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Stage {
-    /// Host: bones, activations and teleports become chain rows.
-    GatherInputs,
-    /// Bones interpolated through the frame; targets of held nodes.
-    MoveBones,
-    /// Inertial prediction and the first iterate.
-    Predict,
-    /// One block-tridiagonal Gauss–Newton solve for every chain.
-    SolveRods,
-    /// Contact terms for the next solve.
-    SolveContacts,
-    /// Velocities from the substep's motion.
-    UpdateVelocities,
-    /// Chains that are where flesh cannot be are laid anew along their bones.
-    CheckHealth,
-    /// How far each cross-section has gone from where its bones alone would have it.
-    PoseSections,
-    /// Linear blend skinning and cross-sections move the vertices.
-    DeformSkin,
-    /// Host: results to the world.
-    ScatterOutputs,
+/// The stages: what it does, its name twice, what one thread of it works on, and how.
+///
+/// - `looks`: `Own` where it reads and writes rows of its own element alone, `Beyond` where it reads others'.
+/// - `wgsl`: the files of `shaders/bindings` that its kernel begins with, after all of `shaders/shared`.
+/// - `loops`: `WrittenOut` where those of known count are: more to parse, less to compile and to run where chains' rows and
+///   energies are gone through.
+/// - `passes`, where there is not just the one of its own name: entry points of its WGSL in order, each with its
+///   [`Size`]. On the CPU it is one function all the same.
+macro_rules! stages {
+    ($with:ident) => {
+        $with! {
+            /// Host: bones, activations and teleports become chain rows.
+            GatherInputs gather_inputs Host {}
+            /// Bones interpolated through the frame; targets of held nodes.
+            MoveBones move_bones Chains { looks: Own, wgsl: [group carry fascia], loops: AsWritten }
+            /// Inertial prediction and the first iterate.
+            Predict predict Chains { looks: Own, wgsl: [group holds node_terms fascia potential], loops: WrittenOut }
+            /// One block-tridiagonal Gauss–Newton solve for every chain.
+            SolveRods solve_rods Chains { looks: Own, wgsl: [group holds node_terms fascia potential], loops: WrittenOut }
+            /// Contact terms for the next solve.
+            SolveContacts solve_contacts Chains { looks: Own, wgsl: [group holds node_terms], loops: AsWritten }
+            /// Velocities from the substep's motion.
+            UpdateVelocities update_velocities Chains { looks: Own, wgsl: [group], loops: AsWritten }
+            /// Chains that are where flesh cannot be are laid anew along their bones.
+            CheckHealth check_health Chains { looks: Own, wgsl: [group carry], loops: AsWritten }
+            /// How far each cross-section has gone from where its bones alone would have it.
+            PoseSections pose_sections Sections { looks: Beyond, wgsl: [], loops: AsWritten }
+            /// Linear blend skinning and cross-sections move the vertices.
+            DeformSkin deform_skin Vertices { looks: Beyond, wgsl: [], loops: AsWritten }
+            /// Host: results to the world.
+            ScatterOutputs scatter_outputs Host {}
+        }
+    };
 }
+pub(crate) use stages;
 
 /// An entry of the frame's table.
 #[derive(Clone, Copy, Debug)]
@@ -58,37 +76,84 @@ pub const FRAME: &[Entry] = &[
     Run(Stage::ScatterOutputs),
 ];
 
-impl Stage {
-    /// All stages, in the order in which they first run.
-    pub const ALL: [Self; 10] = [
-        Self::GatherInputs,
-        Self::MoveBones,
-        Self::Predict,
-        Self::SolveRods,
-        Self::SolveContacts,
-        Self::UpdateVelocities,
-        Self::CheckHealth,
-        Self::PoseSections,
-        Self::DeformSkin,
-        Self::ScatterOutputs,
-    ];
-
-    /// The stage's one name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::GatherInputs => "gather_inputs",
-            Self::MoveBones => "move_bones",
-            Self::Predict => "predict",
-            Self::SolveRods => "solve_rods",
-            Self::SolveContacts => "solve_contacts",
-            Self::UpdateVelocities => "update_velocities",
-            Self::CheckHealth => "check_health",
-            Self::PoseSections => "pose_sections",
-            Self::DeformSkin => "deform_skin",
-            Self::ScatterOutputs => "scatter_outputs",
-        }
-    }
+/// What one thread of a stage works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Domain {
+    /// The host, once.
+    Host,
+    /// A chain; on the CPU, a group of chains.
+    Chains,
+    /// A cross-section that skin follows; on the CPU, an instance.
+    Sections,
+    /// A vertex of skin.
+    Vertices,
 }
+
+/// Of what a stage reads rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Looks {
+    /// Its own element alone.
+    Own,
+    /// Others too: it waits for all of the stage before.
+    Beyond,
+}
+
+/// How many threads a pass on the GPU has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// One for each element of its stage's domain.
+    Domain,
+    /// One workgroup.
+    Once,
+    /// As many workgroups as the first three words of an array say that earlier passes wrote; its name. The pass itself does not
+    /// bind it.
+    Indirect(&'static str),
+}
+
+macro_rules! declare {
+    ($($(#[doc = $doc:literal])+ $stage:ident $name:ident $domain:ident $row:tt)+) => {
+        /// A stage of the frame.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Stage {
+            $($(#[doc = $doc])+ $stage,)+
+        }
+
+        impl Stage {
+            /// All stages, in the order in which they first run.
+            pub const ALL: [Self; [$(Self::$stage),+].len()] = [$(Self::$stage),+];
+
+            /// The stage's one name.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$stage => stringify!($name),)+
+                }
+            }
+
+            /// What one thread of it works on.
+            pub const fn domain(self) -> Domain {
+                match self {
+                    $(Self::$stage => Domain::$domain,)+
+                }
+            }
+
+            /// Of what it reads rows.
+            pub const fn looks(self) -> Looks {
+                match self {
+                    $(Self::$stage => looks!($row),)+
+                }
+            }
+        }
+    };
+}
+macro_rules! looks {
+    ({}) => {
+        Looks::Beyond
+    };
+    ({ looks: $looks:ident $($rest:tt)* }) => {
+        Looks::$looks
+    };
+}
+stages!(declare);
 
 /// The longest frame (s) that [`StepConfig::substeps`] are for. A longer one has more, so that a substep stays as short.
 pub const LONGEST_FRAME: f64 = 1.0 / 30.0;
@@ -199,8 +264,10 @@ pub struct StepParams {
     pub skin_block_count: u32,
     /// How many section blocks there are.
     pub section_block_count: u32,
+    /// Which of the substep's solves this is.
+    pub iteration: u32,
     /// Fills 64 bytes.
-    pub padding: [u32; 2],
+    pub padding: u32,
 }
 
 impl StepParams {
@@ -227,25 +294,128 @@ impl StepParams {
             group_count: 0,
             skin_block_count: 0,
             section_block_count: 0,
-            padding: [0; 2],
+            iteration: 0,
+            padding: 0,
         }
     }
 }
 
-/// The stages of a frame of `substeps` and so many `iterations` a substep in order, each with the index of its substep (0
-/// outside of substeps).
-pub fn schedule(substeps: u32, iterations: u32) -> Vec<(Stage, u32)> {
-    fn walk(counts: [u32; 2], table: &[Entry], substep: u32, into: &mut Vec<(Stage, u32)>) {
+/// A stage in a frame's order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scheduled {
+    /// The stage.
+    pub stage: Stage,
+    /// Which of [`params_of`] it is run with: those of its substep and iteration, or of the one nearest to it where it stands
+    /// outside.
+    pub slot: u32,
+}
+
+/// The stages of a frame of `substeps` and so many `iterations` a substep in order.
+pub fn schedule(substeps: u32, iterations: u32) -> Vec<Scheduled> {
+    /// `slots` are those of the part of the frame that the table is for.
+    fn walk(table: &[Entry], counts: [u32; 2], slots: std::ops::Range<u32>, into: &mut Vec<Scheduled>) {
         let [substeps, iterations] = counts;
+        let mut slot = slots.start;
         for entry in table {
             match *entry {
-                Run(stage) => into.push((stage, substep)),
-                Substeps(inner) => (0..substeps).for_each(|substep| walk(counts, inner, substep, into)),
-                Iterations(inner) => (0..iterations).for_each(|_| walk(counts, inner, substep, into)),
+                Run(stage) => into.push(Scheduled { stage, slot }),
+                Substeps(inner) | Iterations(inner) => {
+                    let (count, each) =
+                        if matches!(entry, Substeps(_)) { (substeps, iterations) } else { (iterations, 1) };
+                    for k in 0..count {
+                        let first = slots.start + k * each;
+                        walk(inner, counts, first..first + each, into);
+                    }
+                    slot = slots.end - 1;
+                }
             }
         }
     }
     let mut stages = Vec::new();
-    walk([substeps, iterations], FRAME, 0, &mut stages);
+    walk(FRAME, [substeps, iterations], 0..substeps * iterations, &mut stages);
     stages
+}
+
+/// The parameters of each slot of [`schedule`], for a frame of `dt` (s) after a substep of `last_h` (s), or 0.
+pub fn params_of(config: &StepConfig, dt: f64, last_h: f64) -> Vec<StepParams> {
+    let substeps = 0..config.split(dt).substeps;
+    let of = |substep| {
+        let params = StepParams::new(config, dt, substep, last_h);
+        (0..config.iterations).map(move |iteration| StepParams { iteration, ..params })
+    };
+    substeps.flat_map(of).collect()
+}
+
+/// Parts of a schedule that the CPU runs at once: group by group, where no stage of it looks beyond; else a single stage.
+pub fn runs(schedule: &[Scheduled], fused: bool) -> impl Iterator<Item = &[Scheduled]> {
+    let alone = |of: &Scheduled| of.stage.domain() != Domain::Chains || of.stage.looks() == Looks::Beyond;
+    schedule.chunk_by(move |before, after| fused && !alone(before) && !alone(after))
+}
+
+/// How a frame's table is walked: for tests that compare stage by stage, and for benches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Walk {
+    /// The stage after whose first run the frame ends; `None` for all of it.
+    pub last: Option<Stage>,
+    /// Whether the CPU runs stages together that look at nothing but their own chain.
+    pub fused: bool,
+}
+
+impl Default for Walk {
+    fn default() -> Self {
+        Self { last: None, fused: true }
+    }
+}
+
+impl Walk {
+    /// What of a schedule is walked.
+    pub fn of<'a>(&self, schedule: &'a [Scheduled]) -> &'a [Scheduled] {
+        let end = self.last.and_then(|last| schedule.iter().position(|scheduled| scheduled.stage == last));
+        &schedule[..end.map_or(schedule.len(), |end| end + 1)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(substeps: u32, iterations: u32) -> String {
+        let stages = schedule(substeps, iterations);
+        stages.iter().map(|Scheduled { stage, slot }| format!("{} {slot}, ", stage.name())).collect()
+    }
+
+    #[test]
+    fn every_stage_has_the_parameters_of_its_substep_and_iteration() {
+        let substep = |[first, second]: [u32; 2]| {
+            format!(
+                "move_bones {first}, predict {first}, solve_rods {first}, solve_contacts {first}, solve_rods {second}, \
+                 solve_contacts {second}, update_velocities {second}, "
+            )
+        };
+        let end = "check_health 3, pose_sections 3, deform_skin 3, scatter_outputs 3, ";
+        assert_eq!(listed(2, 2), format!("gather_inputs 0, {}{}{end}", substep([0, 1]), substep([2, 3])));
+        let config = StepConfig { substeps: 2, iterations: 2, ..StepConfig::default() };
+        let params = params_of(&config, 1.0 / 60.0, 0.0);
+        let told: Vec<_> = params.iter().map(|params| (params.alpha, params.first_substep, params.iteration)).collect();
+        assert_eq!(told, [(0.5, 1, 0), (0.5, 1, 1), (1.0, 0, 0), (1.0, 0, 1)]);
+    }
+
+    #[test]
+    fn every_stage_is_in_the_frame() {
+        let stages = schedule(1, 1);
+        for stage in Stage::ALL {
+            assert_eq!(stages.iter().filter(|scheduled| scheduled.stage == stage).count(), 1, "{}", stage.name());
+        }
+        assert_eq!(stages.iter().map(|scheduled| scheduled.stage).collect::<Vec<_>>(), Stage::ALL);
+    }
+
+    #[test]
+    fn chains_run_together_between_stages_that_look_beyond() {
+        let stages = schedule(3, 2);
+        let lengths = |fused| runs(&stages, fused).map(<[Scheduled]>::len).collect::<Vec<_>>();
+        assert_eq!(lengths(true), [1, 3 * 7 + 1, 1, 1, 1]);
+        assert_eq!(lengths(false), vec![1; stages.len()]);
+        let until = Walk { last: Some(Stage::SolveContacts), ..Walk::default() };
+        assert_eq!(until.of(&stages).len(), 5);
+    }
 }

@@ -5,8 +5,10 @@ mod common;
 
 use common::parity::{DT, Scene, compare, scenes};
 use glam::DVec3;
+use sinew::flesh::{Contraction, Flesh, Holds, RodSpec};
 use sinew::step::Stage;
 use sinew::{Backend, FleshHandle, Physics, PipelineProgress, Pose, StepError};
+use std::sync::Arc;
 
 /// The CPU and the GPU with the "skin" scene.
 fn skin_scene() -> Option<(Scene, Physics, Physics, Vec<FleshHandle>)> {
@@ -94,7 +96,7 @@ fn instances_come_and_go_and_one_that_breaks_is_reset_alone() {
     }
     handles[0] = successor(&gpu, &scene, handles[0]);
     gpu.finish().unwrap();
-    let (worst, at) = compare(&scene, &cpu, &gpu, &handles);
+    let (worst, at) = compare(&scene, Stage::DeformSkin, &cpu, &gpu, &handles);
     assert!(worst <= 1.0, "{worst} × 1e-5, {at}");
 
     let broken = handles[2];
@@ -180,7 +182,7 @@ fn state_moves_between_backends_and_outlives_a_lost_device() {
     gpu.switch_backend(Backend::Gpu).unwrap();
     steps(&mut gpu, 7, 10);
     gpu.finish().unwrap();
-    let (worst, at) = compare(&scene, &cpu, &gpu, &handles);
+    let (worst, at) = compare(&scene, Stage::DeformSkin, &cpu, &gpu, &handles);
     println!("after two changes: {worst:.2} × 1e-5");
     assert!(worst <= 10.0, "{worst} × 1e-5, {at}");
 
@@ -196,7 +198,7 @@ fn state_moves_between_backends_and_outlives_a_lost_device() {
     for physics in [&mut cpu, &mut gpu] {
         steps(physics, 10, 12);
     }
-    let (worst, at) = compare(&scene, &cpu, &gpu, &handles);
+    let (worst, at) = compare(&scene, Stage::DeformSkin, &cpu, &gpu, &handles);
     assert!(worst <= 10.0, "{worst} × 1e-5, {at}");
 }
 
@@ -269,15 +271,43 @@ fn a_dropped_encoder_takes_its_steps_back() {
 }
 
 #[test]
+fn a_dropped_encoder_gives_back_activations() {
+    let Some(own) = common::gpu() else { return };
+    let contraction = Contraction { activation_time: 0.05, ..Contraction::default() };
+    let rod = RodSpec { contraction, ..RodSpec::straight("slow", DVec3::ZERO, DVec3::X, 8, 0.02) };
+    let flesh = Arc::new(Flesh::build(&[rod.attach(0, 0, Holds::CLAMP)], &[Pose::IDENTITY]).unwrap());
+    let [mut host, mut by_itself] = [(); 2].map(|()| {
+        let mut physics = Physics::with_device(own.device().clone(), own.queue().clone()).unwrap();
+        let handle = physics.insert(flesh.clone(), &[Pose::IDENTITY], Pose::IDENTITY).unwrap();
+        physics.set_activation(handle, 0, 1.0).unwrap();
+        physics.step_flesh(DT).unwrap();
+        (physics, handle)
+    });
+    for _ in 0..3 {
+        host.0.encode(DT, &mut own.device().create_command_encoder(&Default::default())).unwrap();
+        host.0.encoder_dropped().unwrap();
+    }
+    let told = [&mut host, &mut by_itself].map(|(physics, handle)| {
+        physics.step_flesh(DT).unwrap();
+        physics.finish().unwrap();
+        physics.muscle(*handle, 0).unwrap().activation
+    });
+    println!("activation after two frames of 1/60 s: {told:?}");
+    assert_eq!(told[0], told[1]);
+    assert!((told[0] - (1.0 - (-2.0 * DT / 0.05).exp())).abs() < 0.01);
+}
+
+#[test]
 fn pipelines_are_compiled_with_the_device_and_in_no_step() {
     let Some(own) = common::gpu() else { return };
-    let total = sinew::gpu::KERNELS.len();
+    let entries = || sinew::gpu::KERNELS.iter().flat_map(|(_, specs)| specs.iter().map(|spec| Some(spec.entry)));
+    let total = entries().count();
     let mut told = Vec::new();
     let (device, queue) = (own.device().clone(), own.queue().clone());
     let mut gpu = Physics::with_device_with_progress(device, queue, |progress| told.push(progress)).unwrap();
     println!("{told:?}");
-    let stages = sinew::gpu::KERNELS.iter().map(|(stage, _)| Some(stage.name())).chain([None]);
-    let expected = stages.enumerate().map(|(ready, compiling)| PipelineProgress { compiling, ready, total });
+    let expected =
+        entries().chain([None]).enumerate().map(|(ready, compiling)| PipelineProgress { compiling, ready, total });
     assert_eq!(told, expected.collect::<Vec<_>>());
     let created = |physics: &Physics| physics.gpu().unwrap().pipelines_created();
     assert_eq!(created(&gpu), total);

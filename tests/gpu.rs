@@ -6,28 +6,33 @@ mod common;
 
 use common::layout::check_kernel;
 use sinew::gpu::{
-    Access, ArrayId, ArraySpec, Buffers, GpuDevice, GpuError, Kernel, KernelSpec, Readback, Recorder, StageTimer,
-    read_now,
+    ArrayId, ArraySpec, Buffers, GpuDevice, GpuError, Kernel, KernelSpec, Loops, Readback, Recorder, StageTimer,
+    Workgroups, read_now,
 };
 use sinew::layout::{Group, LANES, MAX_WORKGROUPS, WORKGROUP_SIZE, word, workgroups};
-use sinew::step::StepParams;
+use sinew::step::{Size, StepParams};
 
 const GROUPS: ArrayId = ArrayId(0);
 const NODES: ArrayId = ArrayId(1);
 const ENTRIES: u32 = 2;
-const ARRAYS: &[ArraySpec] = &[ArraySpec::table::<Group>("groups"), ArraySpec::of_lanes("trial_nodes", ENTRIES)];
-const BINDINGS: &[(ArrayId, Access)] = &[(GROUPS, Access::Read), (NODES, Access::ReadWrite)];
+const SIZES: ArrayId = ArrayId(2);
+const ARRAYS: &[ArraySpec] = &[
+    ArraySpec::table::<Group>("groups"),
+    ArraySpec::of_lanes("trial_nodes", ENTRIES),
+    ArraySpec::words("trial_sizes", 3).indirect(),
+];
 const RELAX: KernelSpec = KernelSpec {
     stage: "trial_relax",
+    entry: "trial_relax",
+    size: Size::Domain,
     source: include_str!("shaders/trial_relax.wgsl"),
-    bindings: BINDINGS,
-    unrolled: false,
+    loops: Loops::AsWritten,
 };
 const COUNT: KernelSpec = KernelSpec {
     stage: "trial_count",
+    entry: "trial_count",
     source: include_str!("shaders/trial_count.wgsl"),
-    bindings: BINDINGS,
-    unrolled: false,
+    ..RELAX
 };
 
 const SUBSTEPS: u32 = 4;
@@ -122,7 +127,7 @@ impl OnGpu {
         let mut recorder = Recorder::new(encoder, timer);
         for (slot, params) in (0..).zip(params) {
             for kernel in &self.kernels {
-                recorder.dispatch(kernel, slot, workgroups(params.group_count));
+                recorder.dispatch(kernel, slot, Workgroups::Count(workgroups(params.group_count)));
             }
         }
         recorder.finish(gpu, step).unwrap();
@@ -141,11 +146,54 @@ fn encoder(gpu: &GpuDevice) -> wgpu::CommandEncoder {
 fn trial_kernels_match_their_bindings() {
     assert_eq!(check_kernel(&RELAX, ARRAYS), [""; 0]);
     assert_eq!(check_kernel(&COUNT, ARRAYS), [""; 0]);
-    let swapped = KernelSpec { bindings: &[(NODES, Access::ReadWrite), (GROUPS, Access::Read)], ..RELAX };
-    assert_eq!(check_kernel(&swapped, ARRAYS).len(), 3, "two names with access, one stride");
-    let written = KernelSpec { bindings: &[(GROUPS, Access::ReadWrite), (NODES, Access::ReadWrite)], ..RELAX };
-    assert_eq!(check_kernel(&written, ARRAYS).len(), 1, "access");
-    assert_eq!(check_kernel(&KernelSpec { stage: "other", ..RELAX }, ARRAYS).len(), 1, "entry point");
+    let strange: String = RELAX.source.replace("trial_nodes", "trial_notes");
+    let late: String = RELAX.source.replace("@binding(2)", "@binding(3)");
+    for (source, what) in [(strange, "name"), (late, "binding")] {
+        assert_eq!(check_kernel(&KernelSpec { source: source.leak(), ..RELAX }, ARRAYS).len(), 1, "{what}");
+    }
+    let narrow = [ArraySpec::words("groups", 2), ARRAYS[1]];
+    assert_eq!(check_kernel(&RELAX, &narrow).len(), 1, "stride");
+    assert_eq!(check_kernel(&KernelSpec { entry: "other", ..RELAX }, ARRAYS).len(), 1, "entry point");
+}
+
+/// A stage of two passes, the second as large as the first one says, on the GPU alone.
+#[test]
+fn a_pass_is_as_large_as_an_earlier_one_says() {
+    let Some(gpu) = common::gpu() else { return };
+    let size = KernelSpec {
+        stage: "trial_passes",
+        entry: "trial_size",
+        size: Size::Once,
+        source: include_str!("shaders/trial_passes.wgsl"),
+        loops: Loops::AsWritten,
+    };
+    let mark = KernelSpec { entry: "trial_mark", size: Size::Indirect("trial_sizes"), ..size };
+    for spec in [size, mark] {
+        assert_eq!(check_kernel(&spec, ARRAYS), [""; 0]);
+    }
+    let mut buffers = Buffers::new(&gpu, ARRAYS).unwrap();
+    let mut encoder = encoder(&gpu);
+    let rows = 4 * u64::from(WORKGROUP_SIZE);
+    buffers.reserve(&gpu, &mut encoder, NODES, rows).unwrap();
+    let params = [3, 1].map(|iteration| StepParams { iteration, ..StepParams::default() });
+    buffers.upload_params(&gpu, &mut encoder, &params).unwrap();
+    let passes = [size, mark].map(|spec| Kernel::new(&gpu, &buffers, &spec).unwrap());
+    let mut recorder = Recorder::new(&mut encoder, None);
+    for slot in 0..2 {
+        recorder.dispatch(&passes[0], slot, Workgroups::Count(1));
+        recorder.dispatch(&passes[1], slot, Workgroups::Indirect(buffers.named("trial_sizes").unwrap()));
+    }
+    recorder.finish(&gpu, 1).unwrap();
+    gpu.queue().submit([encoder.finish()]);
+    assert_eq!(bytemuck::pod_collect_to_vec::<u8, u32>(&read(&gpu, &buffers, SIZES, 12)), [1, 1, 1]);
+    let marks: Vec<f32> = bytemuck::pod_collect_to_vec(&read(&gpu, &buffers, NODES, rows * 4));
+    let group = WORKGROUP_SIZE as usize;
+    let told: Vec<f32> = marks.chunks(group).map(|marks| marks.iter().sum::<f32>() / group as f32).collect();
+    assert_eq!(told, [2.0, 1.0, 1.0, 0.0], "three workgroups, then one");
+}
+
+fn read(gpu: &GpuDevice, buffers: &Buffers, array: ArrayId, bytes: u64) -> Vec<u8> {
+    read_now(gpu, &[(buffers.array(array), 0, bytes)]).unwrap()
 }
 
 #[test]
@@ -353,10 +401,10 @@ fn a_host_owned_device_is_taken_if_its_limits_suffice() {
 fn a_kernel_that_does_not_compile_is_an_error_with_its_name() {
     let Some(gpu) = common::gpu() else { return };
     let buffers = Buffers::new(&gpu, ARRAYS).unwrap();
-    let misspelt =
-        KernelSpec { stage: "misspelt", source: "fn misspelt() { nothing }", bindings: BINDINGS, unrolled: false };
-    let open = KernelSpec { source: "fn misspelt() { for (var i = 0u; i < 2u; i++) {", unrolled: true, ..misspelt };
-    let unbound = KernelSpec { bindings: &[(GROUPS, Access::Read)], ..RELAX };
+    let misspelt = KernelSpec { stage: "misspelt", entry: "misspelt", source: "fn misspelt() { nothing }", ..RELAX };
+    let open =
+        KernelSpec { source: "fn misspelt() { for (var i = 0u; i < 2u; i++) {", loops: Loops::WrittenOut, ..misspelt };
+    let unbound = KernelSpec { source: RELAX.source.replace("trial_nodes", "trial_notes").leak(), ..RELAX };
     for spec in [misspelt, open, unbound] {
         let error = Kernel::new(&gpu, &buffers, &spec).unwrap_err();
         assert!(matches!(&error, GpuError::Kernel { stage, .. } if *stage == spec.stage), "{error:?}");

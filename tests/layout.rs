@@ -4,8 +4,8 @@
 mod common;
 
 use common::layout::{check_declarations, check_kernel};
-use sinew::gpu::{ARRAYS, KERNELS, SHARED};
-use sinew::step::Stage;
+use sinew::gpu::{ARRAYS, KERNELS, Loops, SHARED};
+use sinew::step::{Domain, Size, Stage};
 
 fn sources(folder: &str) -> Vec<(String, String)> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
@@ -52,25 +52,32 @@ fn shared_structs_and_constants_equal_those_of_rust() {
 #[test]
 fn every_stage_on_the_gpu_has_its_kernel_file_and_bindings() {
     let files = sources("shaders");
-    for (stage, spec) in KERNELS {
-        assert_eq!(check_kernel(spec, ARRAYS), [""; 0], "{}", spec.stage);
-        assert_eq!(spec.stage, stage.name());
-        let (_, text) = files.iter().find(|(name, _)| name == spec.stage).expect("a file of the stage's name");
-        assert!(spec.source.ends_with(text.as_str()), "{}.wgsl is not what the kernel is made of", spec.stage);
+    for (stage, specs) in KERNELS {
+        assert_eq!(specs.is_empty(), stage.domain() == Domain::Host, "{}", stage.name());
+        for spec in *specs {
+            assert_eq!(check_kernel(spec, ARRAYS), [""; 0], "{}", spec.entry);
+            assert_eq!(spec.stage, stage.name());
+            let (_, text) = files.iter().find(|(name, _)| name == spec.stage).expect("a file of the stage's name");
+            assert!(spec.source.ends_with(text.as_str()), "{}.wgsl is not what the kernel is made of", spec.stage);
+            // Every pass of a file is in its stage's row.
+            let entries = text.matches("@compute").count();
+            assert_eq!(entries, specs.len(), "{}.wgsl has {entries} entry points", spec.stage);
+            if let Size::Indirect(name) = spec.size {
+                assert!(ARRAYS.iter().any(|array| array.name == name && array.indirect), "{}: {name}", spec.entry);
+            }
+        }
     }
-    assert_eq!(files.len(), KERNELS.len());
-    for stage in Stage::ALL {
-        let host = matches!(stage, Stage::GatherInputs | Stage::ScatterOutputs);
-        assert_eq!(KERNELS.iter().filter(|(of, _)| *of == stage).count(), usize::from(!host), "{}", stage.name());
-    }
+    let stages: Vec<_> = KERNELS.iter().map(|(stage, _)| *stage).collect();
+    assert_eq!(stages, Stage::ALL);
+    assert_eq!(files.len(), KERNELS.iter().filter(|(_, specs)| !specs.is_empty()).count());
 }
 
 /// What a driver does not write out, no loop over small matrices or rows is left of.
 #[test]
 fn unrolled_kernels_have_no_loops_of_known_count() {
-    let unrolled = || KERNELS.iter().filter(|(_, spec)| spec.unrolled);
+    let unrolled = || KERNELS.iter().flat_map(|(_, specs)| *specs).filter(|spec| spec.loops == Loops::WrittenOut);
     assert!(unrolled().count() > 0);
-    for (_, spec) in unrolled() {
+    for spec in unrolled() {
         let wgsl = spec.wgsl();
         for head in wgsl.lines().filter(|line| line.trim_start().starts_with("for (")) {
             let by_chain = ["count", "segments", "MAX_BONES"].iter().any(|name| head.contains(name));

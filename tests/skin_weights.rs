@@ -7,9 +7,15 @@ use glam::{DQuat, DVec3, Vec3};
 use sinew::character::skin_weights::{
     Pull, PullLimit, SkinFairing, SkinPill, bundle_pills, carrier_weights, flesh_pills,
 };
-use sinew::cpu::{LaneWidth, deform_skin::deform_vertices, pose_sections::pose_sections};
+use sinew::cpu::{
+    LaneWidth,
+    deform_skin::{Vertices, deform_skin},
+    pose_sections::pose_sections,
+};
 use sinew::flesh::{Bundle, Disc, Flesh, FleshState, Holds, RodSpec};
-use sinew::{MAX_SECTIONS, PaletteMatrix, Pose, SectionWeight, Skin, SkinInputs, SkinSection, SkinVertex};
+use sinew::{
+    MAX_SECTIONS, PaletteMatrix, Pose, SectionWeight, Skin, SkinInputs, SkinSection, SkinVertex, SkinnedVertices,
+};
 
 const RADIUS: f64 = 0.05;
 const SEGMENTS: usize = 10;
@@ -82,10 +88,9 @@ fn deformed(flesh: &Flesh, skin: &Skin, state: &FleshState, bones: &[Pose], root
     let mut matrices = Vec::new();
     pose_sections(skin, &inputs, state, &mut matrices);
     let deformed = |width| {
-        let mut out = [(); 2].map(|()| vec![Vec3::ZERO; skin.vertices.len()]);
-        let [places, normals] = &mut out;
-        deform_vertices(width, skin, (&palette, &matrices), &skin.vertices, (places, normals));
-        out
+        let mut out = SkinnedVertices::default();
+        Vertices::new(skin, &palette, &matrices, &mut out).for_each(|mut some| deform_skin(width, &mut some));
+        [out.positions, out.normals]
     };
     let [places, normals] = deformed(LaneWidth::Eight);
     for width in [LaneWidth::EightBaseline, LaneWidth::One] {

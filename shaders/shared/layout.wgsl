@@ -173,7 +173,8 @@ struct StepParams {
     group_count: u32,
     skin_block_count: u32,
     section_block_count: u32,
-    padding: vec2<u32>,
+    iteration: u32,
+    padding: u32,
 }
 
 // Word index of one entry of one lane in an array whose rows have `entries` entries.

@@ -10,18 +10,48 @@ use glam::{Mat4, Vec3, Vec3A, Vec4};
 
 use super::LaneWidth;
 use super::lanes::with_instructions;
-use crate::skin::{PaletteMatrix, SectionMatrix, Skin, SkinVertex};
+use crate::skin::{PaletteMatrix, SectionMatrix, Skin, SkinVertex, SkinnedVertices};
+
+/// Some vertices of an instance's skin, what they follow, and where they go.
+pub struct Vertices<'a> {
+    skin: &'a Skin,
+    palette: &'a [PaletteMatrix],
+    sections: &'a [SectionMatrix],
+    at_rest: &'a [SkinVertex],
+    positions: &'a mut [Vec3],
+    normals: &'a mut [Vec3],
+}
+
+/// How many vertices a thread takes at a time.
+const CHUNK: usize = 512;
+
+impl<'a> Vertices<'a> {
+    /// All of a skin's, some at a time.
+    pub fn new(
+        skin: &'a Skin,
+        palette: &'a [PaletteMatrix],
+        sections: &'a [SectionMatrix],
+        skinned: &'a mut SkinnedVertices,
+    ) -> impl Iterator<Item = Self> {
+        skinned.positions.resize(skin.vertices.len(), Vec3::ZERO);
+        skinned.normals.resize(skin.vertices.len(), Vec3::ZERO);
+        let written = skinned.positions.chunks_mut(CHUNK).zip(skinned.normals.chunks_mut(CHUNK));
+        skin.vertices.chunks(CHUNK).zip(written).map(move |(at_rest, (positions, normals))| Self {
+            skin,
+            palette,
+            sections,
+            at_rest,
+            positions,
+            normals,
+        })
+    }
+}
 
 /// Writes places (m) and unit normals of vertices in model space, the same bits at every width.
-pub fn deform_vertices(
-    width: LaneWidth,
-    skin: &Skin,
-    (palette, sections): (&[PaletteMatrix], &[SectionMatrix]),
-    vertices: &[SkinVertex],
-    (positions, normals): (&mut [Vec3], &mut [Vec3]),
-) {
+pub fn deform_skin(width: LaneWidth, vertices: &mut Vertices<'_>) {
+    let Vertices { skin, palette, sections, at_rest, positions, normals } = vertices;
     with_instructions!(width.level(), simd => {
-        for ((vertex, position), normal) in vertices.iter().zip(positions).zip(normals) {
+        for ((vertex, position), normal) in at_rest.iter().zip(positions.iter_mut()).zip(normals.iter_mut()) {
             let (place, unit_normal) = deform_vertex(simd, skin, palette, sections, vertex);
             *position = place.into();
             *normal = unit_normal.into();

@@ -45,6 +45,21 @@ impl Chain {
         self.rest.len()
     }
 
+    /// Its activation `dt` (s) later, on its way to what excites it: da/dt = (u − a)/τ, in 64 implicit steps,
+    /// (1 + dt/64τ)⁻⁶⁴ for e^(−dt/τ), which has the same bits on any machine; at once where τ is 0.
+    pub(crate) fn activation_after(&self, dt: f64, activation: f32, excitation: f32) -> f32 {
+        let [rise, fall] = self.activation_times;
+        let time = f64::from(if excitation > activation { rise } else { fall });
+        if time == 0.0 {
+            return excitation;
+        }
+        let mut left = time / (time + dt / 64.0);
+        for _ in 0..6 {
+            left *= left;
+        }
+        excitation + (activation - excitation) * left as f32
+    }
+
     /// The bone in a slot of the layout's rows, where a chain of fewer bones repeats its last.
     pub(crate) fn bone_in_slot(&self, slot: usize) -> Option<usize> {
         self.bones.get(slot).or(self.bones.last()).copied()

@@ -1,9 +1,9 @@
 //! The arrays there are, and the stages' kernels that bind them.
 
-use super::{Access, ArrayId, ArraySpec, KernelSpec};
+use super::{ArrayId, ArraySpec, KernelSpec, Loops};
 use crate::layout::{Group, SectionBlock, SkinBlock, SkinnedVertex, chain, input, node, rest, scratch};
 use crate::skin::{ModelPose, SectionMatrix, SectionWeight, SkinSection, SkinVertex};
-use crate::step::Stage;
+use crate::step::{Size, Stage, stages};
 
 /// [`Group`] table.
 pub const GROUPS: ArrayId = ArrayId(0);
@@ -55,78 +55,34 @@ pub const ARRAYS: &[ArraySpec] = &[
     ArraySpec::table::<SkinnedVertex>("skinned").drawable(),
 ];
 
-const CHAIN_BINDINGS: &[(ArrayId, Access)] = &[
-    (GROUPS, Access::Read),
-    (REST_ROWS, Access::Read),
-    (NODE_ROWS, Access::ReadWrite),
-    (INPUT_ROWS, Access::Read),
-    (CHAIN_ROWS, Access::ReadWrite),
-    (SCRATCH_ROWS, Access::ReadWrite),
-];
-
-const SECTION_BINDINGS: &[(ArrayId, Access)] = &[
-    (SECTION_BLOCKS, Access::Read),
-    (SKIN_SECTIONS, Access::Read),
-    (MODEL_POSES, Access::Read),
-    (GROUPS, Access::Read),
-    (NODE_ROWS, Access::Read),
-    (SECTION_MATRICES, Access::ReadWrite),
-];
-
-const SKIN_BINDINGS: &[(ArrayId, Access)] = &[
-    (SKIN_BLOCKS, Access::Read),
-    (SKIN_VERTICES, Access::Read),
-    (SECTION_WEIGHTS, Access::Read),
-    (PALETTE, Access::Read),
-    (SECTION_MATRICES, Access::Read),
-    (SKINNED, Access::ReadWrite),
-];
-
-/// A stage whose thread is a chain, with the files of `shaders/bindings` that it takes beside `group.wgsl`, and whether its
-/// loops of known count are written out: where chains' rows and energies are gone through.
-macro_rules! chain_stage {
-    ($stage:ident, $file:literal $(, $with:literal)*; unrolled: $unrolled:literal) => {
-        (
-            Stage::$stage,
-            KernelSpec {
-                stage: Stage::$stage.name(),
-                source: concat!(
-                    include_str!("../../shaders/bindings/group.wgsl"),
-                    "\n",
-                    $(include_str!(concat!("../../shaders/bindings/", $with, ".wgsl")), "\n",)*
-                    include_str!(concat!("../../shaders/", $file, ".wgsl"))
-                ),
-                bindings: CHAIN_BINDINGS,
-                unrolled: $unrolled,
-            },
-        )
+/// The kernels of a stage, one a pass.
+macro_rules! kernels {
+    ($($(#[doc = $doc:literal])+ $stage:ident $name:ident $domain:ident $row:tt)+) => {
+        /// The kernels of every stage, in the order of their passes; none of the host's.
+        pub const KERNELS: &[(Stage, &[KernelSpec])] = &[$((Stage::$stage, passes!($stage $name $row))),+];
     };
 }
-
-/// The kernel of every stage that has one.
-pub const KERNELS: &[(Stage, KernelSpec)] = &[
-    chain_stage!(MoveBones, "move_bones", "carry", "fascia"; unrolled: false),
-    chain_stage!(Predict, "predict", "holds", "node_terms", "fascia", "potential"; unrolled: true),
-    chain_stage!(SolveRods, "solve_rods", "holds", "node_terms", "fascia", "potential"; unrolled: true),
-    chain_stage!(SolveContacts, "solve_contacts", "holds", "node_terms"; unrolled: false),
-    chain_stage!(UpdateVelocities, "update_velocities"; unrolled: false),
-    chain_stage!(CheckHealth, "check_health", "carry"; unrolled: false),
-    (
-        Stage::PoseSections,
-        KernelSpec {
-            stage: Stage::PoseSections.name(),
-            source: include_str!("../../shaders/pose_sections.wgsl"),
-            bindings: SECTION_BINDINGS,
-            unrolled: false,
-        },
-    ),
-    (
-        Stage::DeformSkin,
-        KernelSpec {
-            stage: Stage::DeformSkin.name(),
-            source: include_str!("../../shaders/deform_skin.wgsl"),
-            bindings: SKIN_BINDINGS,
-            unrolled: false,
-        },
-    ),
-];
+macro_rules! passes {
+    ($stage:ident $name:ident {}) => {
+        &[]
+    };
+    ($stage:ident $name:ident { looks: $looks:ident, wgsl: [$($file:ident)*], loops: $loops:ident }) => {
+        passes!($stage $name { looks: $looks, wgsl: [$($file)*], loops: $loops, passes: [$name Size::Domain] })
+    };
+    ($stage:ident $name:ident {
+        looks: $looks:ident, wgsl: [$($file:ident)*], loops: $loops:ident, passes: [$($entry:ident $size:expr),+]
+    }) => {{
+        const SOURCE: &str = concat!(
+            $(include_str!(concat!("../../shaders/bindings/", stringify!($file), ".wgsl")), "\n",)*
+            include_str!(concat!("../../shaders/", stringify!($name), ".wgsl"))
+        );
+        &[$(KernelSpec {
+            stage: Stage::$stage.name(),
+            entry: stringify!($entry),
+            size: $size,
+            source: SOURCE,
+            loops: Loops::$loops,
+        }),+]
+    }};
+}
+stages!(kernels);

@@ -5,33 +5,19 @@ use std::collections::VecDeque;
 use super::arrays::{ARRAYS, CHAIN_ROWS, KERNELS, NODE_ROWS, SECTION_MATRICES, SKINNED};
 use super::readback::{BufferPart, read_now};
 use super::residents::{Front, Residents, Upload};
-use super::{Buffers, GpuDevice, GpuError, Kernel, Readback, Recorder, StageTimer};
+use super::{Buffers, GpuDevice, GpuError, Kernel, Readback, Recorder, StageTimer, Workgroups};
+use crate::StepError;
+use crate::backend::{BackendReport, FleshBackend, Frame, PipelineProgress, Progress};
+use crate::instances::{Instance, Instances, Slot};
 use crate::layout::{SkinnedVertex, workgroups};
-use crate::physics::{HostFrame, Instance, PipelineProgress, Progress, Slot};
-use crate::step::{Stage, StepParams};
-use crate::timing::StageTimes;
+use crate::step::{Domain, Scheduled, Size, Stage, StepParams};
+use crate::timing::{StageClock, StageTimes, stage_scope};
 
 /// How many steps' results may be under way.
 const DEPTH: usize = 4;
 
 /// How many steps [`GpuBackend::submit`] lets the host run ahead of the GPU, below [`DEPTH`], so that each arrives.
 const AHEAD: usize = 3;
-
-/// A step to record.
-pub(crate) struct GpuFrame<'a> {
-    /// The frame's stages in order, each with the index of its substep.
-    pub schedule: &'a [(Stage, u32)],
-    /// Parameters of each substep.
-    pub substeps: Vec<StepParams>,
-    /// What the host says of it.
-    pub host: HostFrame<'a>,
-    /// The step's number.
-    pub step: u64,
-    /// Whether deformed vertices come back to the host.
-    pub mirror_vertices: bool,
-    /// Whether stages are timed.
-    pub timed: bool,
-}
 
 /// Rows of each kind that a read-back holds, one kind after the other.
 #[derive(Clone, Copy)]
@@ -71,13 +57,14 @@ impl GpuBackend {
     /// Compiles the kernels; no instance is there yet.
     pub fn new(gpu: GpuDevice, progress: Progress<'_>) -> Result<Self, GpuError> {
         let mut buffers = Buffers::new(&gpu, ARRAYS)?;
-        let total = KERNELS.len();
+        let specs: Vec<_> = KERNELS.iter().flat_map(|(stage, specs)| specs.iter().map(|spec| (*stage, spec))).collect();
+        let total = specs.len();
         let mut kernels = Vec::with_capacity(total);
-        for (ready, (stage, spec)) in KERNELS.iter().enumerate() {
-            progress(PipelineProgress { compiling: Some(stage.name()), ready, total });
+        for (ready, (stage, spec)) in specs.into_iter().enumerate() {
+            progress(PipelineProgress { compiling: Some(spec.entry), ready, total });
             let kernel = Kernel::new(&gpu, &buffers, spec)?;
             run_empty(&gpu, &mut buffers, &kernel)?;
-            kernels.push((*stage, kernel));
+            kernels.push((stage, kernel));
         }
         progress(PipelineProgress { compiling: None, ready: total, total });
         let timer = StageTimer::new(&gpu)?;
@@ -102,82 +89,134 @@ impl GpuBackend {
         &self.gpu
     }
 
-    /// The step that the instances show.
-    pub fn mirrored_step(&self) -> u64 {
-        self.mirrored.1
-    }
-
-    /// Notes that the host has put every instance at a step.
-    pub fn restored(&mut self, step: u64) {
-        self.mirrored = (self.recorded, step);
-    }
-
-    /// Records a step. After an error every instance starts again from what the host last saw of it.
-    pub fn encode(
+    /// Records a frame; the times of its stages on the host, and of an earlier frame's on the device (ms). After an error
+    /// every instance starts again from what the host last saw of it.
+    pub fn record(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
-        slots: &mut [Slot],
-        frame: GpuFrame<'_>,
-    ) -> Result<(), GpuError> {
-        let encoded = self.try_encode(encoder, slots, frame);
-        if encoded.is_err() {
+        instances: &mut Instances,
+        frame: &Frame<'_>,
+    ) -> Result<StageTimes, GpuError> {
+        let recorded = self.try_record(encoder, instances.slots(), frame);
+        if recorded.is_err() {
             self.residents = Residents::default();
         }
-        encoded
+        recorded
     }
 
-    fn try_encode(
+    fn try_record(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
         slots: &mut [Slot],
-        mut frame: GpuFrame<'_>,
-    ) -> Result<(), GpuError> {
+        frame: &Frame<'_>,
+    ) -> Result<StageTimes, GpuError> {
         self.recorded += 1;
-        let tag = self.recorded;
-        let Self { gpu, buffers, kernels, residents, results, timer, .. } = self;
-        let mut upload = Upload { gpu, buffers, encoder };
-        residents.follow(&mut upload, slots, tag)?;
-        residents.gather_inputs(&mut upload, slots, &frame.host)?;
-        let group_count = residents.groups.end() as u32;
-        let (skin_block_count, section_block_count) = (residents.skin_block_count(), residents.section_block_count());
-        for params in &mut frame.substeps {
-            params.group_count = group_count;
-            params.skin_block_count = skin_block_count;
-            params.section_block_count = section_block_count;
+        let clock = StageClock::new(frame.timed);
+        for part in frame.schedule.chunk_by(|a, b| !is_of_host(a.stage) && !is_of_host(b.stage)) {
+            let (stage, start) = (part[0].stage, clock.start());
+            match stage {
+                Stage::GatherInputs => {
+                    stage_scope!(stage);
+                    self.gather_inputs(encoder, slots, frame)?;
+                }
+                Stage::ScatterOutputs => {
+                    stage_scope!(stage);
+                    self.scatter_outputs(encoder, slots, frame)?;
+                }
+                _ => self.dispatch(encoder, part, frame.timed)?,
+            }
+            if is_of_host(stage) {
+                clock.stop(stage, start);
+            }
         }
-        buffers.upload_params(gpu, encoder, &frame.substeps)?;
+        let mut times = if frame.timed { self.stage_times()? } else { StageTimes::default() };
+        let on_host = clock.take();
+        for stage in Stage::ALL.into_iter().filter(|stage| is_of_host(*stage)) {
+            times.set(stage, on_host.get(stage));
+        }
+        Ok(times)
+    }
+
+    /// Uploads what is new, and what the host says of this frame.
+    fn gather_inputs(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        slots: &mut [Slot],
+        frame: &Frame<'_>,
+    ) -> Result<(), GpuError> {
+        let Self { gpu, buffers, kernels, residents, .. } = self;
+        let mut upload = Upload { gpu, buffers, encoder };
+        residents.follow(&mut upload, slots, self.recorded)?;
+        residents.gather_inputs(&mut upload, slots, &frame.host)?;
+        let mut params = frame.params.to_vec();
+        for params in &mut params {
+            params.group_count = residents.groups.end() as u32;
+            params.skin_block_count = residents.skin_block_count();
+            params.section_block_count = residents.section_block_count();
+        }
+        buffers.upload_params(gpu, encoder, &params)?;
         for (_, kernel) in kernels.iter_mut() {
             kernel.rebind(gpu, buffers)?;
-        }
-        let mut recorder = Recorder::new(encoder, timer.as_mut().filter(|_| frame.timed));
-        for &(stage, substep) in frame.schedule {
-            let Some((_, kernel)) = kernels.iter().find(|(of, _)| *of == stage) else { continue };
-            let count = match stage {
-                Stage::PoseSections => section_block_count,
-                Stage::DeformSkin => skin_block_count,
-                _ => workgroups(group_count),
-            };
-            recorder.dispatch(kernel, substep, count);
-        }
-        recorder.finish(gpu, tag)?;
-
-        let skinned = if frame.mirror_vertices { residents.skinned.end() } else { 0 };
-        let extent = Extent { skinned, matrices: 0, ..extent(residents) };
-        if results.enqueue(gpu, encoder, tag, &parts(buffers, extent))? {
-            let fronts = residents.fronts();
-            self.under_way.push_back(UnderWay { tag, step: frame.step, extent, fronts });
-            if self.under_way.len() > 2 * DEPTH {
-                self.under_way.pop_front();
-            }
         }
         Ok(())
     }
 
+    /// Records the passes of these stages.
+    fn dispatch(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        stages: &[Scheduled],
+        timed: bool,
+    ) -> Result<(), GpuError> {
+        let Self { gpu, buffers, kernels, residents, timer, .. } = self;
+        let mut recorder = Recorder::new(encoder, timer.as_mut().filter(|_| timed));
+        for scheduled in stages {
+            let domain = match scheduled.stage.domain() {
+                Domain::Host => 0,
+                Domain::Chains => workgroups(residents.groups.end() as u32),
+                Domain::Sections => residents.section_block_count(),
+                Domain::Vertices => residents.skin_block_count(),
+            };
+            for (_, kernel) in kernels.iter().filter(|(stage, _)| *stage == scheduled.stage) {
+                let count = match kernel.spec().size {
+                    Size::Domain => Workgroups::Count(domain),
+                    Size::Once => Workgroups::Count(1),
+                    Size::Indirect(name) => Workgroups::Indirect(buffers.named(name).ok_or_else(|| {
+                        let message = format!("its size is that of `{name}`, which is no array");
+                        GpuError::Kernel { stage: kernel.spec().stage, message }
+                    })?),
+                };
+                recorder.dispatch(kernel, scheduled.slot, count);
+            }
+        }
+        recorder.finish(gpu, self.recorded)
+    }
+
+    /// Has this frame's results sent back, and takes in those of earlier ones that have arrived.
+    fn scatter_outputs(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        slots: &mut [Slot],
+        frame: &Frame<'_>,
+    ) -> Result<(), GpuError> {
+        let Self { gpu, buffers, residents, results, .. } = self;
+        let skinned = if frame.mirror_vertices { residents.skinned.end() } else { 0 };
+        let extent = Extent { skinned, matrices: 0, ..extent(residents) };
+        if results.enqueue(gpu, encoder, self.recorded, &parts(buffers, extent))? {
+            let fronts = residents.fronts();
+            self.under_way.push_back(UnderWay { tag: self.recorded, step: frame.step, extent, fronts });
+            if self.under_way.len() > 2 * DEPTH {
+                self.under_way.pop_front();
+            }
+        }
+        self.poll(slots)
+    }
+
     /// Waits for what was submitted, and has the next step send everything from the newest results there are; returns
     /// their step.
-    pub fn start_again(&mut self, slots: &mut [Slot]) -> Result<u64, GpuError> {
+    pub fn start_again(&mut self, instances: &mut Instances) -> Result<u64, GpuError> {
         self.gpu.wait()?;
-        self.poll(slots)?;
+        self.poll(instances.slots())?;
         self.residents = Residents::default();
         self.under_way.clear();
         self.submitted.clear();
@@ -185,8 +224,8 @@ impl GpuBackend {
         Ok(self.mirrored.1)
     }
 
-    /// Submits a step, and waits where the host would run more than [`AHEAD`] steps ahead of the GPU.
-    pub fn submit(&mut self, encoder: wgpu::CommandEncoder) -> Result<(), GpuError> {
+    /// Submits a frame, and waits where the host would run more than [`AHEAD`] steps ahead of the GPU.
+    fn submit(&mut self, encoder: wgpu::CommandEncoder) -> Result<(), GpuError> {
         self.submitted.push_back(self.gpu.queue().submit([encoder.finish()]));
         while self.submitted.len() > AHEAD {
             if let Some(oldest) = self.submitted.pop_front() {
@@ -197,7 +236,7 @@ impl GpuBackend {
     }
 
     /// Takes in what has arrived, without waiting.
-    pub fn poll(&mut self, slots: &mut [Slot]) -> Result<(), GpuError> {
+    fn poll(&mut self, slots: &mut [Slot]) -> Result<(), GpuError> {
         let polled = self.results.poll(&self.gpu);
         let Self { results, residents, under_way, mirrored, .. } = self;
         if let Some((tag, bytes)) = results.latest()
@@ -214,23 +253,8 @@ impl GpuBackend {
         polled
     }
 
-    /// Waits for everything submitted, and shows it: the state after step `step`.
-    pub fn finish(&mut self, slots: &mut [Slot], step: u64) -> Result<(), GpuError> {
-        let extent = extent(&self.residents);
-        let bytes = read_now(&self.gpu, &parts(&self.buffers, extent))?;
-        self.poll(slots)?;
-        let now = UnderWay { tag: self.recorded, step, extent, fronts: self.residents.fronts() };
-        for front in &now.fronts {
-            mirror(&self.residents, slots, front, &now, &bytes);
-        }
-        self.under_way.clear();
-        self.submitted.clear();
-        self.mirrored = (self.recorded, step);
-        Ok(())
-    }
-
     /// The newest stage times that have arrived (ms).
-    pub fn stage_times(&mut self) -> Result<StageTimes, GpuError> {
+    fn stage_times(&mut self) -> Result<StageTimes, GpuError> {
         let mut times = StageTimes::default();
         let Some(timer) = &mut self.timer else { return Ok(times) };
         timer.poll(&self.gpu)?;
@@ -251,12 +275,53 @@ impl GpuBackend {
     }
 }
 
+impl FleshBackend for GpuBackend {
+    fn report(&self) -> BackendReport {
+        BackendReport { backend: "gpu", adapter: Some(self.gpu.report().to_string()) }
+    }
+
+    /// As [`GpuBackend::record`], with an encoder of our own.
+    fn step(&mut self, instances: &mut Instances, frame: &Frame<'_>) -> Result<StageTimes, StepError> {
+        let mut encoder = self.gpu.device().create_command_encoder(&Default::default());
+        let times = self.record(&mut encoder, instances, frame)?;
+        self.submit(encoder)?;
+        Ok(times)
+    }
+
+    fn finish(&mut self, instances: &mut Instances, step: u64) -> Result<(), StepError> {
+        let extent = extent(&self.residents);
+        let bytes = read_now(&self.gpu, &parts(&self.buffers, extent))?;
+        self.poll(instances.slots())?;
+        let now = UnderWay { tag: self.recorded, step, extent, fronts: self.residents.fronts() };
+        for front in &now.fronts {
+            mirror(&self.residents, instances.slots(), front, &now, &bytes);
+        }
+        self.under_way.clear();
+        self.submitted.clear();
+        self.mirrored = (self.recorded, step);
+        Ok(())
+    }
+
+    fn shown_step(&self, _: u64) -> u64 {
+        self.mirrored.1
+    }
+
+    fn put_at(&mut self, step: u64) {
+        self.mirrored = (self.recorded, step);
+    }
+}
+
+/// Whether a stage is the host's.
+fn is_of_host(stage: Stage) -> bool {
+    stage.domain() == Domain::Host
+}
+
 /// Runs a kernel over nothing and waits for it: some drivers compile a pipeline when it first runs.
 fn run_empty(gpu: &GpuDevice, buffers: &mut Buffers, kernel: &Kernel) -> Result<(), GpuError> {
     let mut encoder = gpu.device().create_command_encoder(&Default::default());
     buffers.upload_params(gpu, &mut encoder, &[StepParams::default()])?;
     let mut recorder = Recorder::new(&mut encoder, None);
-    recorder.dispatch(kernel, 0, 1);
+    recorder.dispatch(kernel, 0, Workgroups::Count(1));
     recorder.finish(gpu, 0)?;
     gpu.wait_for_compiler(gpu.queue().submit([encoder.finish()]))
 }
@@ -300,6 +365,7 @@ fn mirror(residents: &Residents, slots: &mut [Slot], front: &Front, arrived: &Un
     }
     instance.state.nodes.origins.clone_from(&front.origins);
     instance.state.nodes.motion.clone_from(&front.motion);
+    instance.state.activations.clone_from(&front.activations);
     let skinned_from = chains_from + arrived.extent.chains * row_bytes[1];
     if arrived.extent.matrices > 0 {
         let matrices_from = skinned_from + arrived.extent.skinned * row_bytes[2];

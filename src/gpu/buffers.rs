@@ -21,27 +21,34 @@ pub struct ArraySpec {
     pub row_bytes: u64,
     /// Whether the host may draw from it as a vertex or index buffer.
     pub drawable: bool,
+    /// Whether passes take their size from it, see [`Size::Indirect`](crate::step::Size::Indirect).
+    pub indirect: bool,
 }
 
 impl ArraySpec {
     /// Rows of `entries` words for each of [`LANES`] chains.
     pub const fn of_lanes(name: &'static str, entries: u32) -> Self {
-        Self { name, row_bytes: entries as u64 * LANES as u64 * 4, drawable: false }
+        Self { name, row_bytes: entries as u64 * LANES as u64 * 4, drawable: false, indirect: false }
     }
 
     /// A row per item: one `T`.
     pub const fn table<T: WgslStruct>(name: &'static str) -> Self {
-        Self { name, row_bytes: size_of::<T>() as u64, drawable: false }
+        Self { name, row_bytes: size_of::<T>() as u64, drawable: false, indirect: false }
     }
 
     /// A row per item: `words` 4-byte words.
     pub const fn words(name: &'static str, words: u32) -> Self {
-        Self { name, row_bytes: words as u64 * 4, drawable: false }
+        Self { name, row_bytes: words as u64 * 4, drawable: false, indirect: false }
     }
 
     /// The same, drawable as a vertex or index buffer.
     pub const fn drawable(self) -> Self {
         Self { drawable: true, ..self }
+    }
+
+    /// The same, for passes to take their size from.
+    pub const fn indirect(self) -> Self {
+        Self { indirect: true, ..self }
     }
 }
 
@@ -68,6 +75,11 @@ impl Buffers {
     pub fn new(gpu: &GpuDevice, specs: &'static [ArraySpec]) -> Result<Self, GpuError> {
         let arrays = specs.iter().map(|spec| make_array(gpu, spec, spec.row_bytes)).collect::<Result<_, _>>()?;
         Ok(Self { specs, arrays, params: make_params(gpu, 1)?, staging: Staging::default(), generation: 0 })
+    }
+
+    /// The array of a name.
+    pub fn named(&self, name: &str) -> Option<&wgpu::Buffer> {
+        self.specs.iter().position(|spec| spec.name == name).map(|index| &self.arrays[index])
     }
 
     /// The table of arrays.
@@ -174,9 +186,14 @@ impl Buffers {
 }
 
 fn make_array(gpu: &GpuDevice, spec: &ArraySpec, size: u64) -> Result<wgpu::Buffer, GpuError> {
-    let usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
-    let drawn = wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::INDEX;
-    make_buffer(gpu, spec.name, size, if spec.drawable { usage | drawn } else { usage }, false)
+    let mut usage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+    if spec.drawable {
+        usage |= wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::INDEX;
+    }
+    if spec.indirect {
+        usage |= wgpu::BufferUsages::INDIRECT;
+    }
+    make_buffer(gpu, spec.name, size, usage, false)
 }
 
 fn make_params(gpu: &GpuDevice, slots: u64) -> Result<wgpu::Buffer, GpuError> {

@@ -1,9 +1,9 @@
-//! One compute pipeline a stage.
+//! One compute pipeline a pass of a stage.
 
 use super::buffers::PARAMS_STRIDE;
 use super::unroll::unrolled;
-use super::{ArrayId, Buffers, GpuDevice, GpuError};
-use crate::step::StepParams;
+use super::{ArrayId, ArraySpec, Buffers, GpuDevice, GpuError};
+use crate::step::{Size, StepParams};
 
 /// What every kernel's source begins with: each file of `shaders/shared`, in the order of use.
 pub const SHARED: &[&str] = &[
@@ -25,34 +25,84 @@ pub enum Access {
     ReadWrite,
 }
 
-/// A stage's kernel: its source and the arrays it binds.
+/// A pass of a stage: its source, entry point and size.
 ///
-/// Group 0, binding 0 is the [`StepParams`] uniform `params` of every kernel; the arrays follow at bindings 1, 2, …
-/// in the order given, at most 8 (WebGPU's default). The entry point is named after the stage.
+/// Group 0, binding 0 is the [`StepParams`] uniform `params` of every kernel; the arrays follow at bindings 1, 2, …, at most 8
+/// (WebGPU's default). Which these are, the source says: its variables have the arrays' names.
 #[derive(Clone, Copy, Debug)]
 pub struct KernelSpec {
-    /// The stage's name: also that of the entry point, the pipeline, the profiler's scope and the file.
+    /// The stage's name: also that of the profiler's scope and the file.
     pub stage: &'static str,
+    /// The entry point, the stage's name where it has one pass.
+    pub entry: &'static str,
+    /// How many threads it has.
+    pub size: Size,
     /// The stage's own WGSL, without [`SHARED`].
     pub source: &'static str,
-    /// The arrays at bindings 1, 2, …
-    pub bindings: &'static [(ArrayId, Access)],
-    /// Whether loops of known count are written out: more to parse; lavapipe compiles `solve_rods` in a third of the time.
-    pub unrolled: bool,
+    /// Whether loops of known count are written out.
+    pub loops: Loops,
+}
+
+/// What becomes of a kernel's loops of known count before it is compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loops {
+    /// They stay.
+    AsWritten,
+    /// They are written out: more to parse; lavapipe compiles `solve_rods` in a third of the time.
+    WrittenOut,
 }
 
 impl KernelSpec {
     /// The whole WGSL as it is compiled, and as errors count its lines: [`SHARED`], then the stage's own.
     pub fn wgsl(&self) -> String {
         let source = SHARED.iter().chain([&self.source]).copied().collect::<Vec<_>>().join("\n");
-        if self.unrolled { unrolled(&source) } else { source }
+        match self.loops {
+            Loops::AsWritten => source,
+            Loops::WrittenOut => unrolled(&source),
+        }
+    }
+
+    /// The arrays at bindings 1, 2, …, as the source declares them.
+    ///
+    /// # Errors
+    /// The line that binds what is no array, or elsewhere than at the next binding of group 0.
+    pub fn bindings(&self, arrays: &[ArraySpec]) -> Result<Vec<(ArrayId, Access)>, String> {
+        let mut bindings = Vec::new();
+        for line in self.source.lines().filter(|line| line.starts_with("@group") && line.contains("var<storage")) {
+            let next = format!("@group(0) @binding({}) var<storage, ", bindings.len() + 1);
+            let bound = line.strip_prefix(&next).and_then(|rest| {
+                let (access, variable) = rest.split_once("> ")?;
+                let access = match access {
+                    "read" => Access::Read,
+                    "read_write" => Access::ReadWrite,
+                    _ => return None,
+                };
+                let name = variable.split(':').next()?;
+                Some((ArrayId(arrays.iter().position(|array| array.name == name)?), access))
+            });
+            bindings.push(bound.ok_or_else(|| format!("`{line}` is no array at `{next}`"))?);
+        }
+        Ok(bindings)
     }
 }
+
+/// How many workgroups a dispatch has.
+#[derive(Clone, Copy, Debug)]
+pub enum Workgroups<'a> {
+    /// So many.
+    Count(u32),
+    /// As many as the first three words of a buffer say when it runs.
+    Indirect(&'a wgpu::Buffer),
+}
+
+/// An array where a kernel binds it.
+type Binding = (u32, ArrayId, Access);
 
 /// A compiled kernel, bound to the current buffers.
 #[derive(Debug)]
 pub struct Kernel {
     spec: KernelSpec,
+    bindings: Vec<Binding>,
     pipeline: wgpu::ComputePipeline,
     layout: wgpu::BindGroupLayout,
     bound: wgpu::BindGroup,
@@ -65,17 +115,25 @@ impl Kernel {
     /// # Errors
     /// [`GpuError::Kernel`] with the compiler's words.
     pub fn new(gpu: &GpuDevice, buffers: &Buffers, spec: &KernelSpec) -> Result<Self, GpuError> {
-        let (pipeline, layout) = gpu
-            .scoped(|device| compile(device, spec))
-            .map_err(|e| GpuError::Kernel { stage: spec.stage, message: e.to_string() })?;
+        let wrong = |message| GpuError::Kernel { stage: spec.stage, message };
+        // What a dispatch takes its size from, it may not bind.
+        let is_size = |array: ArrayId| spec.size == Size::Indirect(buffers.specs()[array.0].name);
+        let arrays = spec.bindings(buffers.specs()).map_err(wrong)?;
+        let bindings: Vec<Binding> = (1..)
+            .zip(arrays)
+            .filter(|(_, (array, _))| !is_size(*array))
+            .map(|(binding, (array, access))| (binding, array, access))
+            .collect();
+        let (pipeline, layout) =
+            gpu.scoped(|device| compile(device, spec, &bindings)).map_err(|error| wrong(error.to_string()))?;
         gpu.count_pipeline();
-        let bound = bind(gpu, buffers, spec, &layout)?;
-        Ok(Self { spec: *spec, pipeline, layout, bound, bound_generation: buffers.generation() })
+        let bound = bind(gpu, buffers, (spec, &bindings), &layout)?;
+        Ok(Self { spec: *spec, bindings, pipeline, layout, bound, bound_generation: buffers.generation() })
     }
 
-    /// The stage's name.
-    pub fn stage(&self) -> &'static str {
-        self.spec.stage
+    /// What it was made from.
+    pub fn spec(&self) -> &KernelSpec {
+        &self.spec
     }
 
     /// Binds the current buffers if any was replaced since. Call before recording a frame.
@@ -84,23 +142,32 @@ impl Kernel {
     /// [`GpuError::Kernel`].
     pub fn rebind(&mut self, gpu: &GpuDevice, buffers: &Buffers) -> Result<(), GpuError> {
         if self.bound_generation != buffers.generation() {
-            self.bound = bind(gpu, buffers, &self.spec, &self.layout)?;
+            self.bound = bind(gpu, buffers, (&self.spec, &self.bindings), &self.layout)?;
             self.bound_generation = buffers.generation();
         }
         Ok(())
     }
 
     /// Records one dispatch with the parameters of `slot`.
-    pub(super) fn dispatch(&self, pass: &mut wgpu::ComputePass<'_>, slot: u32, workgroups: u32) {
+    pub(super) fn dispatch(&self, pass: &mut wgpu::ComputePass<'_>, slot: u32, workgroups: Workgroups<'_>) {
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, &self.bound, &[slot * PARAMS_STRIDE as u32]);
-        let columns = workgroups.min(crate::layout::MAX_WORKGROUPS);
-        pass.dispatch_workgroups(columns, workgroups.div_ceil(columns.max(1)), 1);
+        match workgroups {
+            Workgroups::Count(count) => {
+                let columns = count.min(crate::layout::MAX_WORKGROUPS);
+                pass.dispatch_workgroups(columns, count.div_ceil(columns.max(1)), 1);
+            }
+            Workgroups::Indirect(counts) => pass.dispatch_workgroups_indirect(counts, 0),
+        }
     }
 }
 
-fn compile(device: &wgpu::Device, spec: &KernelSpec) -> (wgpu::ComputePipeline, wgpu::BindGroupLayout) {
-    let label = Some(spec.stage);
+fn compile(
+    device: &wgpu::Device,
+    spec: &KernelSpec,
+    bindings: &[Binding],
+) -> (wgpu::ComputePipeline, wgpu::BindGroupLayout) {
+    let label = Some(spec.entry);
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label,
         source: wgpu::ShaderSource::Wgsl(spec.wgsl().into()),
@@ -113,8 +180,8 @@ fn compile(device: &wgpu::Device, spec: &KernelSpec) -> (wgpu::ComputePipeline, 
     };
     let params_size = std::num::NonZeroU64::new(size_of::<StepParams>() as u64);
     let mut entries = vec![entry(0, wgpu::BufferBindingType::Uniform, true, params_size)];
-    entries.extend((1..).zip(spec.bindings).map(|(binding, (_, access))| {
-        entry(binding, wgpu::BufferBindingType::Storage { read_only: *access == Access::Read }, false, None)
+    entries.extend(bindings.iter().map(|(binding, _, access)| {
+        entry(*binding, wgpu::BufferBindingType::Storage { read_only: *access == Access::Read }, false, None)
     }));
     let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries });
     let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
@@ -126,7 +193,7 @@ fn compile(device: &wgpu::Device, spec: &KernelSpec) -> (wgpu::ComputePipeline, 
         label,
         layout: Some(&pipeline_layout),
         module: &module,
-        entry_point: Some(spec.stage),
+        entry_point: Some(spec.entry),
         compilation_options: Default::default(),
         cache: None,
     });
@@ -136,16 +203,17 @@ fn compile(device: &wgpu::Device, spec: &KernelSpec) -> (wgpu::ComputePipeline, 
 fn bind(
     gpu: &GpuDevice,
     buffers: &Buffers,
-    spec: &KernelSpec,
+    (spec, bindings): (&KernelSpec, &[Binding]),
     layout: &wgpu::BindGroupLayout,
 ) -> Result<wgpu::BindGroup, GpuError> {
-    let params = wgpu::BindingResource::Buffer(buffers.params_binding());
-    let arrays = spec.bindings.iter().map(|(array, _)| buffers.array(*array).as_entire_binding());
-    let entries: Vec<_> = (0..)
-        .zip([params].into_iter().chain(arrays))
+    let params = (0, wgpu::BindingResource::Buffer(buffers.params_binding()));
+    let arrays = bindings.iter().map(|(binding, array, _)| (*binding, buffers.array(*array).as_entire_binding()));
+    let entries: Vec<_> = [params]
+        .into_iter()
+        .chain(arrays)
         .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource })
         .collect();
-    let descriptor = wgpu::BindGroupDescriptor { label: Some(spec.stage), layout, entries: &entries };
+    let descriptor = wgpu::BindGroupDescriptor { label: Some(spec.entry), layout, entries: &entries };
     gpu.scoped(|device| device.create_bind_group(&descriptor))
         .map_err(|e| GpuError::Kernel { stage: spec.stage, message: e.to_string() })
 }

@@ -24,7 +24,7 @@ pub(crate) use backend::GpuBackend;
 pub use buffers::{ArrayId, ArraySpec, Buffers, PARAMS_STRIDE};
 pub use device::{AdapterReport, GpuDevice};
 pub use error::GpuError;
-pub use kernels::{Access, Kernel, KernelSpec, SHARED};
+pub use kernels::{Access, Kernel, KernelSpec, Loops, SHARED, Workgroups};
 pub use readback::{BufferPart, Readback, read_now};
 pub use recorder::Recorder;
 pub use staging::Staging;

@@ -1,6 +1,6 @@
 //! A frame's dispatches, recorded one after the other.
 
-use super::{GpuDevice, GpuError, Kernel, StageTimer};
+use super::{GpuDevice, GpuError, Kernel, KernelSpec, StageTimer, Workgroups};
 
 /// Records the dispatches of one step into an encoder, the host's or our own.
 ///
@@ -18,16 +18,17 @@ impl<'a> Recorder<'a> {
         Self { encoder, timer, pass: None }
     }
 
-    /// Records one dispatch of `workgroups` workgroups, with the parameters of `slot` of
-    /// [`Buffers::upload_params`](super::Buffers::upload_params). It sees what the dispatches before it wrote.
-    pub fn dispatch(&mut self, kernel: &Kernel, slot: u32, workgroups: u32) {
-        if workgroups == 0 {
+    /// Records one dispatch with the parameters of `slot` of [`Buffers::upload_params`](super::Buffers::upload_params). It sees
+    /// what the dispatches before it wrote.
+    pub fn dispatch(&mut self, kernel: &Kernel, slot: u32, workgroups: Workgroups<'_>) {
+        if matches!(workgroups, Workgroups::Count(0)) {
             return;
         }
+        let KernelSpec { stage, entry, .. } = *kernel.spec();
         match &mut self.timer {
             Some(timer) => {
-                let timestamp_writes = timer.stamp(kernel.stage());
-                let descriptor = wgpu::ComputePassDescriptor { label: Some(kernel.stage()), timestamp_writes };
+                let timestamp_writes = timer.stamp(stage);
+                let descriptor = wgpu::ComputePassDescriptor { label: Some(entry), timestamp_writes };
                 kernel.dispatch(&mut self.encoder.begin_compute_pass(&descriptor), slot, workgroups);
             }
             None => {
@@ -35,7 +36,7 @@ impl<'a> Recorder<'a> {
                     let descriptor = wgpu::ComputePassDescriptor { label: Some("sinew"), timestamp_writes: None };
                     self.encoder.begin_compute_pass(&descriptor).forget_lifetime()
                 });
-                pass.push_debug_group(kernel.stage());
+                pass.push_debug_group(entry);
                 kernel.dispatch(pass, slot, workgroups);
                 pass.pop_debug_group();
             }

@@ -11,10 +11,11 @@ use super::arrays::{
 };
 use super::rows::Rows;
 use super::{Buffers, GpuDevice, GpuError};
+use crate::backend::HostFrame;
 use crate::cpu::lanes::Entry;
 use crate::flesh::{BoneMotion, Flesh, FleshState, GroupState};
+use crate::instances::{Instance, InstanceState, Slot};
 use crate::layout::{Group, SectionBlock, SkinBlock, WORKGROUP_SIZE, input};
-use crate::physics::{HostFrame, Instance, InstanceState, Slot};
 use crate::skin::{ModelPose, PaletteMatrix, Skin};
 
 /// Where uploads go.
@@ -39,6 +40,8 @@ pub(super) struct Resident {
     pub matrices: Range<u64>,
     /// What the host knows of the newest step recorded: origins and bones, and input rows; the rest is empty.
     pub front: FleshState,
+    /// Activations after it, one for each chain.
+    activations: Vec<f32>,
     /// The first recording that began with the state that the host sent last.
     pub since: u64,
     poses: Range<u64>,
@@ -53,6 +56,7 @@ pub(super) struct Front {
     pub generation: u32,
     pub origins: Vec<DVec3>,
     pub motion: BoneMotion,
+    pub activations: Vec<f32>,
 }
 
 /// Rows of an asset, shared by its instances.
@@ -107,9 +111,9 @@ impl Residents {
         let residents = self.slots.iter().enumerate();
         residents
             .filter_map(|(slot, resident)| {
-                let Resident { generation, front, .. } = resident.as_ref()?;
+                let Resident { generation, front, activations, .. } = resident.as_ref()?;
                 let (origins, motion) = (front.origins.clone(), front.motion.clone());
-                Some(Front { slot, generation: *generation, origins, motion })
+                Some(Front { slot, generation: *generation, origins, motion, activations: activations.clone() })
             })
             .collect()
     }
@@ -148,7 +152,7 @@ impl Residents {
                 instance.changed = true;
             }
             if let (Some(resident), true) = (&mut self.slots[index], instance.changed) {
-                resident.take_state(upload, &instance.state.nodes, tag)?;
+                resident.take_state(upload, &instance.state, tag)?;
                 instance.changed = false;
             }
         }
@@ -192,6 +196,7 @@ impl Residents {
             poses: self.poses.take((flesh.chains().len() + flesh.bones().len() + 1) as u64),
             palette: self.palette.take(skin.palette_len as u64),
             front: instance.state.nodes.without_rows(),
+            activations: instance.state.activations.clone(),
             since: 0,
             flesh: flesh.clone(),
             skin: skin.clone(),
@@ -251,8 +256,9 @@ impl Residents {
             else {
                 continue;
             };
-            let InstanceState { bones, root, activations, health, .. } = state;
-            frame.gather_inputs(flesh, &mut resident.front, (bones, root, activations), health);
+            let InstanceState { bones, root, excitations, health, .. } = state;
+            let Resident { front, activations, .. } = resident;
+            frame.gather_inputs(flesh, front, activations, (bones, root, excitations), health);
             let rows = self.inputs.chunks_exact_mut(input::ENTRIES).skip(resident.groups.start as usize);
             for (row, group) in rows.zip(&resident.front.groups) {
                 row.copy_from_slice(&group.inputs);
@@ -272,13 +278,15 @@ impl Residents {
 }
 
 impl Resident {
-    fn take_state(&mut self, upload: &mut Upload<'_>, state: &FleshState, tag: u64) -> Result<(), GpuError> {
+    fn take_state(&mut self, upload: &mut Upload<'_>, state: &InstanceState, tag: u64) -> Result<(), GpuError> {
+        let InstanceState { nodes: state, activations, .. } = state;
         let rows = |of: fn(&GroupState) -> &Vec<Entry<f32>>| -> Vec<Entry<f32>> {
             state.groups.iter().flat_map(of).copied().collect()
         };
         upload.rows(NODE_ROWS, self.nodes.start, &rows(|group| &group.nodes))?;
         upload.rows(CHAIN_ROWS, self.groups.start, &rows(|group| &group.chains))?;
         self.front = state.without_rows();
+        self.activations.clone_from(activations);
         self.since = tag;
         Ok(())
     }

@@ -1,10 +1,8 @@
 //! [`Physics`] on a GPU.
 
 use super::GpuDevice;
-use super::backend::GpuFrame;
-use crate::physics::{ActiveBackend, HostFrame};
-use crate::step::{Stage, StepConfig};
-use crate::timing::{StageClock, stage_scope};
+use crate::physics::ActiveBackend;
+use crate::step::StepConfig;
 use crate::{BackendError, FleshHandle, Physics, PipelineProgress, StepError};
 
 /// Deformed vertices in GPU memory, to draw from without a copy: 24 bytes each, place (m) then unit normal, three
@@ -86,67 +84,25 @@ impl Physics {
     /// [`StepError::NotOnGpu`] on the CPU; else as for [`Physics::step_flesh`].
     pub fn encode(&mut self, dt: f64, encoder: &mut wgpu::CommandEncoder) -> Result<(), StepError> {
         self.check_step(dt)?;
-        let clock = StageClock::new(self.measure_stages);
-        self.record(dt, encoder, &clock)
+        let plan = self.plan(dt);
+        let (backend, instances, frame) = self.frame(&plan);
+        let ActiveBackend::Gpu(gpu) = backend else { return Err(StepError::NotOnGpu) };
+        self.stage_times = gpu.record(encoder, instances, &frame)?;
+        self.stepped(&plan);
+        Ok(())
     }
 
     /// Notes that an encoder that [`Physics::encode`] recorded into was dropped and not submitted. Waits for what was
     /// submitted; the next step goes on from the newest results that arrived, or from what the host has set since,
-    /// and [`Physics::step_count`] goes back to that step. Other encoders that are not submitted must be dropped too.
+    /// and [`Physics::step_count`], activations with it, goes back to that step. Other encoders that are not submitted must be dropped too.
     /// Does nothing on the CPU.
     ///
     /// # Errors
     /// `StepError::Gpu` where the device failed.
     pub fn encoder_dropped(&mut self) -> Result<(), StepError> {
         let ActiveBackend::Gpu(gpu) = &mut self.backend else { return Ok(()) };
-        let step = gpu.start_again(&mut self.slots)?;
+        let step = gpu.start_again(&mut self.instances)?;
         self.step = step;
-        Ok(())
-    }
-
-    /// As [`Physics::encode`], with an encoder of our own.
-    pub(crate) fn step_on_gpu(&mut self, dt: f64) -> Result<(), StepError> {
-        let clock = StageClock::new(self.measure_stages);
-        let ActiveBackend::Gpu(gpu) = &mut self.backend else { return Err(StepError::NotOnGpu) };
-        let mut encoder = gpu.device().device().create_command_encoder(&Default::default());
-        self.record(dt, &mut encoder, &clock)?;
-        let ActiveBackend::Gpu(gpu) = &mut self.backend else { return Err(StepError::NotOnGpu) };
-        gpu.submit(encoder)?;
-        Ok(())
-    }
-
-    fn record(&mut self, dt: f64, encoder: &mut wgpu::CommandEncoder, clock: &StageClock) -> Result<(), StepError> {
-        self.activate(dt);
-        let substeps = self.substep_params(dt);
-        let schedule = self.frame_schedule(&substeps);
-        let host = HostFrame { planes: &self.planes, time: self.config.split(dt), jump: self.config.jump };
-        let ActiveBackend::Gpu(gpu) = &mut self.backend else { return Err(StepError::NotOnGpu) };
-        let start = clock.start();
-        {
-            stage_scope!(Stage::ScatterOutputs);
-            gpu.poll(&mut self.slots)?;
-        }
-        clock.stop(Stage::ScatterOutputs, start);
-        let start = clock.start();
-        {
-            stage_scope!(Stage::GatherInputs);
-            let frame = GpuFrame {
-                schedule: &schedule,
-                substeps: substeps.clone(),
-                host,
-                step: self.step + 1,
-                mirror_vertices: self.mirror_vertices,
-                timed: self.measure_stages,
-            };
-            gpu.encode(encoder, &mut self.slots, frame)?;
-        }
-        clock.stop(Stage::GatherInputs, start);
-        self.stage_times = if self.measure_stages { gpu.stage_times()? } else { Default::default() };
-        let host = clock.take();
-        for stage in [Stage::GatherInputs, Stage::ScatterOutputs] {
-            self.stage_times.set(stage, host.get(stage));
-        }
-        self.stepped(dt, &substeps);
         Ok(())
     }
 
@@ -166,7 +122,7 @@ impl Physics {
     pub fn gpu(&self) -> Option<&GpuDevice> {
         match &self.backend {
             ActiveBackend::Gpu(gpu) => Some(gpu.device()),
-            ActiveBackend::Cpu => None,
+            ActiveBackend::Cpu(_) => None,
         }
     }
 }

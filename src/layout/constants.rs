@@ -41,6 +41,7 @@ wgsl_struct!(StepParams {
     group_count,
     skin_block_count,
     section_block_count,
+    iteration,
     padding,
 });
 wgsl_struct!(SkinVertex {

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::instance::{Instance, InstanceState};
 use crate::Pose;
 use crate::flesh::{BoneMotion, Flesh, GroupState};
+use crate::instances::{Instance, InstanceState};
 use crate::layout::{LANES, chain, input, node};
 
 /// Number of the format in which snapshots are serialised. Another field in a state is another format.
@@ -61,7 +61,7 @@ pub enum SnapshotError {
     NotSound(&'static str),
     /// The handle names no instance, or the device failed.
     #[error(transparent)]
-    Step(#[from] super::StepError),
+    Step(#[from] crate::StepError),
 }
 
 /// A state with what says whether it can be read.

@@ -1,6 +1,10 @@
 //! The skin of instances: what it follows, and how it stands.
 
-use super::{FleshHandle, Physics, StepError};
+use super::Physics;
+use crate::StepError;
+use crate::cpu::deform_skin::{Vertices, deform_skin};
+use crate::cpu::pose_sections::pose_sections;
+use crate::instances::{FleshHandle, Instance};
 use crate::skin::{PaletteMatrix, SkinnedVertices};
 
 impl Physics {
@@ -39,9 +43,14 @@ impl Physics {
     /// [`StepError::NoSuchFlesh`].
     pub fn deform_skin(&mut self, handle: FleshHandle) -> Result<(), StepError> {
         let (step, width) = (self.state_step(), self.lane_width);
-        let instance = self.get_mut(handle)?;
-        instance.deform_skin(width);
-        instance.vertices.step = step;
+        let Instance { flesh, skin, state, skin_inputs, section_matrices, vertices, .. } = self.get_mut(handle)?;
+        skin_inputs.gather(flesh, &state.nodes, &state.bones, &state.root);
+        skin_inputs.palette.clone_from(&state.palette);
+        pose_sections(skin, skin_inputs, &state.nodes, section_matrices);
+        for mut some in Vertices::new(skin, &skin_inputs.palette, section_matrices, vertices) {
+            deform_skin(width, &mut some);
+        }
+        vertices.step = step;
         Ok(())
     }
 }

@@ -1,8 +1,9 @@
 //! States: saved, restored, hashed; of all flesh, and of one instance.
 
-use super::instance::Instance;
+use super::Physics;
 use super::saved::{Saved, SavedFlesh, SnapshotError};
-use super::{FleshHandle, Physics, StepError};
+use crate::StepError;
+use crate::instances::{FleshHandle, Instance};
 use crate::layout::{LANES, chain};
 use crate::skin::SkinnedVertices;
 
@@ -58,7 +59,7 @@ impl Physics {
     /// The whole state as [`Physics::state`] shows it, so [`Physics::finish`] first on a GPU; [`Physics::restore`]
     /// then continues bit for bit.
     pub fn save(&self) -> Snapshot {
-        let instances = self.handles().map(|(handle, instance)| (handle, SavedFlesh::of(instance))).collect();
+        let instances = self.instances.handles().map(|(handle, instance)| (handle, SavedFlesh::of(instance))).collect();
         let Self { last_substep, last_solve_step, .. } = *self;
         Snapshot(Saved::new(SceneState { instances, last_substep, last_solve_step, step: self.state_step() }))
     }
@@ -84,7 +85,8 @@ impl Physics {
             }
         }
         let was_saved = |handle: &FleshHandle| scene.instances.iter().any(|(saved, _)| saved == handle);
-        outcome.newer = self.handles().map(|(handle, _)| handle).filter(|handle| !was_saved(handle)).collect();
+        outcome.newer =
+            self.instances.handles().map(|(handle, _)| handle).filter(|handle| !was_saved(handle)).collect();
         if scene.last_substep != self.last_substep && !(outcome.newer.is_empty() && outcome.other_flesh.is_empty()) {
             self.finish()?;
             for handle in outcome.newer.iter().chain(&outcome.other_flesh) {
@@ -136,23 +138,20 @@ impl Physics {
 
     /// A hash of all node state as [`Physics::state`] shows it: equal states have equal hashes, on any machine.
     pub fn state_hash(&self) -> u64 {
-        // FNV-1a over the bits, a word at a time.
+        // FNV-1a over the bits, a word at a time: of what a node is and does, not of how that is laid out.
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        let instances = self.slots.iter().filter_map(|slot| slot.instance.as_ref());
-        for group in instances.flat_map(|instance| &instance.state.nodes.groups) {
-            for value in group.nodes.iter().flatten() {
-                hash = (hash ^ u64::from(value.to_bits())).wrapping_mul(0x0000_0100_0000_01b3);
+        let mut take = |value: u64| hash = (hash ^ value).wrapping_mul(0x0000_0100_0000_01b3);
+        for Instance { flesh, state, .. } in self.instances.iter() {
+            for (index, chain) in flesh.chains().iter().enumerate() {
+                for node in (0..chain.node_count()).map(|node| state.nodes.node(flesh, index, node)) {
+                    node.place.to_array().into_iter().for_each(|value| take(value.to_bits()));
+                    let motion = node.velocity.to_array().into_iter().chain(node.spin.to_array());
+                    let words = node.frame.to_array().into_iter().chain([node.scale]).chain(motion);
+                    words.for_each(|value| take(u64::from(value.to_bits())));
+                }
             }
         }
         hash
-    }
-
-    fn handles(&self) -> impl Iterator<Item = (FleshHandle, &Instance)> {
-        let slots = self.slots.iter().enumerate();
-        slots.filter_map(|(index, slot)| {
-            let handle = FleshHandle { index: index as u32, generation: slot.generation };
-            Some((handle, slot.instance.as_ref()?))
-        })
     }
 }
 

@@ -1,30 +1,37 @@
-//! A frame: what it asks for, its substeps and stages in order, and how the CPU runs them.
+//! A frame: what is asked of the backend, and what is known afterwards.
 
-use super::instance::InstanceState;
-use super::{ActiveBackend, Health, Instance, Physics, StepError, instances};
-use crate::cpu::{Frame, Threads};
-use crate::flesh::{Flesh, FleshState, FrameInputs};
-use crate::step::{FrameReport, MOST_RETRIES, Stage, StepConfig, StepParams, schedule};
-use crate::timing::{StageClock, stage_scope};
-use crate::{HalfSpace, Pose};
+use super::{ActiveBackend, Physics};
+use crate::backend::{FleshBackend, Frame, HostFrame};
+use crate::instances::Instances;
+use crate::step::{MOST_RETRIES, Scheduled, StepConfig, StepParams, Walk, params_of, schedule};
+use crate::{HalfSpace, StepError};
 
 impl Physics {
     /// Steps all flesh by `dt` (s), bones moving to the poses last set.
     ///
     /// A `dt` longer than [`LONGEST_FRAME`](crate::step::LONGEST_FRAME) has more substeps, and [`Physics::last_frame`] says how
     /// many. A chain that is where flesh cannot be is laid anew along its bones, a root or bone that jumps is taken as a
-    /// teleport, and both are counted and named in the instance's [`Health`](super::Health); the others go on.
+    /// teleport, and both are counted and named in the instance's [`Health`](crate::Health); the others go on.
     ///
     /// # Errors
     /// A [`StepError`] where the time step, the counts, gravity or a plane are out of range, and nothing moved; or what the
     /// GPU says.
     pub fn step_flesh(&mut self, dt: f64) -> Result<(), StepError> {
+        self.step_flesh_by(dt, &Walk::default())
+    }
+
+    /// As [`Physics::step_flesh`], the frame's table walked otherwise: for tests that compare stage by stage, and benches.
+    ///
+    /// # Errors
+    /// As for [`Physics::step_flesh`].
+    #[doc(hidden)]
+    pub fn step_flesh_by(&mut self, dt: f64, walk: &Walk) -> Result<(), StepError> {
         self.check_step(dt)?;
-        match &self.backend {
-            ActiveBackend::Cpu => self.frame_on_cpu(dt),
-            #[cfg(feature = "gpu")]
-            ActiveBackend::Gpu(_) => self.step_on_gpu(dt)?,
-        }
+        let plan = self.plan(dt);
+        let (backend, instances, frame) = self.frame(&plan);
+        let frame = Frame { schedule: walk.of(&plan.schedule), fused: walk.fused, ..frame };
+        self.stage_times = backend.step(instances, &frame)?;
+        self.stepped(&plan);
         Ok(())
     }
 
@@ -55,123 +62,46 @@ impl Physics {
         }
     }
 
-    /// Counts a frame of these substeps.
-    pub(crate) fn stepped(&mut self, dt: f64, substeps: &[StepParams]) {
-        let second_order = substeps.last().map_or(0.0, |params| f64::from(params.second_order));
-        self.last_frame = self.config.split(dt);
+    /// What a frame of `dt` (s) is made of.
+    pub(crate) fn plan(&self, dt: f64) -> Plan {
+        let params = params_of(&self.config, dt, self.last_substep);
+        Plan { dt, schedule: schedule(self.config.split(dt).substeps, self.config.iterations), params }
+    }
+
+    /// A frame as the backend is asked for it, the backend, and what it steps.
+    pub(crate) fn frame<'a>(&'a mut self, plan: &'a Plan) -> (&'a mut ActiveBackend, &'a mut Instances, Frame<'a>) {
+        let frame = Frame {
+            schedule: &plan.schedule,
+            fused: true,
+            params: &plan.params,
+            host: HostFrame { planes: &self.planes, time: self.config.split(plan.dt), jump: self.config.jump },
+            step: self.step + 1,
+            lane_width: self.lane_width,
+            threads: self.config.threads,
+            mirror_vertices: self.mirror_vertices,
+            timed: self.measure_stages,
+        };
+        (&mut self.backend, &mut self.instances, frame)
+    }
+
+    /// Counts a frame.
+    pub(crate) fn stepped(&mut self, plan: &Plan) {
+        let second_order = plan.params.last().map_or(0.0, |params| f64::from(params.second_order));
+        self.last_frame = self.config.split(plan.dt);
         self.last_substep = self.last_frame.simulated / f64::from(self.last_frame.substeps);
         self.last_solve_step = self.last_substep / (1.0 + 0.5 * second_order);
         self.step += 1;
     }
-
-    /// Parameters of each substep of a frame.
-    pub(crate) fn substep_params(&self, dt: f64) -> Vec<StepParams> {
-        let substeps = self.config.split(dt).substeps;
-        (0..substeps).map(|i| StepParams::new(&self.config, dt, i, self.last_substep)).collect()
-    }
-
-    /// The stages in order of a frame of so many substeps, each with the index of its substep.
-    pub(crate) fn frame_schedule(&self, substeps: &[StepParams]) -> Vec<(Stage, u32)> {
-        let mut stages = schedule(substeps.len() as u32, self.config.iterations);
-        if let Some(end) = self.last_stage.and_then(|last| stages.iter().position(|(stage, _)| *stage == last)) {
-            stages.truncate(end + 1);
-        }
-        stages
-    }
-
-    fn frame_on_cpu(&mut self, dt: f64) {
-        if self.threads.count() != self.config.threads {
-            self.threads = Threads::new(self.config.threads);
-        }
-        let clock = StageClock::new(self.measure_stages);
-        let start = clock.start();
-        self.activate(dt);
-        self.gather_inputs(dt);
-        clock.stop(Stage::GatherInputs, start);
-        let substeps = self.substep_params(dt);
-        self.step_on_cpu(&substeps, &clock);
-        self.stepped(dt, &substeps);
-        let start = clock.start();
-        self.scatter_outputs();
-        clock.stop(Stage::ScatterOutputs, start);
-        self.stage_times = clock.take();
-    }
-
-    /// Part of stage `gather_inputs`: muscles follow what excites them.
-    pub(crate) fn activate(&mut self, dt: f64) {
-        instances(&mut self.slots).for_each(|instance| instance.activate(dt));
-    }
-
-    fn gather_inputs(&mut self, dt: f64) {
-        stage_scope!(Stage::GatherInputs);
-        let frame = HostFrame { planes: &self.planes, time: self.config.split(dt), jump: self.config.jump };
-        for Instance { flesh, state, skin_inputs, .. } in instances(&mut self.slots) {
-            let InstanceState { nodes, bones, root, activations, health, .. } = state;
-            frame.gather_inputs(flesh, nodes, (bones, root, activations), health);
-            skin_inputs.gather(flesh, &state.nodes, &state.bones, &state.root);
-            skin_inputs.palette.clone_from(&state.palette);
-        }
-    }
-
-    fn step_on_cpu(&mut self, substeps: &[StepParams], clock: &StageClock) {
-        let schedule = self.frame_schedule(substeps);
-        let frame = Frame { width: self.lane_width, schedule: &schedule, substeps, clock };
-        let groups = instances(&mut self.slots)
-            .flat_map(|instance| instance.flesh.groups.iter().zip(instance.state.nodes.groups.iter_mut()))
-            .collect();
-        frame.step_groups(&self.threads, groups);
-        for Instance { flesh, state, .. } in instances(&mut self.slots) {
-            state.health.follow(flesh, &state.nodes);
-        }
-        let scheduled = |wanted| schedule.iter().any(|(stage, _)| *stage == wanted);
-        if !scheduled(Stage::PoseSections) {
-            return;
-        }
-        for instance in instances(&mut self.slots) {
-            let Instance { skin, state, skin_inputs, section_matrices, vertices, .. } = instance;
-            frame.pose_sections((skin, skin_inputs, &state.nodes), section_matrices);
-            if scheduled(Stage::DeformSkin) {
-                frame.deform_skin(&self.threads, (skin, &skin_inputs.palette, section_matrices), vertices);
-            }
-        }
-    }
-
-    fn scatter_outputs(&mut self) {
-        stage_scope!(Stage::ScatterOutputs);
-        let step = self.step;
-        for instance in instances(&mut self.slots) {
-            instance.vertices.step = step;
-        }
-    }
 }
 
-/// What all instances are told of a frame alike.
-pub(crate) struct HostFrame<'a> {
-    /// Contact planes.
-    pub planes: &'a [HalfSpace],
-    /// How it is split.
-    pub time: FrameReport,
-    /// [`StepConfig::jump`](crate::step::StepConfig::jump).
-    pub jump: f64,
-}
-
-impl HostFrame<'_> {
-    /// Part of stage `gather_inputs`: one instance's input rows, and what of it jumped.
-    pub fn gather_inputs(
-        &self,
-        flesh: &Flesh,
-        nodes: &mut FleshState,
-        (bones, root, activations): (&[Pose], &Pose, &[f32]),
-        health: &mut Health,
-    ) {
-        let Self { planes, time: frame, jump } = *self;
-        let mut jumps = 0;
-        nodes.gather_inputs(flesh, &FrameInputs { bones, root, activations, planes, frame, jump }, |bone| {
-            health.jumped(bone);
-            jumps = 1;
-        });
-        health.teleports += jumps;
-    }
+/// What a frame is made of.
+pub(crate) struct Plan {
+    /// How long it is (s).
+    pub dt: f64,
+    /// Its stages in order.
+    pub schedule: Vec<Scheduled>,
+    /// The parameters of each slot.
+    pub params: Vec<StepParams>,
 }
 
 fn check_time_step(dt: f64) -> Result<(), StepError> {

@@ -7,7 +7,7 @@ use sinew::flesh::{Bundle, Carriers, Contraction, Disc, Flesh, Holds, RodSpec};
 use sinew::layout::{LANES, chain, node, rest};
 use sinew::scenes::Cantilevers;
 use sinew::step::{Integrator, Stage, StepConfig};
-use sinew::{FleshHandle, HalfSpace, Material, Physics, Pose, SectionWeight, Skin, SkinSection, SkinVertex};
+use sinew::{FleshHandle, HalfSpace, Material, Physics, Pose, Skin};
 
 /// A frame (s).
 pub const DT: f64 = 1.0 / 60.0;
@@ -162,31 +162,6 @@ fn hung(mut rods: Vec<RodSpec>, at: usize, bone: usize, holds: Holds) -> Vec<Rod
     rods
 }
 
-/// A sheet of vertices along x that follows two matrices and none to eight sections.
-fn sheet(flesh: &Flesh) -> Skin {
-    let mut skin = Skin { palette_len: 2, sections: SkinSection::all(flesh), ..Skin::default() };
-    let count = skin.sections.len() as u32;
-    skin.sections.iter_mut().skip(3).step_by(4).for_each(|section| section.reach = 0.03);
-    for index in 0..150u32 {
-        let at = [index as f32 / 150.0, 0.05, 0.01 * (index % 5) as f32];
-        let section_count = index % 9;
-        skin.vertices.push(SkinVertex {
-            position: at,
-            first_section: skin.weights.len() as u32,
-            normal: [0.0, 1.0, 0.0],
-            section_count,
-            rest_position: at,
-            rest_normal: [0.0, 1.0, 0.0],
-            joints: [1 << 16, 0, 0, 0],
-            weights: [0.75, 0.25, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
-            ..SkinVertex::default()
-        });
-        let pair = |k: u32| SectionWeight { section: (7 * index + 11 * k) % count, weight: 0.4 / (k + 1) as f32 };
-        skin.weights.extend((0..section_count).map(pair));
-    }
-    skin
-}
-
 /// Two bones of which one jumps by 0.6 m and turns by 1.5 rad, `by` times that, in every other step after
 /// [`Scene::before`], and back.
 fn jerking_bones(step: usize, by: f64) -> Vec<Pose> {
@@ -332,7 +307,7 @@ pub fn scenes() -> Vec<Scene> {
     let mut skinned = bridge.clone();
     skinned.extend(rods(DVec3::NEG_Z, x + DVec3::NEG_Z, 0.05, &[6], soft()));
     let mut scene = Scene::new("skin", &skinned, moving_bones);
-    let skin = Arc::new(sheet(&scene.flesh[0].0));
+    let skin = Arc::new(super::sheet(&scene.flesh[0].0));
     let first = scene.flesh[0].0.clone();
     scene.flesh = vec![
         (first.clone(), skin.clone(), Pose::IDENTITY),
@@ -501,16 +476,16 @@ fn without_idle_entries(rows: &mut Rows, flesh: &Flesh, activation: f32) {
     }
 }
 
-/// The largest difference of two backends in units of what entries may differ by, and where. That the comparison
+/// The largest difference of two backends after a stage in units of what entries may differ by, and where. That the comparison
 /// sees each entry of a row off by three times that is checked each time.
-pub fn compare(scene: &Scene, cpu: &Physics, gpu: &Physics, handles: &[FleshHandle]) -> (f32, String) {
+pub fn compare(scene: &Scene, last: Stage, cpu: &Physics, gpu: &Physics, handles: &[FleshHandle]) -> (f32, String) {
     let all = |physics: &Physics| -> Vec<Rows> {
         let of = |(handle, (flesh, ..)): (&FleshHandle, &(Arc<Flesh>, Arc<Skin>, Pose))| {
             let mut rows = rows(physics, *handle);
-            if physics.last_stage.is_some_and(|stage| stage != Stage::DeformSkin) {
+            if last != Stage::DeformSkin {
                 (rows.vertices, rows.normals) = Default::default();
             }
-            if physics.last_stage.is_some_and(|stage| !matches!(stage, Stage::PoseSections | Stage::DeformSkin)) {
+            if !matches!(last, Stage::PoseSections | Stage::DeformSkin) {
                 rows.sections.clear();
             }
             without_idle_entries(&mut rows, flesh, scene.activation);

@@ -9,7 +9,7 @@ use sinew::cpu::rod_energies;
 use sinew::cpu::strains::{Reference, Section};
 use sinew::flesh::{Flesh, NodeState, RodSpec};
 use sinew::step::StepConfig;
-use sinew::{FleshHandle, Material, Physics, Pose};
+use sinew::{FleshHandle, Material, Physics, Pose, SectionWeight, Skin, SkinSection, SkinVertex};
 
 /// The default frame (s).
 pub const FRAME: f64 = 1.0 / 60.0;
@@ -168,4 +168,29 @@ impl Random {
             }
         }
     }
+}
+
+/// A sheet of vertices along x that follows two matrices and none to eight sections.
+pub fn sheet(flesh: &Flesh) -> Skin {
+    let mut skin = Skin { palette_len: 2, sections: SkinSection::all(flesh), ..Skin::default() };
+    let count = skin.sections.len() as u32;
+    skin.sections.iter_mut().skip(3).step_by(4).for_each(|section| section.reach = 0.03);
+    for index in 0..150u32 {
+        let at = [index as f32 / 150.0, 0.05, 0.01 * (index % 5) as f32];
+        let section_count = index % 9;
+        skin.vertices.push(SkinVertex {
+            position: at,
+            first_section: skin.weights.len() as u32,
+            normal: [0.0, 1.0, 0.0],
+            section_count,
+            rest_position: at,
+            rest_normal: [0.0, 1.0, 0.0],
+            joints: [1 << 16, 0, 0, 0],
+            weights: [0.75, 0.25, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+            ..SkinVertex::default()
+        });
+        let pair = |k: u32| SectionWeight { section: (7 * index + 11 * k) % count, weight: 0.4 / (k + 1) as f32 };
+        skin.weights.extend((0..section_count).map(pair));
+    }
+    skin
 }

@@ -6,7 +6,7 @@ use sinew::cpu::lanes::{Entry, LANES, Lanes};
 use sinew::cpu::run_stage;
 use sinew::flesh::{Flesh, FleshState};
 use sinew::layout::{MAX_BONES, POSE, chain, input, node, scratch};
-use sinew::step::{Stage, StepConfig, StepParams, schedule};
+use sinew::step::{Scheduled, Stage, StepConfig, StepParams, params_of, schedule};
 
 /// The first group of some flesh, at rest at first.
 pub struct Staged<T> {
@@ -76,8 +76,9 @@ impl<T: Copy + From<f32> + Into<f64> + PartialEq> Staged<T> {
         dt: f64,
         mut look: impl FnMut(Stage, &StepParams, &mut Group<'_, T>),
     ) {
-        for (stage, substep) in schedule(config.substeps, config.iterations) {
-            let params = StepParams::new(config, dt, substep, self.last_h);
+        let params = params_of(config, dt, self.last_h);
+        for Scheduled { stage, slot } in schedule(config.substeps, config.iterations) {
+            let params = params[slot as usize];
             let mut group = self.group();
             (0..LANES).for_each(|lane| run_stage(lanes(lane), stage, &params, &mut group));
             look(stage, &params, &mut group);

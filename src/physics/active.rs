@@ -1,4 +1,10 @@
-//! What steps a [`Physics`](crate::Physics): the CPU or a GPU.
+//! Which backend steps a [`Physics`](crate::Physics): the CPU or a GPU.
+
+use crate::StepError;
+use crate::backend::{BackendReport, FleshBackend, Frame, Progress};
+use crate::cpu::CpuBackend;
+use crate::instances::Instances;
+use crate::timing::StageTimes;
 
 /// What to step with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -25,37 +31,17 @@ pub enum BackendError {
     NotBuilt,
 }
 
-/// What steps a [`Physics`](crate::Physics).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BackendReport {
-    /// `cpu` or `gpu`.
-    pub backend: &'static str,
-    /// The GPU's name and graphics interface; `None` on the CPU.
-    pub adapter: Option<String>,
-}
-
-/// How far a GPU's pipelines are compiled. On a driver that has them in its cache this takes milliseconds, else up to
-/// some seconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PipelineProgress {
-    /// The stage whose pipeline is being compiled; `None` once all are ready.
-    pub compiling: Option<&'static str>,
-    /// How many are ready.
-    pub ready: usize,
-    /// How many there are.
-    pub total: usize,
-}
-
-/// What [`PipelineProgress`] goes to.
-pub(crate) type Progress<'a> = &'a mut dyn FnMut(PipelineProgress);
-
 /// The backend in use.
-#[derive(Default)]
 pub(crate) enum ActiveBackend {
-    #[default]
-    Cpu,
+    Cpu(CpuBackend),
     #[cfg(feature = "gpu")]
     Gpu(Box<crate::gpu::GpuBackend>),
+}
+
+impl Default for ActiveBackend {
+    fn default() -> Self {
+        Self::Cpu(CpuBackend::default())
+    }
 }
 
 impl ActiveBackend {
@@ -63,9 +49,9 @@ impl ActiveBackend {
     #[cfg_attr(not(feature = "gpu"), allow(unused_variables, reason = "the CPU has nothing to compile"))]
     pub fn new(backend: Backend, progress: Progress<'_>) -> Result<Self, BackendError> {
         match backend {
-            Backend::Cpu => Ok(Self::Cpu),
+            Backend::Cpu => Ok(Self::default()),
             #[cfg(not(feature = "gpu"))]
-            Backend::Auto => Ok(Self::Cpu),
+            Backend::Auto => Ok(Self::default()),
             #[cfg(not(feature = "gpu"))]
             Backend::Gpu => Err(BackendError::NotBuilt),
             #[cfg(feature = "gpu")]
@@ -87,12 +73,42 @@ impl ActiveBackend {
         Self::on_gpu(device, progress).ok()
     }
 
-    pub fn report(&self) -> BackendReport {
+    fn active(&self) -> &dyn FleshBackend {
         match self {
-            Self::Cpu => BackendReport { backend: "cpu", adapter: None },
+            Self::Cpu(cpu) => cpu,
             #[cfg(feature = "gpu")]
-            Self::Gpu(gpu) => BackendReport { backend: "gpu", adapter: Some(gpu.device().report().to_string()) },
+            Self::Gpu(gpu) => &**gpu,
         }
+    }
+
+    fn active_mut(&mut self) -> &mut dyn FleshBackend {
+        match self {
+            Self::Cpu(cpu) => cpu,
+            #[cfg(feature = "gpu")]
+            Self::Gpu(gpu) => &mut **gpu,
+        }
+    }
+}
+
+impl FleshBackend for ActiveBackend {
+    fn report(&self) -> BackendReport {
+        self.active().report()
+    }
+
+    fn step(&mut self, instances: &mut Instances, frame: &Frame<'_>) -> Result<StageTimes, StepError> {
+        self.active_mut().step(instances, frame)
+    }
+
+    fn finish(&mut self, instances: &mut Instances, step: u64) -> Result<(), StepError> {
+        self.active_mut().finish(instances, step)
+    }
+
+    fn shown_step(&self, newest: u64) -> u64 {
+        self.active().shown_step(newest)
+    }
+
+    fn put_at(&mut self, step: u64) {
+        self.active_mut().put_at(step);
     }
 }
 

@@ -1,0 +1,115 @@
+//! The seam between [`Physics`](crate::Physics) and what steps it: a frame as it is asked for, and what every backend does.
+
+use crate::cpu::LaneWidth;
+use crate::flesh::{Flesh, FleshState, FrameInputs};
+use crate::instances::{Health, Instances};
+use crate::step::{FrameReport, Scheduled, StepParams};
+use crate::timing::StageTimes;
+use crate::{HalfSpace, Pose, StepError};
+
+/// What steps a [`Physics`](crate::Physics).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BackendReport {
+    /// `cpu` or `gpu`.
+    pub backend: &'static str,
+    /// The GPU's name and graphics interface; `None` on the CPU.
+    pub adapter: Option<String>,
+}
+
+/// How far a GPU's pipelines are compiled. On a driver that has them in its cache this takes milliseconds, else up to
+/// some seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PipelineProgress {
+    /// The stage whose pipeline is being compiled; `None` once all are ready.
+    pub compiling: Option<&'static str>,
+    /// How many are ready.
+    pub ready: usize,
+    /// How many there are.
+    pub total: usize,
+}
+
+/// What [`PipelineProgress`] goes to.
+pub(crate) type Progress<'a> = &'a mut dyn FnMut(PipelineProgress);
+
+/// A frame as a backend is asked for it.
+pub(crate) struct Frame<'a> {
+    /// Its stages in order.
+    pub schedule: &'a [Scheduled],
+    /// Whether stages that look at nothing but their own chain are run together.
+    pub fused: bool,
+    /// The parameters of each slot of the schedule.
+    pub params: &'a [StepParams],
+    /// What all instances are told of it alike.
+    pub host: HostFrame<'a>,
+    /// The step's number.
+    pub step: u64,
+    /// With which lanes the CPU steps.
+    pub lane_width: LaneWidth,
+    /// How many threads the CPU has; 0 for all there are.
+    pub threads: usize,
+    /// Whether a GPU's deformed vertices come back to the host.
+    #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "the CPU's are there"))]
+    pub mirror_vertices: bool,
+    /// Whether stages are timed.
+    pub timed: bool,
+}
+
+/// What steps instances. After every method they show a state that can be stepped on.
+pub(crate) trait FleshBackend: Send {
+    /// What it is.
+    fn report(&self) -> BackendReport;
+
+    /// Steps all instances by a frame, or has it begun; the times of its stages, where they are known, or of an earlier
+    /// frame's (ms).
+    ///
+    /// # Errors
+    /// What the device says; then no instance has lost what it showed.
+    fn step(&mut self, instances: &mut Instances, frame: &Frame<'_>) -> Result<StageTimes, StepError>;
+
+    /// Waits until the instances show the newest step, whose number is `step`.
+    ///
+    /// # Errors
+    /// What the device says; the instances then show what arrived last.
+    fn finish(&mut self, instances: &mut Instances, step: u64) -> Result<(), StepError>;
+
+    /// The step that the instances show, if `newest` is the newest one asked for.
+    fn shown_step(&self, newest: u64) -> u64;
+
+    /// Notes that the host has put every instance at a step.
+    fn put_at(&mut self, step: u64);
+}
+
+/// What all instances are told of a frame alike.
+#[derive(Clone, Copy)]
+pub(crate) struct HostFrame<'a> {
+    /// Contact planes.
+    pub planes: &'a [HalfSpace],
+    /// How it is split.
+    pub time: FrameReport,
+    /// [`StepConfig::jump`](crate::step::StepConfig::jump).
+    pub jump: f64,
+}
+
+impl HostFrame<'_> {
+    /// Part of stage `gather_inputs`: one instance's activations follow what excites them, and with them its input rows are
+    /// written; what of it jumped is told to its health.
+    pub fn gather_inputs(
+        &self,
+        flesh: &Flesh,
+        nodes: &mut FleshState,
+        activations: &mut [f32],
+        (bones, root, excitations): (&[Pose], &Pose, &[f32]),
+        health: &mut Health,
+    ) {
+        let Self { planes, time: frame, jump } = *self;
+        for (chain, (activation, &excitation)) in flesh.chains().iter().zip(activations.iter_mut().zip(excitations)) {
+            *activation = chain.activation_after(frame.asked, *activation, excitation);
+        }
+        let mut jumps = 0;
+        nodes.gather_inputs(flesh, &FrameInputs { bones, root, activations, planes, frame, jump }, |bone| {
+            health.jumped(bone);
+            jumps = 1;
+        });
+        health.teleports += jumps;
+    }
+}

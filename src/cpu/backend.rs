@@ -1,0 +1,162 @@
+//! The CPU as a backend: walks a frame's schedule over all instances.
+//!
+//! A run of the schedule is given to threads group by group; a group's rows stay in a core's cache through all stages of a run.
+//! No thread takes up the next run before all have finished this one. Whoever takes which group, each group is stepped alike,
+//! so the bits do not depend on it.
+
+use fearless_simd::Simd;
+use fearless_simd::prelude::*;
+
+use super::deform_skin::Vertices;
+use super::group::{Group, GroupRest};
+use super::lanes::{Entry, Half, LANES, OneF32, Wide, with_instructions};
+use super::threads::Threads;
+use super::{LaneWidth, run_on_instance, run_on_vertices, run_stage};
+use crate::StepError;
+use crate::backend::{BackendReport, FleshBackend, Frame};
+use crate::flesh::GroupState;
+use crate::instances::{Instance, Instances};
+use crate::layout::scratch;
+use crate::step::{Domain, Scheduled, Stage, StepParams, runs};
+use crate::timing::{StageClock, StageTimes, stage_scope};
+
+/// Flesh on the CPU.
+pub(crate) struct CpuBackend {
+    threads: Threads,
+}
+
+impl Default for CpuBackend {
+    fn default() -> Self {
+        Self { threads: Threads::new(1) }
+    }
+}
+
+impl FleshBackend for CpuBackend {
+    fn report(&self) -> BackendReport {
+        BackendReport { backend: "cpu", adapter: None }
+    }
+
+    fn step(&mut self, instances: &mut Instances, frame: &Frame<'_>) -> Result<StageTimes, StepError> {
+        if self.threads.count() != frame.threads {
+            self.threads = Threads::new(frame.threads);
+        }
+        let clock = StageClock::new(frame.timed);
+        let runner = Runner { frame, threads: &self.threads, clock: &clock };
+        for run in runs(frame.schedule, frame.fused) {
+            runner.run(run, instances);
+        }
+        Ok(clock.take())
+    }
+
+    fn finish(&mut self, _: &mut Instances, _: u64) -> Result<(), StepError> {
+        Ok(())
+    }
+
+    fn shown_step(&self, newest: u64) -> u64 {
+        newest
+    }
+
+    fn put_at(&mut self, _: u64) {}
+}
+
+/// A frame as the CPU runs it.
+struct Runner<'a> {
+    frame: &'a Frame<'a>,
+    threads: &'a Threads,
+    clock: &'a StageClock,
+}
+
+/// Room for a group's block factors, kept from group to group.
+type Scratch = Vec<Entry<f32>>;
+
+impl Runner<'_> {
+    /// Runs a part of the schedule: stages of chains, or a single other one.
+    fn run(&self, run: &[Scheduled], instances: &mut Instances) {
+        let stage = run[0].stage;
+        match stage.domain() {
+            Domain::Chains => {
+                let groups = instances.iter_mut().flat_map(|instance| {
+                    let Instance { flesh, state, .. } = instance;
+                    flesh.groups.iter().zip(&mut state.nodes.groups)
+                });
+                let mut groups: Vec<_> = groups.collect();
+                self.threads.for_each(&mut groups, Scratch::new, |scratch, (rest, state)| {
+                    self.run_chains(run, rest, state, scratch);
+                });
+            }
+            Domain::Host | Domain::Sections => self.timed(stage, || {
+                let mut instances: Vec<_> = instances.iter_mut().collect();
+                self.threads.for_each(
+                    &mut instances,
+                    || (),
+                    |(), instance| {
+                        run_on_instance(stage, self.frame, instance);
+                    },
+                );
+            }),
+            Domain::Vertices => self.timed(stage, || {
+                let mut vertices: Vec<_> = instances
+                    .iter_mut()
+                    .flat_map(|Instance { skin, skin_inputs, section_matrices, vertices, .. }| {
+                        Vertices::new(skin, &skin_inputs.palette, section_matrices, vertices)
+                    })
+                    .collect();
+                self.threads.for_each(
+                    &mut vertices,
+                    || (),
+                    |(), vertices| {
+                        run_on_vertices(stage, self.frame.lane_width, vertices);
+                    },
+                );
+            }),
+        }
+    }
+
+    fn timed(&self, stage: Stage, run: impl FnOnce()) {
+        stage_scope!(stage);
+        let start = self.clock.start();
+        run();
+        self.clock.stop(stage, start);
+    }
+
+    fn run_chains(&self, run: &[Scheduled], rest: &GroupRest<f32>, state: &mut GroupState, scratch: &mut Scratch) {
+        if scratch.len() < rest.node_count * scratch::ENTRIES {
+            scratch.resize(rest.node_count * scratch::ENTRIES, [0.0; LANES]);
+        }
+        let mut group =
+            Group { rest, nodes: &mut state.nodes, inputs: &state.inputs, chains: &mut state.chains, scratch };
+        match self.frame.lane_width {
+            width @ (LaneWidth::Eight | LaneWidth::EightBaseline) => {
+                with_instructions!(width.level(), simd => self.run_vectors(simd, run, &mut group))
+            }
+            LaneWidth::One => self.each(run, |stage, params| {
+                (0..LANES).for_each(|lane| run_stage(OneF32(lane), stage, params, &mut group));
+            }),
+        }
+    }
+
+    /// Eight chains at once, or twice four, as the registers have it. A stage is done for the whole group before the
+    /// next one starts, so that what it asks of the group has one answer whatever the width.
+    #[inline(always)]
+    fn run_vectors<S: Simd>(&self, simd: S, run: &[Scheduled], group: &mut Group<f32>) {
+        for scheduled in run {
+            let (start, params) = (self.clock.start(), &self.frame.params[scheduled.slot as usize]);
+            // Known to the compiler, which so leaves out the width that is not run.
+            if const { S::f32s::LEN < LANES } {
+                run_stage(Half(simd, 0), scheduled.stage, params, group);
+                run_stage(Half(simd, 4), scheduled.stage, params, group);
+            } else {
+                run_stage(Wide(simd), scheduled.stage, params, group);
+            }
+            self.clock.stop(scheduled.stage, start);
+        }
+    }
+
+    fn each(&self, run: &[Scheduled], mut step: impl FnMut(Stage, &StepParams)) {
+        for scheduled in run {
+            let start = self.clock.start();
+            step(scheduled.stage, &self.frame.params[scheduled.slot as usize]);
+            self.clock.stop(scheduled.stage, start);
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! The host's stages, of one instance.
+
+use crate::backend::Frame;
+use crate::instances::{Instance, InstanceState};
+
+/// Bones, activations and teleports become input rows; what skin follows becomes poses in model space.
+pub(super) fn gather_inputs(frame: &Frame<'_>, instance: &mut Instance) {
+    let Instance { flesh, state, skin_inputs, .. } = instance;
+    let InstanceState { nodes, bones, root, excitations, activations, health, palette } = state;
+    frame.host.gather_inputs(flesh, nodes, activations, (bones, root, excitations), health);
+    skin_inputs.gather(flesh, nodes, bones, root);
+    skin_inputs.palette.clone_from(palette);
+}
+
+/// What was laid anew is told to its health, and vertices to which step they belong.
+pub(super) fn scatter_outputs(frame: &Frame<'_>, instance: &mut Instance) {
+    instance.state.health.follow(&instance.flesh, &instance.state.nodes);
+    instance.vertices.step = frame.step;
+}

@@ -1,0 +1,44 @@
+//! The threads that the CPU steps with.
+
+/// The threads that the CPU steps with.
+pub(super) struct Threads {
+    #[cfg(feature = "parallel")]
+    pool: Option<rayon::ThreadPool>,
+    count: usize,
+}
+
+impl Threads {
+    /// `count` threads; 0 for as many as there are cores.
+    pub fn new(count: usize) -> Self {
+        #[cfg(feature = "parallel")]
+        // Without threads to be had, one goes on alone.
+        let pool = if count == 1 { None } else { rayon::ThreadPoolBuilder::new().num_threads(count).build().ok() };
+        Self {
+            #[cfg(feature = "parallel")]
+            pool,
+            count,
+        }
+    }
+
+    /// The count asked for.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Runs `run` on every item, with what `init` gives each thread.
+    pub fn for_each<T: Send, S>(
+        &self,
+        items: &mut [T],
+        init: impl Fn() -> S + Sync + Send,
+        run: impl Fn(&mut S, &mut T) + Sync + Send,
+    ) {
+        #[cfg(feature = "parallel")]
+        if let (Some(pool), true) = (&self.pool, items.len() > 1) {
+            use rayon::prelude::*;
+            pool.install(|| items.par_iter_mut().for_each_init(&init, &run));
+            return;
+        }
+        let mut scratch = init();
+        items.iter_mut().for_each(|item| run(&mut scratch, item));
+    }
+}

@@ -1,0 +1,62 @@
+//! An instance of flesh.
+
+use std::sync::Arc;
+
+use super::Health;
+use crate::Pose;
+use crate::flesh::{Flesh, FleshState};
+use crate::skin::{PaletteMatrix, SectionMatrix, Skin, SkinInputs, SkinnedVertices};
+
+/// What an instance keeps from step to step.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct InstanceState {
+    pub nodes: FleshState,
+    /// Where the bones are to be at the next frame's end.
+    pub bones: Vec<Pose>,
+    /// Where the root is to be at the next frame's end.
+    pub root: Pose,
+    /// What each chain's activation goes towards.
+    pub excitations: Vec<f32>,
+    /// One for each chain, of the step that `nodes` shows.
+    pub activations: Vec<f32>,
+    pub palette: Vec<PaletteMatrix>,
+    pub health: Health,
+}
+
+pub(crate) struct Instance {
+    pub flesh: Arc<Flesh>,
+    pub skin: Arc<Skin>,
+    pub state: InstanceState,
+    pub skin_inputs: SkinInputs,
+    pub section_matrices: Vec<SectionMatrix>,
+    pub vertices: SkinnedVertices,
+    /// Whether it is where it was put in and nothing said otherwise: the first pose of its bones is then where it starts.
+    pub fresh: bool,
+    /// Whether the host changed the state since a GPU last took it.
+    pub changed: bool,
+}
+
+impl Instance {
+    /// An instance at rest.
+    pub fn new(flesh: Arc<Flesh>, skin: Arc<Skin>, bones: &[Pose], root: Pose) -> Self {
+        let identity = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
+        let state = InstanceState {
+            nodes: FleshState::at_rest(&flesh, bones, &root),
+            bones: bones.to_vec(),
+            root,
+            excitations: vec![0.0; flesh.chains().len()],
+            activations: vec![0.0; flesh.chains().len()],
+            palette: vec![identity; skin.palette_len],
+            health: Health::default(),
+        };
+        let (skin_inputs, section_matrices, vertices) = Default::default();
+        Self { flesh, skin, state, skin_inputs, section_matrices, vertices, fresh: true, changed: true }
+    }
+
+    /// Puts it at rest on its bones, without velocity.
+    pub fn reset(&mut self) {
+        self.state.nodes.rest_on(&self.flesh, &self.state.bones, &self.state.root);
+        self.changed = true;
+    }
+}

@@ -1,0 +1,95 @@
+//! The instances of flesh that are stepped together: what each is made of, what it keeps from step to step, and what the
+//! host asks of it. Backends read and write them; nothing here knows a backend.
+
+mod health;
+mod instance;
+
+pub use health::{Health, Jumped, LaidAnew};
+pub(crate) use instance::{Instance, InstanceState};
+
+use crate::StepError;
+
+/// Names an instance of flesh in a [`Physics`](crate::Physics); stays invalid once its instance is removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct FleshHandle {
+    index: u32,
+    generation: u32,
+}
+
+impl FleshHandle {
+    /// Slot and generation.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn parts(self) -> (usize, u32) {
+        (self.index as usize, self.generation)
+    }
+}
+
+/// A place for an instance.
+#[derive(Default)]
+pub(crate) struct Slot {
+    /// How many instances it has had before this one.
+    pub generation: u32,
+    pub instance: Option<Instance>,
+}
+
+/// All instances, by handle.
+#[derive(Default)]
+pub(crate) struct Instances {
+    slots: Vec<Slot>,
+}
+
+impl Instances {
+    /// Adds an instance.
+    pub fn insert(&mut self, instance: Instance) -> FleshHandle {
+        let index = self.slots.iter().position(|slot| slot.instance.is_none()).unwrap_or(self.slots.len());
+        if index == self.slots.len() {
+            self.slots.push(Slot::default());
+        }
+        self.slots[index].instance = Some(instance);
+        FleshHandle { index: index as u32, generation: self.slots[index].generation }
+    }
+
+    /// Removes an instance; its handle becomes invalid.
+    pub fn remove(&mut self, handle: FleshHandle) -> Result<(), StepError> {
+        self.get(handle)?;
+        let slot = &mut self.slots[handle.index as usize];
+        slot.instance = None;
+        slot.generation += 1;
+        Ok(())
+    }
+
+    pub fn get(&self, handle: FleshHandle) -> Result<&Instance, StepError> {
+        let slot = self.slots.get(handle.index as usize).filter(|slot| slot.generation == handle.generation);
+        slot.and_then(|slot| slot.instance.as_ref()).ok_or(StepError::NoSuchFlesh)
+    }
+
+    pub fn get_mut(&mut self, handle: FleshHandle) -> Result<&mut Instance, StepError> {
+        let slot = self.slots.get_mut(handle.index as usize).filter(|slot| slot.generation == handle.generation);
+        slot.and_then(|slot| slot.instance.as_mut()).ok_or(StepError::NoSuchFlesh)
+    }
+
+    /// Those that there are, in the order of their slots.
+    pub fn iter(&self) -> impl Iterator<Item = &Instance> {
+        self.slots.iter().filter_map(|slot| slot.instance.as_ref())
+    }
+
+    /// As [`Self::iter`], to write.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Instance> {
+        self.slots.iter_mut().filter_map(|slot| slot.instance.as_mut())
+    }
+
+    /// Those that there are, with their handles.
+    pub fn handles(&self) -> impl Iterator<Item = (FleshHandle, &Instance)> {
+        self.slots.iter().enumerate().filter_map(|(index, slot)| {
+            let handle = FleshHandle { index: index as u32, generation: slot.generation };
+            Some((handle, slot.instance.as_ref()?))
+        })
+    }
+
+    /// All slots, for a backend that keeps its own store beside them.
+    #[cfg(feature = "gpu")]
+    pub fn slots(&mut self) -> &mut [Slot] {
+        &mut self.slots
+    }
+}
