@@ -37,8 +37,6 @@ macro_rules! stages {
             UpdateVelocities update_velocities Chains { looks: Own, wgsl: [group], loops: AsWritten }
             /// Chains that are where flesh cannot be are laid anew along their bones.
             CheckHealth check_health Chains { looks: Own, wgsl: [group carry], loops: AsWritten }
-            /// A millionth of all velocity is lost.
-            SettleDust settle_dust Chains { looks: Beyond, wgsl: [group], loops: AsWritten }
             /// How far each cross-section has gone from where its bones alone would have it.
             PoseSections pose_sections Sections { looks: Beyond, wgsl: [], loops: AsWritten }
             /// Linear blend skinning and cross-sections move the vertices.
@@ -73,7 +71,6 @@ pub const FRAME: &[Entry] = &[
         Run(Stage::UpdateVelocities),
     ]),
     Run(Stage::CheckHealth),
-    Run(Stage::SettleDust),
     Run(Stage::PoseSections),
     Run(Stage::DeformSkin),
     Run(Stage::ScatterOutputs),
