@@ -19,7 +19,7 @@ use rapier3d::prelude::{PhysicsWorld, SoftBodyBuilder, SoftBodyHandle, Vector};
 use sinew::cpu::LaneWidth;
 use sinew::flesh::{Flesh, Holds, RodSpec};
 use sinew::scenes::Cantilevers;
-use sinew::step::{Stage, StepConfig};
+use sinew::step::{Stage, StepConfig, Walk};
 use sinew::{Physics, Pose};
 use std::cell::RefCell;
 use std::fmt::Write as _;
@@ -244,6 +244,29 @@ fn cost_of_jerks(rounds: usize) -> [f64; 2] {
     })
 }
 
+/// What a frame of so many rods takes (ms) on so many threads: stages of chains run together, and one by one with all threads
+/// waiting for each; the least over rounds that take turns.
+fn cost_of_barriers(count: usize, threads: usize, rounds: usize) -> [f64; 2] {
+    let rods = Cantilevers { rods: count, ..Cantilevers::default() };
+    let flesh = rods.build().expect("the scene is sound");
+    let mut sides = [true, false].map(|fused| {
+        let mut physics = Physics::with_config(StepConfig { threads, ..StepConfig::default() });
+        physics.insert(flesh.clone(), &[Pose::IDENTITY], Pose::IDENTITY).expect("the scene is sound");
+        (physics, Walk { fused, ..Walk::default() }, f64::INFINITY)
+    });
+    let frames = (40_000 / count).clamp(10, 400);
+    for round in 0..=rounds {
+        for (physics, walk, least) in &mut sides {
+            let begin = Instant::now();
+            (0..frames).for_each(|_| physics.step_flesh_by(f64::from(FRAME), walk).expect("steps"));
+            let each = begin.elapsed().as_secs_f64() * 1e3 / frames as f64;
+            *least = if round == 0 { *least } else { least.min(each) };
+        }
+    }
+    assert_eq!(sides[0].0.state_hash(), sides[1].0.state_hash(), "barriers change no bit");
+    sides.map(|(.., least)| least)
+}
+
 /// What Sinew's frames may take over those of rapier's default: with AVX2 by default and with one substep, without AVX2
 /// by default.
 const BARS: [f64; 3] = [0.6, 0.25, 0.9];
@@ -331,5 +354,11 @@ fn main() {
          lengths and 26° about each axis every frame",
         jerked / calm
     );
+    println!("\nms a frame, stages of chains together and one by one, each after all of the one before:");
+    for (count, threads) in [(50, 1), (50, 2), (1000, 1), (1000, 2)] {
+        let [together, apart] = cost_of_barriers(count, threads, rounds);
+        let ratio = apart / together;
+        println!("{count:>5} rods, {threads} threads   {together:.3}   {apart:.3}, {ratio:.2} times as much");
+    }
     bars.end();
 }
