@@ -86,9 +86,14 @@ fn set_target(chain: Chain, index: u32) {
     set_node4(row, NODE_TARGET_FRAME, there.frame);
 }
 
-// Carries every place over to the chain's new origin.
+// Carries every place over to the chain's new origin; of what is elsewhere at once `teleport` does it.
 fn shift_origin(chain: Chain) {
-    let shift = input3(chain.input, INPUT_ORIGIN_SHIFT);
+    let origin = input3(chain.input, INPUT_ORIGIN);
+    var shift = origin - chain3(chain.chain, CHAIN_ORIGIN);
+    set_chain3(chain.chain, CHAIN_ORIGIN, origin);
+    if input_at(chain.input, INPUT_TELEPORT) > 0.5 {
+        shift = vec3<f32>();
+    }
     for (var pose = 0u; pose < 3u * MAX_BONES; pose++) {
         let at = CHAIN_BONE_OLDER + pose * POSE;
         set_chain3(chain.chain, at, chain3(chain.chain, at) - shift);

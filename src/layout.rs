@@ -9,7 +9,7 @@
 //! - *input* rows ([`input`]), one per group: where the bones go in this frame, and contact planes;
 //! - *chain* rows ([`chain`]), one per group, of the state: how those bones moved.
 //!
-//! All places are relative to the chain's own origin (m).
+//! All places are relative to the chain's own origin (m), which its rows say.
 
 mod constants;
 mod wgsl;
@@ -335,10 +335,11 @@ pub mod input {
     pub const BONE_FROM: usize = 0;
     /// The bones' poses at the frame's end.
     pub const BONE_TO: usize = MAX_BONES * POSE;
-    /// What to subtract from every place because the chain's origin moved (m), 3 entries.
-    pub const ORIGIN_SHIFT: usize = 2 * MAX_BONES * POSE;
+    /// The chain's origin in the world from the frame's start on (m), 3 entries: a point of a lattice, see
+    /// [`super::chain::ORIGIN`].
+    pub const ORIGIN: usize = 2 * MAX_BONES * POSE;
     /// 1 where the chain hangs on a bone, 0 where it is free.
-    pub const HANGS: usize = ORIGIN_SHIFT + 3;
+    pub const HANGS: usize = ORIGIN + 3;
     /// Activation of the chain, 0 at rest, 1 at peak stress.
     pub const ACTIVATION: usize = HANGS + 1;
     /// Contact planes: unit normal (3 entries), offset (m), friction coefficient; normal 0 where there is none.
@@ -384,8 +385,12 @@ pub mod chain {
     pub const RESETS: usize = HISTORY + 7;
     /// Activation in the last substep.
     pub const ACTIVATION: usize = HISTORY + 8;
+    /// The chain's origin in the world (m), 3 entries, to which its rows' places are relative. It is a multiple of a power of two
+    /// in metres that f32 holds, and so is the difference of two chains' origins: the place of one from the other is exact at
+    /// any distance from the world's origin.
+    pub const ORIGIN: usize = HISTORY + 9;
     /// How many entries a row has.
-    pub const ENTRIES: usize = HISTORY + 9;
+    pub const ENTRIES: usize = HISTORY + 12;
 }
 
 /// Entries of the scratch row of a node in `solve_rods`: the block factor.

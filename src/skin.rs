@@ -1,7 +1,7 @@
 //! Skin: vertices that follow joints by linear blend skinning, and the cross-sections of the rods beneath them (VIPER 7.4).
 
 use bytemuck::{Pod, Zeroable};
-use glam::{Affine3A, DVec3, Vec3};
+use glam::{Affine3A, Vec3};
 
 use crate::Pose;
 use crate::flesh::{Flesh, FleshState};
@@ -255,9 +255,9 @@ impl SkinInputs {
     /// flesh. Leaves the palette as it is.
     pub fn gather(&mut self, flesh: &Flesh, state: &FleshState, bones: &[Pose], root: &Pose) {
         let to_model = root.inverse();
-        let chain = |origin: &DVec3| ModelPose::new(to_model * Pose::from_translation(*origin));
+        let chain = |chain| ModelPose::new(to_model * Pose::from_translation(state.next_origin(flesh, chain)));
         self.chains.clear();
-        self.chains.extend(state.origins.iter().map(chain));
+        self.chains.extend((0..flesh.chains().len()).map(chain));
         let moved = |(bone, rest): (&Pose, &Pose)| ModelPose::new(to_model * *bone * rest.inverse());
         self.bones.clear();
         self.bones.extend(bones.iter().zip(flesh.bones()).map(moved));

@@ -119,7 +119,7 @@ const NODE_ENTRIES: u32 = 76u;
 // Entries of an input row, one a group: what the host says once a frame.
 const INPUT_BONE_FROM: u32 = 0u;
 const INPUT_BONE_TO: u32 = 28u;
-const INPUT_ORIGIN_SHIFT: u32 = 56u;
+const INPUT_ORIGIN: u32 = 56u;
 const INPUT_HANGS: u32 = 59u;
 const INPUT_ACTIVATION: u32 = 60u;
 const INPUT_PLANES: u32 = 61u;
@@ -141,7 +141,8 @@ const CHAIN_CALM: u32 = 89u;
 const CHAIN_UNWELL: u32 = 90u;
 const CHAIN_RESETS: u32 = 91u;
 const CHAIN_ACTIVATION: u32 = 92u;
-const CHAIN_ENTRIES: u32 = 93u;
+const CHAIN_ORIGIN: u32 = 93u;
+const CHAIN_ENTRIES: u32 = 96u;
 
 // Entries of a node's scratch row: the block factor, and steps.
 const SCRATCH_LOWER: u32 = 0u;

@@ -6,7 +6,7 @@
 use super::carry::{carried, teleport};
 use super::fascia::refer;
 use super::group::{Group, goes_on, has_planes, has_teleports};
-use super::lanes::{Entry, Lanes, apart};
+use super::lanes::{Entry, Lane, Lanes, apart};
 use super::math::{Quaternion, V3};
 use crate::layout::{MAX_BONES, POSE, chain, input, node, rest};
 use crate::step::StepParams;
@@ -118,10 +118,15 @@ fn set_target<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, index: usize) {
     frame.store(lanes, row, node::TARGET_FRAME);
 }
 
-/// Carries every place over to the chain's new origin.
+/// Carries every place over to the chain's new origin; of what is elsewhere at once `teleport` does it.
 #[inline(always)]
 fn shift_origin<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
-    let shift = V3::load(lanes, group.inputs, input::ORIGIN_SHIFT);
+    let origin = V3::load(lanes, group.inputs, input::ORIGIN);
+    let shift = origin - V3::load(lanes, group.chains, chain::ORIGIN);
+    origin.store(lanes, group.chains, chain::ORIGIN);
+    let teleports = lanes.load(&group.inputs[input::TELEPORT]);
+    let stays = lanes.splat(0.5).where_less(teleports, lanes.splat(0.0), lanes.splat(1.0));
+    let shift = V3([lanes.splat(0.0); 3]).or(lanes, shift, stays);
     for pose in [chain::BONE_OLDER, chain::BONE_PREV, chain::BONE_NOW] {
         for slot in 0..MAX_BONES {
             move_by(lanes, group.chains, pose + slot * POSE, shift);

@@ -44,13 +44,11 @@ impl NodeState {
     }
 }
 
-/// Node state of one instance, relative to an origin for each chain.
+/// Node state of one instance, each chain's relative to an origin of its own, which its rows say.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FleshState {
     pub(crate) groups: Vec<GroupState>,
-    /// Each chain's origin in the world (m).
-    pub(crate) origins: Vec<DVec3>,
     /// How the bones went in the last frame.
     pub(crate) motion: BoneMotion,
 }
@@ -83,9 +81,10 @@ impl Chain {
         (0.25 * self.rest_length).log2().floor().exp2().min(ORIGIN_STEP)
     }
 
-    /// The nearest place where its origin may be.
+    /// The place nearest to another one where its origin may be, one that f32 holds: farther than 2000 km from the world's
+    /// origin, where its digits are coarser than the step, in steps of these.
     fn origin_at(&self, place: DVec3) -> DVec3 {
-        (place / self.origin_step()).round() * self.origin_step()
+        ((place / self.origin_step()).round() * self.origin_step()).as_vec3().as_dvec3()
     }
 }
 
@@ -115,7 +114,7 @@ impl FleshState {
             })
             .collect();
         let motion = BoneMotion::still(bones, root);
-        let mut state = Self { groups, origins: vec![DVec3::ZERO; flesh.chains.len()], motion };
+        let mut state = Self { groups, motion };
         for index in 0..flesh.chains.len() {
             state.rest_chain(flesh, index, root);
         }
@@ -155,15 +154,31 @@ impl FleshState {
         Pose::new(place, (first.rotation * (1.0 - along) + beside(second.rotation, first.rotation) * along).normalize())
     }
 
-    /// The host's part: origins, bones and input rows, without node and chain rows.
+    /// The host's part: bones and input rows, without node and chain rows.
     #[cfg(feature = "gpu")]
     pub(crate) fn without_rows(&self) -> Self {
         let group = |group: &GroupState| GroupState { inputs: group.inputs.clone(), nodes: vec![], chains: vec![] };
-        Self {
-            groups: self.groups.iter().map(group).collect(),
-            origins: self.origins.clone(),
-            motion: self.motion.clone(),
+        Self { groups: self.groups.iter().map(group).collect(), motion: self.motion.clone() }
+    }
+
+    /// A chain's origin in the world from the frame's start on (m).
+    pub(crate) fn next_origin(&self, flesh: &Flesh, chain: usize) -> DVec3 {
+        let info = &flesh.chains[chain];
+        read_vec3(&self.groups[info.group].inputs, input::ORIGIN, info.lane).as_dvec3()
+    }
+
+    /// Notes that the rows' origins are those of the newest frame that is known: a GPU has sent rows back.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn take_origins(&mut self) {
+        for GroupState { inputs, chains, .. } in &mut self.groups {
+            inputs[input::ORIGIN..][..3].copy_from_slice(&chains[chain::ORIGIN..][..3]);
         }
+    }
+
+    /// A chain's origin in the world, to which its rows are relative (m).
+    pub(crate) fn origin(&self, flesh: &Flesh, chain: usize) -> DVec3 {
+        let info = &flesh.chains[chain];
+        read_vec3(&self.groups[info.group].chains, chain::ORIGIN, info.lane).as_dvec3()
     }
 
     /// Puts one chain at rest on its bones, without velocity.
@@ -174,8 +189,9 @@ impl FleshState {
             poses[j].rotation = beside(poses[j].rotation, poses[j - 1].rotation);
         }
         let origin = flesh.chains[index].origin_at(poses[0].translation);
-        self.origins[index] = origin;
         let state = &mut self.groups[*group];
+        write_vec3(&mut state.inputs, input::ORIGIN, *lane, origin.as_vec3());
+        write_vec3(&mut state.chains, chain::ORIGIN, *lane, origin.as_vec3());
         let padded = state.nodes.len() / node::ENTRIES;
         for j in 0..padded {
             let row = &mut state.nodes[j * node::ENTRIES..][..node::ENTRIES];
@@ -221,19 +237,14 @@ impl FleshState {
         self.motion.begin(flesh, (bones, root), &frame, jump, told);
         for (index, info) in flesh.chains.iter().enumerate() {
             let state = &mut self.groups[info.group].inputs;
-            let mut shift = DVec3::ZERO;
+            let mut origin = read_vec3(state, input::ORIGIN, info.lane).as_dvec3();
             let teleport = self.motion.teleport(&info.bones, info.rest_length);
             state[input::TELEPORT][info.lane] = teleport;
             if let Some(&first) = info.bones.first() {
                 let anchor = bones[first] * flesh.bones[first].inverse() * info.rest[0];
-                let away = anchor.translation - self.origins[index];
-                if away.abs().max_element() > ORIGIN_REACH * info.origin_step() {
-                    let moved = info.origin_at(away);
-                    self.origins[index] += moved;
-                    // What goes with its bones at once is brought to the new origin by that.
-                    shift = if teleport < 1.0 { moved } else { DVec3::ZERO };
+                if (anchor.translation - origin).abs().max_element() > ORIGIN_REACH * info.origin_step() {
+                    origin = info.origin_at(anchor.translation);
                 }
-                let origin = self.origins[index];
                 for slot in 0..MAX_BONES {
                     let bone = info.bone_in_slot(slot).unwrap_or(first);
                     let at = slot * POSE;
@@ -242,16 +253,16 @@ impl FleshState {
                 }
             } else {
                 for pose in [input::BONE_FROM, input::BONE_TO] {
-                    write_pose(state, pose, info.lane, root, self.origins[index]);
+                    write_pose(state, pose, info.lane, root, origin);
                 }
             }
             state[input::ACTIVATION][info.lane] = activations[index];
-            write_vec3(state, input::ORIGIN_SHIFT, info.lane, shift.as_vec3());
+            write_vec3(state, input::ORIGIN, info.lane, origin.as_vec3());
             for slot in 0..input::MAX_PLANES {
                 let at = input::PLANES + slot * input::PLANE;
-                let (normal, offset, friction) = planes.get(slot).map_or((DVec3::ZERO, 0.0, 0.0), |plane| {
-                    (plane.normal, -plane.distance(self.origins[index]), plane.friction)
-                });
+                let (normal, offset, friction) = planes
+                    .get(slot)
+                    .map_or((DVec3::ZERO, 0.0, 0.0), |plane| (plane.normal, -plane.distance(origin), plane.friction));
                 write_vec3(state, at, info.lane, normal.as_vec3());
                 state[at + 3][info.lane] = offset as f32;
                 state[at + 4][info.lane] = friction;
@@ -287,7 +298,7 @@ impl FleshState {
         let vec3 = |at: usize| Vec3::new(row[at][lane], row[at + 1][lane], row[at + 2][lane]);
         let scale = row[node::SCALE][lane];
         NodeState {
-            place: self.origins[chain] + vec3(node::PLACE).as_dvec3(),
+            place: self.origin(flesh, chain) + vec3(node::PLACE).as_dvec3(),
             scale,
             frame: Quat::from_xyzw(
                 row[node::FRAME][lane],
@@ -306,9 +317,10 @@ impl FleshState {
     pub fn set_node(&mut self, flesh: &Flesh, chain: usize, index: usize, to: &NodeState) {
         let info = &flesh.chains[chain];
         let (lane, count) = (info.lane, info.node_count());
+        let origin = self.origin(flesh, chain);
         let group = &mut self.groups[info.group];
         let row = &mut group.nodes[index * node::ENTRIES..][..node::ENTRIES];
-        write_vec3(row, node::PLACE, lane, (to.place - self.origins[chain]).as_vec3());
+        write_vec3(row, node::PLACE, lane, (to.place - origin).as_vec3());
         row[node::SCALE][lane] = if to.scale < LEAST_SCALE { LEAST_SCALE } else { to.scale };
         write_vec3(row, node::VELOCITY, lane, to.velocity);
         write_vec3(row, node::SPIN, lane, to.spin);
@@ -347,6 +359,10 @@ impl FleshState {
 /// The same rotation by the one of both quaternions that is nearer to another one.
 pub(super) fn beside(rotation: DQuat, other: DQuat) -> DQuat {
     if rotation.dot(other) < 0.0 { -rotation } else { rotation }
+}
+
+fn read_vec3(row: &[Entry<f32>], at: usize, lane: usize) -> Vec3 {
+    Vec3::from_array(std::array::from_fn(|k| row[at + k][lane]))
 }
 
 fn write_vec3(row: &mut [Entry<f32>], at: usize, lane: usize, value: Vec3) {

@@ -363,7 +363,7 @@ fn mirror(residents: &Residents, slots: &mut [Slot], front: &Front, arrived: &Un
         nodes_at += copy_from(bytemuck::cast_slice_mut(&mut group.nodes), &node_bytes[nodes_at..]);
         chains_at += copy_from(bytemuck::cast_slice_mut(&mut group.chains), &chain_bytes[chains_at..]);
     }
-    instance.state.nodes.origins.clone_from(&front.origins);
+    instance.state.nodes.take_origins();
     instance.state.nodes.motion.clone_from(&front.motion);
     instance.state.activations.clone_from(&front.activations);
     let skinned_from = chains_from + arrived.extent.chains * row_bytes[1];

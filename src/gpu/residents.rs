@@ -3,8 +3,6 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use glam::DVec3;
-
 use super::arrays::{
     CHAIN_ROWS, GROUPS, INPUT_ROWS, MODEL_POSES, NODE_ROWS, PALETTE, REST_ROWS, SCRATCH_ROWS, SECTION_BLOCKS,
     SECTION_MATRICES, SECTION_WEIGHTS, SKIN_BLOCKS, SKIN_SECTIONS, SKIN_VERTICES, SKINNED,
@@ -38,7 +36,7 @@ pub(super) struct Resident {
     pub groups: Range<u64>,
     pub skinned: Range<u64>,
     pub matrices: Range<u64>,
-    /// What the host knows of the newest step recorded: origins and bones, and input rows; the rest is empty.
+    /// What the host knows of the newest step recorded: bones and input rows; the rest is empty.
     pub front: FleshState,
     /// Activations after it, one for each chain.
     activations: Vec<f32>,
@@ -54,7 +52,6 @@ pub(super) struct Resident {
 pub(super) struct Front {
     pub slot: usize,
     pub generation: u32,
-    pub origins: Vec<DVec3>,
     pub motion: BoneMotion,
     pub activations: Vec<f32>,
 }
@@ -112,8 +109,8 @@ impl Residents {
         residents
             .filter_map(|(slot, resident)| {
                 let Resident { generation, front, activations, .. } = resident.as_ref()?;
-                let (origins, motion) = (front.origins.clone(), front.motion.clone());
-                Some(Front { slot, generation: *generation, origins, motion, activations: activations.clone() })
+                let (motion, activations) = (front.motion.clone(), activations.clone());
+                Some(Front { slot, generation: *generation, motion, activations })
             })
             .collect()
     }

@@ -8,7 +8,7 @@ use crate::instances::{Instance, InstanceState};
 use crate::layout::{LANES, chain, input, node};
 
 /// Number of the format in which snapshots are serialised. Another field in a state is another format.
-pub const SNAPSHOT_VERSION: u32 = 2;
+pub const SNAPSHOT_VERSION: u32 = 3;
 
 /// Entries of each row kind that states hold, and the lanes of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,7 +193,6 @@ impl SavedFlesh {
             let rows =
                 state.nodes.groups.iter().map(|group| (group.nodes.len(), group.inputs.len(), group.chains.len()));
             let whole = [
-                state.nodes.origins.len(),
                 state.nodes.motion.from.len(),
                 state.nodes.motion.to.len(),
                 state.bones.len(),
@@ -217,7 +216,6 @@ impl SavedFlesh {
         let mut poses = [bones, from, to].into_iter().flatten().chain(roots).chain([root]);
         for (sound, what) in [
             (poses.all(Pose::is_sound) && (0.0..=10.0).contains(time), "bones"),
-            (nodes.origins.iter().all(|origin| origin.abs().max_element() <= 2.0e9), "origins"),
             (excitations.iter().chain(activations).all(|value| (0.0..=10.0).contains(value)), "activations"),
             (palette.iter().flatten().flatten().all(|value| value.is_finite()), "palette matrices"),
             (nodes.groups.iter().all(has_sound_chains), "chain rows"),
@@ -238,6 +236,8 @@ fn has_sound_chains(group: &GroupState) -> bool {
         && within(chain::RESETS, 0.0, 16_777_216.0)
         && within(chain::UNWELL, 0.0, 1.0e3)
         && within(chain::ACTIVATION, 0.0, 10.0)
+        && (chain::ORIGIN..chain::ORIGIN + 3).all(|entry| within(entry, -2.0e9, 2.0e9))
+        && group.inputs[input::ORIGIN..][..3] == group.chains[chain::ORIGIN..][..3]
         && [chain::START_POTENTIAL, chain::POTENTIAL, chain::MEAN_STRETCH]
             .into_iter()
             .all(|entry| within(entry, f32::MIN, f32::MAX))

@@ -371,6 +371,8 @@ fn node_scale(entry: usize, scales: Scales) -> f32 {
 fn chain_scale(entry: usize, scales: Scales) -> f32 {
     match entry {
         chain::START_POTENTIAL | chain::POTENTIAL => scales.energy,
+        // 10⁻⁶ m: less than the lattice's step.
+        chain::ORIGIN.. => 0.1,
         _ if entry < chain::HISTORY && entry % 7 < 3 => scales.size,
         _ => 1.0,
     }

@@ -254,12 +254,13 @@ mod written {
             }) = to;
             serde_json::from_value::<Snapshot>(value).expect("is read")
         };
+        let origin = sinew::layout::chain::ORIGIN.to_string();
         let cases = [
             (with(&["activations", "0"], 1.0e9.into()), "activations"),
             (with(&["excitations", "1"], (-1.0).into()), "activations"),
             (with(&["bones", "0", "rotation", "3"], 9.0.into()), "bones"),
             (with(&["root", "translation", "0"], 1.0e30.into()), "bones"),
-            (with(&["nodes", "origins", "0", "1"], 1.0e30.into()), "origins"),
+            (with(&["nodes", "groups", "0", "chains", &origin, "0"], 1.0e30.into()), "chain rows"),
         ];
         for (snapshot, what) in cases {
             assert_eq!(scene.physics.restore(&snapshot), Err(SnapshotError::NotSound(what)));

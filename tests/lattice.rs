@@ -1,0 +1,103 @@
+//! Chains share a lattice of origins: kernels know where one chain is from another, however far both are from the world's
+//! origin.
+
+mod common;
+
+use std::sync::Arc;
+
+use glam::{DQuat, DVec3, Vec3};
+use sinew::flesh::{Flesh, Holds, RodSpec};
+use sinew::layout::{chain, node};
+use sinew::{FleshHandle, Physics, Pose};
+
+/// Two rods side by side, 1 m apart, each on a bone of its own.
+fn pair() -> Flesh {
+    let rod = |bone: usize| {
+        let from = DVec3::Z * bone as f64;
+        RodSpec::straight(format!("rod {bone}"), from, from + DVec3::X * 0.3, 8, 0.02).attach(0, bone, Holds::CLAMP)
+    };
+    let bones = [0.0, 1.0].map(|z| Pose::from_translation(DVec3::Z * z));
+    Flesh::build(&[rod(0), rod(1)], &bones).unwrap()
+}
+
+/// A chain's origin and the place of its last node, as kernels see them.
+fn seen(physics: &Physics, handle: FleshHandle, index: usize) -> [Vec3; 2] {
+    let info = &physics.flesh(handle).unwrap().chains()[index];
+    let (nodes, chains) = physics.state(handle).unwrap().rows().nth(info.group).unwrap();
+    let vec3 = |rows: &[[f32; 8]], at: usize| Vec3::from_array(std::array::from_fn(|k| rows[at + k][info.lane]));
+    [vec3(chains, chain::ORIGIN), vec3(nodes, (info.node_count() - 1) * node::ENTRIES + node::PLACE)]
+}
+
+/// Where the ends of all chains are from that of the first one, as kernels have it, and by how much that is off (m): two
+/// instances of two chains that swing about and walk 3 m, `far` from the world's origin.
+fn from_the_first(mut physics: Physics, far: DVec3) -> (Vec<Vec3>, f64) {
+    let flesh = Arc::new(pair());
+    // 1 m behind each other.
+    let places = [far, far + DVec3::X];
+    let bones = |place: DVec3, frame: usize| {
+        let t = frame as f64 / 60.0;
+        [0.0, 1.0].map(|z| {
+            let turn = DQuat::from_rotation_z(0.6 * ((5.0 + z) * t).sin());
+            Pose::new(place + DVec3::new(3.0 * t, 0.0, z), turn)
+        })
+    };
+    let roots = places.map(Pose::from_translation);
+    let handles: Vec<FleshHandle> =
+        (0..2).map(|k| physics.insert(flesh.clone(), &bones(places[k], 0), roots[k]).unwrap()).collect();
+    for frame in 1..=60 {
+        for (handle, place) in handles.iter().zip(places) {
+            let walked = Pose::from_translation(place + DVec3::X * (frame as f64 / 20.0));
+            physics.set_bones(*handle, &bones(place, frame), walked).unwrap();
+        }
+        physics.step_flesh(1.0 / 60.0).unwrap();
+    }
+    physics.finish().unwrap();
+    let chains: Vec<_> = handles.iter().flat_map(|handle| [(*handle, 0), (*handle, 1)]).collect();
+    let [first_origin, first_place] = seen(&physics, handles[0], 0);
+    let first = physics.node(handles[0], 0, 8).unwrap().place;
+    let mut worst = 0.0_f64;
+    let between = chains.iter().map(|&(handle, index)| {
+        let [origin, place] = seen(&physics, handle, index);
+        let from_first = (origin - first_origin) + (place - first_place);
+        let exact = physics.node(handle, index, 8).unwrap().place - first;
+        worst = worst.max(from_first.as_dvec3().distance(exact));
+        from_first
+    });
+    (between.collect(), worst)
+}
+
+fn check(physics: impl Fn() -> Physics) {
+    let (here, _) = from_the_first(physics(), DVec3::ZERO);
+    for far in
+        [DVec3::splat(0.061), DVec3::new(3000.037, 10.011, -4000.093), DVec3::new(8.0e5 + 0.03, 1000.0, -6.0e5 - 0.05)]
+    {
+        let (there, worst) = from_the_first(physics(), far);
+        let moved = here.iter().zip(&there).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+        println!(
+            "{:7.0} m: differences of places off by {worst:.1e} m, from those at 0 m by {moved:.1e}",
+            far.length()
+        );
+        assert!(worst <= 1.0e-6 && moved <= 1.0e-6);
+        assert!(there[1].y.abs() > 0.01 && (there[1].z - 1.0).abs() < 0.01, "each swings by itself: {there:?}");
+    }
+}
+
+#[test]
+fn kernels_know_where_chains_are_from_one_another() {
+    check(Physics::default);
+}
+
+#[cfg(feature = "gpu")]
+#[test]
+fn kernels_know_it_on_the_gpu() {
+    let Some(gpu) = common::gpu() else { return };
+    check(|| Physics::with_device(gpu.device().clone(), gpu.queue().clone()).unwrap());
+}
+
+/// Beyond what f32 has digits for at ⅛ m, origins are as coarse as these digits, and flesh goes on.
+#[test]
+fn flesh_a_million_kilometres_away_swings_too() {
+    let (there, worst) = from_the_first(Physics::default(), DVec3::new(6.0e8, 0.0, -7.0e8));
+    println!("{there:?}, off by {worst:.1e} m");
+    assert!(worst <= 1.0e-4 && there[1].y.abs() > 0.01 && (there[1].z - 1.0).abs() < 0.01);
+}
