@@ -7,7 +7,7 @@ use std::error::Error;
 use sinew::components::{CharacterInstance, CharacterPose, RootTransform};
 use sinew::hecs::World;
 use sinew::rigid::RigidWorld;
-use sinew::{Character, FixedStep, Physics, Pose, SkinnedVertices};
+use sinew::{Character, FixedStep, Physics, Pose};
 
 /// What the game's display takes for a frame (s), and how long the game lasts (frames).
 const FRAME_TIME: f64 = 1.0 / 144.0;
@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             radius = physics.node(instance.flesh, chain, middle)?.radius;
         }
         // The game draws: vertices are as the root sees them.
-        let skin = world.get::<&SkinnedVertices>(entity)?;
+        let skin = sinew::world::vertices(&world, &physics, entity)?;
         if frame % 144 == 0 {
             let reach = skin.positions.iter().fold(f32::MIN, |reach, place| reach.max(place.x));
             print!("{time:.2} s: {} vertices reach {reach:.2} m to the side; ", skin.positions.len());

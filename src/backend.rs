@@ -56,6 +56,12 @@ pub(crate) struct Frame<'a> {
 
 /// What steps instances. After every method they show a state that can be stepped on.
 pub(crate) trait FleshBackend: Send {
+    /// Whether it can step at all.
+    ///
+    /// # Errors
+    /// The device's failure.
+    fn ready(&self) -> Result<(), StepError>;
+
     /// What it is.
     fn report(&self) -> BackendReport;
 

@@ -19,6 +19,12 @@ impl HalfSpace {
         Self { normal: DVec3::Y, offset: height, friction }
     }
 
+    /// Whether it is a plane: a unit normal, a finite offset, and friction between 0 and 1000.
+    pub fn is_sound(&self) -> bool {
+        let unit = (self.normal.length() - 1.0).abs() < 1.0e-3;
+        unit && self.offset.is_finite() && (0.0..=1.0e3).contains(&self.friction)
+    }
+
     /// Signed distance of a point from the plane (m), negative inside the solid.
     pub fn distance(&self, point: DVec3) -> f64 {
         self.normal.dot(point) - self.offset

@@ -27,6 +27,24 @@
 //! assert!(physics.node(handle, 0, 20)?.place.y < -0.5, "it hangs");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Ways of stepping
+//!
+//! | a host with | steps by |
+//! |---|---|
+//! | an hecs world and rapier | `Physics::step` |
+//! | an hecs world alone | `Physics::step_world` |
+//! | a schedule of its own over an hecs world | the functions of `world`, in the order in which it says |
+//! | handles, and any or no entities | [`Physics::step_flesh`] |
+//! | a `wgpu` encoder of its own, beside any of the last two | `Physics::encode` in place of `step_flesh` |
+//!
+//! - Steps are as long as the host says; [`FixedStep`] cuts time into equal ones, which the second-order integrator needs:
+//!   where `dt` or `substeps` change, a substep is an implicit Euler one ([`step::Integrator`]).
+//! - Where there are components, they rule: `Activations`, `CharacterPose` and `RootTransform` overwrite what was set by
+//!   handle, every step, except for what cannot be, which [`Health::fault`] names.
+//! - Flesh falls by [`step::StepConfig::gravity`], rapier's bodies by `RigidWorld::gravity`.
+//! - Flesh stays in front of [`Physics::planes`], which are the host's alone, and of rapier's half-spaces.
+//! - What a GPU has done is seen some steps later: [`Physics::state_step`] says which, [`Physics::finish`] waits.
 #![deny(missing_docs)]
 
 // The very versions that this crate's own types are of, so that a game need not depend on them itself.
@@ -72,7 +90,7 @@ pub use character::{Character, Placement};
 pub use error::{StepError, UnknownMuscle};
 pub use fixed_step::FixedStep;
 pub use half_space::HalfSpace;
-pub use instances::{FleshHandle, Health, Jumped, LaidAnew};
+pub use instances::{Fault, FleshHandle, Health, Jumped, LaidAnew};
 pub use material::{Material, Moduli, ModuliOverrides, Section};
 pub use physics::{
     Backend, BackendError, FleshSnapshot, Physics, Restored, RowSizes, SNAPSHOT_VERSION, Snapshot, SnapshotError,

@@ -18,6 +18,8 @@ use glam::DVec3;
 use crate::backend::{BackendReport, FleshBackend, PipelineProgress};
 use crate::cpu::LaneWidth;
 use crate::flesh::{Flesh, FleshState, MuscleState, NodeState};
+#[cfg(feature = "hecs")]
+use crate::instances::Fault;
 use crate::instances::{FleshHandle, Health, Instance, Instances};
 use crate::skin::{SectionMatrix, Skin};
 use crate::step::{FrameReport, StepConfig};
@@ -30,13 +32,15 @@ pub struct Physics {
     pub config: StepConfig,
     /// Which CPU lanes are used; both give the same bits.
     pub lane_width: LaneWidth,
-    /// Planes that all flesh stays in front of; the first four count.
+    /// Planes that all flesh stays in front of, before those of a rigid world beside it; the first four of all count.
     pub planes: Vec<HalfSpace>,
     /// Whether [`Physics::stage_times`] is measured.
     pub measure_stages: bool,
     /// Whether a GPU's deformed vertices come back to [`Physics::vertices`]; a host that draws from GPU memory alone
     /// turns it off. The CPU's are always there.
     pub mirror_vertices: bool,
+    /// Planes of the world around, after [`Physics::planes`].
+    world_planes: Vec<HalfSpace>,
     pub(crate) backend: ActiveBackend,
     pub(crate) instances: Instances,
     pub(crate) last_substep: f64,
@@ -83,6 +87,7 @@ impl Physics {
             planes: Vec::new(),
             measure_stages: false,
             mirror_vertices: true,
+            world_planes: Vec::new(),
             backend: ActiveBackend::default(),
             instances: Instances::default(),
             last_substep: 0.0,
@@ -175,6 +180,49 @@ impl Physics {
     ) -> Result<(), StepError> {
         let chain = muscle_index(&self.get(handle)?.flesh, muscle)?;
         self.set_activation(handle, chain, activation)
+    }
+
+    /// Marks an instance with a number of the host's, by which it finds what is whose: that of an entity, say. Characters that are
+    /// spawned into an hecs world have their entity's bits.
+    ///
+    /// # Errors
+    /// [`StepError::NoSuchFlesh`].
+    pub fn set_owner(&mut self, handle: FleshHandle, owner: u64) -> Result<(), StepError> {
+        self.get_mut(handle)?.owner = Some(owner);
+        Ok(())
+    }
+
+    /// All instances that are marked, with [`Physics::set_owner`]'s numbers.
+    pub fn owned(&self) -> impl Iterator<Item = (FleshHandle, u64)> {
+        self.instances.handles().filter_map(|(handle, instance)| Some((handle, instance.owner?)))
+    }
+
+    /// Excites an instance's first chains all at once, or where one cannot be so none of them, which its health then says.
+    #[cfg(feature = "hecs")]
+    pub(crate) fn excite(&mut self, handle: FleshHandle, excitations: &[f32]) {
+        let Ok(Instance { state, .. }) = self.get_mut(handle) else { return };
+        let count = state.excitations.len();
+        let sound = |(chain, value): (usize, &f32)| chain < count && check_activation(*value).is_ok();
+        let bad = (0..).zip(excitations).position(|excited| !sound(excited));
+        if bad.is_none() {
+            state.excitations[..excitations.len()].copy_from_slice(excitations);
+        }
+        state.health.note_excitation(bad.map(Fault::Excitation));
+    }
+
+    /// Notes that an instance's pose was refused.
+    #[cfg(feature = "hecs")]
+    pub(crate) fn note_pose(&mut self, handle: FleshHandle, fault: Fault) {
+        if let Ok(instance) = self.get_mut(handle) {
+            instance.state.health.note_pose(fault);
+        }
+    }
+
+    /// Planes beside [`Physics::planes`]; those that are none are left out.
+    #[cfg(feature = "hecs")]
+    pub(crate) fn set_world_planes(&mut self, mut planes: Vec<HalfSpace>) {
+        planes.retain(HalfSpace::is_sound);
+        self.world_planes = planes;
     }
 
     /// Whether an instance is as it was put in, which it is once: no pose of its bones has come yet that it moves to.
@@ -352,16 +400,16 @@ impl Physics {
 
     /// How well all rods keep volume and length, and how far the last solve was from balance.
     pub fn quality(&self) -> Quality {
-        let mut quality = Quality::default();
+        let (mut quality, planes) = (Quality::default(), self.all_planes());
         for instance in self.instances.iter() {
-            quality.add(
-                &instance.flesh,
-                &instance.state.nodes,
-                &self.planes,
-                [self.last_substep, self.last_solve_step],
-            );
+            quality.add(&instance.flesh, &instance.state.nodes, &planes, [self.last_substep, self.last_solve_step]);
         }
         quality
+    }
+
+    /// All that flesh stays in front of: [`Physics::planes`], then rapier's half-spaces as the last step found them.
+    pub fn all_planes(&self) -> Vec<HalfSpace> {
+        self.planes.iter().chain(&self.world_planes).copied().collect()
     }
 
     /// How many steps were taken.

@@ -1,26 +1,43 @@
 //! Characters in an hecs world: systems as free functions over `&mut World`, and the step that runs them.
 //!
-//! Data flow of a step: poses and roots (components) → bones (rigid poses) → kinematic bodies → rapier steps →
-//! joints bound to bodies follow them → flesh steps → skin and health (components).
+//! Data flow of a step, one function each: what has lost its entity is removed ([`remove_orphans`]) → excitations (components)
+//! ([`excite`]) → poses and roots (components) to kinematic bodies ([`drive_bodies`]) → rapier steps
+//! ([`RigidWorld::step`]) → bones, also those that follow bodies, palettes and planes ([`gather_inputs`]) → flesh steps
+//! ([`Physics::step_flesh`], or [`Physics::encode`] into the host's own encoder) → muscles' states and health (components)
+//! ([`scatter_outputs`]). [`Physics::step`] calls them in this order; a host with a schedule of its own calls them itself.
+//!
+//! A character whose pose, excitation or body cannot be what it is keeps what it had, and says so in [`Health::fault`]; the
+//! others step.
 
 mod snapshot;
+mod spawn;
+mod systems;
 
 #[cfg(feature = "rapier")]
 pub use snapshot::restore;
 pub use snapshot::{CharacterSnapshot, restore_without_bodies, save};
+#[cfg(feature = "rapier")]
+pub use spawn::despawn;
+pub use spawn::despawn_without_bodies;
+#[cfg(feature = "rapier")]
+pub use systems::{drive_bodies, gather_inputs, remove_orphans};
+pub use systems::{excite, gather_inputs_without_bodies, remove_orphans_without_bodies, scatter_outputs};
 
 use hecs::{Entity, World};
 
-use crate::character::{Character, CharacterError, Placement};
-use crate::components::{Activations, CharacterInstance, CharacterPose, MuscleStates, RootTransform};
+#[cfg(doc)]
+use crate::Health;
+use crate::character::CharacterError;
+use crate::components::{Activations, CharacterInstance};
 use crate::physics::check_activation;
-use crate::skin::palette_matrix;
-use crate::{Health, Physics, Pose, SkinnedVertices, SnapshotError, StepError};
+use crate::{Physics, SkinnedVertices, SnapshotError, StepError};
 
 #[cfg(feature = "rapier")]
-use crate::components::{BoneBodies, BoundJoints};
+use crate::Pose;
 #[cfg(feature = "rapier")]
-use crate::rigid::{BoneCapsule, RigidError, RigidWorld};
+use crate::components::{BoneBodies, BoundJoints, CharacterPose, RootTransform};
+#[cfg(feature = "rapier")]
+use crate::rigid::{RigidError, RigidWorld};
 
 /// What can go wrong with characters in a world.
 #[derive(Debug, thiserror::Error)]
@@ -41,114 +58,6 @@ pub enum WorldError {
     /// An entity without a character.
     #[error("entity {0:?} is no character; use the one that Character::spawn returned")]
     NotACharacter(Entity),
-}
-
-impl Character {
-    /// Spawns the character in its rest pose, with its bones as kinematic bodies in the rigid world.
-    ///
-    /// [`SkinnedVertices`] are there at once, so that it can be drawn before its first step.
-    ///
-    /// # Errors
-    /// [`WorldError`] where the placement is not finite or out of range; then nothing was spawned.
-    #[cfg(feature = "rapier")]
-    pub fn spawn(
-        &self,
-        world: &mut World,
-        rigid: &mut RigidWorld,
-        physics: &mut Physics,
-        placement: impl Into<Placement>,
-    ) -> Result<Entity, WorldError> {
-        let entity = self.spawn_without_bodies(world, physics, placement)?;
-        match self.spawn_bodies(world, rigid, entity) {
-            Ok(()) => Ok(entity),
-            Err(error) => {
-                despawn(world, physics, rigid, entity)?;
-                Err(error)
-            }
-        }
-    }
-
-    #[cfg(feature = "rapier")]
-    fn spawn_bodies(&self, world: &mut World, rigid: &mut RigidWorld, entity: Entity) -> Result<(), WorldError> {
-        let (body, bones) = {
-            let mut query = world.query_one::<(&CharacterInstance, &CharacterPose, &RootTransform)>(entity);
-            let (instance, pose, root) = query.get().map_err(|_| WorldError::NotACharacter(entity))?;
-            let (bones, _) = instance.body.posed(self.asset(), &pose.0, &root.0, &[]);
-            (instance.body.clone(), bones)
-        };
-        let mut bodies = BoneBodies::default();
-        for (index, bone) in bones.iter().enumerate() {
-            let capsule = body.pills.iter().find(|pill| pill.bone == index).map(|pill| BoneCapsule {
-                start: pill.ends[0],
-                end: pill.ends[1],
-                radius: pill.radii[0].min(pill.radii[1]),
-            });
-            match rigid.spawn_bone(bone, capsule) {
-                Ok(handle) => bodies.0.push(handle),
-                Err(error) => {
-                    for handle in bodies.0 {
-                        rigid.remove_body(handle)?;
-                    }
-                    return Err(error.into());
-                }
-            }
-        }
-        world.insert_one(entity, bodies).map_err(|_| WorldError::NotACharacter(entity))
-    }
-
-    /// Spawns the character without rigid bodies.
-    ///
-    /// # Errors
-    /// As for [`Character::spawn`].
-    pub fn spawn_without_bodies(
-        &self,
-        world: &mut World,
-        physics: &mut Physics,
-        placement: impl Into<Placement>,
-    ) -> Result<Entity, WorldError> {
-        let Placement { pose: root, scale } = placement.into();
-        let body = self.body_at(scale)?;
-        let pose = self.asset().skeleton.rest_pose();
-        let (bones, palette) = body.posed(self.asset(), &pose, &root, &[]);
-        let flesh = physics.insert_sound(body.flesh.clone(), body.skin.clone(), &bones, root)?;
-        physics.set_palette(flesh, palette.iter().map(palette_matrix))?;
-        physics.deform_skin(flesh)?;
-        let vertices = physics.vertices(flesh)?.clone();
-        let activations = Activations(vec![0.0; body.flesh.chains().len()]);
-        let instance = CharacterInstance { character: self.clone(), body, flesh };
-        Ok(world.spawn((instance, CharacterPose(pose), RootTransform(root), activations, vertices, Health::default())))
-    }
-}
-
-/// Removes a character with its flesh and its bones' bodies.
-///
-/// # Errors
-/// [`WorldError::NotACharacter`], or what the rigid world says of bodies that the game has removed; all else is gone
-/// then nevertheless.
-#[cfg(feature = "rapier")]
-pub fn despawn(
-    world: &mut World,
-    physics: &mut Physics,
-    rigid: &mut RigidWorld,
-    entity: Entity,
-) -> Result<(), WorldError> {
-    let bodies = world.remove_one::<BoneBodies>(entity).unwrap_or_default();
-    let mut removed = Ok(());
-    for handle in bodies.0 {
-        removed = removed.and(rigid.remove_body(handle));
-    }
-    despawn_without_bodies(world, physics, entity)?;
-    Ok(removed?)
-}
-
-/// Removes a character that has no rigid bodies, with its flesh.
-///
-/// # Errors
-/// [`WorldError::NotACharacter`].
-pub fn despawn_without_bodies(world: &mut World, physics: &mut Physics, entity: Entity) -> Result<(), WorldError> {
-    let flesh = flesh_of(world, entity)?;
-    physics.remove(flesh)?;
-    world.despawn(entity).map_err(|_| WorldError::NotACharacter(entity))
 }
 
 /// Excites a character's muscle by its name: 0 at rest, 1 at peak tension, at most 10. [`Activations`] keeps it until it is
@@ -172,7 +81,7 @@ pub fn activate(world: &mut World, entity: Entity, muscle: &str, activation: f32
 
 /// Puts a character's root elsewhere: its flesh is at rest there, without velocity, and no bone sweeps through
 /// what lies between. Joints bound to rigid bodies stay with them: a ragdoll's bodies are the game's to move, first.
-/// [`SkinnedVertices`] follow with the next step.
+/// Its skin follows with the next step.
 ///
 /// # Errors
 /// [`WorldError::NotACharacter`], or [`WorldError::Step`] or [`WorldError::Rigid`] where the pose is not finite or a
@@ -235,6 +144,14 @@ fn held_joints(rigid: &RigidWorld, bound: Option<&BoundJoints>, root: &Pose) -> 
     bound.map(|&(joint, handle)| Ok((joint, root.inverse() * rigid.body_pose(handle)?))).collect()
 }
 
+/// A character's skin after the last step, or on a GPU as it arrived last: see [`Physics::vertices`].
+///
+/// # Errors
+/// [`WorldError::NotACharacter`].
+pub fn vertices<'a>(world: &World, physics: &'a Physics, entity: Entity) -> Result<&'a SkinnedVertices, WorldError> {
+    Ok(physics.vertices(flesh_of(world, entity)?)?)
+}
+
 fn flesh_of(world: &World, entity: Entity) -> Result<crate::FleshHandle, WorldError> {
     let instance = world.get::<&CharacterInstance>(entity).map_err(|_| WorldError::NotACharacter(entity))?;
     Ok(instance.flesh)
@@ -243,40 +160,23 @@ fn flesh_of(world: &World, entity: Entity) -> Result<crate::FleshHandle, WorldEr
 impl Physics {
     /// Steps everything by `dt` (s): rapier with the bones as kinematic bodies, then the flesh on bones and ground.
     ///
-    /// [`Physics::planes`] become rapier's half-spaces, of which flesh touches the first four. Rapier falls by
-    /// `RigidWorld::gravity`, flesh by [`crate::step::StepConfig::gravity`].
+    /// Flesh touches [`Physics::planes`] and rapier's half-spaces, the first four of all. Rapier falls by
+    /// `RigidWorld::gravity`, flesh by [`crate::step::StepConfig::gravity`]. A character whose pose, excitation or body is not
+    /// what it can be keeps what it had: [`Health::fault`] says so.
     ///
     /// # Errors
-    /// [`WorldError`]; see [`Physics::step_flesh`]. Where a time step is bad, a body is gone or its bone's pose is
-    /// not finite, neither rapier nor the flesh has moved.
+    /// [`WorldError`]; see [`Physics::step_flesh`]. Neither rapier nor the flesh has moved then.
     #[cfg(feature = "rapier")]
     pub fn step(&mut self, world: &mut World, rigid: &mut RigidWorld, dt: f64) -> Result<(), WorldError> {
         self.check_step(dt)?;
-        for (bound, root) in world.query_mut::<(&BoundJoints, &RootTransform)>() {
-            held_joints(rigid, Some(bound), &root.0)?;
-        }
-        excite(self, world)?;
-        for (instance, pose, root, bodies, bound) in
-            world.query_mut::<(&CharacterInstance, &CharacterPose, &RootTransform, &BoneBodies, Option<&BoundJoints>)>()
-        {
-            let held = held_joints(rigid, bound, &root.0)?;
-            let (bones, _) = instance.body.posed(instance.character.asset(), &pose.0, &root.0, &held);
-            for ((handle, bone), joint) in bodies.0.iter().zip(&bones).zip(&instance.body.bones) {
-                // A bound joint's own body is the one it is bound to; a second solid in its place would push it.
-                rigid.enable_bone(*handle, held.iter().all(|(held, _)| held != joint))?;
-                rigid.set_bone_target(*handle, bone)?;
-            }
-        }
+        remove_orphans(world, self, rigid);
+        excite(world, self);
+        drive_bodies(world, self, rigid);
         rigid.step(dt as f32)?;
-        for (instance, pose, root, bound) in
-            world.query_mut::<(&CharacterInstance, &CharacterPose, &RootTransform, Option<&BoundJoints>)>()
-        {
-            let held = held_joints(rigid, bound, &root.0)?;
-            gather(self, instance, pose, root, &held)?;
-        }
-        self.planes = rigid.half_spaces();
+        gather_inputs(world, self, rigid);
         self.step_flesh(dt)?;
-        scatter_outputs(world, self)
+        scatter_outputs(world, self);
+        Ok(())
     }
 
     /// Steps the flesh of all characters by `dt` (s) without rigid bodies; planes are [`Physics::planes`].
@@ -284,67 +184,12 @@ impl Physics {
     /// # Errors
     /// [`WorldError`]; see [`Physics::step_flesh`].
     pub fn step_world(&mut self, world: &mut World, dt: f64) -> Result<(), WorldError> {
-        excite(self, world)?;
-        for (instance, pose, root) in world.query_mut::<(&CharacterInstance, &CharacterPose, &RootTransform)>() {
-            gather(self, instance, pose, root, &[])?;
-        }
+        self.check_step(dt)?;
+        remove_orphans_without_bodies(world, self);
+        excite(world, self);
+        gather_inputs_without_bodies(world, self);
         self.step_flesh(dt)?;
-        scatter_outputs(world, self)
+        scatter_outputs(world, self);
+        Ok(())
     }
-}
-
-/// Excites all characters' muscles.
-fn excite(physics: &mut Physics, world: &mut World) -> Result<(), WorldError> {
-    for (instance, activations) in world.query_mut::<(&CharacterInstance, &Activations)>() {
-        for (chain, &activation) in activations.0.iter().enumerate() {
-            physics.set_activation(instance.flesh, chain, activation)?;
-        }
-    }
-    Ok(())
-}
-
-/// One character's components become bones and palette; `held` are joints that follow rigid poses in model space.
-fn gather(
-    physics: &mut Physics,
-    instance: &CharacterInstance,
-    pose: &CharacterPose,
-    root: &RootTransform,
-    held: &[(u32, Pose)],
-) -> Result<(), WorldError> {
-    let (bones, palette) = instance.body.posed(instance.character.asset(), &pose.0, &root.0, held);
-    if physics.take_fresh(instance.flesh)? {
-        // Into the first pose after its spawn it did not move.
-        physics.teleport(instance.flesh, &bones, root.0)?;
-    } else {
-        physics.set_bones(instance.flesh, &bones, root.0)?;
-    }
-    physics.set_palette(instance.flesh, palette.iter().map(palette_matrix))?;
-    Ok(())
-}
-
-/// Skin, muscles' states and health become components, for entities that have them.
-fn scatter_outputs(world: &mut World, physics: &Physics) -> Result<(), WorldError> {
-    for (instance, vertices, muscles, health) in world.query_mut::<(
-        &CharacterInstance,
-        Option<&mut SkinnedVertices>,
-        Option<&mut MuscleStates>,
-        Option<&mut Health>,
-    )>() {
-        if let Some(vertices) = vertices {
-            vertices.clone_from(physics.vertices(instance.flesh)?);
-        }
-        if let Some(muscles) = muscles {
-            muscles.0.clear();
-            for chain in 0..instance.body.flesh.chains().len() {
-                muscles.0.push(physics.muscle(instance.flesh, chain)?);
-            }
-        }
-        if let Some(health) = health {
-            let now = physics.health(instance.flesh)?;
-            if health != now {
-                health.clone_from(now);
-            }
-        }
-    }
-    Ok(())
 }

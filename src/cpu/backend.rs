@@ -32,6 +32,10 @@ impl Default for CpuBackend {
 }
 
 impl FleshBackend for CpuBackend {
+    fn ready(&self) -> Result<(), StepError> {
+        Ok(())
+    }
+
     fn report(&self) -> BackendReport {
         BackendReport { backend: "cpu", adapter: None }
     }

@@ -276,6 +276,10 @@ impl GpuBackend {
 }
 
 impl FleshBackend for GpuBackend {
+    fn ready(&self) -> Result<(), StepError> {
+        Ok(self.gpu.check()?)
+    }
+
     fn report(&self) -> BackendReport {
         BackendReport { backend: "gpu", adapter: Some(self.gpu.report().to_string()) }
     }

@@ -16,6 +16,37 @@ pub struct Health {
     pub teleports: u32,
     /// What jumped, in the order in which it first did.
     pub jumped: Vec<Jumped>,
+    /// What of the last frame's inputs was refused, so that the character kept what it had of it; `None` once it is good
+    /// again. The systems of `world` say it.
+    pub fault: Option<Fault>,
+    /// In how many frames something was refused.
+    pub refused: u32,
+}
+
+/// Why a character kept what it had of its pose or its excitations in a frame, instead of what the game set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum Fault {
+    /// The root's.
+    #[error("the root's pose is not finite, beyond 10⁹ m, or its rotation is no unit quaternion")]
+    Root,
+    /// A joint's.
+    #[error("the pose of joint {0} is not finite")]
+    Joint(usize),
+    /// A bone's, as joints and root make it.
+    #[error(
+        "bone {0} is not finite, or farther away than flesh (10⁹ m) or rapier (f32 about RigidWorld::origin) can hold"
+    )]
+    Bone(usize),
+    /// A rigid body that a bone or a joint follows.
+    #[error("a rigid body of the character was removed; remove its BoneBodies or BoundJoints too")]
+    Body,
+    /// All: the host has removed its flesh.
+    #[error("the character's flesh was removed from Physics; despawn its entity too")]
+    Flesh,
+    /// A chain's.
+    #[error("the excitation of chain {0} is not between 0 and 10, or there is no such chain")]
+    Excitation(usize),
 }
 
 /// A chain that was laid anew.
@@ -41,6 +72,20 @@ pub struct Jumped {
 }
 
 impl Health {
+    /// Notes whether a frame's excitations were refused, which are the first of its inputs.
+    #[cfg(feature = "hecs")]
+    pub(crate) fn note_excitation(&mut self, fault: Option<Fault>) {
+        self.fault = fault;
+        self.refused += u32::from(fault.is_some());
+    }
+
+    /// Notes that a frame's pose was refused.
+    #[cfg(feature = "hecs")]
+    pub(crate) fn note_pose(&mut self, fault: Fault) {
+        self.refused += u32::from(self.fault.is_none());
+        self.fault = Some(fault);
+    }
+
     /// Counts what jumped in one frame.
     pub(crate) fn jumped(&mut self, bone: Option<usize>) {
         match self.jumped.iter_mut().find(|jumped| jumped.bone == bone) {

@@ -35,6 +35,8 @@ pub(crate) struct Instance {
     pub fresh: bool,
     /// Whether the host changed the state since a GPU last took it.
     pub changed: bool,
+    /// The host's number for whose it is.
+    pub owner: Option<u64>,
 }
 
 impl Instance {
@@ -51,7 +53,7 @@ impl Instance {
             health: Health::default(),
         };
         let (skin_inputs, section_matrices, vertices) = Default::default();
-        Self { flesh, skin, state, skin_inputs, section_matrices, vertices, fresh: true, changed: true }
+        Self { flesh, skin, state, skin_inputs, section_matrices, vertices, fresh: true, changed: true, owner: None }
     }
 
     /// Puts it at rest on its bones, without velocity.

@@ -4,7 +4,7 @@
 mod health;
 mod instance;
 
-pub use health::{Health, Jumped, LaidAnew};
+pub use health::{Fault, Health, Jumped, LaidAnew};
 pub(crate) use instance::{Instance, InstanceState};
 
 use crate::StepError;

@@ -91,6 +91,10 @@ impl ActiveBackend {
 }
 
 impl FleshBackend for ActiveBackend {
+    fn ready(&self) -> Result<(), StepError> {
+        self.active().ready()
+    }
+
     fn report(&self) -> BackendReport {
         self.active().report()
     }

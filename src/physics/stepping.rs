@@ -52,20 +52,17 @@ impl Physics {
         if !(self.config.gravity.is_finite() && self.config.gravity.length() < 1.0e6) {
             return Err(StepError::BadGravity(self.config.gravity));
         }
-        let sound = |plane: &HalfSpace| {
-            let unit = (plane.normal.length() - 1.0).abs() < 1.0e-3;
-            unit && plane.offset.is_finite() && (0.0..=1.0e3).contains(&plane.friction)
-        };
-        match self.planes.iter().position(|plane| !sound(plane)) {
+        match self.planes.iter().position(|plane| !plane.is_sound()) {
             Some(plane) => Err(StepError::BadPlane(plane)),
-            None => Ok(()),
+            None => self.backend.ready(),
         }
     }
 
     /// What a frame of `dt` (s) is made of.
     pub(crate) fn plan(&self, dt: f64) -> Plan {
         let params = params_of(&self.config, dt, self.last_substep);
-        Plan { dt, schedule: schedule(self.config.split(dt).substeps, self.config.iterations), params }
+        let schedule = schedule(self.config.split(dt).substeps, self.config.iterations);
+        Plan { dt, schedule, params, planes: self.all_planes() }
     }
 
     /// A frame as the backend is asked for it, the backend, and what it steps.
@@ -74,7 +71,7 @@ impl Physics {
             schedule: &plan.schedule,
             fused: true,
             params: &plan.params,
-            host: HostFrame { planes: &self.planes, time: self.config.split(plan.dt), jump: self.config.jump },
+            host: HostFrame { planes: &plan.planes, time: self.config.split(plan.dt), jump: self.config.jump },
             step: self.step + 1,
             lane_width: self.lane_width,
             threads: self.config.threads,
@@ -102,6 +99,8 @@ pub(crate) struct Plan {
     pub schedule: Vec<Scheduled>,
     /// The parameters of each slot.
     pub params: Vec<StepParams>,
+    /// What all flesh stays in front of.
+    pub planes: Vec<HalfSpace>,
 }
 
 fn check_time_step(dt: f64) -> Result<(), StepError> {

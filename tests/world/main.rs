@@ -6,6 +6,7 @@ mod bodies;
 #[path = "../common/mod.rs"]
 mod common;
 mod errors;
+mod faults;
 #[cfg(feature = "gpu")]
 mod gpu;
 mod lifecycle;
@@ -86,7 +87,7 @@ impl Scene {
     }
 
     fn skin(&self, entity: Entity) -> SkinnedVertices {
-        (*self.world.get::<&SkinnedVertices>(entity).expect("is there")).clone()
+        sinew::world::vertices(&self.world, &self.physics, entity).expect("is there").clone()
     }
 
     fn health(&self, entity: Entity) -> Health {

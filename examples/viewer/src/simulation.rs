@@ -10,7 +10,7 @@ use sinew::character::{FleshOptions, ImportOptions};
 use sinew::components::{Activations, BoneBodies, CharacterInstance, CharacterPose, RootTransform};
 use sinew::cpu::LaneWidth;
 use sinew::rigid::RigidWorld;
-use sinew::{Backend, Character, Health, Physics, Pose, SkinnedVertices, StageTimes};
+use sinew::{Backend, Character, Health, Physics, Pose, StageTimes};
 
 use crate::draw::SkinSource;
 use crate::shown::Shown;
@@ -234,7 +234,7 @@ impl Simulation {
     /// The box around the skin as it was spawned, in the world (m).
     pub fn bounds(&self) -> [DVec3; 2] {
         let home = self.home.translation;
-        let Ok(skin) = self.world.get::<&SkinnedVertices>(self.entity) else { return [home; 2] };
+        let Ok(skin) = sinew::world::vertices(&self.world, &self.physics, self.entity) else { return [home; 2] };
         let low = skin.positions.iter().copied().fold(Vec3::INFINITY, Vec3::min);
         let high = skin.positions.iter().copied().fold(Vec3::NEG_INFINITY, Vec3::max);
         if low.x > high.x {

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
+use sinew::flesh::NodeState;
 use sinew::step::Stage;
 use sinew::{FleshHandle, Physics, Quality};
 
@@ -192,10 +193,13 @@ fn counts(physics: &Physics, handle: FleshHandle, told: Counts) -> Result<Counts
     let bundles = flesh.chains().len();
     let rods = flesh.chains().iter().map(|chain| chain.fibres.len().max(1)).sum();
     let nodes = flesh.node_count();
+    let planes = physics.all_planes();
+    let touches =
+        |node: &NodeState| planes.iter().any(|plane| plane.distance(node.place) < f64::from(node.radius) + 1.0e-4);
     let contacts = (0..bundles)
         .flat_map(|rod| (0..flesh.chains()[rod].node_count()).map(move |node| (rod, node)))
         .filter_map(|(rod, node)| physics.node(handle, rod, node).ok())
-        .filter(|node| physics.planes.iter().any(|plane| plane.distance(node.place) < f64::from(node.radius) + 1.0e-4))
+        .filter(touches)
         .count();
     Ok(Counts { bundles, rods, nodes, segments: nodes - bundles, dofs: 7 * nodes, contacts, ..told })
 }

@@ -1,0 +1,171 @@
+//! What a step does with a world, one function a part. None of them fails: a character whose components are not what they can
+//! be keeps what it had, and its health says so.
+
+use glam::Affine3A;
+use hecs::{Entity, World};
+
+use crate::components::{Activations, CharacterInstance, CharacterPose, MuscleStates, RootTransform};
+use crate::skin::palette_matrix;
+use crate::{Fault, FleshHandle, Health, Physics, Pose};
+
+#[cfg(feature = "rapier")]
+use super::held_joints;
+#[cfg(feature = "rapier")]
+use crate::components::{BoneBodies, BoundJoints};
+#[cfg(feature = "rapier")]
+use crate::rigid::RigidWorld;
+
+/// Removes the flesh and the bones' bodies of characters whose entity was despawned, or lost its
+/// [`CharacterInstance`], since the last call.
+#[cfg(feature = "rapier")]
+pub fn remove_orphans(world: &World, physics: &mut Physics, rigid: &mut RigidWorld) {
+    remove_orphans_without_bodies(world, physics);
+    let orphans: Vec<u64> = rigid.owners().filter(|owner| character(world, *owner).is_none()).collect();
+    for owner in orphans {
+        rigid.remove_owned(owner);
+    }
+}
+
+/// As [`remove_orphans`], of characters without rigid bodies.
+pub fn remove_orphans_without_bodies(world: &World, physics: &mut Physics) {
+    let lives = |(handle, owner): &(FleshHandle, u64)| character(world, *owner) == Some(*handle);
+    let orphans: Vec<_> = physics.owned().filter(|owned| !lives(owned)).collect();
+    for (handle, _) in orphans {
+        physics.remove(handle).expect("it is there");
+    }
+}
+
+/// The flesh of the character that an owner's number is the entity of.
+fn character(world: &World, owner: u64) -> Option<FleshHandle> {
+    let instance = world.get::<&CharacterInstance>(Entity::from_bits(owner)?).ok()?;
+    Some(instance.flesh)
+}
+
+/// Excites all characters' muscles as their [`Activations`] say. One with a value out of range keeps its excitations.
+pub fn excite(world: &mut World, physics: &mut Physics) {
+    for (instance, activations) in world.query_mut::<(&CharacterInstance, &Activations)>() {
+        physics.excite(instance.flesh, &activations.0);
+    }
+}
+
+/// Says to rapier where the bodies of all characters' bones go by its next step. Those of a character whose pose cannot be
+/// stay; of one that has lost bodies, the others go.
+#[cfg(feature = "rapier")]
+pub fn drive_bodies(world: &mut World, physics: &mut Physics, rigid: &mut RigidWorld) {
+    type Parts<'a> =
+        (&'a CharacterInstance, &'a CharacterPose, &'a RootTransform, &'a BoneBodies, Option<&'a BoundJoints>);
+    for (instance, pose, root, bodies, bound) in world.query_mut::<Parts>() {
+        let (bones, held) = match posed_beside(rigid, instance, pose, root, bound) {
+            Ok(((bones, _), held)) => (bones, held),
+            Err(fault) => {
+                physics.note_pose(instance.flesh, fault);
+                continue;
+            }
+        };
+        for ((handle, bone), joint) in bodies.0.iter().zip(&bones).zip(&instance.body.bones) {
+            // A bound joint's own body is the one it is bound to; a second solid in its place would push it.
+            let enabled = held.iter().all(|(held, _)| held != joint);
+            if rigid.enable_bone(*handle, enabled).and_then(|()| rigid.set_bone_target(*handle, bone)).is_err() {
+                physics.note_pose(instance.flesh, Fault::Body);
+            }
+        }
+    }
+}
+
+/// Says to the flesh of all characters where their bones go in its next step, joints bound to bodies with these; and to all
+/// flesh which of rapier's half-spaces it touches beside [`Physics::planes`].
+#[cfg(feature = "rapier")]
+pub fn gather_inputs(world: &mut World, physics: &mut Physics, rigid: &RigidWorld) {
+    physics.set_world_planes(rigid.half_spaces());
+    for (instance, pose, root, bound) in
+        world.query_mut::<(&CharacterInstance, &CharacterPose, &RootTransform, Option<&BoundJoints>)>()
+    {
+        let posed = posed_beside(rigid, instance, pose, root, bound);
+        gather(physics, instance, root, posed.map(|(posed, _)| posed));
+    }
+}
+
+/// As [`gather_inputs`], of characters without rigid bodies.
+pub fn gather_inputs_without_bodies(world: &mut World, physics: &mut Physics) {
+    physics.set_world_planes(Vec::new());
+    for (instance, pose, root) in world.query_mut::<(&CharacterInstance, &CharacterPose, &RootTransform)>() {
+        gather(physics, instance, root, posed(instance, pose, root, &[]));
+    }
+}
+
+/// Bones in the world and the palette in model space.
+type Posed = (Vec<Pose>, Vec<Affine3A>);
+
+/// What a character's components make of it; `held` are joints that follow rigid poses in model space.
+fn posed(
+    instance: &CharacterInstance,
+    pose: &CharacterPose,
+    root: &RootTransform,
+    held: &[(u32, Pose)],
+) -> Result<Posed, Fault> {
+    if !root.0.is_sound() {
+        return Err(Fault::Root);
+    }
+    if let Some(joint) = pose.0.iter().position(|joint| !joint.to_affine().is_finite()) {
+        return Err(Fault::Joint(joint));
+    }
+    let (bones, palette) = instance.body.posed(instance.character.asset(), &pose.0, &root.0, held);
+    match bones.iter().position(|bone| !bone.is_sound()) {
+        Some(bone) => Err(Fault::Bone(bone)),
+        None => Ok((bones, palette)),
+    }
+}
+
+/// As [`posed`], with joints where the bodies are that they are bound to, which it says too; rapier can hold all bones.
+#[cfg(feature = "rapier")]
+fn posed_beside(
+    rigid: &RigidWorld,
+    instance: &CharacterInstance,
+    pose: &CharacterPose,
+    root: &RootTransform,
+    bound: Option<&BoundJoints>,
+) -> Result<(Posed, Vec<(u32, Pose)>), Fault> {
+    let held = held_joints(rigid, bound, &root.0).map_err(|_| Fault::Body)?;
+    let posed = posed(instance, pose, root, &held)?;
+    match posed.0.iter().position(|bone| rigid.to_rapier(bone).is_err()) {
+        Some(bone) => Err(Fault::Bone(bone)),
+        None => Ok((posed, held)),
+    }
+}
+
+/// One character's bones and palette, unless something of it cannot be.
+fn gather(physics: &mut Physics, instance: &CharacterInstance, root: &RootTransform, posed: Result<Posed, Fault>) {
+    let handle = instance.flesh;
+    match posed {
+        // Into the first pose after its spawn it did not move.
+        Ok((bones, palette)) => {
+            let set = match physics.take_fresh(handle) {
+                Ok(true) => physics.teleport(handle, &bones, root.0),
+                _ => physics.set_bones(handle, &bones, root.0),
+            };
+            if set.and_then(|()| physics.set_palette(handle, palette.iter().map(palette_matrix))).is_err() {
+                physics.note_pose(handle, Fault::Flesh);
+            }
+        }
+        Err(fault) => physics.note_pose(handle, fault),
+    }
+}
+
+/// Muscles' states and health become components, for entities that have them. On a GPU they are those that have arrived.
+pub fn scatter_outputs(world: &mut World, physics: &Physics) {
+    for (instance, muscles, health) in
+        world.query_mut::<(&CharacterInstance, Option<&mut MuscleStates>, Option<&mut Health>)>()
+    {
+        if let Some(muscles) = muscles {
+            let chains = 0..instance.body.flesh.chains().len();
+            muscles.0.clear();
+            muscles.0.extend(chains.filter_map(|chain| physics.muscle(instance.flesh, chain).ok()));
+        }
+        let Some(health) = health else { continue };
+        match physics.health(instance.flesh) {
+            Ok(now) if health == now => {}
+            Ok(now) => health.clone_from(now),
+            Err(_) => health.fault = Some(Fault::Flesh),
+        }
+    }
+}
