@@ -266,6 +266,16 @@ impl GpuBackend {
         Ok(times)
     }
 
+    /// Puts a stage's kernels in the place of its own, or its own back; the source is given as it is written.
+    pub fn replace_kernels(&mut self, stage: Stage, written: Option<&str>) -> Result<(), GpuError> {
+        let Self { gpu, buffers, kernels, .. } = self;
+        for (_, kernel) in kernels.iter_mut().filter(|(of, _)| *of == stage) {
+            let written = written.map_or_else(|| kernel.spec().written(), str::to_owned);
+            *kernel = Kernel::written_so(gpu, buffers, kernel.spec(), written)?;
+        }
+        Ok(())
+    }
+
     /// Where a slot's deformed vertices lie: the buffer, the first byte and how many vertices.
     pub fn vertices(&self, slot: usize, generation: u32) -> Option<(&wgpu::Buffer, u64, u32)> {
         let resident = self.residents.slots.get(slot)?.as_ref().filter(|r| r.generation == generation)?;

@@ -53,12 +53,21 @@ pub enum Loops {
 }
 
 impl KernelSpec {
-    /// The whole WGSL as it is compiled, and as errors count its lines: [`SHARED`], then the stage's own.
+    /// The whole WGSL as it is written: [`SHARED`], then the stage's own.
+    pub fn written(&self) -> String {
+        SHARED.iter().chain([&self.source]).copied().collect::<Vec<_>>().join("\n")
+    }
+
+    /// The whole WGSL as it is compiled, and as errors count its lines.
     pub fn wgsl(&self) -> String {
-        let source = SHARED.iter().chain([&self.source]).copied().collect::<Vec<_>>().join("\n");
+        self.compiled(self.written())
+    }
+
+    /// What becomes of a source before it is compiled.
+    fn compiled(&self, written: String) -> String {
         match self.loops {
-            Loops::AsWritten => source,
-            Loops::WrittenOut => unrolled(&source),
+            Loops::AsWritten => written,
+            Loops::WrittenOut => unrolled(&written),
         }
     }
 
@@ -115,6 +124,19 @@ impl Kernel {
     /// # Errors
     /// [`GpuError::Kernel`] with the compiler's words.
     pub fn new(gpu: &GpuDevice, buffers: &Buffers, spec: &KernelSpec) -> Result<Self, GpuError> {
+        Self::written_so(gpu, buffers, spec, spec.written())
+    }
+
+    /// As [`Kernel::new`], of another source than [`KernelSpec::written`].
+    ///
+    /// # Errors
+    /// As for [`Kernel::new`].
+    pub fn written_so(
+        gpu: &GpuDevice,
+        buffers: &Buffers,
+        spec: &KernelSpec,
+        written: String,
+    ) -> Result<Self, GpuError> {
         let wrong = |message| GpuError::Kernel { stage: spec.stage, message };
         // What a dispatch takes its size from, it may not bind.
         let is_size = |array: ArrayId| spec.size == Size::Indirect(buffers.specs()[array.0].name);
@@ -124,8 +146,9 @@ impl Kernel {
             .filter(|(_, (array, _))| !is_size(*array))
             .map(|(binding, (array, access))| (binding, array, access))
             .collect();
-        let (pipeline, layout) =
-            gpu.scoped(|device| compile(device, spec, &bindings)).map_err(|error| wrong(error.to_string()))?;
+        let (pipeline, layout) = gpu
+            .scoped(|device| compile(device, spec, spec.compiled(written), &bindings))
+            .map_err(|error| wrong(error.to_string()))?;
         gpu.count_pipeline();
         let bound = bind(gpu, buffers, (spec, &bindings), &layout)?;
         Ok(Self { spec: *spec, bindings, pipeline, layout, bound, bound_generation: buffers.generation() })
@@ -165,13 +188,12 @@ impl Kernel {
 fn compile(
     device: &wgpu::Device,
     spec: &KernelSpec,
+    wgsl: String,
     bindings: &[Binding],
 ) -> (wgpu::ComputePipeline, wgpu::BindGroupLayout) {
     let label = Some(spec.entry);
-    let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
-        label,
-        source: wgpu::ShaderSource::Wgsl(spec.wgsl().into()),
-    });
+    let module = device
+        .create_shader_module(wgpu::ShaderModuleDescriptor { label, source: wgpu::ShaderSource::Wgsl(wgsl.into()) });
     let entry = |binding, ty, has_dynamic_offset, min_binding_size| wgpu::BindGroupLayoutEntry {
         binding,
         visibility: wgpu::ShaderStages::COMPUTE,

@@ -2,7 +2,7 @@
 
 use super::GpuDevice;
 use crate::physics::ActiveBackend;
-use crate::step::StepConfig;
+use crate::step::{Stage, StepConfig};
 use crate::{BackendError, FleshHandle, Physics, PipelineProgress, StepError};
 
 /// Deformed vertices in GPU memory, to draw from without a copy: 24 bytes each, place (m) then unit normal, three
@@ -116,6 +116,17 @@ impl Physics {
         let ActiveBackend::Gpu(gpu) = &self.backend else { return Ok(None) };
         let (slot, generation) = handle.parts();
         Ok(gpu.vertices(slot, generation).map(|(buffer, offset, count)| VertexSlice { buffer, offset, count }))
+    }
+
+    /// Replaces a stage's kernels by what another source makes of them, or puts its own back: for tests that see that a change
+    /// is noticed.
+    ///
+    /// # Errors
+    /// [`StepError::NotOnGpu`] on the CPU; `StepError::Gpu` where it does not compile.
+    #[doc(hidden)]
+    pub fn replace_kernels(&mut self, stage: Stage, written: Option<&str>) -> Result<(), StepError> {
+        let ActiveBackend::Gpu(gpu) = &mut self.backend else { return Err(StepError::NotOnGpu) };
+        Ok(gpu.replace_kernels(stage, written)?)
     }
 
     /// The device in use, or `None` on the CPU.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use glam::{DQuat, DVec3};
+use glam::{DQuat, DVec3, Vec3};
 use sinew::flesh::{Bundle, Carriers, Contraction, Disc, Flesh, Holds, RodSpec};
 use sinew::layout::{LANES, chain, node, rest};
 use sinew::scenes::Cantilevers;
@@ -20,6 +20,8 @@ pub struct Scene {
     pub flesh: Vec<(Arc<Flesh>, Arc<Skin>, Pose)>,
     pub bones: fn(usize) -> Vec<Pose>,
     pub activation: f32,
+    /// How fast all chains turn about the world's origin at first (rad/s).
+    pub spin: Vec3,
     /// Steps on the CPU before the comparison.
     pub before: usize,
 }
@@ -28,7 +30,16 @@ impl Scene {
     fn new(name: &'static str, rods: &[RodSpec], bones: fn(usize) -> Vec<Pose>) -> Self {
         let flesh = Arc::new(Flesh::build(rods, &bones(0)).unwrap());
         let flesh = vec![(flesh, Arc::new(Skin::default()), Pose::IDENTITY)];
-        Self { name, config: StepConfig::default(), planes: Vec::new(), flesh, bones, activation: 0.0, before: 12 }
+        Self {
+            name,
+            config: StepConfig::default(),
+            planes: Vec::new(),
+            flesh,
+            bones,
+            activation: 0.0,
+            spin: Vec3::ZERO,
+            before: 12,
+        }
     }
 
     pub fn fill(&self, physics: &mut Physics) -> Vec<FleshHandle> {
@@ -37,8 +48,14 @@ impl Scene {
         let insert = |(flesh, skin, root): &(Arc<Flesh>, Arc<Skin>, Pose)| {
             let bones = &(self.bones)(0)[..flesh.bones().len()];
             let handle = physics.insert_with_skin(flesh.clone(), skin.clone(), bones, *root).unwrap();
-            for chain in 0..flesh.chains().len() {
+            for (chain, info) in flesh.chains().iter().enumerate() {
                 physics.set_activation(handle, chain, self.activation).unwrap();
+                for node in (0..info.node_count()).filter(|_| self.spin != Vec3::ZERO) {
+                    let mut turning = physics.node(handle, chain, node).unwrap();
+                    turning.velocity = self.spin.cross(turning.place.as_vec3());
+                    turning.spin = self.spin;
+                    physics.state_mut(handle).unwrap().set_node(flesh, chain, node, &turning);
+                }
             }
             handle
         };
@@ -221,6 +238,7 @@ pub fn scenes() -> Vec<Scene> {
     curved[0].nodes[4].place.y += 0.2;
     let mut scene = Scene::new("free rods", &curved, no_bones);
     scene.config.gravity = DVec3::new(1.0, -3.0, 0.5);
+    scene.spin = Vec3::new(0.5, 1.0, 3.0);
     scenes.push(scene);
 
     let mut scene =
@@ -478,9 +496,14 @@ fn without_idle_entries(rows: &mut Rows, flesh: &Flesh, activation: f32) {
     }
 }
 
-/// The largest difference of two backends after a stage in units of what entries may differ by, and where. That the comparison
-/// sees each entry of a row off by three times that is checked each time.
-pub fn compare(scene: &Scene, last: Stage, cpu: &Physics, gpu: &Physics, handles: &[FleshHandle]) -> (f32, String) {
+/// What two backends have after a stage, and in which units it may differ.
+fn measured(
+    scene: &Scene,
+    last: Stage,
+    cpu: &Physics,
+    gpu: &Physics,
+    handles: &[FleshHandle],
+) -> (Vec<Rows>, Vec<Rows>, Scales) {
     let all = |physics: &Physics| -> Vec<Rows> {
         let of = |(handle, (flesh, ..)): (&FleshHandle, &(Arc<Flesh>, Arc<Skin>, Pose))| {
             let mut rows = rows(physics, *handle);
@@ -496,7 +519,7 @@ pub fn compare(scene: &Scene, last: Stage, cpu: &Physics, gpu: &Physics, handles
         handles.iter().zip(&scene.flesh).map(of).collect()
     };
     let cpu = all(cpu);
-    let mut gpu = all(gpu);
+    let gpu = all(gpu);
     let contact = cpu
         .iter()
         .flat_map(|rows| &rows.groups)
@@ -507,6 +530,19 @@ pub fn compare(scene: &Scene, last: Stage, cpu: &Physics, gpu: &Physics, handles
     // The most that friction holds with is μk·depth, and a depth may differ as places may.
     let h = (DT / f64::from(scene.config.substeps)) as f32;
     let scales = Scales { size: 1.0, h, contact, energy: energy_scale(&cpu, scene) };
+    (cpu, gpu, scales)
+}
+
+/// The largest difference of two backends after a stage in units of what entries may differ by.
+pub fn apart(scene: &Scene, last: Stage, cpu: &Physics, gpu: &Physics, handles: &[FleshHandle]) -> f32 {
+    let (cpu, gpu, scales) = measured(scene, last, cpu, gpu, handles);
+    difference(&cpu, &gpu, scales).0
+}
+
+/// The largest difference of two backends after a stage in units of what entries may differ by, and where. That the comparison
+/// sees each entry of a row off by three times that is checked each time.
+pub fn compare(scene: &Scene, last: Stage, cpu: &Physics, gpu: &Physics, handles: &[FleshHandle]) -> (f32, String) {
+    let (cpu, mut gpu, scales) = measured(scene, last, cpu, gpu, handles);
     let found = difference(&cpu, &gpu, scales);
 
     for entry in 0..node::ENTRIES {

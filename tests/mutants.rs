@@ -1,0 +1,197 @@
+//! Kernels with one token changed are not what their twins are: the comparison of raw rows, stage by stage, sees each.
+#![cfg(feature = "gpu")]
+
+mod common;
+
+use common::parity::{DT, Scene, apart, jerked, scenes};
+use glam::DVec3;
+use sinew::gpu::KERNELS;
+use sinew::step::{Stage, Walk};
+use sinew::{FleshHandle, Physics};
+
+/// A stage, the scene that sees it, a line of the stage's source with `⟨what⟩` marked, and what becomes of that.
+type Mutant = (Stage, &'static str, &'static str, &'static str);
+
+const BONES_AND_PREDICTION: &[Mutant] = &[
+    (Stage::MoveBones, "cantilevers", "var shift = origin ⟨-⟩ chain3(chain.chain, CHAIN_ORIGIN);", "+"),
+    (Stage::MoveBones, "moving bones", "bone.place = now.place ⟨+⟩ rotate(now.frame, linked.place);", "-"),
+    (Stage::MoveBones, "cantilevers", "return Carried(first.place + (second.place ⟨-⟩ first.place) * alpha", "+"),
+    (Stage::MoveBones, "tied in their beds", "let let_in = smaller(longer, 0.0) * (1.0 ⟨+⟩ TRACE);", "-"),
+    (Stage::MoveBones, "tied in their beds", "let taut = ⟨larger⟩(longer, 0.0);", "smaller"),
+    (Stage::MoveBones, "tied in their beds", "/ larger(slope.⟨z⟩, LEAST_LENGTH));", "x"),
+    (Stage::MoveBones, "tied in their beds", "let darboux = half_turn * (⟨4.0⟩ * inv_length);", "2.0"),
+    (Stage::Predict, "second order", "let carried = second_order * (1.0 / ⟨3.0⟩);", "4.0"),
+    (Stage::Predict, "cantilevers", "velocity * step + params.gravity * (step ⟨*⟩ step);", "+"),
+    (
+        Stage::Predict,
+        "cantilevers",
+        "let keep = 1.0 / (1.0 + step * rest_at(rest_row, ⟨REST_DAMPING⟩));",
+        "REST_RADIUS",
+    ),
+    (Stage::Predict, "moving bones", "jump = now.displacement ⟨-⟩ older.displacement * ratio;", "+"),
+    (Stage::Predict, "free rods", "reference = motion.velocity + cross(motion.spin, place ⟨-⟩ motion.centre);", "+"),
+    (Stage::Predict, "cantilevers", "held.moved = node3(row, NODE_TARGET_PLACE) ⟨-⟩ start;", "+"),
+    (Stage::Predict, "active", "where_less(0.0, whole_weight, sum ⟨/⟩ whole_weight, 1.0)", "*"),
+];
+
+const SOLVES: &[Mutant] = &[
+    (Stage::SolveRods, "moving bones", "let turning = prev_scale ⟨*⟩ prev_scale * inv_step2;", "+"),
+    (Stage::SolveRods, "moving bones", "(*rhs)[4u + i] = (*rhs)[4u + i] ⟨-⟩ torque[i];", "+"),
+    (
+        Stage::SolveRods,
+        "moving bones",
+        "vec2<f32>(s3 * omega.x - reference.darboux.x, (*row)[⟨REST_VOLUME_BEND_U⟩])",
+        "REST_BEND_U",
+    ),
+    (
+        Stage::SolveRods,
+        "cantilevers",
+        "let turn = product(node4(row, NODE_FRAME), ⟨conjugate⟩(predicted));",
+        "normalised",
+    ),
+    (Stage::SolveRods, "muscles", "let slow = larger(v, ⟨-1.0⟩);", "0.0"),
+    (
+        Stage::SolveRods,
+        "carried into a plane",
+        "if solves == params.retries || ⟨larger⟩(short, far) < 0.5 {",
+        "smaller",
+    ),
+];
+
+const CONTACTS_AND_VELOCITIES: &[Mutant] = &[
+    (
+        Stage::SolveContacts,
+        "rods on a slope",
+        "let distance = dot(plane_normal, place) - plane_offset ⟨-⟩ radius;",
+        "+",
+    ),
+    (Stage::SolveContacts, "carried into a plane", "set_node(row, NODE_FRICTION_LIMIT, friction ⟨*⟩ pressed);", "+"),
+    (Stage::SolveContacts, "jerked with all", "let recovery = RECOVERY_SPEED ⟨*⟩ params.h;", "+"),
+    (Stage::SolveContacts, "rods on a slope", "if plane_gap ⟨<⟩ gap {", ">"),
+    (
+        Stage::UpdateVelocities,
+        "cantilevers",
+        "let velocity = node3(row, NODE_VELOCITY) + solved * ⟨of_move⟩;",
+        "of_older",
+    ),
+    (
+        Stage::UpdateVelocities,
+        "second order",
+        "let spin = turn * of_move - node3(row, ⟨NODE_OLDER_TURN⟩) * of_older;",
+        "NODE_OLDER_SPIN",
+    ),
+    (Stage::UpdateVelocities, "second order", "let half_history = second_order_of(chain) * ⟨0.5⟩;", "0.25"),
+    (Stage::UpdateVelocities, "carried into a plane", "where_less(rough, 0.5, history, -ROUGH ⟨*⟩ params.inv_h)", "+"),
+];
+
+const HEALTH_AND_SKIN: &[Mutant] = &[
+    (Stage::CheckHealth, "cantilevers", "is_number(unit) && ⟨0.5⟩ < unit);", "2.0"),
+    (Stage::CheckHealth, "cantilevers", "chain_at(chain.chain, CHAIN_RESETS) + ⟨1.0⟩);", "2.0"),
+    (Stage::CheckHealth, "cantilevers", "var velocity = (bone_to.place ⟨-⟩ bone_from.place) * inv_frame;", "+"),
+    (Stage::PoseSections, "skin", "let stays = 1.0 ⟨-⟩ scale;", "+"),
+    (Stage::PoseSections, "skin", "let moved = place ⟨-⟩ by_bones;", "+"),
+    (Stage::PoseSections, "skin", "return reach / sqrt(reach ⟨*⟩ reach + dot(moved, moved));", "+"),
+    (Stage::PoseSections, "skin", "let tangent = axes_of(section.frame)[⟨2⟩];", "1"),
+    (Stage::DeformSkin, "jerked", "let cy = cross(z.xyz, ⟨x⟩.xyz);", "y"),
+    (Stage::DeformSkin, "skin", "(skin_vertices[at].joints[k / 2u] >> (⟨16u⟩ * (k % 2u))", "8u"),
+    (Stage::DeformSkin, "skin", "let rest = vec4<f32>(skin_vertices[at].rest_position, ⟨1.0⟩);", "0.0"),
+    (Stage::DeformSkin, "skin", "normal = unit(normal ⟨+⟩ turn, normal);", "-"),
+];
+
+/// A stage's source with the marked token of one line changed.
+fn changed((stage, _, line, to): &Mutant) -> String {
+    let spec = KERNELS.iter().find(|(of, _)| of == stage).and_then(|(_, specs)| specs.first()).expect("has a kernel");
+    let (before, rest) = line.split_once('⟨').expect("has a mark");
+    let (what, after) = rest.split_once('⟩').expect("has a mark");
+    let (source, found) = (spec.written(), format!("{before}{what}{after}"));
+    assert_eq!(source.matches(&found).count(), 1, "{}: {found}", stage.name());
+    source.replace(&found, &format!("{before}{to}{after}"))
+}
+
+/// Both backends just before the step that is compared, on the CPU a chain of the scene spoilt so that it is laid anew.
+fn begun(scene: &Scene) -> Option<(Physics, Physics, Vec<FleshHandle>)> {
+    let mut gpu = common::gpu_physics()?;
+    let mut cpu = Physics::with_config(scene.config);
+    let handles = scene.fill(&mut cpu);
+    assert_eq!(scene.fill(&mut gpu), handles);
+    for step in 1..=scene.before {
+        scene.pose(&mut cpu, &handles, step);
+        cpu.step_flesh(DT).unwrap();
+    }
+    Some((cpu, gpu, handles))
+}
+
+/// By how much the two are apart after a stage of the next step.
+fn after(scene: &Scene, stage: Stage, (cpu, gpu, handles): &mut (Physics, Physics, Vec<FleshHandle>)) -> f32 {
+    let start = cpu.save();
+    gpu.restore(&start).unwrap();
+    let walk = Walk { last: Some(stage), ..Walk::default() };
+    for physics in [&mut *cpu, &mut *gpu] {
+        if stage == Stage::CheckHealth {
+            let flesh = scene.flesh[0].0.clone();
+            let lost = sinew::flesh::NodeState { place: DVec3::NAN, ..physics.node(handles[0], 0, 1).unwrap() };
+            physics.state_mut(handles[0]).unwrap().set_node(&flesh, 0, 1, &lost);
+        }
+        scene.pose(physics, handles, scene.before + 1);
+        physics.step_flesh_by(DT, &walk).unwrap();
+        physics.finish().unwrap();
+    }
+    let apart = apart(scene, stage, cpu, gpu, handles);
+    cpu.restore(&start).unwrap();
+    apart
+}
+
+/// Every mutant is seen in its scene, in which the kernel as it is passes.
+fn each_is_rejected(mutants: &[Mutant]) {
+    let scenes: Vec<Scene> = scenes().into_iter().chain(jerked()).collect();
+    for (_, name, ..) in mutants {
+        assert!(scenes.iter().any(|scene| scene.name == *name), "there is no scene {name}");
+    }
+    for scene in &scenes {
+        let mutants: Vec<&Mutant> = mutants.iter().filter(|(_, name, ..)| *name == scene.name).collect();
+        if mutants.is_empty() {
+            continue;
+        }
+        let Some(mut both) = begun(scene) else { return };
+        for mutant in mutants {
+            let (stage, _, line, to) = mutant;
+            let compiled = both.1.replace_kernels(*stage, Some(&changed(mutant)));
+            compiled.unwrap_or_else(|error| panic!("{line} → {to}: {error}"));
+            let apart_by = after(scene, *stage, &mut both);
+            both.1.replace_kernels(*stage, None).unwrap();
+            println!("{:18} {line} → {to}: {apart_by:.1e} × 1e-5 in {}", stage.name(), scene.name);
+            assert!(apart_by > 1.0 || apart_by.is_nan(), "{line} → {to} is not seen in {}", scene.name);
+        }
+    }
+}
+
+#[test]
+fn changed_bones_and_predictions_are_seen() {
+    each_is_rejected(BONES_AND_PREDICTION);
+}
+
+#[test]
+fn changed_solves_are_seen() {
+    each_is_rejected(SOLVES);
+}
+
+#[test]
+fn changed_contacts_and_velocities_are_seen() {
+    each_is_rejected(CONTACTS_AND_VELOCITIES);
+}
+
+#[test]
+fn changed_health_and_skin_are_seen() {
+    each_is_rejected(HEALTH_AND_SKIN);
+}
+
+#[test]
+fn there_are_at_least_thirty_and_one_of_each_stage() {
+    let all = [BONES_AND_PREDICTION, SOLVES, CONTACTS_AND_VELOCITIES, HEALTH_AND_SKIN].concat();
+    println!("{} mutants", all.len());
+    assert!(all.len() >= 30);
+    for (stage, specs) in KERNELS {
+        assert!(specs.is_empty() || all.iter().any(|(of, ..)| of == stage), "{} has none", stage.name());
+    }
+    all.iter().for_each(|mutant| assert_ne!(changed(mutant), ""));
+}
