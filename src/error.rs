@@ -27,6 +27,14 @@ pub enum StepError {
         /// How many there may be.
         most: u32,
     },
+    /// More solves in a substep and substeps in a frame than any scene has use for.
+    #[error("config.substeps × config.iterations is {given}; it must be at most {most}")]
+    ManySolves {
+        /// How many were asked for.
+        given: u64,
+        /// How many there may be.
+        most: u64,
+    },
     /// A handle whose instance was removed. A handle of another `Physics` may name one of this one's.
     #[error("the flesh handle names no instance; it was removed")]
     NoSuchFlesh,

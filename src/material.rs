@@ -3,20 +3,21 @@
 /// A material in the terms people know; the moduli of the energies follow from it by [`Material::moduli`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Material {
-    /// Young's modulus E (Pa), 10² to 10¹².
+    /// Young's modulus E (Pa), 1 to 10¹³.
     pub youngs_modulus: f64,
     /// Poisson's ratio ν, −0.5 to 0.4999; towards ½ a rod keeps its volume.
     pub poissons_ratio: f64,
-    /// Density (kg/m³), 1 to 2·10⁴.
+    /// Density (kg/m³), 10⁻² to 10⁶.
     pub density: f64,
-    /// Damping (1/s) of motion relative to the bones, or to a free rod's own rigid motion.
+    /// Damping (1/s) of motion relative to the bones, or to a free rod's own rigid motion, 0 to 10⁶.
     pub damping: f64,
     /// Young's modulus (Pa) along the fibres that it has besides the isotropic rest, 0 to 10¹³: they resist by the path
     /// through the sections, whatever their tilt.
     pub fibre_modulus: f64,
-    /// Active stress at full activation (Pa); skeletal muscle has about 3·10⁵.
+    /// Active stress at full activation (Pa), 0 to 10¹³; skeletal muscle has about 3·10⁵.
     pub peak_stress: f64,
-    /// Single moduli that replace the derived ones.
+    /// Single moduli that replace the derived ones, 0 to 10¹⁷; of the volume, from minus a third of the axial and a sixth of the
+    /// lateral one on.
     pub overrides: ModuliOverrides,
 }
 

@@ -182,19 +182,22 @@ impl Physics {
         self.set_activation(handle, chain, activation)
     }
 
-    /// Marks an instance with a number of the host's, by which it finds what is whose: that of an entity, say. Characters that are
-    /// spawned into an hecs world have their entity's bits.
-    ///
-    /// # Errors
-    /// [`StepError::NoSuchFlesh`].
-    pub fn set_owner(&mut self, handle: FleshHandle, owner: u64) -> Result<(), StepError> {
-        self.get_mut(handle)?.owner = Some(owner);
+    /// All instances that there are.
+    pub fn instances(&self) -> impl Iterator<Item = FleshHandle> {
+        self.instances.handles().map(|(handle, _)| handle)
+    }
+
+    /// Notes that an instance is a character's in an hecs world, and goes with it.
+    #[cfg(feature = "hecs")]
+    pub(crate) fn mark_spawned(&mut self, handle: FleshHandle) -> Result<(), StepError> {
+        self.get_mut(handle)?.spawned = true;
         Ok(())
     }
 
-    /// All instances that are marked, with [`Physics::set_owner`]'s numbers.
-    pub fn owned(&self) -> impl Iterator<Item = (FleshHandle, u64)> {
-        self.instances.handles().filter_map(|(handle, instance)| Some((handle, instance.owner?)))
+    /// All instances that are a character's in an hecs world.
+    #[cfg(feature = "hecs")]
+    pub(crate) fn spawned(&self) -> impl Iterator<Item = FleshHandle> {
+        self.instances.handles().filter(|(_, instance)| instance.spawned).map(|(handle, _)| handle)
     }
 
     /// Excites an instance's first chains all at once, or where one cannot be so none of them, which its health then says.
@@ -218,11 +221,11 @@ impl Physics {
         }
     }
 
-    /// Planes beside [`Physics::planes`]; those that are none are left out.
-    #[cfg(feature = "hecs")]
-    pub(crate) fn set_world_planes(&mut self, mut planes: Vec<HalfSpace>) {
-        planes.retain(HalfSpace::is_sound);
-        self.world_planes = planes;
+    /// Planes of a world beside the flesh, after [`Physics::planes`], until they are set again: rapier's half-spaces,
+    /// every step. Those without a unit normal or a finite offset are left out; friction is taken as 1000 at most.
+    pub fn set_world_planes(&mut self, planes: impl IntoIterator<Item = HalfSpace>) {
+        let bounded = planes.into_iter().map(|plane| HalfSpace { friction: plane.friction.min(1.0e3), ..plane });
+        self.world_planes = bounded.filter(HalfSpace::is_sound).collect();
     }
 
     /// Whether an instance is as it was put in, which it is once: no pose of its bones has come yet that it moves to.
@@ -266,7 +269,7 @@ impl Physics {
         self.get(handle)?;
         self.finish()?;
         let instance = self.get_mut(handle)?;
-        (instance.fresh, instance.changed) = (false, true);
+        (instance.fresh, instance.changed, instance.placed) = (false, true, false);
         Ok(&mut instance.state.nodes)
     }
 
@@ -318,7 +321,9 @@ impl Physics {
             self.step = self.state_step();
         }
         self.backend = next;
-        self.instances.iter_mut().for_each(|instance| instance.changed = true);
+        for instance in self.instances.iter_mut() {
+            (instance.changed, instance.placed) = (true, false);
+        }
         self.at_step(self.step);
     }
 

@@ -52,9 +52,6 @@ pub enum RigidError {
 /// them; larger ones' volumes overflow.
 pub const SOLID_SIZES: std::ops::RangeInclusive<f32> = 1.0e-7..=1.0e7;
 
-/// What `user_data` of a marked bone begins with, the owner's number after it.
-const OWNED: u128 = 0x5369_6e65_775f_626f << 64;
-
 /// The solid around a bone: a segment in the bone's own frame, thickened.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BoneCapsule {
@@ -120,6 +117,9 @@ pub struct RigidWorld {
     pub soft_bodies: SoftBodySet,
     /// Continuous collision detection.
     pub ccd_solver: CCDSolver,
+    /// Bodies that characters were spawned with. Those that no [`BoneBodies`](crate::components::BoneBodies) names any more the
+    /// next step removes.
+    pub character_bones: Vec<RigidBodyHandle>,
 }
 
 impl Default for RigidWorld {
@@ -139,6 +139,7 @@ impl Default for RigidWorld {
             multibody_joints: MultibodyJointSet::new(),
             soft_bodies: SoftBodySet::new(),
             ccd_solver: CCDSolver::new(),
+            character_bones: Vec::new(),
         }
     }
 }
@@ -233,35 +234,6 @@ impl RigidWorld {
         Ok(self.to_world(body.position()))
     }
 
-    /// Marks a bone as a host's, whose number is [`Physics::set_owner`](crate::Physics::set_owner)'s: in rapier's own
-    /// `user_data`, which is the game's for all other bodies.
-    ///
-    /// # Errors
-    /// [`RigidError::NoSuchBody`], [`RigidError::NotABone`].
-    pub fn set_owner(&mut self, handle: RigidBodyHandle, owner: u64) -> Result<(), RigidError> {
-        self.bone_mut(handle)?.user_data = OWNED | u128::from(owner);
-        Ok(())
-    }
-
-    /// Whose the marked bones are; each number at least once.
-    pub fn owners(&self) -> impl Iterator<Item = u64> {
-        let mut last = None;
-        // Those of one owner mostly follow each other.
-        let marks =
-            self.bodies.iter().map(|(_, body)| body.user_data).filter(|mark| mark & !u128::from(u64::MAX) == OWNED);
-        marks.filter(move |mark| last.replace(*mark) != Some(*mark)).map(|mark| mark as u64)
-    }
-
-    /// Removes all bones that are marked so.
-    pub fn remove_owned(&mut self, owner: u64) {
-        let mark = OWNED | u128::from(owner);
-        let owned: Vec<_> =
-            self.bodies.iter().filter(|(_, body)| body.user_data == mark).map(|(handle, _)| handle).collect();
-        for handle in owned {
-            self.remove_body(handle).expect("it is there");
-        }
-    }
-
     /// Removes a body with its colliders and joints.
     ///
     /// # Errors
@@ -276,6 +248,7 @@ impl RigidWorld {
             &mut self.soft_bodies,
             true,
         );
+        self.character_bones.retain(|bone| *bone != handle);
         removed.map(|_| ()).ok_or(RigidError::NoSuchBody(handle))
     }
 

@@ -162,6 +162,9 @@ pub const LONGEST_FRAME: f64 = 1.0 / 30.0;
 /// flesh goes with its bones.
 pub const MOST_SPLIT: u32 = 8;
 
+/// The most that [`StepConfig::substeps`] times [`StepConfig::iterations`] may be.
+pub const MOST_SOLVES: u64 = 65_536;
+
 /// The most that [`StepConfig::retries`] may be.
 pub const MOST_RETRIES: u32 = 64;
 

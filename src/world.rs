@@ -7,7 +7,7 @@
 //! ([`scatter_outputs`]). [`Physics::step`] calls them in this order; a host with a schedule of its own calls them itself.
 //!
 //! A character whose pose, excitation or body cannot be what it is keeps what it had, and says so in [`Health::fault`]; the
-//! others step.
+//! others step. One [`Physics`] is for one world: flesh that was spawned into another one would seem to have lost its entity.
 
 mod snapshot;
 mod spawn;
@@ -165,7 +165,8 @@ impl Physics {
     /// what it can be keeps what it had: [`Health::fault`] says so.
     ///
     /// # Errors
-    /// [`WorldError`]; see [`Physics::step_flesh`]. Neither rapier nor the flesh has moved then.
+    /// [`WorldError`]; see [`Physics::step_flesh`]. Neither rapier nor the flesh has moved then, but where a GPU fails in this very
+    /// step: rapier is then one ahead.
     #[cfg(feature = "rapier")]
     pub fn step(&mut self, world: &mut World, rigid: &mut RigidWorld, dt: f64) -> Result<(), WorldError> {
         self.check_step(dt)?;

@@ -165,7 +165,7 @@ fn muscles_and_skin_have_the_same_bits_in_one_lane_and_in_eight() {
 /// them: put the new ones here once the other tests pass.
 #[test]
 fn state_hashes_are_the_pinned_ones() {
-    const PINNED: [u64; 2] = [0x324f384190221925, 0x6488d652bf100f79];
+    const PINNED: [u64; 2] = [0x324f384190221925, 0x786ee08a637f767e];
     let found = [hash(LaneWidth::Eight, Integrator::ImplicitEuler), muscles_hash(LaneWidth::Eight)];
     assert_eq!(found, PINNED, "the new hashes are {found:#018x?}; they go to PINNED in {}", file!());
 }

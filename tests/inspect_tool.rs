@@ -82,3 +82,15 @@ fn what_is_left_out_is_in_no_list_and_is_said() {
     assert!(ran.status.success() && said.contains("muscle \"centimetres\" is left out"), "{said}");
     std::fs::remove_dir_all(&folder).unwrap();
 }
+
+#[test]
+fn the_first_line_is_our_own() {
+    let output = Command::new(env!("CARGO_BIN_EXE_sinew"))
+        .args(["scene", "band", "--frames", "1"])
+        .env_remove("XDG_RUNTIME_DIR")
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{told}");
+    assert!(!told.contains("XDG_RUNTIME_DIR"), "{told}");
+}

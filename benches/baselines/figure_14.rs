@@ -4,7 +4,7 @@
 #![allow(dead_code, reason = "each user takes a part")]
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
-use fearless_simd::{Level, Simd, dispatch};
+use fearless_simd::{Level, Simd};
 use glam::DVec3;
 use sinew::cpu::group::{Group, GroupRest};
 use sinew::cpu::lanes::{Entry, LANES, OneF64, Wide};
@@ -103,8 +103,24 @@ impl Figure14 {
 
     /// Goes on from where it stands.
     pub fn iterate(&mut self, solver: Solver, iterations: usize) {
-        let level = self.level;
-        dispatch!(level, simd => self.iterate_with(simd, solver, iterations));
+        // Both contenders with the same instructions, and no more kinds of them compiled than two.
+        #[cfg(target_arch = "x86_64")]
+        match (self.level.as_avx2(), self.level.as_sse2()) {
+            (Some(simd), _) => simd.vectorize(
+                #[inline(always)]
+                || self.iterate_with(simd, solver, iterations),
+            ),
+            (None, Some(simd)) => simd.vectorize(
+                #[inline(always)]
+                || self.iterate_with(simd, solver, iterations),
+            ),
+            (None, None) => unreachable!("every x86-64 machine has SSE2"),
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            let level = self.level;
+            fearless_simd::dispatch!(level, simd => self.iterate_with(simd, solver, iterations));
+        }
     }
 
     #[inline(always)]

@@ -88,7 +88,11 @@ impl Runner<'_> {
                     self.run_chains(run, rest, state, scratch);
                 });
             }
-            Domain::Host | Domain::Sections => self.timed(stage, || {
+            // Little for each: a barrier would cost more.
+            Domain::Host => self.timed(stage, || {
+                instances.iter_mut().for_each(|instance| run_on_instance(stage, self.frame, instance));
+            }),
+            Domain::Sections => self.timed(stage, || {
                 let mut instances: Vec<_> = instances.iter_mut().collect();
                 self.threads.for_each(
                     &mut instances,

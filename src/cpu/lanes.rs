@@ -47,8 +47,8 @@ pub(crate) use apart;
 
 /// Runs `$op` with the best instructions among those that this crate is compiled for.
 ///
-/// On x86-64 these are AVX-512, AVX2 and the baseline. Each takes as long to compile again: a fourth, SSE4.2, is for machines
-/// that were last made in 2013.
+/// On x86-64 these are AVX-512, AVX2 and the baseline. Each takes as long to compile again; a fourth, SSE4.2, has registers no
+/// wider than the baseline's.
 macro_rules! with_instructions {
     ($level:expr, $simd:ident => $op:expr) => {{
         let level: fearless_simd::Level = $level;

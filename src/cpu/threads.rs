@@ -1,4 +1,4 @@
-//! The threads that the CPU steps with.
+//! How the CPU's work is spread over threads.
 
 /// The threads that the CPU steps with.
 pub(super) struct Threads {
@@ -25,7 +25,7 @@ impl Threads {
         self.count
     }
 
-    /// Runs `run` on every item, with what `init` gives each thread.
+    /// Runs `run` on every item, with what `init` makes for some of them at a time.
     pub fn for_each<T: Send, S>(
         &self,
         items: &mut [T],

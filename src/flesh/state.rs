@@ -81,8 +81,9 @@ impl Chain {
         (0.25 * self.rest_length).log2().floor().exp2().min(ORIGIN_STEP)
     }
 
-    /// The place nearest to another one where its origin may be, one that f32 holds: farther than 2000 km from the world's
-    /// origin, where its digits are coarser than the step, in steps of these.
+    /// The place nearest to another one where its origin may be, one that f32 holds. Farther than 2²⁴ steps from the world's
+    /// origin, 2000 km or of a chain of 1 cm 32 km, these are as coarse as f32's digits there, and the chain's places are as
+    /// far from its origin: of a chain of 1 cm, 1000 km away, 3 cm, in which f32 still has 2·10⁻⁹ m.
     fn origin_at(&self, place: DVec3) -> DVec3 {
         ((place / self.origin_step()).round() * self.origin_step()).as_vec3().as_dvec3()
     }

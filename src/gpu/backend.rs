@@ -123,6 +123,7 @@ impl GpuBackend {
                     stage_scope!(stage);
                     self.scatter_outputs(encoder, slots, frame)?;
                 }
+                stage if is_of_host(stage) => unreachable!("{} has no part on the GPU's host", stage.name()),
                 _ => self.dispatch(encoder, part, frame.timed)?,
             }
             if is_of_host(stage) {
@@ -177,6 +178,9 @@ impl GpuBackend {
                 Domain::Sections => residents.section_block_count(),
                 Domain::Vertices => residents.skin_block_count(),
             };
+            if domain == 0 {
+                continue;
+            }
             for (_, kernel) in kernels.iter().filter(|(stage, _)| *stage == scheduled.stage) {
                 let count = match kernel.spec().size {
                     Size::Domain => Workgroups::Count(domain),
@@ -199,6 +203,7 @@ impl GpuBackend {
         slots: &mut [Slot],
         frame: &Frame<'_>,
     ) -> Result<(), GpuError> {
+        self.poll(slots)?;
         let Self { gpu, buffers, residents, results, .. } = self;
         let skinned = if frame.mirror_vertices { residents.skinned.end() } else { 0 };
         let extent = Extent { skinned, matrices: 0, ..extent(residents) };
@@ -209,7 +214,7 @@ impl GpuBackend {
                 self.under_way.pop_front();
             }
         }
-        self.poll(slots)
+        Ok(())
     }
 
     /// Waits for what was submitted, and has the next step send everything from the newest results there are; returns

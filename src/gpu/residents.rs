@@ -150,7 +150,10 @@ impl Residents {
             }
             if let (Some(resident), true) = (&mut self.slots[index], instance.changed) {
                 resident.take_state(upload, &instance.state, tag)?;
-                instance.changed = false;
+                if !instance.placed {
+                    resident.activations.clone_from(&instance.state.activations);
+                }
+                (instance.changed, instance.placed) = (false, false);
             }
         }
         if self.tables_changed {
@@ -276,14 +279,13 @@ impl Residents {
 
 impl Resident {
     fn take_state(&mut self, upload: &mut Upload<'_>, state: &InstanceState, tag: u64) -> Result<(), GpuError> {
-        let InstanceState { nodes: state, activations, .. } = state;
+        let state = &state.nodes;
         let rows = |of: fn(&GroupState) -> &Vec<Entry<f32>>| -> Vec<Entry<f32>> {
             state.groups.iter().flat_map(of).copied().collect()
         };
         upload.rows(NODE_ROWS, self.nodes.start, &rows(|group| &group.nodes))?;
         upload.rows(CHAIN_ROWS, self.groups.start, &rows(|group| &group.chains))?;
         self.front = state.without_rows();
-        self.activations.clone_from(activations);
         self.since = tag;
         Ok(())
     }

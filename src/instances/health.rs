@@ -38,11 +38,16 @@ pub enum Fault {
         "bone {0} is not finite, or farther away than flesh (10⁹ m) or rapier (f32 about RigidWorld::origin) can hold"
     )]
     Bone(usize),
+    /// A joint's, by which only skin goes.
+    #[error("the pose of some joint that moves skin is beyond what f32 holds")]
+    Skin,
     /// A rigid body that a bone or a joint follows.
-    #[error("a rigid body of the character was removed; remove its BoneBodies or BoundJoints too")]
+    #[error(
+        "a rigid body of the character was removed, or is no bone any more; name others in BoneBodies or BoundJoints"
+    )]
     Body,
-    /// All: the host has removed its flesh.
-    #[error("the character's flesh was removed from Physics; despawn its entity too")]
+    /// All: the host has removed its flesh, or put other flesh in its place.
+    #[error("the character's flesh is no longer in Physics; despawn its entity too")]
     Flesh,
     /// A chain's.
     #[error("the excitation of chain {0} is not between 0 and 10, or there is no such chain")]

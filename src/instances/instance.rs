@@ -35,8 +35,10 @@ pub(crate) struct Instance {
     pub fresh: bool,
     /// Whether the host changed the state since a GPU last took it.
     pub changed: bool,
-    /// The host's number for whose it is.
-    pub owner: Option<u64>,
+    /// Whether that was only to put it at rest elsewhere, so that its activations go on from where a GPU has them.
+    pub placed: bool,
+    /// Whether it is a character's in an hecs world, and goes with it.
+    pub spawned: bool,
 }
 
 impl Instance {
@@ -53,12 +55,24 @@ impl Instance {
             health: Health::default(),
         };
         let (skin_inputs, section_matrices, vertices) = Default::default();
-        Self { flesh, skin, state, skin_inputs, section_matrices, vertices, fresh: true, changed: true, owner: None }
+        Self {
+            flesh,
+            skin,
+            state,
+            skin_inputs,
+            section_matrices,
+            vertices,
+            fresh: true,
+            changed: true,
+            placed: false,
+            spawned: false,
+        }
     }
 
     /// Puts it at rest on its bones, without velocity.
     pub fn reset(&mut self) {
         self.state.nodes.rest_on(&self.flesh, &self.state.bones, &self.state.root);
+        self.placed |= !self.changed;
         self.changed = true;
     }
 }

@@ -1,5 +1,5 @@
 //! The instances of flesh that are stepped together: what each is made of, what it keeps from step to step, and what the
-//! host asks of it. Backends read and write them; nothing here knows a backend.
+//! host asks of it. Backends read and write them, and note in them what they have taken; nothing here calls a backend.
 
 mod health;
 mod instance;

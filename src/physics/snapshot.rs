@@ -159,7 +159,7 @@ impl Instance {
     fn take(&mut self, saved: &SavedFlesh) {
         self.state.clone_from(&saved.state);
         self.vertices = SkinnedVertices::default();
-        (self.fresh, self.changed) = (false, true);
+        (self.fresh, self.changed, self.placed) = (false, true, false);
     }
 
     /// Lets the next substep be one without a last one: that was of another length than is known of it.

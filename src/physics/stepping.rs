@@ -3,7 +3,7 @@
 use super::{ActiveBackend, Physics};
 use crate::backend::{FleshBackend, Frame, HostFrame};
 use crate::instances::Instances;
-use crate::step::{MOST_RETRIES, Scheduled, StepConfig, StepParams, Walk, params_of, schedule};
+use crate::step::{MOST_RETRIES, MOST_SOLVES, Scheduled, StepConfig, StepParams, Walk, params_of, schedule};
 use crate::{HalfSpace, StepError};
 
 impl Physics {
@@ -42,6 +42,10 @@ impl Physics {
             if count == 0 {
                 return Err(StepError::ZeroCount(name));
             }
+        }
+        let solves = u64::from(substeps) * u64::from(iterations);
+        if solves > MOST_SOLVES {
+            return Err(StepError::ManySolves { given: solves, most: MOST_SOLVES });
         }
         if retries > MOST_RETRIES {
             return Err(StepError::ManyRetries { given: retries, most: MOST_RETRIES });

@@ -55,7 +55,7 @@ impl Character {
             });
             match rigid.spawn_bone(bone, capsule) {
                 Ok(handle) => {
-                    rigid.set_owner(handle, entity.to_bits().get())?;
+                    rigid.character_bones.push(handle);
                     bodies.0.push(handle);
                 }
                 Err(error) => {
@@ -89,7 +89,7 @@ impl Character {
         let activations = Activations(vec![0.0; body.flesh.chains().len()]);
         let instance = CharacterInstance { character: self.clone(), body, flesh };
         let entity = world.spawn((instance, CharacterPose(pose), RootTransform(root), activations, Health::default()));
-        physics.set_owner(flesh, entity.to_bits().get())?;
+        physics.mark_spawned(flesh)?;
         Ok(entity)
     }
 }
@@ -122,6 +122,8 @@ pub fn despawn(
 /// [`WorldError::NotACharacter`].
 pub fn despawn_without_bodies(world: &mut World, physics: &mut Physics, entity: Entity) -> Result<(), WorldError> {
     let flesh = flesh_of(world, entity)?;
-    physics.remove(flesh)?;
+    if physics.flesh(flesh).is_ok() {
+        physics.remove(flesh)?;
+    }
     world.despawn(entity).map_err(|_| WorldError::NotACharacter(entity))
 }

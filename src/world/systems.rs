@@ -1,12 +1,14 @@
 //! What a step does with a world, one function a part. None of them fails: a character whose components are not what they can
 //! be keeps what it had, and its health says so.
 
+use std::collections::HashSet;
+
 use glam::Affine3A;
-use hecs::{Entity, World};
+use hecs::World;
 
 use crate::components::{Activations, CharacterInstance, CharacterPose, MuscleStates, RootTransform};
 use crate::skin::palette_matrix;
-use crate::{Fault, FleshHandle, Health, Physics, Pose};
+use crate::{Fault, Health, Physics, Pose};
 
 #[cfg(feature = "rapier")]
 use super::held_joints;
@@ -15,36 +17,39 @@ use crate::components::{BoneBodies, BoundJoints};
 #[cfg(feature = "rapier")]
 use crate::rigid::RigidWorld;
 
-/// Removes the flesh and the bones' bodies of characters whose entity was despawned, or lost its
-/// [`CharacterInstance`], since the last call.
+/// Removes the flesh of spawned characters that no [`CharacterInstance`] of this world names any more, because its entity was
+/// despawned or lost it; and their bones' bodies that no character's
+/// [`BoneBodies`] names. What was inserted by handle stays.
 #[cfg(feature = "rapier")]
-pub fn remove_orphans(world: &World, physics: &mut Physics, rigid: &mut RigidWorld) {
+pub fn remove_orphans(world: &mut World, physics: &mut Physics, rigid: &mut RigidWorld) {
     remove_orphans_without_bodies(world, physics);
-    let orphans: Vec<u64> = rigid.owners().filter(|owner| character(world, *owner).is_none()).collect();
-    for owner in orphans {
-        rigid.remove_owned(owner);
+    let named: HashSet<_> =
+        world.query_mut::<(&CharacterInstance, &BoneBodies)>().into_iter().flat_map(|(_, bodies)| &bodies.0).collect();
+    let orphans: Vec<_> = rigid.character_bones.iter().filter(|bone| !named.contains(bone)).copied().collect();
+    rigid.character_bones.retain(|bone| named.contains(bone));
+    for bone in orphans {
+        // Not those that the game has removed itself.
+        if rigid.body_pose(bone).is_ok() {
+            rigid.remove_body(bone).expect("it is there");
+        }
     }
 }
 
 /// As [`remove_orphans`], of characters without rigid bodies.
-pub fn remove_orphans_without_bodies(world: &World, physics: &mut Physics) {
-    let lives = |(handle, owner): &(FleshHandle, u64)| character(world, *owner) == Some(*handle);
-    let orphans: Vec<_> = physics.owned().filter(|owned| !lives(owned)).collect();
-    for (handle, _) in orphans {
+pub fn remove_orphans_without_bodies(world: &mut World, physics: &mut Physics) {
+    let named: HashSet<_> =
+        world.query_mut::<&CharacterInstance>().into_iter().map(|instance| instance.flesh).collect();
+    let orphans: Vec<_> = physics.spawned().filter(|handle| !named.contains(handle)).collect();
+    for handle in orphans {
         physics.remove(handle).expect("it is there");
     }
 }
 
-/// The flesh of the character that an owner's number is the entity of.
-fn character(world: &World, owner: u64) -> Option<FleshHandle> {
-    let instance = world.get::<&CharacterInstance>(Entity::from_bits(owner)?).ok()?;
-    Some(instance.flesh)
-}
-
-/// Excites all characters' muscles as their [`Activations`] say. One with a value out of range keeps its excitations.
+/// Excites all characters' muscles as their [`Activations`] say. One with a value out of range keeps its excitations. The first
+/// that may refuse something in a frame: what was refused in the last one is forgotten.
 pub fn excite(world: &mut World, physics: &mut Physics) {
-    for (instance, activations) in world.query_mut::<(&CharacterInstance, &Activations)>() {
-        physics.excite(instance.flesh, &activations.0);
+    for (instance, activations) in world.query_mut::<(&CharacterInstance, Option<&Activations>)>() {
+        physics.excite(instance.flesh, activations.map_or(&[], |activations| &activations.0));
     }
 }
 
@@ -87,7 +92,7 @@ pub fn gather_inputs(world: &mut World, physics: &mut Physics, rigid: &RigidWorl
 
 /// As [`gather_inputs`], of characters without rigid bodies.
 pub fn gather_inputs_without_bodies(world: &mut World, physics: &mut Physics) {
-    physics.set_world_planes(Vec::new());
+    physics.set_world_planes([]);
     for (instance, pose, root) in world.query_mut::<(&CharacterInstance, &CharacterPose, &RootTransform)>() {
         gather(physics, instance, root, posed(instance, pose, root, &[]));
     }
@@ -112,7 +117,8 @@ fn posed(
     let (bones, palette) = instance.body.posed(instance.character.asset(), &pose.0, &root.0, held);
     match bones.iter().position(|bone| !bone.is_sound()) {
         Some(bone) => Err(Fault::Bone(bone)),
-        None => Ok((bones, palette)),
+        None if palette.iter().all(Affine3A::is_finite) => Ok((bones, palette)),
+        None => Err(Fault::Skin),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use glam::{DQuat, DVec3, Vec3};
+use glam::{Affine3A, DQuat, DVec3, Mat3, Quat, Vec3};
 use sinew::flesh::{Bundle, Carriers, Contraction, Disc, Flesh, Holds, RodSpec};
 use sinew::layout::{LANES, chain, node, rest};
 use sinew::scenes::Cantilevers;
@@ -48,6 +48,14 @@ impl Scene {
         let insert = |(flesh, skin, root): &(Arc<Flesh>, Arc<Skin>, Pose)| {
             let bones = &(self.bones)(0)[..flesh.bones().len()];
             let handle = physics.insert_with_skin(flesh.clone(), skin.clone(), bones, *root).unwrap();
+            // Turned and sheared, and one of two mirrored.
+            let matrix = |index: usize| {
+                let mirrored = if index % 2 == 1 { -1.0 } else { 1.0 };
+                let turn = Quat::from_rotation_z(0.3 + 0.2 * index as f32);
+                let shear = Affine3A::from_mat3(Mat3::from_cols(Vec3::X, Vec3::new(0.2, 1.1, 0.0), Vec3::Z * mirrored));
+                sinew::palette_matrix(&(Affine3A::from_quat(turn) * shear))
+            };
+            physics.set_palette(handle, (0..skin.palette_len).map(matrix)).unwrap();
             for (chain, info) in flesh.chains().iter().enumerate() {
                 physics.set_activation(handle, chain, self.activation).unwrap();
                 for node in (0..info.node_count()).filter(|_| self.spin != Vec3::ZERO) {

@@ -178,13 +178,14 @@ pub fn sheet(flesh: &Flesh) -> Skin {
     for index in 0..150u32 {
         let at = [index as f32 / 150.0, 0.05, 0.01 * (index % 5) as f32];
         let section_count = index % 9;
+        let [x, y] = if index % 3 == 0 { [0.6, 0.8] } else { [0.0, 1.0] };
         skin.vertices.push(SkinVertex {
             position: at,
             first_section: skin.weights.len() as u32,
-            normal: [0.0, 1.0, 0.0],
+            normal: [x, y, 0.0],
             section_count,
             rest_position: at,
-            rest_normal: [0.0, 1.0, 0.0],
+            rest_normal: [x, y, 0.0],
             joints: [1 << 16, 0, 0, 0],
             weights: [0.75, 0.25, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
             ..SkinVertex::default()

@@ -125,7 +125,7 @@ fn what_lost_its_entity_is_removed() {
     let arm = character("arm.glb");
     let stays = scene.spawn(&arm, at(3.0, 0.0, 0.0));
     scene.step();
-    let before = (scene.rigid.bodies.len(), scene.rigid.colliders.len(), scene.physics.owned().count());
+    let before = (scene.rigid.bodies.len(), scene.rigid.colliders.len(), scene.physics.instances().count());
     type Lose = fn(&mut Scene, hecs::Entity);
     let ways: [Lose; 3] = [
         |scene, entity| scene.world.despawn(entity).unwrap(),
@@ -138,7 +138,7 @@ fn what_lost_its_entity_is_removed() {
         let flesh = scene.flesh(entity);
         lose(&mut scene, entity);
         scene.step();
-        let now = (scene.rigid.bodies.len(), scene.rigid.colliders.len(), scene.physics.owned().count());
+        let now = (scene.rigid.bodies.len(), scene.rigid.colliders.len(), scene.physics.instances().count());
         assert_eq!(now, before);
         assert_eq!(scene.physics.node(flesh, 0, 0), Err(StepError::NoSuchFlesh));
     }
@@ -149,10 +149,49 @@ fn what_lost_its_entity_is_removed() {
     assert_eq!(scene.health(entity).fault, Some(Fault::Flesh));
     assert_eq!(scene.health(stays).fault, None);
     assert!(matches!(vertices(&scene.world, &scene.physics, entity), Err(WorldError::Step(StepError::NoSuchFlesh))));
-    // All at once.
-    scene.world.clear();
+    scene.despawn(entity);
+    // A character may change its entity; what is inserted by handle is nobody's.
+    let parts = scene.world.remove::<(CharacterInstance, CharacterPose, RootTransform, BoneBodies)>(stays).unwrap();
+    scene.world.despawn(stays).unwrap();
+    let moved = scene.world.spawn(parts);
+    let flesh = scene.physics.flesh(scene.flesh(moved)).unwrap().clone();
+    let bones = flesh.bones().to_vec();
+    let by_hand = scene.physics.insert(flesh, &bones, Pose::IDENTITY).unwrap();
     scene.step();
-    assert_eq!((scene.rigid.bodies.len(), scene.physics.owned().count()), (0, 0));
+    assert_eq!((scene.rigid.bodies.len(), scene.rigid.colliders.len()), (before.0, before.1));
+    // All at once, and others in their place, whose entities are numbered as those before.
+    scene.world.clear();
+    scene.spawn(&arm, Pose::IDENTITY);
+    scene.step();
+    assert_eq!((scene.rigid.bodies.len(), scene.rigid.colliders.len()), (before.0, before.1));
+    assert_eq!(scene.physics.instances().count(), 2);
+    assert!(scene.physics.flesh(by_hand).is_ok());
+}
+
+#[test]
+fn a_fault_is_forgotten_without_activations_too() {
+    let mut scene = Scene::default();
+    let entity = scene.spawn(&character("arm.glb"), Pose::IDENTITY);
+    scene.world.remove_one::<Activations>(entity).unwrap();
+    scene.world.insert_one(entity, RootTransform(Pose::from_translation(DVec3::NAN))).unwrap();
+    scene.step();
+    assert_eq!(scene.health(entity).fault, Some(Fault::Root));
+    scene.world.insert_one(entity, RootTransform(Pose::IDENTITY)).unwrap();
+    scene.step();
+    assert_eq!((scene.health(entity).fault, scene.health(entity).refused), (None, 1));
+}
+
+#[test]
+fn ground_of_any_friction_holds_flesh() {
+    let lowest = |friction: Option<f32>| {
+        let mut scene = Scene::default();
+        friction.map(|friction| scene.rigid.spawn_ground(0.2, friction).unwrap());
+        scene.spawn(&character("octopus.glb"), Pose::IDENTITY);
+        (0..60).for_each(|_| scene.step());
+        scene.physics.state_hash()
+    };
+    assert_eq!(lowest(Some(5.0e3)), lowest(Some(1.0e3)));
+    assert_ne!(lowest(Some(5.0e3)), lowest(None));
 }
 
 #[test]
