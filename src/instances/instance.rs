@@ -38,6 +38,7 @@ pub(crate) struct Instance {
     /// Whether that was only to put it at rest elsewhere, so that its activations go on from where a GPU has them.
     pub placed: bool,
     /// Whether it is a character's in an hecs world, and goes with it.
+    #[cfg(feature = "hecs")]
     pub spawned: bool,
 }
 
@@ -65,6 +66,7 @@ impl Instance {
             fresh: true,
             changed: true,
             placed: false,
+            #[cfg(feature = "hecs")]
             spawned: false,
         }
     }
