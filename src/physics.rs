@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
-use crate::backend::{BackendReport, FleshBackend, PipelineProgress};
+use crate::backend::{BackendReport, PipelineProgress};
 use crate::cpu::LaneWidth;
 use crate::flesh::{Flesh, FleshState, MuscleState, NodeState};
 #[cfg(feature = "hecs")]

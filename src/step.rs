@@ -356,6 +356,7 @@ pub fn runs(schedule: &[Scheduled], fused: bool) -> impl Iterator<Item = &[Sched
 }
 
 /// How a frame's table is walked: for tests that compare stage by stage, and for benches.
+#[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Walk {
     /// The stage after whose first run the frame ends; `None` for all of it.

@@ -270,16 +270,21 @@ fn a_dropped_encoder_takes_its_steps_back() {
     assert_eq!(cpu.encoder_dropped(), Ok(()));
 }
 
+/// Excites a muscle whose activation takes 0.05 s to rise.
+fn excited(mut physics: Physics) -> (Physics, FleshHandle) {
+    let contraction = Contraction { activation_time: 0.05, ..Contraction::default() };
+    let rod = RodSpec { contraction, ..RodSpec::straight("slow", DVec3::ZERO, DVec3::X, 8, 0.02) };
+    let flesh = Flesh::build(&[rod.attach(0, 0, Holds::CLAMP)], &[Pose::IDENTITY]).unwrap();
+    let handle = physics.insert(Arc::new(flesh), &[Pose::IDENTITY], Pose::IDENTITY).unwrap();
+    physics.set_activation(handle, 0, 1.0).unwrap();
+    (physics, handle)
+}
+
 #[test]
 fn a_dropped_encoder_gives_back_activations() {
     let Some(own) = common::gpu() else { return };
-    let contraction = Contraction { activation_time: 0.05, ..Contraction::default() };
-    let rod = RodSpec { contraction, ..RodSpec::straight("slow", DVec3::ZERO, DVec3::X, 8, 0.02) };
-    let flesh = Arc::new(Flesh::build(&[rod.attach(0, 0, Holds::CLAMP)], &[Pose::IDENTITY]).unwrap());
     let [mut host, mut by_itself] = [(); 2].map(|()| {
-        let mut physics = Physics::with_device(own.device().clone(), own.queue().clone()).unwrap();
-        let handle = physics.insert(flesh.clone(), &[Pose::IDENTITY], Pose::IDENTITY).unwrap();
-        physics.set_activation(handle, 0, 1.0).unwrap();
+        let (mut physics, handle) = excited(Physics::with_device(own.device().clone(), own.queue().clone()).unwrap());
         physics.step_flesh(DT).unwrap();
         (physics, handle)
     });
@@ -300,21 +305,16 @@ fn a_dropped_encoder_gives_back_activations() {
 #[test]
 fn a_teleport_leaves_activations_alone() {
     let Some(own) = common::gpu() else { return };
-    let contraction = Contraction { activation_time: 0.05, ..Contraction::default() };
-    let rod = RodSpec { contraction, ..RodSpec::straight("slow", DVec3::ZERO, DVec3::X, 8, 0.02) };
-    let flesh = Arc::new(Flesh::build(&[rod.attach(0, 0, Holds::CLAMP)], &[Pose::IDENTITY]).unwrap());
     let there = Pose::from_translation(DVec3::Y * 5.0);
-    let told = [Physics::with_device(own.device().clone(), own.queue().clone()).unwrap(), Physics::default()].map(
-        |mut physics| {
-            let handle = physics.insert(flesh.clone(), &[Pose::IDENTITY], Pose::IDENTITY).unwrap();
-            physics.set_activation(handle, 0, 1.0).unwrap();
+    let told =
+        [Physics::with_device(own.device().clone(), own.queue().clone()).unwrap(), Physics::default()].map(|physics| {
+            let (mut physics, handle) = excited(physics);
             (0..5).for_each(|_| physics.step_flesh(DT).unwrap());
             physics.teleport(handle, &[there], there).unwrap();
             physics.step_flesh(DT).unwrap();
             physics.finish().unwrap();
             physics.muscle(handle, 0).unwrap().activation
-        },
-    );
+        });
     println!("activation on the GPU and on the CPU: {told:?}");
     assert!(told[0] == told[1] && told[0] > 0.5);
 }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::parity::{DT, Scene, apart, scenes};
+use common::parity::{DT, Scene, apart, both, scenes};
 use glam::DVec3;
 use sinew::gpu::KERNELS;
 use sinew::step::{Stage, Walk};
@@ -113,19 +113,6 @@ fn changed((stage, _, line, to): &Mutant) -> String {
     source.replace(&found, &format!("{before}{to}{after}"))
 }
 
-/// Both backends just before the step that is compared.
-fn begun(scene: &Scene) -> Option<(Physics, Physics, Vec<FleshHandle>)> {
-    let mut gpu = common::gpu_physics()?;
-    let mut cpu = Physics::with_config(scene.config);
-    let handles = scene.fill(&mut cpu);
-    assert_eq!(scene.fill(&mut gpu), handles);
-    for step in 1..=scene.before {
-        scene.pose(&mut cpu, &handles, step);
-        cpu.step_flesh(DT).unwrap();
-    }
-    Some((cpu, gpu, handles))
-}
-
 /// By how much the two are apart after a stage of the next step; for `check_health` one chain is spoilt, and laid anew by it.
 fn after(scene: &Scene, stage: Stage, (cpu, gpu, handles): &mut (Physics, Physics, Vec<FleshHandle>)) -> f32 {
     let start = cpu.save();
@@ -157,17 +144,17 @@ fn each_is_rejected(mutants: &[Mutant]) {
         if mutants.is_empty() {
             continue;
         }
-        let Some(mut both) = begun(scene) else { return };
+        let Some(mut sides) = both(scene) else { return };
         for (stage, ..) in &mutants {
-            let as_it_is = after(scene, *stage, &mut both);
+            let as_it_is = after(scene, *stage, &mut sides);
             assert!(as_it_is <= 1.0, "{} as it is: {as_it_is} in {}", stage.name(), scene.name);
         }
         for mutant in mutants {
             let (stage, _, line, to) = mutant;
-            let compiled = both.1.replace_kernels(*stage, Some(&changed(mutant)));
+            let compiled = sides.1.replace_kernels(*stage, Some(&changed(mutant)));
             compiled.unwrap_or_else(|error| panic!("{line} → {to}: {error}"));
-            let apart_by = after(scene, *stage, &mut both);
-            both.1.replace_kernels(*stage, None).unwrap();
+            let apart_by = after(scene, *stage, &mut sides);
+            sides.1.replace_kernels(*stage, None).unwrap();
             println!("{:18} {line} → {to}: {apart_by:.1e} × 1e-5 in {}", stage.name(), scene.name);
             assert!(apart_by > 1.0 || apart_by.is_nan(), "{line} → {to} is not seen in {}", scene.name);
         }

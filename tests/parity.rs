@@ -5,7 +5,7 @@ mod common;
 
 use std::sync::Arc;
 
-use common::parity::{DT, Scene, compare, contracting, jerked, scenes};
+use common::parity::{DT, Scene, both, compare, contracting, jerked, scenes};
 use glam::DVec3;
 use sinew::cpu::solve_rods::ROUGH;
 use sinew::flesh::{Flesh, Holds, NodeState, RodSpec};
@@ -13,19 +13,6 @@ use sinew::layout::chain;
 use sinew::scenes::Cantilevers;
 use sinew::step::{Domain, Stage, Walk};
 use sinew::{FleshHandle, Physics, Pose};
-
-/// A scene on both backends, on the CPU after the steps before the comparison; `None` without an adapter.
-fn both(scene: &Scene) -> Option<(Physics, Physics, Vec<FleshHandle>)> {
-    let mut gpu = common::gpu_physics()?;
-    let mut cpu = Physics::with_config(scene.config);
-    let handles = scene.fill(&mut cpu);
-    assert_eq!(scene.fill(&mut gpu), handles);
-    for step in 1..=scene.before {
-        scene.pose(&mut cpu, &handles, step);
-        cpu.step_flesh(DT).unwrap();
-    }
-    Some((cpu, gpu, handles))
-}
 
 #[test]
 fn every_stage_leaves_the_rows_of_its_twin() {

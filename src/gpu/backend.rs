@@ -10,7 +10,7 @@ use crate::StepError;
 use crate::backend::{BackendReport, FleshBackend, Frame, PipelineProgress, Progress};
 use crate::instances::{Instance, Instances, Slot};
 use crate::layout::{SkinnedVertex, workgroups};
-use crate::step::{Domain, Scheduled, Size, Stage, StepParams};
+use crate::step::{Domain, Scheduled, Size, Stage, StepParams, stages};
 use crate::timing::{StageClock, StageTimes, stage_scope};
 
 /// How many steps' results may be under way.
@@ -114,20 +114,12 @@ impl GpuBackend {
         let clock = StageClock::new(frame.timed);
         for part in frame.schedule.chunk_by(|a, b| !is_of_host(a.stage) && !is_of_host(b.stage)) {
             let (stage, start) = (part[0].stage, clock.start());
-            match stage {
-                Stage::GatherInputs => {
-                    stage_scope!(stage);
-                    self.gather_inputs(encoder, slots, frame)?;
-                }
-                Stage::ScatterOutputs => {
-                    stage_scope!(stage);
-                    self.scatter_outputs(encoder, slots, frame)?;
-                }
-                stage if is_of_host(stage) => unreachable!("{} has no part on the GPU's host", stage.name()),
-                _ => self.dispatch(encoder, part, frame.timed)?,
-            }
             if is_of_host(stage) {
+                stage_scope!(stage);
+                self.run_on_host(stage, encoder, slots, frame)?;
                 clock.stop(stage, start);
+            } else {
+                self.dispatch(encoder, part, frame.timed)?;
             }
         }
         let mut times = if frame.timed { self.stage_times()? } else { StageTimes::default() };
@@ -289,6 +281,34 @@ impl GpuBackend {
         Some((self.buffers.array(SKINNED), first, (rows.end - rows.start) as u32))
     }
 }
+
+/// Runs a stage of the host; others are not its business.
+macro_rules! run_on_host {
+    ($($(#[doc = $doc:literal])+ $stage:ident $name:ident $domain:ident $row:tt)+) => {
+        impl GpuBackend {
+            fn run_on_host(
+                &mut self,
+                stage: Stage,
+                encoder: &mut wgpu::CommandEncoder,
+                slots: &mut [Slot],
+                frame: &Frame<'_>,
+            ) -> Result<(), GpuError> {
+                match stage {
+                    $(Stage::$stage => host!($domain $name, self, encoder, slots, frame),)+
+                }
+            }
+        }
+    };
+}
+macro_rules! host {
+    (Host $name:ident, $backend:ident, $encoder:ident, $slots:ident, $frame:ident) => {
+        $backend.$name($encoder, $slots, $frame)
+    };
+    ($domain:ident $name:ident, $backend:ident, $encoder:ident, $slots:ident, $frame:ident) => {
+        Ok(())
+    };
+}
+stages!(run_on_host);
 
 impl FleshBackend for GpuBackend {
     fn ready(&self) -> Result<(), StepError> {

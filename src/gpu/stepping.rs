@@ -85,7 +85,7 @@ impl Physics {
     pub fn encode(&mut self, dt: f64, encoder: &mut wgpu::CommandEncoder) -> Result<(), StepError> {
         self.check_step(dt)?;
         let plan = self.plan(dt);
-        let (backend, instances, frame) = self.frame(&plan);
+        let (backend, instances, frame) = self.begin(&plan);
         let ActiveBackend::Gpu(gpu) = backend else { return Err(StepError::NotOnGpu) };
         self.stage_times = gpu.record(encoder, instances, &frame)?;
         self.stepped(&plan);

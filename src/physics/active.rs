@@ -1,10 +1,9 @@
 //! Which backend steps a [`Physics`](crate::Physics): the CPU or a GPU.
 
-use crate::StepError;
-use crate::backend::{BackendReport, FleshBackend, Frame, Progress};
+use std::ops::{Deref, DerefMut};
+
+use crate::backend::{FleshBackend, Progress};
 use crate::cpu::CpuBackend;
-use crate::instances::Instances;
-use crate::timing::StageTimes;
 
 /// What to step with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -72,47 +71,27 @@ impl ActiveBackend {
         let device = crate::gpu::GpuDevice::new().ok().filter(|device| !device.is_software())?;
         Self::on_gpu(device, progress).ok()
     }
+}
 
-    fn active(&self) -> &dyn FleshBackend {
+impl Deref for ActiveBackend {
+    type Target = dyn FleshBackend;
+
+    fn deref(&self) -> &Self::Target {
         match self {
             Self::Cpu(cpu) => cpu,
             #[cfg(feature = "gpu")]
             Self::Gpu(gpu) => &**gpu,
         }
     }
+}
 
-    fn active_mut(&mut self) -> &mut dyn FleshBackend {
+impl DerefMut for ActiveBackend {
+    fn deref_mut(&mut self) -> &mut Self::Target {
         match self {
             Self::Cpu(cpu) => cpu,
             #[cfg(feature = "gpu")]
             Self::Gpu(gpu) => &mut **gpu,
         }
-    }
-}
-
-impl FleshBackend for ActiveBackend {
-    fn ready(&self) -> Result<(), StepError> {
-        self.active().ready()
-    }
-
-    fn report(&self) -> BackendReport {
-        self.active().report()
-    }
-
-    fn step(&mut self, instances: &mut Instances, frame: &Frame<'_>) -> Result<StageTimes, StepError> {
-        self.active_mut().step(instances, frame)
-    }
-
-    fn finish(&mut self, instances: &mut Instances, step: u64) -> Result<(), StepError> {
-        self.active_mut().finish(instances, step)
-    }
-
-    fn shown_step(&self, newest: u64) -> u64 {
-        self.active().shown_step(newest)
-    }
-
-    fn put_at(&mut self, step: u64) {
-        self.active_mut().put_at(step);
     }
 }
 

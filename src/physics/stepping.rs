@@ -1,9 +1,11 @@
 //! A frame: what is asked of the backend, and what is known afterwards.
 
 use super::{ActiveBackend, Physics};
-use crate::backend::{FleshBackend, Frame, HostFrame};
+use crate::backend::{Frame, HostFrame};
 use crate::instances::Instances;
-use crate::step::{MOST_RETRIES, MOST_SOLVES, Scheduled, StepConfig, StepParams, Walk, params_of, schedule};
+use crate::step::{
+    FrameReport, MOST_RETRIES, MOST_SOLVES, Scheduled, StepConfig, StepParams, Walk, params_of, schedule,
+};
 use crate::{HalfSpace, StepError};
 
 impl Physics {
@@ -28,7 +30,7 @@ impl Physics {
     pub fn step_flesh_by(&mut self, dt: f64, walk: &Walk) -> Result<(), StepError> {
         self.check_step(dt)?;
         let plan = self.plan(dt);
-        let (backend, instances, frame) = self.frame(&plan);
+        let (backend, instances, frame) = self.begin(&plan);
         let frame = Frame { schedule: walk.of(&plan.schedule), fused: walk.fused, ..frame };
         self.stage_times = backend.step(instances, &frame)?;
         self.stepped(&plan);
@@ -64,18 +66,18 @@ impl Physics {
 
     /// What a frame of `dt` (s) is made of.
     pub(crate) fn plan(&self, dt: f64) -> Plan {
-        let params = params_of(&self.config, dt, self.last_substep);
-        let schedule = schedule(self.config.split(dt).substeps, self.config.iterations);
-        Plan { dt, schedule, params, planes: self.all_planes() }
+        let time = self.config.split(dt);
+        let schedule = schedule(time.substeps, self.config.iterations);
+        Plan { time, schedule, params: params_of(&self.config, dt, self.last_substep), planes: self.all_planes() }
     }
 
-    /// A frame as the backend is asked for it, the backend, and what it steps.
-    pub(crate) fn frame<'a>(&'a mut self, plan: &'a Plan) -> (&'a mut ActiveBackend, &'a mut Instances, Frame<'a>) {
+    /// The backend, what it steps, and the frame that it is asked for by a plan.
+    pub(crate) fn begin<'a>(&'a mut self, plan: &'a Plan) -> (&'a mut ActiveBackend, &'a mut Instances, Frame<'a>) {
         let frame = Frame {
             schedule: &plan.schedule,
             fused: true,
             params: &plan.params,
-            host: HostFrame { planes: &plan.planes, time: self.config.split(plan.dt), jump: self.config.jump },
+            host: HostFrame { planes: &plan.planes, time: plan.time, jump: self.config.jump },
             step: self.step + 1,
             lane_width: self.lane_width,
             threads: self.config.threads,
@@ -88,7 +90,7 @@ impl Physics {
     /// Counts a frame.
     pub(crate) fn stepped(&mut self, plan: &Plan) {
         let second_order = plan.params.last().map_or(0.0, |params| f64::from(params.second_order));
-        self.last_frame = self.config.split(plan.dt);
+        self.last_frame = plan.time;
         self.last_substep = self.last_frame.simulated / f64::from(self.last_frame.substeps);
         self.last_solve_step = self.last_substep / (1.0 + 0.5 * second_order);
         self.step += 1;
@@ -97,8 +99,8 @@ impl Physics {
 
 /// What a frame is made of.
 pub(crate) struct Plan {
-    /// How long it is (s).
-    pub dt: f64,
+    /// How it is split.
+    pub time: FrameReport,
     /// Its stages in order.
     pub schedule: Vec<Scheduled>,
     /// The parameters of each slot.

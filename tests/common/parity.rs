@@ -504,6 +504,19 @@ fn without_idle_entries(rows: &mut Rows, flesh: &Flesh, activation: f32) {
     }
 }
 
+/// A scene on both backends, on the CPU after the steps before the comparison; `None` without an adapter.
+pub fn both(scene: &Scene) -> Option<(Physics, Physics, Vec<FleshHandle>)> {
+    let mut gpu = super::gpu_physics()?;
+    let mut cpu = Physics::with_config(scene.config);
+    let handles = scene.fill(&mut cpu);
+    assert_eq!(scene.fill(&mut gpu), handles);
+    for step in 1..=scene.before {
+        scene.pose(&mut cpu, &handles, step);
+        cpu.step_flesh(DT).unwrap();
+    }
+    Some((cpu, gpu, handles))
+}
+
 /// What two backends have after a stage, and in which units it may differ.
 fn measured(
     scene: &Scene,

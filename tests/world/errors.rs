@@ -86,6 +86,12 @@ fn a_bad_step_moves_nothing() {
         assert!(matches!(error, Err(WorldError::Step(StepError::ZeroCount(field))) if field == name));
         assert!(unmoved(&scene) == before, "no {name}, yet something moved");
     }
+    scene.physics.config.substeps = 65_537;
+    scene.physics.config.iterations = 65_537;
+    let error = scene.physics.step(&mut scene.world, &mut scene.rigid, FRAME);
+    println!("{}", error.as_ref().unwrap_err());
+    assert!(matches!(error, Err(WorldError::Step(StepError::ManySolves { .. }))));
+    assert!(unmoved(&scene) == before, "too many solves, yet something moved");
     scene.physics.config = good;
     scene.step();
     assert!(unmoved(&scene) != before);

@@ -183,15 +183,15 @@ fn a_fault_is_forgotten_without_activations_too() {
 
 #[test]
 fn ground_of_any_friction_holds_flesh() {
-    let lowest = |friction: Option<f32>| {
+    let fallen = |friction: Option<f32>| {
         let mut scene = Scene::default();
         friction.map(|friction| scene.rigid.spawn_ground(0.2, friction).unwrap());
         scene.spawn(&character("octopus.glb"), Pose::IDENTITY);
         (0..60).for_each(|_| scene.step());
         scene.physics.state_hash()
     };
-    assert_eq!(lowest(Some(5.0e3)), lowest(Some(1.0e3)));
-    assert_ne!(lowest(Some(5.0e3)), lowest(None));
+    assert_eq!(fallen(Some(5.0e3)), fallen(Some(1.0e3)));
+    assert_ne!(fallen(Some(5.0e3)), fallen(None));
 }
 
 #[test]

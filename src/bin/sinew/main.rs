@@ -90,17 +90,18 @@ fn print(text: &str) -> Result<(), Error> {
     }
 }
 
-/// Where a session has no folder for sockets, Mesa's Vulkan layer complains of that before anything that we say.
-fn give_a_runtime_folder() {
+/// Where a session has no folder for sockets, Mesa's Vulkan layer looks there for a display all the same, and complains before
+/// anything that we say. In a folder that is not there it finds none.
+fn keep_mesa_quiet() {
     const NAME: &str = "XDG_RUNTIME_DIR";
     if cfg!(unix) && std::env::var_os(NAME).is_none() {
         // SAFETY: no other thread is there yet that could read the environment.
-        unsafe { std::env::set_var(NAME, std::env::temp_dir()) };
+        unsafe { std::env::set_var(NAME, "/nonexistent") };
     }
 }
 
 fn main() -> ExitCode {
-    give_a_runtime_folder();
+    keep_mesa_quiet();
     let result = match Cli::parse().command {
         Command::Inspect(args) => inspect::inspect(&args),
         Command::Run(args) => run::run(&args),
