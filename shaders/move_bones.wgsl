@@ -41,11 +41,10 @@ fn move_bones(@builtin(global_invocation_id) invocation: vec3<u32>) {
         set_chain4(chain.chain, CHAIN_BONE_NOW + offset + 3u, bone.frame);
     }
     let tied = is_tied(chain);
-    let touching = has_planes(chain);
     for (var index = 0u; index < chain.node_count; index++) {
         let rest_row = rest_row_of(chain, index);
         let asked = is_held(rest_row) || rest_at(rest_row, REST_SLIDES) > 0.5;
-        if tied || asked || (touching && rest_at(rest_row, REST_CARRIED) > 0.5) {
+        if tied || asked {
             set_target(chain, index);
         }
     }
@@ -101,7 +100,5 @@ fn shift_origin(chain: Chain) {
     for (var index = 0u; index < chain.node_count; index++) {
         let row = node_row_of(chain, index);
         set_node3(row, NODE_PLACE, node3(row, NODE_PLACE) - shift);
-        let along = dot(node3(row, NODE_CONTACT_NORMAL), shift);
-        set_node(row, NODE_CONTACT_OFFSET, node_at(row, NODE_CONTACT_OFFSET) - along);
     }
 }

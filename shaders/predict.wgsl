@@ -94,7 +94,7 @@ fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
     var stored = chain_at(chain.chain, CHAIN_POTENTIAL);
     let inv_step = inv_h * (1.0 + second_order * 0.5);
     let stiff = is_stiff(chain, inv_step * inv_step);
-    if moving || contracting || stiff || has_planes(chain) || !known(chain) {
+    if moving || contracting || stiff || !known(chain) {
         stored = stored_at_start(chain, inv_step * inv_step, contracting, excitation_of(chain));
     }
     set_chain(chain.chain, CHAIN_START_POTENTIAL, stored);

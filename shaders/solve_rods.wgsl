@@ -1,6 +1,8 @@
 // Stage solve_rods: implicit Euler for every chain, (77)–(78), by Gauss–Newton steps that each are one factor and solve
 // of a block-tridiagonal system; the twin of src/cpu/solve_rods.rs, which says when a step is kept.
 
+@group(0) @binding(8) var<storage, read_write> reaction_rows: array<f32>;
+
 // The least pivot, over the diagonal entry that it is what is left of.
 const LEAST_PIVOT: f32 = 1.0e-6;
 
@@ -35,13 +37,15 @@ fn descend(chain: Chain, contracting: bool, excitation: Excitation) {
     let inv_step = params.inv_h * (1.0 + second_order_of(chain) * 0.5);
     let inv_step2 = inv_step * inv_step;
 
-    let at_start = chain_at(chain.chain, CHAIN_START_POTENTIAL);
+    let touching = chain.contact_count > 0u;
+    let at_start = chain_at(chain.chain, CHAIN_START_POTENTIAL) + stored_by_contacts(chain, true);
     var astray = 0.0;
     var rough = 0.0;
     var stiffened = 0.0;
     var lowest = at_start;
     var fall = 0.0;
     var far = 0.0;
+    var pulled = 0.0;
     var share = 1.0;
     var solves = 0u;
     var shortenings = 0u;
@@ -54,6 +58,7 @@ fn descend(chain: Chain, contracting: bool, excitation: Excitation) {
             let step = solve(chain, inv_step2, contracting, excitation, solves > 0u, stiffened);
             fall = step.fall;
             far = step.far;
+            pulled = step.pulled;
             share = 1.0;
         } else {
             go_on(chain, share);
@@ -66,7 +71,7 @@ fn descend(chain: Chain, contracting: bool, excitation: Excitation) {
             let grown = risen_by(whole(reached.stored) + reached.gained - at_start, unsure);
             astray = larger(grown, raised);
             rough = larger(astray, far);
-            if rough < 0.5 || params.retries == 0u {
+            if larger(rough, pulled) < 0.5 || params.retries == 0u {
                 break;
             }
             if raised > 0.5 {
@@ -91,7 +96,7 @@ fn descend(chain: Chain, contracting: bool, excitation: Excitation) {
         let short = where_less(lowest - level(reached), fall * ENOUGH, 1.0, 0.0);
         stiffened = where_less(share, LEAST_SHARE, STIFFENED, stiffened);
         lowest = level(reached);
-        if solves == params.retries || larger(short, far) < 0.5 {
+        if solves == params.retries || larger(larger(short, far), pulled) < 0.5 {
             break;
         }
         solves++;
@@ -104,7 +109,7 @@ fn descend(chain: Chain, contracting: bool, excitation: Excitation) {
     // What is stiffer than its step resolves hangs on the step.
     let stiff = is_stiff(chain, inv_step2);
     // What slides, or turns with the path, will be held elsewhere.
-    let elastic_alone = !(contracting || stiff || has_planes(chain) || is_turning(chain));
+    let elastic_alone = !(contracting || stiff || touching || is_turning(chain));
     set_chain(chain.chain, CHAIN_POTENTIAL, select(-1.0, whole(reached.stored), elastic_alone));
 }
 
@@ -169,10 +174,12 @@ fn go_on(chain: Chain, share: f32) {
 struct Step {
     fall: f32,
     far: f32,
+    // 1 where it opens a contact that held it.
+    pulled: f32,
 }
 
-// One Gauss–Newton step. Where a chain is solved
-// `again`, it is by a system stiffened by a share of its diagonal, and the step is kept for go_on.
+// One Gauss–Newton step. Where a chain is solved `again`, it is by a system stiffened by a share of its diagonal, and the step is
+// kept for go_on.
 fn solve(
     chain: Chain,
     inv_step2: f32,
@@ -182,7 +189,6 @@ fn solve(
     stiffened: f32,
 ) -> Step {
     let count = chain.node_count;
-    let touching = has_planes(chain);
     let tied = is_tied(chain);
     let string_share = select(0.0, 1.0, again);
     var excited = excitation;
@@ -194,6 +200,11 @@ fn solve(
     // After the last node there is no segment, and no step for what is left of the one before to couple to.
     var terms: SegmentTerms;
     var here = load_section(node_row_of(chain, 0u));
+    var slot = 0u;
+    // What the nodes before add to the rows of a held node beyond what they add to the system, from which it is taken out; see
+    // src/cpu/reactions.rs.
+    var beyond_block: Mat7;
+    var beyond_rhs: Vec7;
     for (var index = 0u; index < count; index++) {
         let rest_at_node = rest_row_of(chain, index);
         let row = node_row_of(chain, index);
@@ -212,18 +223,30 @@ fn solve(
             }
             here = next;
         }
+        while slot < chain.contact_count {
+            let at = contact_row_of(chain, slot);
+            let touches = load_contact_row(at);
+            if touches.segment != index {
+                break;
+            }
+            let gone = gone_at(chain, touches, false);
+            add_contact(touches, gone, &block, &rhs, &terms);
+            set_contact(at, CONTACT_DUAL, in_the_way(touches, gone));
+            slot++;
+        }
         var coupling = terms.block_ab;
         add_surface_bending(chain, index, &block, &rhs, &coupling);
         if tied {
             add_tie(rest_at_node, row, &block, &rhs);
         }
-        if touching {
-            add_contact(inv_step2, rest_at_node, row, &block, &rhs);
+        if reacts(rest_at_node) {
+            keep_held(held_row_of(chain, rest_at_node), &beyond_block, &beyond_rhs, &block, &rhs, &coupling);
         }
         hold(rest_at_node, &block, &rhs, &coupling);
         if rest_at(rest_at_node, REST_SLIDES) > 0.5 {
             guide(row, &block, &rhs, &coupling);
         }
+        var whole = coupling;
         if index + 1u < count {
             hold_columns(rest_row_of(chain, index + 1u), &coupling);
             if rest_at(rest_row_of(chain, index + 1u), REST_SLIDES) > 0.5 {
@@ -247,19 +270,51 @@ fn solve(
         if index + 1u < count {
             var next_block = terms.block_bb;
             var next_gradient = terms.gradient_b;
+            let next_reacts = reacts(rest_row_of(chain, index + 1u));
+            if next_reacts {
+                // All that the next node's rows are.
+                solve_lower_columns(&block, &whole);
+                beyond_rhs = rhs;
+                eliminate(&whole, &inv_pivot, &next_block, &beyond_block);
+                eliminate_rhs(&whole, &inv_pivot, &next_gradient, &beyond_rhs);
+            }
             eliminated = eliminate(&coupling, &inv_pivot, &next_block, &block);
             eliminate_rhs(&coupling, &inv_pivot, &next_gradient, &rhs);
+            if next_reacts {
+                // What of it is not in the system's.
+                for (var i = 0u; i < UNKNOWNS; i++) {
+                    beyond_rhs[i] = beyond_rhs[i] - rhs[i];
+                    for (var k = 0u; k <= i; k++) {
+                        beyond_block[i][k] = beyond_block[i][k] - block[i][k];
+                    }
+                }
+            }
         }
     }
 
     var fall = 0.0;
     var farthest2 = 0.0;
+    var pulled = 0.0;
     var delta: Vec7;
     for (var left = count; left > 0u; left--) {
         let index = left - 1u;
         let scratch_row = scratch_row_of(chain, index);
-        let next = delta;
+        var next = delta;
         back_substitute(scratch_row, &delta);
+        if reacts(rest_row_of(chain, index)) {
+            react(chain, rest_row_of(chain, index), &delta, &next);
+        }
+        while slot > 0u {
+            let at = contact_row_of(chain, slot - 1u);
+            let touches = load_contact_row(at);
+            if touches.segment != index {
+                break;
+            }
+            slot--;
+            let pressed = pressed_by(touches, contact_at(at, CONTACT_DUAL), &delta, &next);
+            pulled = larger(pulled, pressed.y);
+            set_contact(at, CONTACT_DUAL, pressed.x);
+        }
         let inv_length = rest_at(rest_row_of(chain, index), REST_INV_LENGTH);
         let strained = vec3<f32>(next[0] - delta[0], next[1] - delta[1], next[2] - delta[2]) * inv_length;
         let turned = vec3<f32>(next[4] - delta[4], next[5] - delta[5], next[6] - delta[6]);
@@ -276,7 +331,62 @@ fn solve(
         let row = node_row_of(chain, index);
         store_placed(step_by(row, placed_now(row), &delta), row);
     }
-    return Step(fall * 0.5, where_less(TRUSTED * TRUSTED, farthest2, 1.0, 0.0));
+    return Step(fall * 0.5, where_less(TRUSTED * TRUSTED, farthest2, 1.0, 0.0), pulled);
+}
+
+// Whether bones hold the node's place or frame, or guide it, in a lane of the group, and reactions are asked for.
+fn reacts(rest_row: u32) -> bool {
+    return params.alpha == 1.0 && rest_at(rest_row, REST_REACTION) >= 0.0;
+}
+
+// The scratch row of a node of which there is a reaction.
+fn held_row_of(chain: Chain, rest_row: u32) -> u32 {
+    return scratch_row_of(chain, chain.node_count + u32(rest_at(rest_row, REST_REACTION)));
+}
+
+// Keeps a node's rows for react.
+fn keep_held(
+    row: u32,
+    beyond_block: ptr<function, Mat7>,
+    beyond_rhs: ptr<function, Vec7>,
+    block: ptr<function, Mat7>,
+    rhs: ptr<function, Vec7>,
+    coupling: ptr<function, Mat7>,
+) {
+    for (var i = 0u; i < UNKNOWNS; i++) {
+        set_scratch(row, HELD_RHS + i, (*rhs)[i] + (*beyond_rhs)[i]);
+        for (var k = 0u; k <= i; k++) {
+            set_scratch(row, HELD_BLOCK + i * (i + 1u) / 2u + k, (*block)[i][k] + (*beyond_block)[i][k]);
+        }
+        for (var k = 0u; k < UNKNOWNS; k++) {
+            set_scratch(row, HELD_COUPLING + i * UNKNOWNS + k, (*coupling)[i][k]);
+        }
+    }
+}
+
+// The force and the couple that a node puts on what holds it, where it and the next one step by `delta` and `next`; 0 in what
+// is not held.
+fn react(chain: Chain, rest_row: u32, delta: ptr<function, Vec7>, next: ptr<function, Vec7>) {
+    let kept = held_row_of(chain, rest_row);
+    var left: Vec7;
+    for (var i = 0u; i < UNKNOWNS; i++) {
+        left[i] = scratch_at(kept, HELD_RHS + i);
+        for (var k = 0u; k < UNKNOWNS; k++) {
+            let row = max(i, k);
+            let own = scratch_at(kept, HELD_BLOCK + row * (row + 1u) / 2u + min(i, k));
+            let coupling = scratch_at(kept, HELD_COUPLING + i * UNKNOWNS + k);
+            left[i] = left[i] - own * (*delta)[k] - coupling * (*next)[k];
+        }
+        // A chain that is none any more bears on nothing.
+        left[i] = where_less(abs(left[i]), MOST_DUAL, left[i], 0.0);
+    }
+    let place = larger(1.0 - rest_at(rest_row, REST_FREE_PLACE), rest_at(rest_row, REST_SLIDES));
+    let frame = 1.0 - rest_at(rest_row, REST_FREE_FRAME);
+    let row = chain.reactions + u32(rest_at(rest_row, REST_REACTION)) * (REACTION_ENTRIES * LANES);
+    for (var k = 0u; k < 3u; k++) {
+        reaction_rows[row + (REACTION_FORCE + k) * LANES] = left[k] * place;
+        reaction_rows[row + (REACTION_COUPLE + k) * LANES] = left[4u + k] * frame;
+    }
 }
 
 // Where a step takes a node, its scale held within a factor of its value at the substep's start and of its rest value.

@@ -85,7 +85,9 @@ pub enum StepError {
     #[error("config.gravity is {0} m/s²; it must be finite and below 10⁶")]
     BadGravity(glam::DVec3),
     /// A plane that is none.
-    #[error("planes[{0}] needs a unit normal, a finite offset and a friction between 0 and 1000")]
+    #[error(
+        "planes[{0}] needs a unit normal, an offset and a centre within 10¹² m, a friction between 0 and 1000, and at most 10⁴ m/s and rad/s"
+    )]
     BadPlane(usize),
     /// A skin whose vertex names a matrix, section, node, chain or bone that is not there; one past the last vertex for
     /// a section that none follows.

@@ -3,26 +3,71 @@
 use glam::DVec3;
 
 /// Everything below a plane is solid: normal · x < offset is inside.
+///
+/// It is where it is at the end of the next step, and moves there in it as a rigid body does that has its velocity and its
+/// spin: flesh is carried by a lift and turned by a turntable, and a rising floor takes it along. Set both anew before each
+/// step: one whose velocity is into the flesh and whose offset stays comes at it anew in every step. One that is only put
+/// elsewhere, without a velocity, pushes out what it then holds at 1 m/s. In a step it turns by one radian at most, and of a
+/// step so long that part of it is left out ([`StepConfig::split`](crate::step::StepConfig::split)) it moves in the part that
+/// is not.
+///
+/// What a half-space has pressed is remembered by its place in the list, for friction: keep their order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HalfSpace {
     /// Unit normal of the plane, out of the solid.
     pub normal: DVec3,
     /// Signed distance of the plane from the world's origin along the normal (m).
     pub offset: f64,
-    /// Coulomb's coefficient of friction (−).
+    /// Coulomb's coefficient of friction (1).
     pub friction: f32,
+    /// Velocity of its point at [`HalfSpace::centre`] in the step (m/s).
+    pub velocity: DVec3,
+    /// Angular velocity in the step (rad/s).
+    pub spin: DVec3,
+    /// The point in the world about which it turns, where it is at the step's end (m).
+    pub centre: DVec3,
 }
 
+/// The largest velocity (m/s) and spin (rad/s) of a half-space.
+const FASTEST: f64 = 1.0e4;
+
+/// The farthest that it and its centre may be from the world's origin (m).
+const FARTHEST: f64 = 1.0e12;
+
 impl HalfSpace {
-    /// The floor: solid below y = `height` (m).
-    pub fn ground(height: f64, friction: f32) -> Self {
-        Self { normal: DVec3::Y, offset: height, friction }
+    /// A half-space at rest, of a unit normal, an offset (m) and a coefficient of friction.
+    pub fn new(normal: DVec3, offset: f64, friction: f32) -> Self {
+        let still = DVec3::ZERO;
+        Self { normal, offset, friction, velocity: still, spin: still, centre: still }
     }
 
-    /// Whether it is a plane: a unit normal, a finite offset, and friction between 0 and 1000.
+    /// The floor: solid below y = `height` (m).
+    pub fn ground(height: f64, friction: f32) -> Self {
+        Self::new(DVec3::Y, height, friction)
+    }
+
+    /// It at rest, where it is at the step's end.
+    pub fn still(self) -> Self {
+        Self::new(self.normal, self.offset, self.friction)
+    }
+
+    /// It with a velocity (m/s).
+    pub fn moving(self, velocity: DVec3) -> Self {
+        Self { velocity, ..self }
+    }
+
+    /// It turning about a point of the world (m) with an angular velocity (rad/s).
+    pub fn turning(self, spin: DVec3, centre: DVec3) -> Self {
+        Self { spin, centre, ..self }
+    }
+
+    /// Whether it is one: a unit normal, an offset and a centre within 10¹² m, friction between 0 and 1000, and velocities up to
+    /// 10⁴ m/s and 10⁴ rad/s.
     pub fn is_sound(&self) -> bool {
         let unit = (self.normal.length() - 1.0).abs() < 1.0e-3;
-        unit && self.offset.is_finite() && (0.0..=1.0e3).contains(&self.friction)
+        let near = self.offset.abs() <= FARTHEST && self.centre.length() <= FARTHEST;
+        let slow = self.velocity.length() <= FASTEST && self.spin.length() <= FASTEST;
+        unit && near && slow && (0.0..=1.0e3).contains(&self.friction)
     }
 
     /// Signed distance of a point from the plane (m), negative inside the solid.
@@ -37,7 +82,7 @@ mod tests {
 
     #[test]
     fn distance_is_signed() {
-        let slope = HalfSpace { normal: DVec3::new(0.6, 0.8, 0.0), offset: 2.0, friction: 0.5 };
+        let slope = HalfSpace::new(DVec3::new(0.6, 0.8, 0.0), 2.0, 0.5);
         assert!((slope.distance(DVec3::new(1.2, 1.6, 7.0))).abs() < 1e-12);
         assert!((slope.distance(DVec3::new(1.8, 2.4, 7.0)) - 1.0).abs() < 1e-12);
         assert!((HalfSpace::ground(1.0, 0.5).distance(DVec3::ZERO) + 1.0).abs() < 1e-12);

@@ -2,12 +2,15 @@
 //!
 //! Chains go in groups of eight, one chain a lane. A group's data is `[node][entry][lane]`, so that a SIMD
 //! register and eight neighbouring GPU threads both read neighbouring words; shorter chains of a group are padded
-//! with inert nodes. Four row kinds:
+//! with inert nodes. Seven row kinds:
 //!
 //! - *rest* rows ([`rest`]), one per node, of the asset: what the node and the segment after it are made of;
 //! - *node* rows ([`node`]), one per node, of the state;
-//! - *input* rows ([`input`]), one per group: where the bones go in this frame, and contact planes;
-//! - *chain* rows ([`chain`]), one per group, of the state: how those bones moved.
+//! - *input* rows ([`input`]), one per group: where the bones go in this frame;
+//! - *plane* rows ([`plane`]), one per half-space and group: where it is in this frame;
+//! - *chain* rows ([`chain`]), one per group, of the state: how those bones moved;
+//! - *contact* rows ([`contact`]), as many as can touch a group's chains: what touches them;
+//! - *reaction* rows ([`reaction`]), one per node that bones hold or guide: what it does to them.
 //!
 //! All places are relative to the chain's own origin (m), which its rows say.
 
@@ -33,12 +36,20 @@ pub const MAX_WORKGROUPS: u32 = 65535;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct Group {
-    /// Its first node's row among node rows and scratch rows.
+    /// Its first node's row among node rows.
     pub node_base: u32,
     /// Its first node's row among rest rows, which instances of the same flesh share.
     pub rest_base: u32,
     /// Nodes of the group's longest chain, to which shorter ones are padded; 0 where nothing is stored.
     pub node_count: u32,
+    /// Its first contact row.
+    pub contact_base: u32,
+    /// How many contact rows it has.
+    pub contact_count: u32,
+    /// Its first reaction row.
+    pub reaction_base: u32,
+    /// Its first node's row among scratch rows; after its nodes' are those of [`held`] nodes, in the order of reaction rows.
+    pub scratch_base: u32,
 }
 
 /// Up to [`WORKGROUP_SIZE`] vertices of one instance's skin, and where its rows lie: the work of one workgroup.
@@ -253,8 +264,10 @@ pub mod rest {
     pub const STRAIN_TIME2: usize = 92;
     /// The least share of that stiffness that is counted.
     pub const LEAST_COUNTED: usize = 93;
+    /// Which of the group's reaction rows is the node's; −1 where no lane's bones hold or guide it.
+    pub const REACTION: usize = 94;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 94;
+    pub const ENTRIES: usize = 95;
 }
 
 /// Entries of a node row.
@@ -301,30 +314,22 @@ pub mod node {
     pub const TARGET_PLACE: usize = 48;
     /// The frame in which the bone holds or would carry the node, 4 entries; of a node that slides, turned to the path.
     pub const TARGET_FRAME: usize = 51;
-    /// Unit normal of the contact plane, 3 entries.
-    pub const CONTACT_NORMAL: usize = 55;
-    /// Offset of the contact plane along its normal, with the depth it may keep this substep (m).
-    pub const CONTACT_OFFSET: usize = 58;
-    /// Normal stiffness (N/m), 0 without contact.
-    pub const CONTACT_STIFFNESS: usize = 59;
-    /// The most that Coulomb friction may hold with, μλ (N).
-    pub const FRICTION_LIMIT: usize = 60;
     /// Fibre stretch of the segment after the node at the substep's start, where fibres have a say.
-    pub const PREV_FIBRE_STRETCH: usize = 61;
+    pub const PREV_FIBRE_STRETCH: usize = 55;
     /// Γ̄ (1) in this substep of the segment after the node, 3 entries, where fascia has it follow its bones.
-    pub const REFERENCE_STRAIN: usize = 62;
+    pub const REFERENCE_STRAIN: usize = 56;
     /// Ω̄ (1/m), as [`REFERENCE_STRAIN`], 3 entries.
-    pub const REFERENCE_DARBOUX: usize = 65;
+    pub const REFERENCE_DARBOUX: usize = 59;
     /// s̄ (1), as [`REFERENCE_STRAIN`].
-    pub const REFERENCE_SCALE: usize = 68;
+    pub const REFERENCE_SCALE: usize = 62;
     /// What fascia ties the node with across its path in this substep (N/m), by tension.
-    pub const TIE: usize = 69;
+    pub const TIE: usize = 63;
     /// Where on the path along which bones carry the chain fascia ties the node to (m), 3 entries.
-    pub const BED: usize = 70;
+    pub const BED: usize = 64;
     /// In which direction the node may slide there, 3 entries.
-    pub const BED_PATH: usize = 73;
+    pub const BED_PATH: usize = 67;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 76;
+    pub const ENTRIES: usize = 70;
 }
 
 /// Entries of an input row: what the host says of a group's chains once a frame.
@@ -342,18 +347,62 @@ pub mod input {
     pub const HANGS: usize = ORIGIN + 3;
     /// Activation of the chain, 0 at rest, 1 at peak stress.
     pub const ACTIVATION: usize = HANGS + 1;
-    /// Contact planes: unit normal (3 entries), offset (m), friction coefficient; normal 0 where there is none.
-    pub const PLANES: usize = ACTIVATION + 1;
-    /// Entries of a plane.
-    pub const PLANE: usize = 5;
-    /// How many planes a chain can touch.
-    pub const MAX_PLANES: usize = 4;
     /// 0 where the frame starts where the last one ended, ¼ where the bones jerk from there. Else they are elsewhere at once,
     /// and with them the chain: 1 where it keeps its shape and its motion against them, 2 where they are elsewhere against
     /// each other, so that it is laid anew.
-    pub const TELEPORT: usize = PLANES + MAX_PLANES * PLANE;
+    pub const TELEPORT: usize = ACTIVATION + 1;
     /// How many entries a row has.
     pub const ENTRIES: usize = TELEPORT + 1;
+}
+
+/// Entries of a plane row: a half-space as a chain sees it in a frame, in which its surface moves as a rigid body does.
+pub mod plane {
+    /// Unit normal at the frame's start, 3 entries.
+    pub const NORMAL_FROM: usize = 0;
+    /// Distance of the plane from the chain's origin along it (m).
+    pub const OFFSET_FROM: usize = 3;
+    /// Unit normal at the frame's end, 3 entries.
+    pub const NORMAL_TO: usize = 4;
+    /// Distance of the plane from the chain's origin along it (m).
+    pub const OFFSET_TO: usize = 7;
+    /// Coulomb's coefficient of friction (1).
+    pub const FRICTION: usize = 8;
+    /// How far the surface goes in the frame at the chain's origin (m), 3 entries.
+    pub const MOVE: usize = 9;
+    /// By how much it turns in the frame (rad), 3 entries.
+    pub const TURN: usize = 12;
+    /// How many entries a row has.
+    pub const ENTRIES: usize = 15;
+}
+
+/// Entries of a contact row: something that touches a chain, as the solve takes it up and whatever it is.
+///
+/// A group's rows are in the order of their segments, and in all lanes a row is on the same one; a lane that has nothing there
+/// has no stiffness in it. With c and s how far the chain has gone since the substep's start where the row acts, its centre
+/// line (m) and its scale, the distance is g = gap + d·c − σs. The row stores ½k·min(g, 0)² and, by friction,
+/// ½k_t|(1 − ddᵀ)c − slide|².
+pub mod contact {
+    /// The node with which the segment begins that it acts on.
+    pub const SEGMENT: usize = 0;
+    /// Where on the segment, 0 at its first node, 1 at its second.
+    pub const ALONG: usize = 1;
+    /// Unit direction d in which it presses, 3 entries.
+    pub const DIRECTION: usize = 2;
+    /// By how much the distance shrinks as the scale grows, σ (m): the radius there.
+    pub const SCALE_TERM: usize = 5;
+    /// The distance at the substep's start (m), negative inside, with the depth left to it that it may keep.
+    pub const GAP: usize = 6;
+    /// Stiffness k (N/m); 0 where nothing touches.
+    pub const STIFFNESS: usize = 7;
+    /// The dual: with what force it pressed in the last solve (N), by its whole step, also where that was shortened. Within `solve_rods`, how deep it was in the way
+    /// where the system was set up (m), 0 where it is not in its matrix.
+    pub const DUAL: usize = 8;
+    /// Friction's stiffness k_t (N/m), with which it holds Coulomb's limit.
+    pub const FRICTION: usize = 9;
+    /// How far what touches goes across d in the substep (m), 3 entries.
+    pub const SLIDE: usize = 10;
+    /// How many entries a row has.
+    pub const ENTRIES: usize = 13;
 }
 
 /// Entries of a chain row: how a group's bones moved, carried from substep to substep.
@@ -371,7 +420,7 @@ pub mod chain {
     pub const HISTORY: usize = 3 * MAX_BONES * POSE;
     /// Mean fibre stretch at the substep's start of what contracts, where fibres have a say.
     pub const MEAN_STRETCH: usize = HISTORY + 1;
-    /// What the chain stores at the substep's start, with what bones hold where they hold it now (J).
+    /// What the chain stores at the substep's start but for contacts, with what bones hold where they hold it now (J).
     pub const START_POTENTIAL: usize = HISTORY + 2;
     /// What the chain stores where the last solve ended (J), of its elasticity alone; −1 where that is not all it stores.
     pub const POTENTIAL: usize = HISTORY + 3;
@@ -413,4 +462,28 @@ pub mod scratch {
     pub const BASE: usize = 91;
     /// How many entries a row has.
     pub const ENTRIES: usize = 99;
+}
+
+/// Entries of a reaction row: what a node that bones hold or guide does to what holds it in a frame's last substep, contacts, inertia and the half
+/// segments beside it included; 0 in what is not held.
+pub mod reaction {
+    /// Force (N), 3 entries.
+    pub const FORCE: usize = 0;
+    /// Couple about the node (N·m), 3 entries.
+    pub const COUPLE: usize = 3;
+    /// How many entries a row has.
+    pub const ENTRIES: usize = 6;
+}
+
+/// Entries of the scratch row in which `solve_rods` keeps the rows of a held node before they are taken out of the system,
+/// what the nodes before have added to them included.
+pub mod held {
+    /// The right-hand side, 7 entries.
+    pub const RHS: usize = 0;
+    /// The node's block, its lower triangle by rows, 28 entries.
+    pub const BLOCK: usize = 7;
+    /// The coupling to the next node, 49 entries by rows.
+    pub const COUPLING: usize = 35;
+    /// How many entries it takes, no more than a scratch row has.
+    pub const ENTRIES: usize = 84;
 }

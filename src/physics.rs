@@ -17,7 +17,7 @@ use glam::DVec3;
 
 use crate::backend::{BackendReport, PipelineProgress};
 use crate::cpu::LaneWidth;
-use crate::flesh::{Flesh, FleshState, MuscleState, NodeState};
+use crate::flesh::{Flesh, FleshState, MuscleState, NodeState, Reaction};
 #[cfg(feature = "hecs")]
 use crate::instances::Fault;
 use crate::instances::{FleshHandle, Health, Instance, Instances};
@@ -32,7 +32,8 @@ pub struct Physics {
     pub config: StepConfig,
     /// Which CPU lanes are used; both give the same bits.
     pub lane_width: LaneWidth,
-    /// Planes that all flesh stays in front of, before those of a rigid world beside it; the first four of all count.
+    /// Half-spaces that all flesh stays out of, beside those of a rigid world; set anew before each step where they move, see
+    /// [`HalfSpace`].
     pub planes: Vec<HalfSpace>,
     /// Whether [`Physics::stage_times`] is measured.
     pub measure_stages: bool,
@@ -221,11 +222,13 @@ impl Physics {
         }
     }
 
-    /// Planes of a world beside the flesh, after [`Physics::planes`], until they are set again: rapier's half-spaces,
-    /// every step. Those without a unit normal or a finite offset are left out; friction is taken as 1000 at most.
+    /// Half-spaces of a world beside the flesh, after [`Physics::planes`], until they are set again: rapier's, every step. One
+    /// that moves faster than [`HalfSpace::is_sound`] allows is taken as put where it is; those without a unit normal or near
+    /// enough are left out; friction is taken as 1000 at most.
     pub fn set_world_planes(&mut self, planes: impl IntoIterator<Item = HalfSpace>) {
         let bounded = planes.into_iter().map(|plane| HalfSpace { friction: plane.friction.min(1.0e3), ..plane });
-        self.world_planes = bounded.filter(HalfSpace::is_sound).collect();
+        let sound = bounded.map(|plane| if plane.is_sound() { plane } else { plane.still() });
+        self.world_planes = sound.filter(HalfSpace::is_sound).collect();
     }
 
     /// Whether an instance is as it was put in, which it is once: no pose of its bones has come yet that it moves to.
@@ -379,6 +382,17 @@ impl Physics {
         let Instance { flesh, state, .. } = self.get(handle)?;
         check_node(flesh, chain, 0)?;
         Ok(state.nodes.muscle(flesh, chain, [self.last_substep, self.last_solve_step]))
+    }
+
+    /// What a node of a chain did in the newest substep to the bone that holds or guides it; on a GPU as it last arrived, see
+    /// [`Physics::state`].
+    ///
+    /// # Errors
+    /// As for [`Physics::node`].
+    pub fn reaction(&self, handle: FleshHandle, chain: usize, node: usize) -> Result<Reaction, StepError> {
+        let Instance { flesh, state, .. } = self.get(handle)?;
+        check_node(flesh, chain, node)?;
+        Ok(state.nodes.reaction(flesh, chain, node))
     }
 
     /// What an instance's cross-sections did to its skin in the last step, one for each of [`Skin::sections`]: on a GPU

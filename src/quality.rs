@@ -1,10 +1,11 @@
 //! How well the rods keep their volume and length, and how far the solve is from balance.
 
+use crate::cpu::contact_rows::{ContactRow, contact_rows};
 use crate::cpu::fascia::add_tie;
+use crate::cpu::holds::Placed;
 use crate::cpu::lanes::{LANES, Lanes, OneF64};
-use crate::cpu::node_terms::add_contact;
-use crate::cpu::rod_energies::UNKNOWNS;
-use crate::flesh::{Flesh, FleshState, NodeState, spacing};
+use crate::cpu::rod_energies::{SegmentTerms, UNKNOWNS};
+use crate::flesh::{Flesh, FleshState, GroupState, NodeState, spacing};
 use crate::layout::{node, rest};
 use crate::{HalfSpace, Pose};
 
@@ -73,7 +74,7 @@ impl Quality {
     fn add_residual(&mut self, flesh: &Flesh, state: &FleshState, chain: usize, [substep, step]: [f64; 2]) {
         let info = &flesh.chains()[chain];
         let (rest, lanes) = (&flesh.groups[info.group], OneF64(info.lane));
-        let nodes = &state.groups[info.group].nodes;
+        let GroupState { nodes, contacts, .. } = &state.groups[info.group];
         let wide = |rows: &[[f32; LANES]]| -> Vec<[f64; LANES]> { rows.iter().map(|e| e.map(f64::from)).collect() };
         let count = info.node_count();
         let mut elastic = vec![[0.0; 3]; count];
@@ -82,16 +83,26 @@ impl Quality {
             elastic[j].iter_mut().zip(terms.gradient_a).for_each(|(sum, force)| *sum += force);
             elastic[j + 1].iter_mut().zip(terms.gradient_b).for_each(|(sum, force)| *sum += force);
         }
-        for (j, elastic) in elastic.into_iter().enumerate() {
+        let mut touching = vec![[0.0; UNKNOWNS]; count + 1];
+        for (segment, row) in contact_rows(&wide(contacts)).filter(|(segment, _)| *segment < count) {
+            let row = ContactRow::load(lanes, row);
+            let ends =
+                [segment, (segment + 1).min(count - 1)].map(|j| wide(&nodes[j * node::ENTRIES..][..node::ENTRIES]));
+            let [a, b] = [&ends[0], &ends[1]].map(|end| Placed::now(lanes, end));
+            let gone = row.gone(lanes, [&ends[0], &ends[1]], [&a, &b]);
+            let (mut block, mut terms) = ([[0.0; UNKNOWNS]; UNKNOWNS], SegmentTerms::none(lanes));
+            row.add(lanes, &gone, &mut block, &mut touching[segment], &mut terms);
+            touching[segment + 1].iter_mut().zip(terms.gradient_b).for_each(|(sum, gradient)| *sum -= gradient);
+        }
+        for ((j, elastic), contact) in elastic.into_iter().enumerate().zip(touching) {
             let (row, rest_row) = (wide(&nodes[j * node::ENTRIES..][..node::ENTRIES]), wide(rest.row(j)));
             if lanes.at(&rest_row, rest::FREE_PLACE) == 0.0 || lanes.at(&rest_row, rest::SLIDES) != 0.0 {
                 continue;
             }
-            let (mut block, mut contact, mut tie) = ([[0.0; UNKNOWNS]; UNKNOWNS], [0.0; UNKNOWNS], [0.0; UNKNOWNS]);
+            let (mut block, mut tie) = ([[0.0; UNKNOWNS]; UNKNOWNS], [0.0; UNKNOWNS]);
             if rest.has_fascia {
                 add_tie(lanes, &rest_row, &row, &mut block, &mut tie);
             }
-            add_contact(lanes, 1.0 / (step * step), &rest_row, &row, &mut block, &mut contact);
             for (k, elastic) in elastic.into_iter().enumerate() {
                 let lag = lanes.at(&row, node::MOVED + k) - lanes.at(&row, node::PREDICTED_MOVE + k);
                 let inertial = lanes.at(&rest_row, rest::MASS) * lag / (step * step);

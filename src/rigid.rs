@@ -268,7 +268,7 @@ impl RigidWorld {
     /// Every enabled, solid half-space collider as a contact plane for the flesh, in the order of rapier's set (which
     /// depends only on the order of insertions and removals).
     ///
-    /// Planes on moving bodies are where their body was after the last step.
+    /// Those on moving bodies are where their body was after the last step, and move as it did.
     pub fn half_spaces(&self) -> Vec<HalfSpace> {
         let solid = self.colliders.iter().filter(|(_, collider)| collider.is_enabled() && !collider.is_sensor());
         solid
@@ -276,7 +276,10 @@ impl RigidWorld {
                 let shape = collider.shape().as_halfspace()?;
                 let pose = self.to_world(collider.position());
                 let normal = (pose.rotation * shape.normal.as_dvec3()).normalize();
-                Some(HalfSpace { normal, offset: normal.dot(pose.translation), friction: collider.friction() })
+                let still = HalfSpace::new(normal, normal.dot(pose.translation), collider.friction());
+                let Some(body) = collider.parent().and_then(|body| self.bodies.get(body)) else { return Some(still) };
+                let centre = self.origin + body.center_of_mass().as_dvec3();
+                Some(still.moving(body.linvel().as_dvec3()).turning(body.angvel().as_dvec3(), centre))
             })
             .collect()
     }
@@ -402,6 +405,24 @@ mod tests {
         assert!(planes[1].normal.distance(DVec3::NEG_X) < 1e-6 && planes[1].friction == 0.75);
         assert!(planes[1].distance(tipped.translation).abs() < 1e-9);
         assert!((planes[1].distance(FAR) - 3.0).abs() < 1e-6, "the origin is 3 m outside");
+    }
+
+    /// A lift that goes up and turns: where it is after the step, and how it moved in it.
+    #[test]
+    fn half_spaces_move_with_their_bodies() {
+        let mut world = RigidWorld { origin: FAR, ..Default::default() };
+        let at = Pose::from_translation(FAR + DVec3::X * 2.0);
+        let lift = world.spawn_bone(&at, None).unwrap();
+        let plane = ColliderBuilder::halfspace(Unit::new_unchecked(Vec3::Y));
+        world.colliders.insert_with_parent(plane, lift, &mut world.bodies);
+        let dt = f64::from(DT);
+        let next = Pose::new(at.translation + DVec3::Y * (3.0 * dt), DQuat::from_rotation_y(0.5 * dt));
+        world.set_bone_target(lift, &next).unwrap();
+        world.step(DT).unwrap();
+        let [plane] = world.half_spaces()[..] else { panic!("one half-space") };
+        assert!(plane.distance(next.translation).abs() < 1e-6);
+        assert!(plane.velocity.distance(DVec3::Y * 3.0) < 1e-4 && plane.spin.distance(DVec3::Y * 0.5) < 1e-4);
+        assert!(plane.centre.distance(next.translation) < 1e-5, "{}", plane.centre);
     }
 
     #[test]

@@ -26,17 +26,21 @@ macro_rules! stages {
             /// Host: bones, activations and teleports become chain rows.
             GatherInputs gather_inputs Host {}
             /// Bones interpolated through the frame; targets of held nodes.
-            MoveBones move_bones Chains { looks: Own, wgsl: [group carry fascia], loops: AsWritten }
+            MoveBones move_bones Chains { looks: Own, wgsl: [group carry lay fascia], loops: AsWritten }
             /// Inertial prediction and the first iterate.
-            Predict predict Chains { looks: Own, wgsl: [group holds node_terms fascia potential], loops: WrittenOut }
+            Predict predict Chains {
+                looks: Own, wgsl: [group holds node_terms contact_rows fascia potential], loops: WrittenOut
+            }
+            /// What touches the chains: contact rows for the solve.
+            SolveContacts solve_contacts Chains { looks: Own, wgsl: [group holds carry contact_rows], loops: AsWritten }
             /// One block-tridiagonal Gauss–Newton solve for every chain.
-            SolveRods solve_rods Chains { looks: Own, wgsl: [group holds node_terms fascia potential], loops: WrittenOut }
-            /// Contact terms for the next solve.
-            SolveContacts solve_contacts Chains { looks: Own, wgsl: [group holds node_terms], loops: AsWritten }
+            SolveRods solve_rods Chains {
+                looks: Own, wgsl: [group holds node_terms contact_rows fascia potential], loops: WrittenOut
+            }
             /// Velocities from the substep's motion.
             UpdateVelocities update_velocities Chains { looks: Own, wgsl: [group], loops: AsWritten }
             /// Chains that are where flesh cannot be are laid anew along their bones.
-            CheckHealth check_health Chains { looks: Own, wgsl: [group carry], loops: AsWritten }
+            CheckHealth check_health Chains { looks: Own, wgsl: [group carry lay], loops: AsWritten }
             /// How far each cross-section has gone from where its bones alone would have it.
             PoseSections pose_sections Sections { looks: Beyond, wgsl: [], loops: AsWritten }
             /// Linear blend skinning and cross-sections move the vertices.
@@ -67,7 +71,7 @@ pub const FRAME: &[Entry] = &[
     Substeps(&[
         Run(Stage::MoveBones),
         Run(Stage::Predict),
-        Iterations(&[Run(Stage::SolveRods), Run(Stage::SolveContacts)]),
+        Iterations(&[Run(Stage::SolveContacts), Run(Stage::SolveRods)]),
         Run(Stage::UpdateVelocities),
     ]),
     Run(Stage::CheckHealth),
@@ -175,8 +179,8 @@ pub struct StepConfig {
     pub substeps: u32,
     /// Solves a substep, at least 1.
     pub iterations: u32,
-    /// Solves that a chain may take beyond each solve of the schedule that was led astray or went far, 1 to
-    /// [`MOST_RETRIES`]: where bones jerk and motion is wild. A calm chain takes none of them.
+    /// Solves that a chain may take beyond each solve of the schedule that was led astray, went far or pulled at what it lifts
+    /// off from, 1 to [`MOST_RETRIES`]: where bones jerk and motion is wild. A calm chain takes none of them.
     pub retries: u32,
     /// Gravity (m/s²).
     pub gravity: DVec3,
@@ -269,11 +273,21 @@ pub struct StepParams {
     pub section_block_count: u32,
     /// Which of the substep's solves this is.
     pub iteration: u32,
-    /// Fills 64 bytes.
-    pub padding: u32,
+    /// How many half-spaces there are.
+    pub plane_count: u32,
 }
 
 impl StepParams {
+    /// Whether reactions are asked for: what is read of them is the frame's last substep's.
+    pub fn asks_for_reactions(&self) -> bool {
+        self.alpha == 1.0
+    }
+
+    /// Which share of the frame this substep is.
+    pub fn substep_share(&self) -> f32 {
+        self.h / self.frame
+    }
+
     /// The parameters of one substep of a frame of `dt` (s), split as [`StepConfig::split`] says; `last_h` is the substep
     /// before the frame (s), or 0.
     pub fn new(config: &StepConfig, dt: f64, substep: u32, last_h: f64) -> Self {
@@ -298,7 +312,7 @@ impl StepParams {
             skin_block_count: 0,
             section_block_count: 0,
             iteration: 0,
-            padding: 0,
+            plane_count: 0,
         }
     }
 }

@@ -7,7 +7,7 @@ use common::parity::{DT, Scene, compare, scenes};
 use glam::DVec3;
 use sinew::flesh::{Contraction, Flesh, Holds, RodSpec};
 use sinew::step::Stage;
-use sinew::{Backend, FleshHandle, Physics, PipelineProgress, Pose, StepError};
+use sinew::{Backend, FleshHandle, HalfSpace, Material, Physics, PipelineProgress, Pose, StepError};
 use std::sync::Arc;
 
 /// The CPU and the GPU with the "skin" scene.
@@ -383,4 +383,61 @@ fn no_step_waits_for_the_drivers_compiler() {
     let slowest = report["timing_ms"]["step"]["max"].as_f64().unwrap();
     println!("the run takes {whole:.0} ms, its slowest step {slowest:.1} ms");
     assert!(slowest < 1000.0);
+}
+
+/// Half-spaces come, go and move while steps are under way, and a reset, a teleport and a snapshot of another count come between:
+/// both backends stay together, and what a GPU has of old contacts says nothing.
+#[test]
+fn half_spaces_come_and_go_alike() {
+    let Some(gpu) = common::gpu_physics() else { return };
+    let rods: Vec<RodSpec> = (0..3)
+        .map(|index| {
+            let aside = DVec3::new(0.0, 0.0299, 0.2 * f64::from(index));
+            let mut rod = RodSpec::straight(format!("rod {index}"), aside, aside + DVec3::X, 8, 0.03);
+            rod.material = Material { youngs_modulus: 1.0e6, density: 1000.0, damping: 2.0, ..Material::default() };
+            rod
+        })
+        .collect();
+    let flesh = Arc::new(Flesh::build(&rods, &[]).unwrap());
+    let mut runs = [Physics::default(), gpu].map(|mut physics| {
+        // Aside too: what friction is remembered of makes a difference.
+        physics.config.gravity = DVec3::new(3.0, -9.81, 0.0);
+        let handle = physics.insert(flesh.clone(), &[], Pose::IDENTITY).unwrap();
+        (physics, handle, None)
+    });
+    let floor = |friction| HalfSpace::ground(0.0, friction);
+    let slope = HalfSpace::new(DVec3::new(0.6, 0.8, 0.0), -0.1, 0.3).moving(DVec3::X * 0.2);
+    for step in 0..60 {
+        let planes = match step / 10 {
+            0 => vec![],
+            1 | 5 => vec![floor(0.5)],
+            2 => vec![floor(0.5), slope, HalfSpace::new(DVec3::Z, -0.3, 0.2)],
+            _ => vec![floor(0.0)],
+        };
+        for (physics, handle, saved) in &mut runs {
+            physics.planes = planes.clone();
+            match step {
+                15 => *saved = Some(physics.save_flesh(*handle).unwrap()),
+                25 | 48 => physics.reset(*handle).unwrap(),
+                35 => {
+                    physics.finish().unwrap();
+                    physics.restore_flesh(*handle, saved.as_ref().unwrap()).unwrap();
+                }
+                _ => (),
+            }
+            physics.step_flesh(1.0 / 60.0).unwrap();
+            if [14, 29, 34, 44, 59].contains(&step) {
+                physics.finish().unwrap();
+            }
+        }
+        if ![29, 44, 59].contains(&step) {
+            continue;
+        }
+        let places = runs.each_ref().map(|(physics, handle, _)| {
+            (0..27).map(|node| physics.node(*handle, node / 9, node % 9).unwrap().place).collect::<Vec<_>>()
+        });
+        let off = places[0].iter().zip(&places[1]).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+        println!("half-spaces come and go: {off:.1e} m apart after step {}", step + 1);
+        assert!(off < 1.0e-4, "{off} m");
+    }
 }

@@ -49,7 +49,7 @@ fn hash(width: LaneWidth, integrator: Integrator) -> u64 {
     let flesh = Arc::new(Flesh::build(&rods(), &bones).unwrap());
     let mut physics = Physics::with_config(StepConfig { integrator, iterations: 2, ..Default::default() });
     physics.lane_width = width;
-    physics.planes = vec![HalfSpace { normal: DVec3::Y, offset: -0.1, friction: 0.5 }];
+    physics.planes = vec![HalfSpace::new(DVec3::Y, -0.1, 0.5)];
     let handle = physics.insert(flesh, &bones, Pose::IDENTITY).unwrap();
     for frame in 0..120 {
         // Sums and products only: a sine differs between platforms.
@@ -126,7 +126,7 @@ fn muscles_hash(width: LaneWidth) -> u64 {
     let (flesh, skin, bones) = muscles();
     let mut physics = Physics::default();
     physics.lane_width = width;
-    physics.planes = vec![HalfSpace { normal: DVec3::Y, offset: -0.035, friction: 0.5 }];
+    physics.planes = vec![HalfSpace::new(DVec3::Y, -0.035, 0.5)];
     let handle = physics.insert_with_skin(flesh.clone(), skin, &bones, Pose::IDENTITY).unwrap();
     let mut hash = 0;
     for frame in 0..90 {
@@ -165,7 +165,7 @@ fn muscles_and_skin_have_the_same_bits_in_one_lane_and_in_eight() {
 /// them: put the new ones here once the other tests pass.
 #[test]
 fn state_hashes_are_the_pinned_ones() {
-    const PINNED: [u64; 2] = [0x324f384190221925, 0x786ee08a637f767e];
+    const PINNED: [u64; 2] = [0xc30ce65e6cbc9052, 0xd9aadcbae3bf0bb6];
     let found = [hash(LaneWidth::Eight, Integrator::ImplicitEuler), muscles_hash(LaneWidth::Eight)];
     assert_eq!(found, PINNED, "the new hashes are {found:#018x?}; they go to PINNED in {}", file!());
 }

@@ -51,7 +51,7 @@ impl Trial {
         let mut node_base = 0;
         for index in 0..group_count {
             let node_count = 2 + index % 8;
-            groups.push(Group { node_base, rest_base: 0, node_count });
+            groups.push(Group { node_base, rest_base: 0, node_count, ..Group::default() });
             node_base += node_count;
         }
         let words = node_base * ENTRIES * LANES;
@@ -223,7 +223,9 @@ fn a_recorded_frame_has_the_bits_of_its_twin() {
 fn a_dispatch_of_more_than_one_row_reaches_every_chain() {
     let Some(gpu) = common::gpu() else { return };
     let group_count = MAX_WORKGROUPS * WORKGROUP_SIZE / LANES + 9;
-    let groups = (0..group_count).map(|node_base| Group { node_base, rest_base: 0, node_count: 1 }).collect();
+    let groups = (0..group_count)
+        .map(|node_base| Group { node_base, rest_base: 0, node_count: 1, ..Group::default() })
+        .collect();
     let nodes = (0..group_count * ENTRIES * LANES).map(|i| (i % 13) as f32).collect();
     let mut twin = Trial { groups, nodes };
     let params = &twin.params()[..1];
@@ -257,7 +259,7 @@ fn arrays_grow_keep_their_rows_and_refuse_what_no_binding_holds() {
     let Some(gpu) = common::gpu() else { return };
     let mut buffers = Buffers::new(&gpu, ARRAYS).unwrap();
     assert_eq!(buffers.capacity(GROUPS), 1);
-    let group = |n| Group { node_base: n, rest_base: 8, node_count: n + 1 };
+    let group = |n| Group { node_base: n, rest_base: 8, node_count: n + 1, ..Group::default() };
     let groups: Vec<_> = (0..10).map(group).collect();
     let mut encoder = encoder(&gpu);
     buffers.upload(&gpu, &mut encoder, GROUPS, 0, &groups[..4]).unwrap();
@@ -266,7 +268,7 @@ fn arrays_grow_keep_their_rows_and_refuse_what_no_binding_holds() {
     assert_eq!((buffers.capacity(GROUPS), buffers.generation()), (6, 2));
     buffers.upload(&gpu, &mut encoder, GROUPS, 5, &groups[5..]).unwrap();
     gpu.queue().submit([encoder.finish()]);
-    let bytes = read_now(&gpu, &[(buffers.array(GROUPS), 0, 120)]).unwrap();
+    let bytes = read_now(&gpu, &[(buffers.array(GROUPS), 0, 10 * size_of::<Group>() as u64)]).unwrap();
     assert_eq!(bytemuck::pod_collect_to_vec::<u8, Group>(&bytes), groups);
 
     let (held, generation) = (buffers.total_bytes(), buffers.generation());

@@ -53,26 +53,31 @@ const SOLVES: &[Mutant] = &[
     (
         Stage::SolveRods,
         "carried into a plane",
-        "if solves == params.retries || ⟨larger⟩(short, far) < 0.5 {",
+        "if solves == params.retries || larger(⟨larger⟩(short, far), pulled) < 0.5 {",
         "smaller",
     ),
 ];
 
 const CONTACTS_AND_VELOCITIES: &[Mutant] = &[
-    (
-        Stage::SolveContacts,
-        "rods on a slope",
-        "let distance = dot(plane_normal, place) - plane_offset ⟨-⟩ radius;",
-        "+",
-    ),
-    (Stage::SolveContacts, "carried into a plane", "set_node(row, NODE_FRICTION_LIMIT, friction ⟨*⟩ pressed);", "+"),
+    (Stage::SolveContacts, "rods on a slope", "return dot(plane.normal, point) ⟨-⟩ plane.offset;", "+"),
+    (Stage::SolveContacts, "carried into a plane", "let limit = there.friction ⟨*⟩ where_less(0.0, dual,", "+"),
     (
         Stage::SolveContacts,
         "carried into a plane",
-        "let allowed = ⟨smaller⟩(carried, 0.0) * rest_at(rest_row, REST_CARRIED);",
+        "let allowed = ⟨smaller⟩(distance_from(there.later, carried_place)",
         "larger",
     ),
-    (Stage::SolveContacts, "rods on a slope", "if plane_gap ⟨<⟩ gap {", ">"),
+    (Stage::SolveContacts, "rods on a slope", "surface.goes ⟨+⟩ cross(surface.turns, point);", "-"),
+    (Stage::SolveContacts, "rods on a slope", "let kept = smaller(was ⟨+⟩ recovery, 0.0);", "-"),
+    (Stage::SolveContacts, "rods on a slope", "contact_row_of(chain, index * params.plane_count ⟨+⟩ slot);", "*"),
+    (
+        Stage::SolveRods,
+        "stiffer than resolved",
+        "left[i] = left[i] - own * (*delta)[k] ⟨-⟩ coupling * (*next)[k];",
+        "+",
+    ),
+    (Stage::SolveRods, "rods on a slope", "let left = was_in_the_way ⟨-⟩ (dot(row.direction,", "+"),
+    (Stage::SolveRods, "rods on a slope", "both[3][i] = -(stiffness ⟨*⟩ sigma * d[i]);", "+"),
     (
         Stage::UpdateVelocities,
         "cantilevers",

@@ -13,7 +13,7 @@ use sinew::cpu::rod_energies::{UNKNOWNS, residuals, segment_terms};
 use sinew::cpu::solve_rods::solve_rods;
 use sinew::cpu::strains::{Reference, Section, measure};
 use sinew::flesh::{BuildError, Flesh, FleshState, Holds, RodSpec};
-use sinew::layout::{chain, input, node, rest, scratch};
+use sinew::layout::{chain, input, node, reaction, rest};
 use sinew::step::{StepConfig, StepParams};
 use sinew::{Material, Pose};
 
@@ -56,6 +56,7 @@ pub struct Figure14 {
     nodes: Vec<Entry<f32>>,
     inputs: Vec<Entry<f32>>,
     chains: Vec<Entry<f32>>,
+    reactions: Vec<Entry<f32>>,
     scratch: Vec<Entry<f32>>,
     paper: Viper2019<f32>,
     params: StepParams,
@@ -85,7 +86,8 @@ impl Figure14 {
             start,
             inputs: vec![[0.0; LANES]; input::ENTRIES],
             chains,
-            scratch: vec![[0.0; LANES]; rest.node_count * scratch::ENTRIES],
+            reactions: vec![[0.0; LANES]; rest.reaction_count() * reaction::ENTRIES],
+            scratch: vec![[0.0; LANES]; rest.scratch_len()],
             paper: Viper2019::new(rest.node_count),
             // Each is one step, however far that leads.
             params: StepParams { retries: 0, ..StepParams::new(&config, STEP, 0, 0.0) },
@@ -130,7 +132,10 @@ impl Figure14 {
             rest: &self.rest,
             nodes: &mut self.nodes,
             inputs: &self.inputs,
+            planes: &[],
             chains: &mut self.chains,
+            contacts: &mut [],
+            reactions: &mut self.reactions,
             scratch: &mut self.scratch,
         };
         for _ in 0..iterations {

@@ -8,6 +8,7 @@
 @group(0) @binding(4) var<storage, read> input_rows: array<f32>;
 @group(0) @binding(5) var<storage, read_write> chain_rows: array<f32>;
 @group(0) @binding(6) var<storage, read_write> scratch_rows: array<f32>;
+@group(0) @binding(7) var<storage, read_write> contact_rows: array<f32>;
 
 // Where a chain's rows begin: its first word in each array.
 struct Chain {
@@ -17,13 +18,17 @@ struct Chain {
     input: u32,
     chain: u32,
     scratch: u32,
+    planes: u32,
+    contacts: u32,
+    contact_count: u32,
+    reactions: u32,
 }
 
 // The thread's chain; one of no nodes where there is none.
 fn chain_of(thread: u32) -> Chain {
     let index = group_of(thread);
     if index >= params.group_count {
-        return Chain(0u, 0u, 0u, 0u, 0u, 0u);
+        return Chain();
     }
     let group = groups[index];
     let lane = lane_of(thread);
@@ -33,11 +38,15 @@ fn chain_of(thread: u32) -> Chain {
         word(group.node_base, NODE_ENTRIES, 0u, lane),
         word(index, INPUT_ENTRIES, 0u, lane),
         word(index, CHAIN_ENTRIES, 0u, lane),
-        word(group.node_base, SCRATCH_ENTRIES, 0u, lane),
+        word(group.scratch_base, SCRATCH_ENTRIES, 0u, lane),
+        word(index * params.plane_count, PLANE_ENTRIES, 0u, lane),
+        word(group.contact_base, CONTACT_ENTRIES, 0u, lane),
+        group.contact_count,
+        word(group.reaction_base, REACTION_ENTRIES, 0u, lane),
     );
 }
 
-// First words of a node's rows.
+// First words of a node's rows and of a contact's.
 fn rest_row_of(chain: Chain, index: u32) -> u32 {
     return chain.rest + index * (REST_ENTRIES * LANES);
 }
@@ -48,6 +57,10 @@ fn node_row_of(chain: Chain, index: u32) -> u32 {
 
 fn scratch_row_of(chain: Chain, index: u32) -> u32 {
     return chain.scratch + index * (SCRATCH_ENTRIES * LANES);
+}
+
+fn contact_row_of(chain: Chain, slot: u32) -> u32 {
+    return chain.contacts + slot * (CONTACT_ENTRIES * LANES);
 }
 
 fn rest_at(row: u32, entry: u32) -> f32 {
@@ -128,6 +141,34 @@ fn set_chain4(row: u32, entry: u32, value: vec4<f32>) {
     set_chain(row, entry + 3u, value.w);
 }
 
+fn contact_at(row: u32, entry: u32) -> f32 {
+    return contact_rows[row + entry * LANES];
+}
+
+fn contact3(row: u32, entry: u32) -> vec3<f32> {
+    return vec3<f32>(contact_at(row, entry), contact_at(row, entry + 1u), contact_at(row, entry + 2u));
+}
+
+fn set_contact(row: u32, entry: u32, value: f32) {
+    contact_rows[row + entry * LANES] = value;
+}
+
+fn set_contact3(row: u32, entry: u32, value: vec3<f32>) {
+    set_contact(row, entry, value.x);
+    set_contact(row, entry + 1u, value.y);
+    set_contact(row, entry + 2u, value.z);
+}
+
+// Forgets what touched the chain.
+fn forget_contacts(chain: Chain) {
+    for (var slot = 0u; slot < chain.contact_count; slot++) {
+        let row = contact_row_of(chain, slot);
+        set_contact(row, CONTACT_STIFFNESS, 0.0);
+        set_contact(row, CONTACT_FRICTION, 0.0);
+        set_contact(row, CONTACT_DUAL, 0.0);
+    }
+}
+
 fn load_section(row: u32) -> Section {
     return Section(node3(row, NODE_PLACE), node_at(row, NODE_SCALE), node4(row, NODE_FRAME));
 }
@@ -183,11 +224,6 @@ fn reference_of(chain: Chain, segment: u32, tied: bool, inv_step2: f32) -> Refer
     }
     let strain = rest3(rest_row, REST_STRAIN);
     return Reference(strain, rest3(rest_row, REST_DARBOUX), rest_at(rest_row, REST_SCALE), 1.0, counted);
-}
-
-// Whether the chain has a contact plane: its first plane's normal is not zero.
-fn has_planes(chain: Chain) -> bool {
-    return any(input3(chain.input, INPUT_PLANES) != vec3<f32>());
 }
 
 // Whether the chain's fibres have a say: activated, or by a stiffness, passive tension, or tension expected in series.

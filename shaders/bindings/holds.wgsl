@@ -107,10 +107,11 @@ fn guide_axis(row: u32) -> vec3<f32> {
     return axes_of(node4(row, NODE_TARGET_FRAME))[2];
 }
 
-// Takes the place across its guide out of the system of a node that slides: P·block·P + (1 − P), with P = wwᵀ on the
+// Takes the place across its guide out of the system of a node that slides: P·block·P + σ(1 − P), with P = wwᵀ on the
 // place.
 fn guide(row: u32, block: ptr<function, Mat7>, rhs: ptr<function, Vec7>, coupling: ptr<function, Mat7>) {
     var w = guide_axis(row);
+    let stiff = (*block)[0][0] + (*block)[1][1] + (*block)[2][2];
     let pull = along_guide(vec3<f32>((*rhs)[0], (*rhs)[1], (*rhs)[2]), w);
     (*rhs)[0] = pull.x;
     (*rhs)[1] = pull.y;
@@ -127,9 +128,9 @@ fn guide(row: u32, block: ptr<function, Mat7>, rhs: ptr<function, Vec7>, couplin
     for (var i = 0u; i < 3u; i++) {
         var entries = along_guide(vec3<f32>(column_x[i], column_y[i], column_z[i]), w);
         for (var k = 0u; k <= i; k++) {
-            (*block)[i][k] = entries[k] - w[i] * w[k];
+            (*block)[i][k] = entries[k] - stiff * w[i] * w[k];
         }
-        (*block)[i][i] = (*block)[i][i] + 1.0;
+        (*block)[i][i] = (*block)[i][i] + stiff;
     }
     for (var k = 0u; k < UNKNOWNS; k++) {
         let entries = along_guide(vec3<f32>((*coupling)[0][k], (*coupling)[1][k], (*coupling)[2][k]), w);

@@ -1,5 +1,5 @@
-// What acts on a node besides its segments: inertia (73), surface bending (15) and contact, each as a potential and as
-// its part of the node's system; the twin of src/cpu/node_terms.rs.
+// What acts on a node besides its segments and what touches it: inertia (73) and surface bending (15), each as a potential
+// and as its part of the node's system; the twin of src/cpu/node_terms.rs.
 
 // Inertia (73) of a node, over h̃².
 //
@@ -132,57 +132,4 @@ fn surface_bend(chain: Chain, j: u32, scales: vec3<f32>) -> SurfaceBend {
 fn surface_potential(chain: Chain, j: u32, scales: vec3<f32>) -> f32 {
     let bend = surface_bend(chain, j, scales);
     return 0.5 * bend.c * bend.residual * bend.residual;
-}
-
-// The contact that solve_contacts handed over: ½k·min(n·c − offset − s·r, 0)² and friction ½k_t|moved_t|².
-fn add_contact(inv_step2: f32, rest_row: u32, row: u32, block: ptr<function, Mat7>, rhs: ptr<function, Vec7>) {
-    var normal = node3(row, NODE_CONTACT_NORMAL);
-    let radius = rest_at(rest_row, REST_RADIUS);
-    let gap = contact_gap(rest_row, row, placed_now(row));
-    let sticking = node_at(row, NODE_CONTACT_STIFFNESS);
-    let stiffness = where_less(gap, 0.0, sticking, 0.0);
-    var slid = across(node3(row, NODE_MOVED), normal);
-    let friction = friction_stiffness(inv_step2, rest_row, row, normal);
-    let push = stiffness * gap;
-    for (var i = 0u; i < 3u; i++) {
-        (*rhs)[i] = (*rhs)[i] - push * normal[i] - friction * slid[i];
-        for (var k = 0u; k <= i; k++) {
-            (*block)[i][k] = (*block)[i][k] + (stiffness - friction) * normal[i] * normal[k];
-        }
-        (*block)[i][i] = (*block)[i][i] + friction;
-        (*block)[3][i] = (*block)[3][i] - stiffness * radius * normal[i];
-    }
-    (*rhs)[3] = (*rhs)[3] + push * radius;
-    (*block)[3][3] = (*block)[3][3] + stiffness * radius * radius;
-}
-
-// The contact's potential (J), friction's included.
-fn contact_potential(inv_step2: f32, rest_row: u32, row: u32, at: Placed) -> f32 {
-    let normal = node3(row, NODE_CONTACT_NORMAL);
-    let depth = smaller(contact_gap(rest_row, row, at), 0.0);
-    let slid = across(at.moved, normal);
-    let friction = friction_stiffness(inv_step2, rest_row, row, normal);
-    let stiffness = node_at(row, NODE_CONTACT_STIFFNESS);
-    return 0.5 * (stiffness * depth * depth + friction * dot(slid, slid));
-}
-
-// Friction's stiffness k_t (N/m) in this substep: k_t = μλ/max(y, |last move_t|), at most k, which is sticking.
-fn friction_stiffness(inv_step2: f32, rest_row: u32, row: u32, normal: vec3<f32>) -> f32 {
-    let predicted = across(node3(row, NODE_PREDICTED_MOVE), normal);
-    let last = across(node3(row, NODE_OLDER_MOVE), normal);
-    let limit = node_at(row, NODE_FRICTION_LIMIT);
-    let inertia = larger(rest_at(rest_row, REST_MASS) * inv_step2, 1.0e-30);
-    let alone = sqrt(dot(predicted, predicted)) - limit / inertia;
-    let slide = larger(alone, sqrt(dot(last, last)));
-    return smaller(limit / larger(slide, 1.0e-12), node_at(row, NODE_CONTACT_STIFFNESS));
-}
-
-// Distance of a node's sphere from the plane that solve_contacts handed over, negative inside; its twin is in
-// src/cpu/solve_contacts.rs.
-fn contact_gap(rest_row: u32, row: u32, at: Placed) -> f32 {
-    let normal = node3(row, NODE_CONTACT_NORMAL);
-    let radius = rest_at(rest_row, REST_RADIUS);
-    let prev_scale = node_at(row, NODE_PREV_SCALE);
-    let start = dot(normal, node3(row, NODE_PREV_PLACE)) - node_at(row, NODE_CONTACT_OFFSET) - radius * prev_scale;
-    return start + (dot(normal, at.moved) - radius * (at.scale - prev_scale));
 }

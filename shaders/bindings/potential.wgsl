@@ -23,9 +23,8 @@ fn level(standing: Standing) -> f32 {
     return whole(standing.stored) + standing.past;
 }
 
-// Ψ (J) at the substep's start, with what bones hold where they hold it now.
+// Ψ (J) at the substep's start but for contacts, with what bones hold where they hold it now.
 fn stored_at_start(chain: Chain, inv_step2: f32, contracting: bool, excitation: Excitation) -> f32 {
-    let touching = has_planes(chain);
     var stored = Stored();
     var before = placed_start(chain, 0u);
     var here = before;
@@ -34,7 +33,7 @@ fn stored_at_start(chain: Chain, inv_step2: f32, contracting: bool, excitation: 
         if index + 1u < chain.node_count {
             next = placed_start(chain, index + 1u);
         }
-        let by_node = stored_by_node(chain, inv_step2, touching, index, before, here, next);
+        let by_node = stored_by_node(chain, index, before, here, next);
         stored.strain = stored.strain + by_node;
         if index + 1u < chain.node_count {
             stored = together(stored, stored_by_segment(chain, inv_step2, index, here, next, contracting, excitation));
@@ -47,7 +46,6 @@ fn stored_at_start(chain: Chain, inv_step2: f32, contracting: bool, excitation: 
 
 // How the chain stands now.
 fn standing(chain: Chain, inv_step2: f32, contracting: bool, excitation: Excitation) -> Standing {
-    let touching = has_planes(chain);
     var sum = Standing();
     var before = placed_now(node_row_of(chain, 0u));
     var here = before;
@@ -61,7 +59,7 @@ fn standing(chain: Chain, inv_step2: f32, contracting: bool, excitation: Excitat
         sum.past = sum.past + inertia.x;
         sum.gained = sum.gained + inertia.y;
         sum.motion = sum.motion + inertia.z;
-        let by_node = stored_by_node(chain, inv_step2, touching, index, before, here, next);
+        let by_node = stored_by_node(chain, index, before, here, next);
         sum.stored.strain = sum.stored.strain + by_node;
         if index + 1u < chain.node_count {
             sum.stored = together(sum.stored, stored_by_segment(chain, inv_step2, index, here, next, contracting, excitation));
@@ -69,25 +67,15 @@ fn standing(chain: Chain, inv_step2: f32, contracting: bool, excitation: Excitat
         before = here;
         here = next;
     }
+    sum.stored.strain = sum.stored.strain + stored_by_contacts(chain, false);
     return sum;
 }
 
-// What a contact, surface bending (15) and fascia store at a node (J), given where it and its neighbours are.
-fn stored_by_node(
-    chain: Chain,
-    inv_step2: f32,
-    touching: bool,
-    index: u32,
-    before: Placed,
-    here: Placed,
-    next: Placed,
-) -> f32 {
+// What surface bending (15) and fascia store at a node (J), given where it and its neighbours are.
+fn stored_by_node(chain: Chain, index: u32, before: Placed, here: Placed, next: Placed) -> f32 {
     var stored = 0.0;
-    if touching {
-        stored = contact_potential(inv_step2, rest_row_of(chain, index), node_row_of(chain, index), here);
-    }
     if index > 0u && index + 1u < chain.node_count {
-        stored = stored + surface_potential(chain, index, vec3<f32>(before.scale, here.scale, next.scale));
+        stored = surface_potential(chain, index, vec3<f32>(before.scale, here.scale, next.scale));
     }
     if is_tied(chain) {
         stored = stored + tie_potential(rest_row_of(chain, index), node_row_of(chain, index), here.moved);
@@ -131,18 +119,11 @@ fn rounding(chain: Chain, inv_step2: f32, standing: Standing) -> f32 {
 
 // As REST_STRAIN_ROUNDING, of contacts and fascia.
 fn node_rounding(chain: Chain) -> f32 {
-    var stiffness = 0.0;
-    let touching = has_planes(chain);
-    let tied = is_tied(chain);
-    if touching || tied {
+    var stiffness = stiffness_of_contacts(chain);
+    if is_tied(chain) {
         for (var index = 0u; index < chain.node_count; index++) {
-            let row = node_row_of(chain, index);
-            if touching {
-                stiffness = stiffness + node_at(row, NODE_CONTACT_STIFFNESS);
-            }
-            if tied {
-                stiffness = stiffness + (rest_at(rest_row_of(chain, index), REST_FASCIA) + node_at(row, NODE_TIE));
-            }
+            let tie = node_at(node_row_of(chain, index), NODE_TIE);
+            stiffness = stiffness + (rest_at(rest_row_of(chain, index), REST_FASCIA) + tie);
         }
     }
     let whole = rest_at(rest_row_of(chain, 0u), REST_LENGTH);

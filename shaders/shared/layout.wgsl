@@ -79,7 +79,8 @@ const REST_UNFOLDS: u32 = 90u;
 const REST_SLIDES_IN_BED: u32 = 91u;
 const REST_STRAIN_TIME2: u32 = 92u;
 const REST_LEAST_COUNTED: u32 = 93u;
-const REST_ENTRIES: u32 = 94u;
+const REST_REACTION: u32 = 94u;
+const REST_ENTRIES: u32 = 95u;
 
 // Entries of a node row, one a node, of the state.
 const NODE_PLACE: u32 = 0u;
@@ -103,18 +104,14 @@ const NODE_OLDER_SCALE_RATE: u32 = 44u;
 const NODE_OLDER_SPIN: u32 = 45u;
 const NODE_TARGET_PLACE: u32 = 48u;
 const NODE_TARGET_FRAME: u32 = 51u;
-const NODE_CONTACT_NORMAL: u32 = 55u;
-const NODE_CONTACT_OFFSET: u32 = 58u;
-const NODE_CONTACT_STIFFNESS: u32 = 59u;
-const NODE_FRICTION_LIMIT: u32 = 60u;
-const NODE_PREV_FIBRE_STRETCH: u32 = 61u;
-const NODE_REFERENCE_STRAIN: u32 = 62u;
-const NODE_REFERENCE_DARBOUX: u32 = 65u;
-const NODE_REFERENCE_SCALE: u32 = 68u;
-const NODE_TIE: u32 = 69u;
-const NODE_BED: u32 = 70u;
-const NODE_BED_PATH: u32 = 73u;
-const NODE_ENTRIES: u32 = 76u;
+const NODE_PREV_FIBRE_STRETCH: u32 = 55u;
+const NODE_REFERENCE_STRAIN: u32 = 56u;
+const NODE_REFERENCE_DARBOUX: u32 = 59u;
+const NODE_REFERENCE_SCALE: u32 = 62u;
+const NODE_TIE: u32 = 63u;
+const NODE_BED: u32 = 64u;
+const NODE_BED_PATH: u32 = 67u;
+const NODE_ENTRIES: u32 = 70u;
 
 // Entries of an input row, one a group: what the host says once a frame.
 const INPUT_BONE_FROM: u32 = 0u;
@@ -122,11 +119,30 @@ const INPUT_BONE_TO: u32 = 28u;
 const INPUT_ORIGIN: u32 = 56u;
 const INPUT_HANGS: u32 = 59u;
 const INPUT_ACTIVATION: u32 = 60u;
-const INPUT_PLANES: u32 = 61u;
-const INPUT_PLANE: u32 = 5u;
-const INPUT_MAX_PLANES: u32 = 4u;
-const INPUT_TELEPORT: u32 = 81u;
-const INPUT_ENTRIES: u32 = 82u;
+const INPUT_TELEPORT: u32 = 61u;
+const INPUT_ENTRIES: u32 = 62u;
+
+// Entries of a plane row, one a half-space and group: where it is in the frame.
+const PLANE_NORMAL_FROM: u32 = 0u;
+const PLANE_OFFSET_FROM: u32 = 3u;
+const PLANE_NORMAL_TO: u32 = 4u;
+const PLANE_OFFSET_TO: u32 = 7u;
+const PLANE_FRICTION: u32 = 8u;
+const PLANE_MOVE: u32 = 9u;
+const PLANE_TURN: u32 = 12u;
+const PLANE_ENTRIES: u32 = 15u;
+
+// Entries of a contact row: something that touches a chain.
+const CONTACT_SEGMENT: u32 = 0u;
+const CONTACT_ALONG: u32 = 1u;
+const CONTACT_DIRECTION: u32 = 2u;
+const CONTACT_SCALE_TERM: u32 = 5u;
+const CONTACT_GAP: u32 = 6u;
+const CONTACT_STIFFNESS: u32 = 7u;
+const CONTACT_DUAL: u32 = 8u;
+const CONTACT_FRICTION: u32 = 9u;
+const CONTACT_SLIDE: u32 = 10u;
+const CONTACT_ENTRIES: u32 = 13u;
 
 // Entries of a chain row, one a group, of the state: how its bones moved, and how its solves went.
 const CHAIN_BONE_OLDER: u32 = 0u;
@@ -144,6 +160,17 @@ const CHAIN_ACTIVATION: u32 = 92u;
 const CHAIN_ORIGIN: u32 = 93u;
 const CHAIN_ENTRIES: u32 = 96u;
 
+// Entries of a reaction row: what a held node does to what holds it.
+const REACTION_FORCE: u32 = 0u;
+const REACTION_COUPLE: u32 = 3u;
+const REACTION_ENTRIES: u32 = 6u;
+
+// Entries of the scratch row of a held node: its rows before they are taken out of the system.
+const HELD_RHS: u32 = 0u;
+const HELD_BLOCK: u32 = 7u;
+const HELD_COUPLING: u32 = 35u;
+const HELD_ENTRIES: u32 = 84u;
+
 // Entries of a node's scratch row: the block factor, and steps.
 const SCRATCH_LOWER: u32 = 0u;
 const SCRATCH_INV_PIVOT: u32 = 21u;
@@ -158,6 +185,10 @@ struct Group {
     node_base: u32,
     rest_base: u32,
     node_count: u32,
+    contact_base: u32,
+    contact_count: u32,
+    reaction_base: u32,
+    scratch_base: u32,
 }
 
 // What every stage of a substep knows.
@@ -175,7 +206,7 @@ struct StepParams {
     skin_block_count: u32,
     section_block_count: u32,
     iteration: u32,
-    padding: u32,
+    plane_count: u32,
 }
 
 // Word index of one entry of one lane in an array whose rows have `entries` entries.

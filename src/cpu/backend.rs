@@ -16,7 +16,6 @@ use crate::StepError;
 use crate::backend::{BackendReport, FleshBackend, Frame};
 use crate::flesh::GroupState;
 use crate::instances::{Instance, Instances};
-use crate::layout::scratch;
 use crate::step::{Domain, Scheduled, Stage, StepParams, runs};
 use crate::timing::{StageClock, StageTimes, stage_scope};
 
@@ -128,11 +127,9 @@ impl Runner<'_> {
     }
 
     fn run_chains(&self, run: &[Scheduled], rest: &GroupRest<f32>, state: &mut GroupState, scratch: &mut Scratch) {
-        if scratch.len() < rest.node_count * scratch::ENTRIES {
-            scratch.resize(rest.node_count * scratch::ENTRIES, [0.0; LANES]);
-        }
-        let mut group =
-            Group { rest, nodes: &mut state.nodes, inputs: &state.inputs, chains: &mut state.chains, scratch };
+        scratch.resize(rest.scratch_len().max(scratch.len()), [0.0; LANES]);
+        let GroupState { nodes, inputs, planes, chains, contacts, reactions } = state;
+        let mut group = Group { rest, nodes, inputs, planes, chains, contacts, reactions, scratch };
         match self.frame.lane_width {
             width @ (LaneWidth::Eight | LaneWidth::EightBaseline) => {
                 with_instructions!(width.level(), simd => self.run_vectors(simd, run, &mut group))

@@ -13,9 +13,10 @@
 //! Nearly every chain is within narrower bounds that say so without its carried path (`suspects`); only of others is
 //! that path asked for.
 
-use super::carry::{carried, lay};
+use super::carry::carried;
 use super::group::Group;
 use super::lanes::{Lane, Lanes, apart};
+use super::lay::lay;
 use super::math::{Quaternion, V3};
 use crate::layout::{chain, input, node, rest};
 use crate::step::StepParams;

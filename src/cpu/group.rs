@@ -1,7 +1,7 @@
 //! A group of chains as the stages see it; its twin is `shaders/bindings/group.wgsl`.
 
 use super::lanes::{Entry, Lane, Lanes};
-use crate::layout::{MAX_BONES, POSE, chain, input, node, rest, scratch};
+use crate::layout::{MAX_BONES, POSE, chain, contact, held, input, node, rest, scratch};
 use crate::step::StepParams;
 
 /// What eight chains are made of: rest rows and what can be known from them beforehand.
@@ -23,6 +23,8 @@ pub struct GroupRest<T> {
     pub slides: Vec<bool>,
     /// For each node, whether what holds it turns with the path in any lane.
     pub turns: Vec<bool>,
+    /// For each node, which reaction row is its: where bones hold its place or frame, or guide it, in any lane.
+    pub reactions: Vec<Option<usize>>,
     /// Whether any lane resists surface bending, (15).
     pub has_surface_bending: bool,
     /// Whether any lane's fibres act without activation: by a stiffness, passive tension, or tension expected in series.
@@ -41,6 +43,16 @@ impl<T> GroupRest<T> {
     pub fn row(&self, node: usize) -> &[Entry<T>] {
         &self.rows[node * rest::ENTRIES..][..rest::ENTRIES]
     }
+
+    /// How many reaction rows there are.
+    pub fn reaction_count(&self) -> usize {
+        self.reactions.iter().flatten().count()
+    }
+
+    /// How many entries of room a solve has.
+    pub fn scratch_len(&self) -> usize {
+        (self.node_count + self.reaction_count()) * scratch::ENTRIES
+    }
 }
 
 impl GroupRest<f32> {
@@ -53,6 +65,7 @@ impl GroupRest<f32> {
             carried: self.carried.clone(),
             slides: self.slides.clone(),
             turns: self.turns.clone(),
+            reactions: self.reactions.clone(),
             bone_count: self.bone_count,
             has_free_chain: self.has_free_chain,
             has_surface_bending: self.has_surface_bending,
@@ -72,9 +85,16 @@ pub struct Group<'a, T> {
     pub nodes: &'a mut [Entry<T>],
     /// `[entry][lane]`, see [`crate::layout::input`].
     pub inputs: &'a [Entry<T>],
+    /// `[plane][entry][lane]`, see [`crate::layout::plane`].
+    pub planes: &'a [Entry<T>],
     /// `[entry][lane]`, see [`crate::layout::chain`].
     pub chains: &'a mut [Entry<T>],
-    /// Room for the block factor, see [`crate::layout::scratch`].
+    /// `[slot][entry][lane]`, see [`crate::layout::contact`].
+    pub contacts: &'a mut [Entry<T>],
+    /// `[reaction][entry][lane]`, see [`crate::layout::reaction`].
+    pub reactions: &'a mut [Entry<T>],
+    /// [`GroupRest::scratch_len`] rows: room for each node's block factor, see [`crate::layout::scratch`], then for the rows
+    /// of each node of which there is a reaction, see [`crate::layout::held`].
     pub scratch: &'a mut [Entry<T>],
 }
 
@@ -91,17 +111,17 @@ impl<T> Group<'_, T> {
         &mut self.nodes[node * node::ENTRIES..][..node::ENTRIES]
     }
 
+    /// The scratch row of a node of which there is a reaction.
+    #[inline(always)]
+    pub fn held_row(&mut self, reaction: usize) -> &mut [Entry<T>] {
+        &mut self.scratch[(self.rest.node_count + reaction) * scratch::ENTRIES..][..held::ENTRIES]
+    }
+
     /// The scratch row of a node.
     #[inline(always)]
     pub fn scratch_row(&mut self, node: usize) -> &mut [Entry<T>] {
         &mut self.scratch[node * scratch::ENTRIES..][..scratch::ENTRIES]
     }
-}
-
-/// Whether any chain has a contact plane; planes fill their slots from the first.
-#[inline(always)]
-pub fn has_planes<T: Copy + Into<f64>>(inputs: &[Entry<T>]) -> bool {
-    inputs[input::PLANES..input::PLANES + 3].iter().flatten().any(|&value| value.into() != 0.0)
 }
 
 /// Whether any chain's bones are elsewhere at once at the frame's start.
@@ -150,4 +170,15 @@ pub fn unpadded<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize, entr
     let zero = lanes.splat(0.0);
     let row = group.rest.row(index);
     zero.where_less(lanes.at(row, rest::RADIUS), lanes.at(row, entry), zero)
+}
+
+/// Forgets what touched the flagged chains.
+#[inline(always)]
+pub fn forget_contacts<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, flag: L::V) {
+    let (zero, half) = (lanes.splat(0.0), lanes.splat(0.5));
+    for row in group.contacts.chunks_exact_mut(contact::ENTRIES) {
+        for entry in [contact::STIFFNESS, contact::FRICTION, contact::DUAL] {
+            lanes.store(flag.where_less(half, lanes.load(&row[entry]), zero), &mut row[entry]);
+        }
+    }
 }

@@ -159,8 +159,8 @@ fn guide_axis<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>]) -> V3<L::V> {
     Quaternion::load(lanes, row, node::TARGET_FRAME).axes(lanes)[2]
 }
 
-/// Takes the place across its guide out of the system of a node that slides: P·block·P + (1 − P), with P = wwᵀ on the
-/// place.
+/// Takes the place across its guide out of the system of a node that slides: P·block·P + σ(1 − P), with P = wwᵀ on the place.
+/// With σ as stiff as the block, what rounding leaves across the guide moves nothing.
 #[inline(always)]
 pub(super) fn guide<L: Lanes>(
     lanes: L,
@@ -172,6 +172,7 @@ pub(super) fn guide<L: Lanes>(
 ) {
     let w = guide_axis(lanes, row);
     let slides = lanes.load(&rest_row[rest::SLIDES]);
+    let stiff = slides * (block[0][0] + block[1][1] + block[2][2]);
     let [x, y, z] = along_guide([rhs[0], rhs[1], rhs[2]], w, slides);
     (rhs[0], rhs[1], rhs[2]) = (x, y, z);
     for i in 3..UNKNOWNS {
@@ -189,9 +190,9 @@ pub(super) fn guide<L: Lanes>(
     for i in 0..3 {
         let row = along_guide([columns[0][i], columns[1][i], columns[2][i]], w, slides);
         for k in 0..=i {
-            block[i][k] = row[k] - slides * w.0[i] * w.0[k];
+            block[i][k] = row[k] - stiff * w.0[i] * w.0[k];
         }
-        block[i][i] = block[i][i] + slides;
+        block[i][i] = block[i][i] + stiff;
     }
     for k in 0..UNKNOWNS {
         let [x, y, z] = along_guide([coupling[0][k], coupling[1][k], coupling[2][k]], w, slides);

@@ -3,15 +3,18 @@
 mod backend;
 pub mod block_tridiagonal;
 pub(crate) mod carry;
+pub mod contact_rows;
 pub mod fascia;
 pub mod fibres;
 pub mod group;
 pub mod holds;
 mod host;
 pub mod lanes;
+mod lay;
 pub mod math;
 pub mod node_terms;
 pub mod potential;
+mod reactions;
 pub mod rod_energies;
 pub mod strains;
 mod threads;

@@ -3,16 +3,17 @@
 
 #![allow(clippy::needless_range_loop, reason = "entries are indexed as in the layout")]
 
-use super::carry::{carried, teleport};
+use super::carry::carried;
 use super::fascia::refer;
-use super::group::{Group, goes_on, has_planes, has_teleports};
+use super::group::{Group, goes_on, has_teleports};
 use super::lanes::{Entry, Lane, Lanes, apart};
+use super::lay::teleport;
 use super::math::{Quaternion, V3};
 use crate::layout::{MAX_BONES, POSE, chain, input, node, rest};
 use crate::step::StepParams;
 
 /// Interpolates the bones of every chain through the frame and sets the targets of the nodes that they hold; of those that they
-/// carry, where contacts or fascia ask for them.
+/// carry, where fascia asks for them.
 #[inline(always)]
 pub fn move_bones<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>)
 where
@@ -56,9 +57,8 @@ where
         place.store(lanes, chains, chain::BONE_NOW + offset);
         frame.store(lanes, chains, chain::BONE_NOW + offset + 3);
     }
-    let all_asked = group.rest.has_fascia || has_planes(group.inputs);
     for index in 0..group.rest.node_count {
-        if group.rest.held[index] || all_asked && group.rest.carried[index] {
+        if group.rest.held[index] || group.rest.has_fascia && group.rest.carried[index] {
             set_target(lanes, group, index);
         }
     }
@@ -135,8 +135,6 @@ fn shift_origin<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
     for index in 0..group.rest.node_count {
         let row = group.row_mut(index);
         move_by(lanes, row, node::PLACE, shift);
-        let along = V3::load(lanes, row, node::CONTACT_NORMAL).dot(shift);
-        lanes.store(lanes.at(row, node::CONTACT_OFFSET) - along, &mut row[node::CONTACT_OFFSET]);
     }
 }
 

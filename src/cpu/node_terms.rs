@@ -1,14 +1,13 @@
-//! What acts on a node besides its segments: inertia (73), surface bending (15) and contact, each as a potential and as
-//! its part of the node's system; its twin is `shaders/bindings/node_terms.wgsl`.
+//! What acts on a node besides its segments and what touches it: inertia (73) and surface bending (15), each as a potential
+//! and as its part of the node's system; its twin is `shaders/bindings/node_terms.wgsl`.
 
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
 use super::group::Group;
-use super::holds::{Placed, across};
+use super::holds::Placed;
 use super::lanes::{Entry, Lane, Lanes, unrolled};
 use super::math::{Quaternion, Sym3, V3};
 use super::rod_energies::{Mat7, Vec7};
-use super::solve_contacts::contact_gap;
 use crate::layout::{node, rest};
 
 /// Inertia (73) of a node, over h̃².
@@ -156,75 +155,4 @@ fn surface_bend<L: Lanes>(lanes: L, group: &Group<L::Scalar>, j: usize, scales: 
 pub(super) fn surface_potential<L: Lanes>(lanes: L, group: &Group<L::Scalar>, j: usize, scales: [L::V; 3]) -> L::V {
     let (c, _, _, residual) = surface_bend(lanes, group, j, scales);
     lanes.splat(0.5) * c * residual * residual
-}
-
-/// The contact that `solve_contacts` handed over: ½k·min(n·c − offset − s·r, 0)² and friction ½k_t|moved_t|².
-#[inline(always)]
-pub(crate) fn add_contact<L: Lanes>(
-    lanes: L,
-    inv_step2: L::V,
-    rest_row: &[Entry<L::Scalar>],
-    row: &[Entry<L::Scalar>],
-    block: &mut Mat7<L::V>,
-    rhs: &mut Vec7<L::V>,
-) {
-    let zero = lanes.splat(0.0);
-    let normal = V3::load(lanes, row, node::CONTACT_NORMAL);
-    let radius = lanes.load(&rest_row[rest::RADIUS]);
-    let gap = contact_gap(lanes, rest_row, row, &Placed::now(lanes, row));
-    let sticking = lanes.load(&row[node::CONTACT_STIFFNESS]);
-    let stiffness = gap.where_less(zero, sticking, zero);
-    let slid = across(V3::load(lanes, row, node::MOVED), normal);
-    let friction = friction_stiffness(lanes, inv_step2, rest_row, row, normal);
-    let push = stiffness * gap;
-    for i in 0..3 {
-        rhs[i] = rhs[i] - push * normal.0[i] - friction * slid.0[i];
-        for k in 0..=i {
-            block[i][k] = block[i][k] + (stiffness - friction) * normal.0[i] * normal.0[k];
-        }
-        block[i][i] = block[i][i] + friction;
-        block[3][i] = block[3][i] - stiffness * radius * normal.0[i];
-    }
-    rhs[3] = rhs[3] + push * radius;
-    block[3][3] = block[3][3] + stiffness * radius * radius;
-}
-
-/// The contact's potential (J), friction's included.
-#[inline(always)]
-pub(super) fn contact_potential<L: Lanes>(
-    lanes: L,
-    inv_step2: L::V,
-    rest_row: &[Entry<L::Scalar>],
-    row: &[Entry<L::Scalar>],
-    at: &Placed<L::V>,
-) -> L::V {
-    let normal = V3::load(lanes, row, node::CONTACT_NORMAL);
-    let depth = contact_gap(lanes, rest_row, row, at).min(lanes.splat(0.0));
-    let slid = across(at.moved, normal);
-    let friction = friction_stiffness(lanes, inv_step2, rest_row, row, normal);
-    let stiffness = lanes.load(&row[node::CONTACT_STIFFNESS]);
-    lanes.splat(0.5) * (stiffness * depth * depth + friction * slid.dot(slid))
-}
-
-/// Friction's stiffness k_t (N/m) in this substep.
-///
-/// Friction may hold with at most μλ = k_t|moved_t|, and how far the node will slide is not known yet. Alone, inertia
-/// would carry it by y = |predicted move_t| − μλh̃²/m; pulled by its rod, it goes on like in the last substep. The larger
-/// of the two, so that friction never exceeds Coulomb's but for a rod that changes its pull: k_t = μλ/max(y, |last
-/// move_t|), at most k, which is sticking. A rod that slides freely to its stop gets one substep further than it should.
-#[inline(always)]
-fn friction_stiffness<L: Lanes>(
-    lanes: L,
-    inv_step2: L::V,
-    rest_row: &[Entry<L::Scalar>],
-    row: &[Entry<L::Scalar>],
-    normal: V3<L::V>,
-) -> L::V {
-    let predicted = across(V3::load(lanes, row, node::PREDICTED_MOVE), normal);
-    let last = across(V3::load(lanes, row, node::OLDER_MOVE), normal);
-    let limit = lanes.load(&row[node::FRICTION_LIMIT]);
-    let inertia = (lanes.load(&rest_row[rest::MASS]) * inv_step2).max(lanes.splat(1.0e-30));
-    let alone = predicted.dot(predicted).sqrt() - limit / inertia;
-    let slide = alone.max(last.dot(last).sqrt());
-    (limit / slide.max(lanes.splat(1.0e-12))).min(lanes.load(&row[node::CONTACT_STIFFNESS]))
 }

@@ -6,12 +6,13 @@
 //! gravity give it. Where a convex Ψ is minimised exactly, both Π(x) ≤ Π(x_n) and the energy after the step,
 //! Ψ(x) + ½‖x − x_n‖²_M/h̃² ≤ Π(x_n).
 
+use super::contact_rows::{stiffness_of_contacts, stored_by_contacts};
 use super::fascia::tie_potential;
 use super::fibres::Excitation;
-use super::group::{Group, has_planes};
+use super::group::Group;
 use super::holds::Placed;
 use super::lanes::{Lane, Lanes};
-use super::node_terms::{contact_potential, inertia_potential, surface_potential};
+use super::node_terms::{inertia_potential, surface_potential};
 use super::rod_energies::{Stored, segment_potential};
 use super::strains::{Reference, most_stiffness};
 use crate::layout::{node, rest};
@@ -37,7 +38,7 @@ impl<V: Lane> Standing<V> {
     }
 }
 
-/// Ψ (J) at the substep's start, with what bones hold where they hold it now.
+/// Ψ (J) at the substep's start but for contacts, with what bones hold where they hold it now.
 #[inline(always)]
 pub fn stored_at_start<L: Lanes>(
     lanes: L,
@@ -48,14 +49,13 @@ pub fn stored_at_start<L: Lanes>(
 where
     L::Scalar: Into<f64>,
 {
-    let touching = has_planes(group.inputs);
     let most = most_stiffness(lanes, group.rest.row(0), inv_step2, lanes.epsilon());
     let mut stored = Stored { strain: lanes.splat(0.0), turn: lanes.splat(0.0) };
     let mut before = Placed::start(lanes, group, 0);
     let mut here = before;
     for index in 0..group.rest.node_count {
         let next = if index + 1 < group.rest.node_count { Placed::start(lanes, group, index + 1) } else { here };
-        let by_node = stored_by_node(lanes, group, inv_step2, touching, index, [&before, &here, &next]);
+        let by_node = stored_by_node(lanes, group, index, [&before, &here, &next]);
         stored.strain = stored.strain + by_node;
         if index + 1 < group.rest.node_count {
             stored = stored.with(stored_by_segment(lanes, group, index, [&here, &next], most, excitation));
@@ -77,7 +77,6 @@ pub fn standing<L: Lanes>(
 where
     L::Scalar: Into<f64>,
 {
-    let touching = has_planes(group.inputs);
     let most = most_stiffness(lanes, group.rest.row(0), inv_step2, lanes.epsilon());
     let zero = lanes.splat(0.0);
     let mut sum = Standing { stored: Stored { strain: zero, turn: zero }, past: zero, gained: zero, motion: zero };
@@ -91,7 +90,7 @@ where
         sum.past = sum.past + past;
         sum.gained = sum.gained + gained;
         sum.motion = sum.motion + motion;
-        let by_node = stored_by_node(lanes, group, inv_step2, touching, index, [&before, &here, &next]);
+        let by_node = stored_by_node(lanes, group, index, [&before, &here, &next]);
         sum.stored.strain = sum.stored.strain + by_node;
         if index + 1 < group.rest.node_count {
             sum.stored = sum.stored.with(stored_by_segment(lanes, group, index, [&here, &next], most, excitation));
@@ -99,25 +98,24 @@ where
         before = here;
         here = next;
     }
+    if !group.contacts.is_empty() {
+        let touching = stored_by_contacts(lanes, group, |index| Placed::now(lanes, group.row(index)));
+        sum.stored.strain = sum.stored.strain + touching;
+    }
     sum
 }
 
-/// What a contact, surface bending (15) and fascia store at a node (J), given where it and its neighbours are.
+/// What surface bending (15) and fascia store at a node (J), given where it and its neighbours are.
 #[inline(always)]
 fn stored_by_node<L: Lanes>(
     lanes: L,
     group: &Group<L::Scalar>,
-    inv_step2: L::V,
-    touching: bool,
     index: usize,
     [before, here, next]: [&Placed<L::V>; 3],
 ) -> L::V {
     let mut stored = lanes.splat(0.0);
-    if touching {
-        stored = contact_potential(lanes, inv_step2, group.rest.row(index), group.row(index), here);
-    }
     if group.rest.has_surface_bending && index > 0 && index + 1 < group.rest.node_count {
-        stored = stored + surface_potential(lanes, group, index, [before.scale, here.scale, next.scale]);
+        stored = surface_potential(lanes, group, index, [before.scale, here.scale, next.scale]);
     }
     if group.rest.has_fascia {
         stored = stored + tie_potential(lanes, group.rest.row(index), group.row(index), here.moved);
@@ -180,17 +178,11 @@ fn node_rounding<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> L::V
 where
     L::Scalar: Into<f64>,
 {
-    let mut stiffness = lanes.splat(0.0);
-    let touching = has_planes(group.inputs);
-    if touching || group.rest.has_fascia {
+    let mut stiffness = stiffness_of_contacts(lanes, group);
+    if group.rest.has_fascia {
         for index in 0..group.rest.node_count {
-            let (rest_row, row) = (group.rest.row(index), group.row(index));
-            if touching {
-                stiffness = stiffness + lanes.load(&row[node::CONTACT_STIFFNESS]);
-            }
-            if group.rest.has_fascia {
-                stiffness = stiffness + (lanes.at(rest_row, rest::FASCIA) + lanes.load(&row[node::TIE]));
-            }
+            let tie = lanes.load(&group.row(index)[node::TIE]);
+            stiffness = stiffness + (lanes.at(group.rest.row(index), rest::FASCIA) + tie);
         }
     }
     let whole = lanes.at(group.rest.row(0), rest::LENGTH);

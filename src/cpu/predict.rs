@@ -13,7 +13,7 @@
 
 use super::carry::bone_of_slot;
 use super::fibres::{Excitation, fibre_stretch};
-use super::group::{Group, bones_move, contracts, has_planes, known, second_order, unpadded};
+use super::group::{Group, bones_move, contracts, known, second_order, unpadded};
 use super::holds::Placed;
 use super::lanes::{Entry, Lane, Lanes, apart, unrolled};
 use super::math::{Mat3, Quaternion, V3};
@@ -112,7 +112,7 @@ where
     // Where nothing that stores energy has changed since the last solve ended, that much is stored.
     let inv_step = inv_h * (one + second_order * lanes.splat(0.5));
     let stiff = most_stiffness(lanes, group.rest.row(0), inv_step * inv_step, lanes.epsilon()).is_some();
-    let stored = if moving || contracting || stiff || has_planes(group.inputs) || !known(group) {
+    let stored = if moving || contracting || stiff || !known(group) {
         let excitation = if contracting { Some(Excitation::of_chain(lanes, params, group)) } else { None };
         apart!(lanes, stored_at_start(lanes, group, inv_step * inv_step, excitation))
     } else {

@@ -69,6 +69,7 @@ pub type Vec7<V> = [V; UNKNOWNS];
 pub type Mat7<V> = [[V; UNKNOWNS]; UNKNOWNS];
 
 /// What a segment adds to the system of its two nodes.
+#[derive(Clone, Copy)]
 pub struct SegmentTerms<V> {
     /// Gradient by the unknowns of a.
     pub gradient_a: Vec7<V>,

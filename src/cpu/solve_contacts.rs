@@ -1,112 +1,165 @@
-//! Stage `solve_contacts`: which planes the nodes' spheres touch, how hard, and how much friction that allows; its
-//! twin is `shaders/solve_contacts.wgsl`.
+//! Stage `solve_contacts`: which half-spaces the nodes' spheres touch in this substep, how hard, and how much friction that
+//! allows; its twin is `shaders/solve_contacts.wgsl`.
 //!
-//! What it finds goes to the next `solve_rods` as quadratic terms. Penalties are stiff against the node's own
-//! inertia, k = β·m/h²: a node carrying the weight of n nodes sinks by n·g·h²/β. Of Coulomb's friction only the
-//! normal force λ is lagged: it is the one with which the last solve pressed, and the next may hold with μλ.
+//! What it finds are contact rows ([`contact`]) for the next solve: one for each node and half-space, in this order. Penalties
+//! are stiff against the node's own inertia, k = β·m/h²: a node carrying the weight of n nodes sinks by n·g·h²/β. Of
+//! Coulomb's friction only the normal force λ is lagged: it is the one with which the last solve pressed, and the next may
+//! hold with μλ.
 //!
-//! What these terms store where the chain stood at the substep's start goes to START_POTENTIAL, with which the next
-//! solve of the same substep compares. Padding touches nothing.
+//! A half-space moves through the frame as a rigid body does. How deep a node is inside is measured against where the
+//! half-space was at the substep's start, and it is pushed out of that at [`RECOVERY_SPEED`]; of what the half-space itself
+//! goes in the substep it is pushed out at once. Padding touches nothing.
 
-use super::group::{Group, has_planes, second_order, unpadded};
-use super::holds::Placed;
+use super::carry::carried;
+use super::contact_rows::MOST_DUAL;
+use super::group::{Group, second_order, unpadded};
+use super::holds::across;
 use super::lanes::{Entry, Lane, Lanes};
 use super::math::V3;
-use super::node_terms::contact_potential;
-use crate::layout::{chain, input, node, rest};
+use crate::layout::{chain, contact, node, plane, rest};
 use crate::step::StepParams;
 
 /// β: contact stiffness over m/h² (1). Lower sinks deeper; higher costs f32 digits.
-pub const CONTACT_STIFFNESS: f32 = 1000.0;
+pub const PENALTY: f32 = 1000.0;
 
-/// How fast a node that is found inside a plane is pushed out (m/s).
+/// How fast a node that is found inside a half-space is pushed out (m/s).
 pub const RECOVERY_SPEED: f32 = 1.0;
 
-/// Finds each node's deepest plane and hands its terms to the next solve.
+/// Writes each node's row of each half-space.
 #[inline(always)]
 pub fn solve_contacts<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>)
 where
     L::Scalar: Into<f64>,
 {
-    let zero = lanes.splat(0.0);
-    if !has_planes(group.inputs) {
-        for index in 0..group.rest.node_count {
-            let row = group.row_mut(index);
-            lanes.store(zero, &mut row[node::CONTACT_STIFFNESS]);
-            lanes.store(zero, &mut row[node::FRICTION_LIMIT]);
-        }
+    let planes = group.planes.len() / plane::ENTRIES;
+    if planes == 0 {
         return;
     }
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
     let inv_h = lanes.splat(params.inv_h);
     let recovery = lanes.splat(RECOVERY_SPEED * params.h);
-    let inv_step = inv_h * (lanes.splat(1.0) + second_order(lanes, params, group) * lanes.splat(0.5));
-    let inv_step2 = inv_step * inv_step;
-    let mut stored = lanes.load(&group.chains[chain::START_POTENTIAL]);
+    let inv_step = inv_h * (one + second_order(lanes, params, group) * lanes.splat(0.5));
     for index in 0..group.rest.node_count {
         let rest_row = group.rest.row(index);
         let row = group.row(index);
-        let start = Placed::start(lanes, group, index);
-        let before = contact_potential(lanes, inv_step2, rest_row, row, &start);
-        let depth = zero - contact_gap(lanes, rest_row, row, &Placed::now(lanes, row));
-        let pressed = lanes.load(&row[node::CONTACT_STIFFNESS]) * depth.max(zero);
-        let place = V3::load(lanes, row, node::PLACE);
+        let start = V3::load(lanes, row, node::PREV_PLACE);
         let moved = V3::load(lanes, row, node::MOVED);
-        let radius = lanes.load(&rest_row[rest::RADIUS]) * lanes.load(&row[node::SCALE]);
-        let stiffness = lanes.splat(CONTACT_STIFFNESS) * unpadded(lanes, group, index, rest::MASS) * inv_h * inv_h;
-
-        let far = lanes.splat(1.0e30);
-        let (mut gap, mut normal, mut offset, mut friction) = (far, V3([zero; 3]), zero, zero);
-        for plane in 0..input::MAX_PLANES {
-            let at = input::PLANES + plane * input::PLANE;
-            let plane_normal = V3::load(lanes, group.inputs, at);
-            let plane_offset = lanes.load(&group.inputs[at + 3]);
-            let plane_gap = plane_normal.dot(place) - plane_offset - radius;
-            let plane_gap = zero.where_less(plane_normal.dot(plane_normal), plane_gap, far);
-            for k in 0..3 {
-                normal.0[k] = plane_gap.where_less(gap, plane_normal.0[k], normal.0[k]);
-            }
-            offset = plane_gap.where_less(gap, plane_offset, offset);
-            friction = plane_gap.where_less(gap, lanes.load(&group.inputs[at + 4]), friction);
-            gap = plane_gap.min(gap);
+        let moves = [node::PREDICTED_MOVE, node::OLDER_MOVE].map(|at| V3::load(lanes, row, at));
+        let rest_radius = lanes.load(&rest_row[rest::RADIUS]);
+        let prev_radius = rest_radius * lanes.load(&row[node::PREV_SCALE]);
+        let radius = rest_radius * lanes.load(&row[node::SCALE]);
+        let stiffness = lanes.splat(PENALTY) * unpadded(lanes, group, index, rest::MASS) * inv_h * inv_h;
+        let inertia = lanes.at(rest_row, rest::MASS) * inv_step * inv_step;
+        // What bones hold, and flesh between two held ends, goes where they carry it, into the half-space too.
+        let held = (one - lanes.load(&rest_row[rest::FREE_PLACE])).max(lanes.load(&rest_row[rest::SLIDES]));
+        let obeys = held.max(lanes.load(&rest_row[rest::CARRIED]));
+        // What swells is pushed out, but where it is held.
+        let obeyed_radius = rest_radius + (prev_radius - rest_radius) * held;
+        let mut carried_place = start;
+        if group.rest.carried[index] {
+            carried_place = carried(lanes, group.rest, &group.chains[chain::BONE_NOW..], index).0;
         }
+        for slot in 0..planes {
+            let there = Surface::in_substep(lanes, params, &group.planes[slot * plane::ENTRIES..]);
+            let allowed = (there.to.distance(carried_place) - obeyed_radius).min(zero) * obeys;
+            let was = there.from.distance(start) - prev_radius - allowed;
+            let gap = there.to.distance(start) - prev_radius - allowed;
+            let now = gap + (there.to.normal.dot(moved) - (radius - prev_radius));
 
-        // Flesh between two held ends goes where its bones carry it, into the plane too.
-        let carried =
-            normal.dot(V3::load(lanes, row, node::TARGET_PLACE)) - offset - lanes.load(&rest_row[rest::RADIUS]);
-        let allowed = carried.min(zero) * lanes.load(&rest_row[rest::CARRIED]);
-        let gap = gap - allowed;
+            // A node that may reach it in this substep is told now.
+            let approach = now - was;
+            let reach = was.min(now).min(now + approach);
+            let active = reach.where_less(zero, stiffness, zero);
+            let kept = (was + recovery).min(zero);
 
-        // A node that reaches the plane within the next substep is told now.
-        let approach = normal.dot(moved);
-        let reach = gap.min(gap + approach + approach);
-        let active = reach.where_less(zero, stiffness, zero);
-        let depth = (gap + recovery).min(zero);
-        let row = group.row_mut(index);
-        normal.store(lanes, row, node::CONTACT_NORMAL);
-        lanes.store(offset + allowed + depth, &mut row[node::CONTACT_OFFSET]);
-        lanes.store(active, &mut row[node::CONTACT_STIFFNESS]);
-        lanes.store(friction * pressed, &mut row[node::FRICTION_LIMIT]);
-        stored = stored + (contact_potential(lanes, inv_step2, rest_row, group.row(index), &start) - before);
+            // As if the node were part of it: what is carried turns with it.
+            let slide = across(there.sweep(lanes, start), there.to.normal);
+            let [foreseen, last] = moves.map(|moves| across(moves, there.to.normal) - slide);
+            let at = (index * planes + slot) * contact::ENTRIES;
+            let dual = lanes.load(&group.contacts[at + contact::DUAL]);
+            let limit = there.friction * zero.where_less(dual, dual.min(lanes.splat(MOST_DUAL)), zero);
+            let friction = friction_stiffness(lanes, limit, inertia, foreseen, last).min(active);
+
+            let row: &mut [Entry<L::Scalar>] = &mut group.contacts[at..][..contact::ENTRIES];
+            lanes.store(lanes.splat(index as f32), &mut row[contact::SEGMENT]);
+            lanes.store(zero, &mut row[contact::ALONG]);
+            there.to.normal.store(lanes, row, contact::DIRECTION);
+            lanes.store(rest_radius, &mut row[contact::SCALE_TERM]);
+            lanes.store(gap - kept, &mut row[contact::GAP]);
+            lanes.store(active, &mut row[contact::STIFFNESS]);
+            lanes.store(friction, &mut row[contact::FRICTION]);
+            slide.store(lanes, row, contact::SLIDE);
+        }
     }
-    lanes.store(stored, &mut group.chains[chain::START_POTENTIAL]);
 }
 
-/// Distance of a node's sphere from the plane that `solve_contacts` handed over, negative inside.
+/// A half-space's plane as the chain sees it.
+struct Plane<V> {
+    normal: V3<V>,
+    offset: V,
+}
+
+impl<V: Lane> Plane<V> {
+    #[inline(always)]
+    fn distance(&self, point: V3<V>) -> V {
+        self.normal.dot(point) - self.offset
+    }
+}
+
+/// A half-space in a substep.
+struct Surface<V> {
+    /// At the substep's start.
+    from: Plane<V>,
+    /// At its end.
+    to: Plane<V>,
+    friction: V,
+    /// How far it goes in the substep at the chain's origin (m).
+    goes: V3<V>,
+    /// By how much it turns (rad).
+    turns: V3<V>,
+}
+
+impl<V: Lane> Surface<V> {
+    #[inline(always)]
+    fn in_substep<L: Lanes<V = V>>(lanes: L, params: &StepParams, row: &[Entry<L::Scalar>]) -> Self {
+        let (from, to) = (V3::load(lanes, row, plane::NORMAL_FROM), V3::load(lanes, row, plane::NORMAL_TO));
+        let (offset_from, offset_to) = (lanes.load(&row[plane::OFFSET_FROM]), lanes.load(&row[plane::OFFSET_TO]));
+        let at = |alpha: f32| {
+            let alpha = lanes.splat(alpha);
+            let normal = from + (to - from) * alpha;
+            let inv_length = lanes.splat(1.0) / normal.dot(normal).sqrt();
+            Plane {
+                normal: normal * inv_length,
+                offset: (offset_from + (offset_to - offset_from) * alpha) * inv_length,
+            }
+        };
+        let share = lanes.splat(params.substep_share());
+        Self {
+            from: at(params.alpha - params.substep_share()),
+            to: at(params.alpha),
+            friction: lanes.load(&row[plane::FRICTION]),
+            goes: V3::load(lanes, row, plane::MOVE) * share,
+            turns: V3::load(lanes, row, plane::TURN) * share,
+        }
+    }
+
+    /// How far its surface goes in the substep at a point (m), along the arc's chord to the second order.
+    #[inline(always)]
+    fn sweep<L: Lanes<V = V>>(&self, lanes: L, point: V3<V>) -> V3<V> {
+        let straight = self.goes + self.turns.cross(point);
+        straight + self.turns.cross(straight) * lanes.splat(0.5)
+    }
+}
+
+/// Friction's stiffness k_t (N/m) in this substep.
 ///
-/// At rest it is some 10⁻⁷ m, less than a place has digits for. So the substep's motion is added to the distance at the
-/// substep's start: rounded, but the same for the solve and for the force that is read from its result.
+/// Friction may hold with at most μλ = k_t|slid|, and how far the node will slide is not known yet. Alone, inertia would
+/// carry it by y = |predicted slide| − μλh̃²/m; pulled by its rod, it goes on like in the last substep. The larger of the two,
+/// so that friction never exceeds Coulomb's but for a rod that changes its pull: k_t = μλ/max(y, |last slide|). A rod that
+/// slides freely to its stop gets one substep further than it should.
 #[inline(always)]
-pub fn contact_gap<L: Lanes>(
-    lanes: L,
-    rest_row: &[Entry<L::Scalar>],
-    row: &[Entry<L::Scalar>],
-    at: &Placed<L::V>,
-) -> L::V {
-    let normal = V3::load(lanes, row, node::CONTACT_NORMAL);
-    let radius = lanes.load(&rest_row[rest::RADIUS]);
-    let prev_scale = lanes.load(&row[node::PREV_SCALE]);
-    let start = normal.dot(V3::load(lanes, row, node::PREV_PLACE))
-        - lanes.load(&row[node::CONTACT_OFFSET])
-        - radius * prev_scale;
-    start + (normal.dot(at.moved) - radius * (at.scale - prev_scale))
+fn friction_stiffness<L: Lanes>(lanes: L, limit: L::V, inertia: L::V, foreseen: V3<L::V>, last: V3<L::V>) -> L::V {
+    let alone = foreseen.dot(foreseen).sqrt() - limit / inertia.max(lanes.splat(1.0e-30));
+    let slide = alone.max(last.dot(last).sqrt());
+    limit / slide.max(lanes.splat(1.0e-12))
 }

@@ -4,7 +4,8 @@
 //! One step from the prediction is all that a calm chain takes, and there it is right to second order. Where bones jerk or
 //! motion is wild the prediction is anywhere, and a step from there may be a step up, or far from where it ends. So what it
 //! reached is compared with the substep's start by [`potential`](super::potential): it is kept if the chain's energy has not
-//! grown, which holds for every exact step of a convex potential, and if it changed no segment by more than [`TRUSTED`].
+//! grown, which holds for every exact step of a convex potential, if it changed no segment by more than [`TRUSTED`], and if
+//! it holds no contact back that it has opened.
 //! If Π has grown, the chain starts again from where it stood at the substep's start, with what bones hold where they hold it
 //! now; else it goes on from where it is. Steps are then shortened until Π falls, and further ones are taken where it fell by
 //! much less than foretold or the step went far, at most [`StepConfig::retries`](crate::step::StepConfig) in all. Thus Π never
@@ -16,18 +17,20 @@
 use super::block_tridiagonal::{
     back_substitute, eliminate, eliminate_rhs, factor, solve_lower, solve_lower_columns, store_factor,
 };
+use super::contact_rows::{add_contacts, press, stored_by_contacts};
 use super::fascia::add_tie;
 use super::fibres::Excitation;
-use super::group::{Group, contracts, has_planes, second_order};
+use super::group::{Group, contracts, second_order};
 use super::holds::{Placed, guide, guide_columns, hold, hold_columns};
 use super::lanes::{Entry, Lane, Lanes, apart, unrolled};
 use super::math::{Quaternion, V3};
-use super::node_terms::{add_contact, add_inertia, add_surface_bending};
+use super::node_terms::{add_inertia, add_surface_bending};
 use super::potential::{rounding, standing};
 use super::predict::SCALE_LIMIT;
+use super::reactions::{self, Beyond, react};
 use super::rod_energies::{SegmentTerms, UNKNOWNS, Vec7, segment_terms};
 use super::strains::{Reference, Section, most_stiffness};
-use crate::layout::{chain, node, rest, scratch};
+use crate::layout::{chain, node, reaction, rest, scratch};
 use crate::step::StepParams;
 
 /// The least pivot, over the diagonal entry that it is what is left of. In exact arithmetic no pivot is below the
@@ -81,9 +84,14 @@ where
     let inv_step2 = inv_step * inv_step;
     let excitation = if CONTRACTING { Some(Excitation::of_chain(lanes, params, group)) } else { None };
 
-    let at_start = lanes.load(&group.chains[chain::START_POTENTIAL]);
+    let mut at_start = lanes.load(&group.chains[chain::START_POTENTIAL]);
+    let touching = !group.contacts.is_empty();
+    if touching {
+        at_start = at_start + stored_by_contacts(lanes, group, |index| Placed::start(lanes, group, index));
+    }
     let (mut astray, mut rough, mut stepping, mut stiffened) = (zero, zero, one, zero);
-    let (mut lowest, mut fall, mut far, mut share, mut risen) = (at_start, zero, zero, one, one);
+    let (mut lowest, mut fall, mut far, mut pulled) = (at_start, zero, zero, zero);
+    let (mut share, mut risen) = (one, one);
     let (mut solves, mut shortenings) = (0, 0);
     let reached = loop {
         if shortenings == 0 {
@@ -91,7 +99,8 @@ where
                 keep(lanes, group);
             }
             let again = if solves > 0 { Some((stepping, stiffened)) } else { None };
-            (fall, far) = apart!(lanes, solve(lanes, inv_step2, group, excitation, again));
+            (fall, far, pulled) =
+                apart!(lanes, solve(lanes, inv_step2, group, excitation, again, params.asks_for_reactions()));
             (share, risen) = (one, stepping);
         } else {
             go_on(lanes, group, share, risen);
@@ -104,7 +113,7 @@ where
             let grown = risen_by(lanes, reached.stored.whole() + reached.gained - at_start, unsure, one);
             astray = grown.max(raised);
             rough = astray.max(far);
-            stepping = rough;
+            stepping = rough.max(pulled);
             if !lanes.any(stepping) || params.retries == 0 {
                 break reached;
             }
@@ -127,7 +136,7 @@ where
             }
         }
         let short = (lowest - reached.level()).where_less(fall * lanes.splat(ENOUGH), one, zero);
-        stepping = stepping.min(short.max(far));
+        stepping = stepping.min(short.max(far).max(pulled));
         stiffened = share.where_less(lanes.splat(LEAST_SHARE), lanes.splat(STIFFENED), stiffened);
         lowest = reached.level();
         if solves == params.retries || !lanes.any(stepping) {
@@ -142,7 +151,7 @@ where
     lanes.store(rough.max(lanes.load(&group.chains[chain::ROUGH])), &mut group.chains[chain::ROUGH]);
     // What is stiffer than its step resolves hangs on the step.
     let stiff = most_stiffness(lanes, group.rest.row(0), inv_step2, lanes.epsilon()).is_some();
-    let elastic_alone = !(CONTRACTING || stiff || has_planes(group.inputs));
+    let elastic_alone = !(CONTRACTING || stiff || touching);
     let potential = if elastic_alone { reached.stored.whole() } else { -one };
     // What slides, or turns with the path, will be held elsewhere.
     let potential = half.where_less(turning(lanes, group), -one, potential);
@@ -211,9 +220,10 @@ fn go_on<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, share: L::V, flag: L:
     }
 }
 
-/// One Gauss–Newton step of every chain; by how much it makes Π fall where Π is what the step takes it for (J), and a flag
-/// where it goes so far that it cannot be that ([`TRUSTED`]). Where it is `again` that chains are solved, only flagged ones
-/// are, by a system stiffened by a share of its diagonal, and the step is kept for [`go_on`].
+/// One Gauss–Newton step of every chain; by how much it makes Π fall where Π is what the step takes it for (J), a flag where it
+/// goes so far that it cannot be that ([`TRUSTED`]), and one where it opens a contact that held it. Where it is `again` that
+/// chains are solved, only flagged ones are, by a system stiffened by a share of its diagonal, and the step is kept for
+/// [`go_on`]. Where it `reacts`, reaction rows are written.
 #[inline(always)]
 pub(crate) fn solve<L: Lanes>(
     lanes: L,
@@ -221,13 +231,15 @@ pub(crate) fn solve<L: Lanes>(
     group: &mut Group<L::Scalar>,
     mut excitation: Option<Excitation<L::V>>,
     again: Option<(L::V, L::V)>,
-) -> (L::V, L::V)
+    reacts: bool,
+) -> (L::V, L::V, L::V)
 where
     L::Scalar: Into<f64>,
 {
     let zero = lanes.splat(0.0);
+    let solved = again.map_or(lanes.splat(1.0), |(flag, _)| flag);
     let count = group.rest.node_count;
-    let touching = has_planes(group.inputs);
+    let touching = !group.contacts.is_empty();
     let string_share = if again.is_some() { lanes.splat(1.0) } else { zero };
     let least_pivot = lanes.splat(LEAST_PIVOT / f32::EPSILON) * lanes.epsilon();
     let most = most_stiffness(lanes, group.rest.row(0), inv_step2, lanes.epsilon());
@@ -239,6 +251,8 @@ where
     // After the last node there is no segment, and no step for what is left of the one before to couple to.
     let mut terms = SegmentTerms::none(lanes);
     let mut here = Section::load(lanes, group.row(0));
+    let mut slot = 0;
+    let mut beyond = Beyond::none(lanes);
     for index in 0..count {
         let rest_row = group.rest.row(index);
         add_inertia(lanes, inv_step2, rest_row, group.row(index), &mut block, &mut rhs);
@@ -257,6 +271,13 @@ where
             });
             here = next;
         }
+        // Here and below, functions apart are given copies: what they are given may not be in registers.
+        if touching {
+            let (mut own, mut right, mut with) = (block, rhs, terms);
+            let system = (&mut own, &mut right, &mut with);
+            slot = apart!(lanes, add_contacts(lanes, group, index, slot, solved, system));
+            (block, rhs, terms) = (own, right, with);
+        }
         let coupling = &mut terms.block_ab;
         if group.rest.has_surface_bending {
             add_surface_bending(lanes, group, index, &mut block, &mut rhs, coupling);
@@ -264,8 +285,9 @@ where
         if group.rest.has_fascia {
             add_tie(lanes, rest_row, group.row(index), &mut block, &mut rhs);
         }
-        if touching {
-            add_contact(lanes, inv_step2, rest_row, group.row(index), &mut block, &mut rhs);
+        if let Some(reaction) = group.rest.reactions[index].filter(|_| reacts) {
+            let (own, right, next) = (block, rhs, *coupling);
+            apart!(lanes, beyond.keep(lanes, group.held_row(reaction), &own, &right, &next));
         }
         if group.rest.held[index] {
             hold(lanes, rest_row, &mut block, &mut rhs, coupling);
@@ -273,6 +295,8 @@ where
         if group.rest.slides[index] {
             guide(lanes, rest_row, group.row(index), &mut block, &mut rhs, coupling);
         }
+        let next_reacts = reacts && index + 1 < count && group.rest.reactions[index + 1].is_some();
+        let whole = if next_reacts { Some(*coupling) } else { None };
         if index + 1 < count && group.rest.held[index + 1] {
             hold_columns(lanes, group.rest.row(index + 1), coupling);
         }
@@ -294,16 +318,35 @@ where
         solve_lower_columns(&block, coupling);
         store_factor(lanes, group.scratch_row(index), &block, &inv_pivot, coupling, &rhs);
         if index + 1 < count {
+            let all = whole.map(|whole| {
+                let (own, pivots, right, next) = (block, inv_pivot, rhs, (terms.block_bb, terms.gradient_b));
+                apart!(lanes, Beyond::eliminated(lanes, &own, &pivots, &right, whole, (&next.0, &next.1)))
+            });
             eliminated = eliminate(lanes, coupling, &inv_pivot, &terms.block_bb, &mut block);
             eliminate_rhs(coupling, &inv_pivot, &terms.gradient_b, &mut rhs);
+            if let Some(all) = all {
+                beyond = all.less(&block, &rhs);
+            }
         }
     }
 
-    let (mut fall, mut farthest2) = (zero, zero);
+    let (mut fall, mut farthest2, mut pulled) = (zero, zero, zero);
     let mut delta = [zero; UNKNOWNS];
     for index in (0..count).rev() {
         let next = delta;
         delta = back_substitute(lanes, group.scratch_row(index), &delta);
+        if let Some(slot) = group.rest.reactions[index].filter(|_| reacts) {
+            let (rest_row, here, after) = (group.rest.row(index), delta, next);
+            let reacting = apart!(lanes, react(lanes, rest_row, group.held_row(slot), &here, &after));
+            let row = &mut group.reactions[slot * reaction::ENTRIES..][..reaction::ENTRIES];
+            reactions::store(lanes, row, reacting, solved);
+        }
+        if touching {
+            let (here, after) = (delta, next);
+            let open;
+            (slot, open) = apart!(lanes, press(lanes, group, index, slot, solved, [&here, &after]));
+            pulled = pulled.max(open);
+        }
         let inv_length = lanes.at(group.rest.row(index), rest::INV_LENGTH);
         let apart = |k: usize| V3([next[k] - delta[k], next[k + 1] - delta[k + 1], next[k + 2] - delta[k + 2]]);
         let (strained, turned) = (apart(0) * inv_length, apart(4));
@@ -327,7 +370,7 @@ where
         }
     }
     let far = lanes.splat(TRUSTED * TRUSTED).where_less(farthest2, lanes.splat(1.0), zero);
-    (fall * lanes.splat(0.5), far)
+    (fall * lanes.splat(0.5), far, pulled)
 }
 
 /// Where a step takes a node, its scale held within a factor of its value at the substep's start and of its rest value.

@@ -33,6 +33,7 @@ pub(super) fn balance(group: &mut GroupRest<f32>, lane: usize, poses: &[Pose], g
         row[rest::LEAST_COUNTED] = [1.0; LANES];
     }
     stiff.held.fill(true);
+    stiff.reactions.fill(None);
     stiff.has_surface_bending = false;
     stiff.has_stiff_fibres = false;
     stiff.has_fascia = false;
@@ -44,10 +45,13 @@ pub(super) fn balance(group: &mut GroupRest<f32>, lane: usize, poses: &[Pose], g
             rest: &stiff,
             nodes: &mut nodes,
             inputs: &[[0.0; LANES]; input::ENTRIES],
+            planes: &[],
             chains: &mut [[0.0; LANES]; chain::ENTRIES],
+            contacts: &mut [],
+            reactions: &mut [],
             scratch: &mut vec![[0.0; LANES]; group.node_count * scratch::ENTRIES],
         };
-        solve(lanes, inv_h * inv_h, &mut group, None, None);
+        solve(lanes, inv_h * inv_h, &mut group, None, None, false);
         strains(lanes, &stiff, &nodes, poses.len())
     };
     let (down, up) = (strains_under(SHARE), strains_under(-SHARE));

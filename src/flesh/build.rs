@@ -105,6 +105,7 @@ impl Flesh {
             for (lane, &index) in members.iter().enumerate() {
                 chains[index] = Some(fill_lane(&mut rest, group, lane, &rods[index], bones));
             }
+            number_reactions(&mut rest);
             groups.push(rest);
         }
         let chains: Vec<Chain> = chains.into_iter().flatten().collect();
@@ -201,6 +202,7 @@ fn inert_group(node_count: usize) -> GroupRest<f32> {
         carried: vec![false; node_count],
         slides: vec![false; node_count],
         turns: vec![false; node_count],
+        reactions: vec![None; node_count],
         bone_count: 1,
         has_free_chain: false,
         has_surface_bending: false,
@@ -208,6 +210,19 @@ fn inert_group(node_count: usize) -> GroupRest<f32> {
         has_fascia: false,
         has_beds: false,
         has_chords: false,
+    }
+}
+
+/// Gives each node of which bones hold the place or the frame, or which they guide, in any lane, its reaction row.
+fn number_reactions(group: &mut GroupRest<f32>) {
+    let mut count = 0;
+    for j in 0..group.node_count {
+        let row = &mut group.rows[j * rest::ENTRIES..][..rest::ENTRIES];
+        let any = |entry: usize, value: f32| row[entry].contains(&value);
+        let reacts = any(rest::FREE_PLACE, 0.0) || any(rest::FREE_FRAME, 0.0) || any(rest::SLIDES, 1.0);
+        group.reactions[j] = reacts.then_some(count);
+        row[rest::REACTION] = [if reacts { count as f32 } else { -1.0 }; LANES];
+        count += usize::from(reacts);
     }
 }
 

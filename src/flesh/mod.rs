@@ -22,4 +22,4 @@ pub use muscle_state::MuscleState;
 pub use shape_matching::{MatchError, RestDisc, RestSection, Similarity, rotational_part};
 pub use spec::{Attachment, BuildError, Carriers, Contraction, Holds, RodNode, RodSpec, SCALE_RANGE};
 pub(crate) use state::FrameInputs;
-pub use state::{FleshState, GroupState, NodeState};
+pub use state::{FleshState, GroupState, NodeState, Reaction};

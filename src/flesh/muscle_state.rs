@@ -24,10 +24,14 @@ pub struct MuscleState {
     pub activation: f64,
     /// Mean tension along it, passive and active (N); negative where it pushes.
     pub tension: f64,
-    /// Force on what holds its first node (N), in the world.
+    /// Force on what holds its first node (N), in the world; see [`Reaction`](super::Reaction).
     pub origin_force: DVec3,
-    /// Force on what holds its last node (N), in the world.
+    /// Couple on it about the node (N·m), in the world.
+    pub origin_couple: DVec3,
+    /// As [`MuscleState::origin_force`], of its last node.
     pub insertion_force: DVec3,
+    /// As [`MuscleState::origin_couple`], of its last node.
+    pub insertion_couple: DVec3,
 }
 
 impl FleshState {
@@ -79,7 +83,12 @@ impl FleshState {
             Section::load(lanes, &row)
         };
         let last = info.node_count() - 2;
+        let (origin, insertion) = (self.reaction(flesh, chain, 0), self.reaction(flesh, chain, last + 1));
         let mut state = MuscleState {
+            origin_force: origin.force,
+            origin_couple: origin.couple,
+            insertion_force: insertion.force,
+            insertion_couple: insertion.couple,
             activation: f64::from(self.groups[info.group].chains[chain::ACTIVATION][info.lane]),
             ..MuscleState::default()
         };
@@ -97,12 +106,6 @@ impl FleshState {
             let pull = |gradient: [f64; 7]| DVec3::new(gradient[0], gradient[1], gradient[2]);
             let force = pull(terms.gradient_b);
             state.tension += force.dot(slope.normalize_or_zero()) / (last + 1) as f64;
-            if segment == 0 {
-                state.origin_force = force;
-            }
-            if segment == last {
-                state.insertion_force = -force;
-            }
         }
         state.stretch = state.length / rest_length;
         state.volume_ratio = state.volume / info.rest_volume;

@@ -7,17 +7,20 @@ use super::build::{Chain, Flesh};
 use crate::cpu::carry::OFF_JOINT;
 use crate::cpu::lanes::{Entry, LANES};
 use crate::cpu::solve_rods::LEAST_SCALE;
-use crate::layout::{MAX_BONES, POSE, chain, input, node, rest};
+use crate::layout::{MAX_BONES, POSE, chain, contact, input, node, plane, reaction, rest};
 use crate::step::FrameReport;
 use crate::{HalfSpace, Pose};
 
-/// A group's node, input and chain rows.
+/// A group's rows, see [`crate::layout`].
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct GroupState {
     pub(crate) nodes: Vec<Entry<f32>>,
     pub(crate) inputs: Vec<Entry<f32>>,
+    pub(crate) planes: Vec<Entry<f32>>,
     pub(crate) chains: Vec<Entry<f32>>,
+    pub(crate) contacts: Vec<Entry<f32>>,
+    pub(crate) reactions: Vec<Entry<f32>>,
 }
 
 /// What a node is doing.
@@ -44,6 +47,17 @@ impl NodeState {
     }
 }
 
+/// What a node did in the newest substep to what holds or guides it: by its segments, its weight and inertia, and what touches
+/// it. 0 where nothing holds it, and before the first step. Fascia's tie to the bones beside is none of it; where a solve was
+/// led astray, it is that of its whole step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Reaction {
+    /// Force in the world (N).
+    pub force: DVec3,
+    /// Couple about the node in the world (N·m).
+    pub couple: DVec3,
+}
+
 /// Node state of one instance, each chain's relative to an origin of its own, which its rows say.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -61,7 +75,7 @@ pub(crate) struct FrameInputs<'a> {
     pub root: &'a Pose,
     /// One for each chain.
     pub activations: &'a [f32],
-    /// Contact planes.
+    /// Half-spaces.
     pub planes: &'a [HalfSpace],
     /// How long it is.
     pub frame: FrameReport,
@@ -111,7 +125,8 @@ impl FleshState {
                     inputs[w] = [1.0; LANES];
                 }
                 inputs[input::HANGS] = [1.0; LANES];
-                GroupState { nodes, inputs, chains }
+                let reactions = vec![[0.0; LANES]; rest.reaction_count() * reaction::ENTRIES];
+                GroupState { nodes, inputs, planes: vec![], chains, contacts: vec![], reactions }
             })
             .collect();
         let motion = BoneMotion::still(bones, root);
@@ -155,10 +170,17 @@ impl FleshState {
         Pose::new(place, (first.rotation * (1.0 - along) + beside(second.rotation, first.rotation) * along).normalize())
     }
 
-    /// The host's part: bones and input rows, without node and chain rows.
+    /// The host's part: bones, input and plane rows, without those that stages write.
     #[cfg(feature = "gpu")]
     pub(crate) fn without_rows(&self) -> Self {
-        let group = |group: &GroupState| GroupState { inputs: group.inputs.clone(), nodes: vec![], chains: vec![] };
+        let group = |GroupState { inputs, planes, .. }: &GroupState| GroupState {
+            nodes: vec![],
+            inputs: inputs.clone(),
+            planes: planes.clone(),
+            chains: vec![],
+            contacts: vec![],
+            reactions: vec![],
+        };
         Self { groups: self.groups.iter().map(group).collect(), motion: self.motion.clone() }
     }
 
@@ -259,17 +281,25 @@ impl FleshState {
             }
             state[input::ACTIVATION][info.lane] = activations[index];
             write_vec3(state, input::ORIGIN, info.lane, origin.as_vec3());
-            for slot in 0..input::MAX_PLANES {
-                let at = input::PLANES + slot * input::PLANE;
-                let (normal, offset, friction) = planes
-                    .get(slot)
-                    .map_or((DVec3::ZERO, 0.0, 0.0), |plane| (plane.normal, -plane.distance(origin), plane.friction));
-                write_vec3(state, at, info.lane, normal.as_vec3());
-                state[at + 3][info.lane] = offset as f32;
-                state[at + 4][info.lane] = friction;
+            let rows = &mut self.groups[info.group].planes;
+            rows.resize(planes.len() * plane::ENTRIES, [0.0; LANES]);
+            for (row, half_space) in rows.chunks_exact_mut(plane::ENTRIES).zip(planes) {
+                write_plane(row, info.lane, half_space, origin, frame.simulated);
             }
         }
         self.motion.end(bones);
+    }
+
+    /// Makes room for what the half-spaces of the newest frame may touch: each node each of them. With another count of them
+    /// it is forgotten how hard they pressed.
+    pub(crate) fn make_room_for_contacts(&mut self) {
+        for GroupState { nodes, planes, contacts, .. } in &mut self.groups {
+            let slots = (nodes.len() / node::ENTRIES) * (planes.len() / plane::ENTRIES);
+            if contacts.len() != slots * contact::ENTRIES {
+                contacts.clear();
+                contacts.resize(slots * contact::ENTRIES, [0.0; LANES]);
+            }
+        }
     }
 
     /// How often each chain was laid anew.
@@ -289,6 +319,25 @@ impl FleshState {
     /// Each group's node rows and chain rows, see [`crate::layout`].
     pub fn rows(&self) -> impl Iterator<Item = (&[Entry<f32>], &[Entry<f32>])> {
         self.groups.iter().map(|group| (group.nodes.as_slice(), group.chains.as_slice()))
+    }
+
+    /// Each group's contact rows, see [`crate::layout::contact`].
+    pub fn contacts(&self) -> impl Iterator<Item = &[Entry<f32>]> {
+        self.groups.iter().map(|group| group.contacts.as_slice())
+    }
+
+    /// Each group's reaction rows, see [`crate::layout::reaction`].
+    pub fn reactions(&self) -> impl Iterator<Item = &[Entry<f32>]> {
+        self.groups.iter().map(|group| group.reactions.as_slice())
+    }
+
+    /// What a node did in the newest substep to what holds or guides it.
+    pub fn reaction(&self, flesh: &Flesh, chain: usize, index: usize) -> Reaction {
+        let info = &flesh.chains[chain];
+        let Some(slot) = flesh.groups[info.group].reactions[index] else { return Reaction::default() };
+        let row = &self.groups[info.group].reactions[slot * reaction::ENTRIES..][..reaction::ENTRIES];
+        let [force, couple] = [reaction::FORCE, reaction::COUPLE].map(|at| read_vec3(row, at, info.lane).as_dvec3());
+        Reaction { force, couple }
     }
 
     /// What a node is doing.
@@ -370,6 +419,30 @@ fn write_vec3(row: &mut [Entry<f32>], at: usize, lane: usize, value: Vec3) {
     for (k, value) in value.to_array().into_iter().enumerate() {
         row[at + k][lane] = value;
     }
+}
+
+/// By how much a half-space turns in a frame at most (rad).
+const MOST_TURN: f64 = 1.0;
+
+/// A half-space as a chain sees it whose origin is given, in a frame of so long (s).
+fn write_plane(row: &mut [Entry<f32>], lane: usize, half_space: &HalfSpace, origin: DVec3, frame: f64) {
+    let HalfSpace { normal, velocity, spin, centre, friction, .. } = *half_space;
+    let (goes, turns) = (velocity * frame, (spin * frame).clamp_length_max(MOST_TURN));
+    let back = DQuat::from_scaled_axis(-turns);
+    let normal_from = back * normal;
+    let near = origin - normal * (half_space.distance(origin) / normal.length_squared());
+    let near_from = back * (near - centre) + centre - goes;
+    for (normal_at, normal, offset_at, near) in [
+        (plane::NORMAL_FROM, normal_from, plane::OFFSET_FROM, near_from),
+        (plane::NORMAL_TO, normal, plane::OFFSET_TO, near),
+    ] {
+        write_vec3(row, normal_at, lane, normal.as_vec3());
+        row[offset_at][lane] = normal.dot(near - origin) as f32;
+    }
+    row[plane::FRICTION][lane] = friction;
+    // About where the centre is halfway.
+    write_vec3(row, plane::MOVE, lane, (goes + turns.cross(origin - (centre - goes * 0.5))).as_vec3());
+    write_vec3(row, plane::TURN, lane, turns.as_vec3());
 }
 
 fn write_quat(row: &mut [Entry<f32>], at: usize, lane: usize, value: Quat) {

@@ -1,7 +1,9 @@
 //! The arrays there are, and the stages' kernels that bind them.
 
 use super::{ArrayId, ArraySpec, KernelSpec, Loops};
-use crate::layout::{Group, SectionBlock, SkinBlock, SkinnedVertex, chain, input, node, rest, scratch};
+use crate::layout::{
+    Group, SectionBlock, SkinBlock, SkinnedVertex, chain, contact, input, node, plane, reaction, rest, scratch,
+};
 use crate::skin::{ModelPose, SectionMatrix, SectionWeight, SkinSection, SkinVertex};
 use crate::step::{Size, Stage, stages};
 
@@ -35,6 +37,12 @@ pub const MODEL_POSES: ArrayId = ArrayId(12);
 pub const SECTION_MATRICES: ArrayId = ArrayId(13);
 /// Deformed vertices.
 pub const SKINNED: ArrayId = ArrayId(14);
+/// [`plane`] rows.
+pub const PLANE_ROWS: ArrayId = ArrayId(15);
+/// [`contact`] rows.
+pub const CONTACT_ROWS: ArrayId = ArrayId(16);
+/// [`reaction`] rows.
+pub const REACTION_ROWS: ArrayId = ArrayId(17);
 
 /// Every array.
 pub const ARRAYS: &[ArraySpec] = &[
@@ -53,6 +61,9 @@ pub const ARRAYS: &[ArraySpec] = &[
     ArraySpec::table::<ModelPose>("model_poses"),
     ArraySpec::table::<SectionMatrix>("section_matrices"),
     ArraySpec::table::<SkinnedVertex>("skinned").drawable(),
+    ArraySpec::of_lanes("plane_rows", plane::ENTRIES as u32),
+    ArraySpec::of_lanes("contact_rows", contact::ENTRIES as u32),
+    ArraySpec::of_lanes("reaction_rows", reaction::ENTRIES as u32),
 ];
 
 /// The kernels of a stage, one a pass.

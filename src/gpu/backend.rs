@@ -1,15 +1,17 @@
 //! The GPU as a backend: instances in the arrays, steps into an encoder, results back into the instances.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
-use super::arrays::{ARRAYS, CHAIN_ROWS, KERNELS, NODE_ROWS, SECTION_MATRICES, SKINNED};
+use super::arrays::{ARRAYS, CHAIN_ROWS, CONTACT_ROWS, KERNELS, NODE_ROWS, REACTION_ROWS, SECTION_MATRICES, SKINNED};
 use super::readback::{BufferPart, read_now};
 use super::residents::{Front, Residents, Upload};
-use super::{Buffers, GpuDevice, GpuError, Kernel, Readback, Recorder, StageTimer, Workgroups};
+use super::rows::Rows;
+use super::{ArrayId, Buffers, GpuDevice, GpuError, Kernel, Readback, Recorder, StageTimer, Workgroups};
 use crate::StepError;
 use crate::backend::{BackendReport, FleshBackend, Frame, PipelineProgress, Progress};
 use crate::instances::{Instance, Instances, Slot};
-use crate::layout::{SkinnedVertex, workgroups};
+use crate::layout::{LANES, SkinnedVertex, contact, node, workgroups};
 use crate::step::{Domain, Scheduled, Size, Stage, StepParams, stages};
 use crate::timing::{StageClock, StageTimes, stage_scope};
 
@@ -19,13 +21,40 @@ const DEPTH: usize = 4;
 /// How many steps [`GpuBackend::submit`] lets the host run ahead of the GPU, below [`DEPTH`], so that each arrives.
 const AHEAD: usize = 3;
 
-/// Rows of each kind that a read-back holds, one kind after the other.
+/// Arrays of which results are read back, one after the other.
+const READ: [ArrayId; 6] = [NODE_ROWS, CHAIN_ROWS, CONTACT_ROWS, REACTION_ROWS, SKINNED, SECTION_MATRICES];
+
+/// How many rows of each of [`READ`] a read-back holds.
 #[derive(Clone, Copy)]
-struct Extent {
-    nodes: u64,
-    chains: u64,
-    skinned: u64,
-    matrices: u64,
+struct Extent([u64; READ.len()]);
+
+impl Extent {
+    /// All that can be read back.
+    fn all(residents: &Residents) -> Self {
+        let Residents { nodes, groups, contacts, reactions, skinned, matrices, .. } = residents;
+        Self([nodes, groups, contacts, reactions, skinned, matrices].map(Rows::end))
+    }
+
+    /// It without an array.
+    fn without(mut self, array: ArrayId) -> Self {
+        (0..READ.len()).filter(|&at| READ[at] == array).for_each(|at| self.0[at] = 0);
+        self
+    }
+
+    /// The parts of the arrays that it is.
+    fn parts(self, buffers: &Buffers) -> Vec<BufferPart<'_>> {
+        let counts = READ.into_iter().zip(self.0).filter(|(_, rows)| *rows > 0);
+        counts.map(|(id, rows)| (buffers.array(id), 0, rows * ARRAYS[id.0].row_bytes)).collect()
+    }
+
+    /// The bytes of some rows of an array; `None` where it was not read.
+    fn rows_of<'a>(self, bytes: &'a [u8], array: ArrayId, rows: &Range<u64>) -> Option<&'a [u8]> {
+        let at = READ.iter().position(|read| *read == array).filter(|&at| self.0[at] > 0)?;
+        let row_bytes = |id: ArrayId| ARRAYS[id.0].row_bytes;
+        let before: u64 = (0..at).map(|before| self.0[before] * row_bytes(READ[before])).sum();
+        let [first, last] = [rows.start, rows.end].map(|row| (before + row * row_bytes(array)) as usize);
+        bytes.get(first..last)
+    }
 }
 
 /// What the host must remember of a step until its results arrive.
@@ -139,13 +168,14 @@ impl GpuBackend {
     ) -> Result<(), GpuError> {
         let Self { gpu, buffers, kernels, residents, .. } = self;
         let mut upload = Upload { gpu, buffers, encoder };
-        residents.follow(&mut upload, slots, self.recorded)?;
+        residents.follow(&mut upload, slots, frame.host.planes.len(), self.recorded)?;
         residents.gather_inputs(&mut upload, slots, &frame.host)?;
         let mut params = frame.params.to_vec();
         for params in &mut params {
             params.group_count = residents.groups.end() as u32;
             params.skin_block_count = residents.skin_block_count();
             params.section_block_count = residents.section_block_count();
+            params.plane_count = frame.host.planes.len() as u32;
         }
         buffers.upload_params(gpu, encoder, &params)?;
         for (_, kernel) in kernels.iter_mut() {
@@ -197,9 +227,11 @@ impl GpuBackend {
     ) -> Result<(), GpuError> {
         self.poll(slots)?;
         let Self { gpu, buffers, residents, results, .. } = self;
-        let skinned = if frame.mirror_vertices { residents.skinned.end() } else { 0 };
-        let extent = Extent { skinned, matrices: 0, ..extent(residents) };
-        if results.enqueue(gpu, encoder, self.recorded, &parts(buffers, extent))? {
+        let mut extent = Extent::all(residents).without(SECTION_MATRICES);
+        if !frame.mirror_vertices {
+            extent = extent.without(SKINNED);
+        }
+        if results.enqueue(gpu, encoder, self.recorded, &extent.parts(buffers))? {
             let fronts = residents.fronts();
             self.under_way.push_back(UnderWay { tag: self.recorded, step: frame.step, extent, fronts });
             if self.under_way.len() > 2 * DEPTH {
@@ -328,8 +360,8 @@ impl FleshBackend for GpuBackend {
     }
 
     fn finish(&mut self, instances: &mut Instances, step: u64) -> Result<(), StepError> {
-        let extent = extent(&self.residents);
-        let bytes = read_now(&self.gpu, &parts(&self.buffers, extent))?;
+        let extent = Extent::all(&self.residents);
+        let bytes = read_now(&self.gpu, &extent.parts(&self.buffers))?;
         self.poll(instances.slots())?;
         let now = UnderWay { tag: self.recorded, step, extent, fronts: self.residents.fronts() };
         for front in &now.fronts {
@@ -365,25 +397,6 @@ fn run_empty(gpu: &GpuDevice, buffers: &mut Buffers, kernel: &Kernel) -> Result<
     gpu.wait_for_compiler(gpu.queue().submit([encoder.finish()]))
 }
 
-/// All that can be read back.
-fn extent(residents: &Residents) -> Extent {
-    Extent {
-        nodes: residents.nodes.end(),
-        chains: residents.groups.end(),
-        skinned: residents.skinned.end(),
-        matrices: residents.matrices.end(),
-    }
-}
-
-fn parts(buffers: &Buffers, extent: Extent) -> Vec<BufferPart<'_>> {
-    let Extent { nodes, chains, skinned, matrices } = extent;
-    [(NODE_ROWS, nodes), (CHAIN_ROWS, chains), (SKINNED, skinned), (SECTION_MATRICES, matrices)]
-        .into_iter()
-        .filter(|(_, rows)| *rows > 0)
-        .map(|(id, rows)| (buffers.array(id), 0, rows * ARRAYS[id.0].row_bytes))
-        .collect()
-}
-
 /// Shows an instance as it was after a step, unless the host has changed it since.
 fn mirror(residents: &Residents, slots: &mut [Slot], front: &Front, arrived: &UnderWay, bytes: &[u8]) {
     let resident = residents.slots.get(front.slot).and_then(Option::as_ref);
@@ -393,37 +406,40 @@ fn mirror(residents: &Residents, slots: &mut [Slot], front: &Front, arrived: &Un
     if arrived.tag < resident.since {
         return;
     }
-    let row_bytes = [NODE_ROWS, CHAIN_ROWS, SKINNED, SECTION_MATRICES].map(|id| ARRAYS[id.0].row_bytes);
-    let node_bytes = &bytes[(resident.nodes.start * row_bytes[0]) as usize..];
-    let chains_from = arrived.extent.nodes * row_bytes[0];
-    let chain_bytes = &bytes[(chains_from + resident.groups.start * row_bytes[1]) as usize..];
-    let (mut nodes_at, mut chains_at) = (0, 0);
+    let rows = |array, rows| arrived.extent.rows_of(bytes, array, rows).unwrap_or_default();
+    let mut nodes = rows(NODE_ROWS, &resident.nodes);
+    let mut chains = rows(CHAIN_ROWS, &resident.groups);
+    let mut contacts = rows(CONTACT_ROWS, &front.contacts);
+    let mut reactions = rows(REACTION_ROWS, &resident.reactions);
+    let planes = (front.contacts.end - front.contacts.start) / (resident.nodes.end - resident.nodes.start).max(1);
     for group in &mut instance.state.nodes.groups {
-        nodes_at += copy_from(bytemuck::cast_slice_mut(&mut group.nodes), &node_bytes[nodes_at..]);
-        chains_at += copy_from(bytemuck::cast_slice_mut(&mut group.chains), &chain_bytes[chains_at..]);
+        let slots = group.nodes.len() / node::ENTRIES * planes as usize;
+        group.contacts.resize(slots * contact::ENTRIES, [0.0; LANES as usize]);
+        take_rows(&mut group.nodes, &mut nodes);
+        take_rows(&mut group.chains, &mut chains);
+        take_rows(&mut group.contacts, &mut contacts);
+        take_rows(&mut group.reactions, &mut reactions);
     }
     instance.state.nodes.take_origins();
     instance.state.nodes.motion.clone_from(&front.motion);
     instance.state.activations.clone_from(&front.activations);
-    let skinned_from = chains_from + arrived.extent.chains * row_bytes[1];
-    if arrived.extent.matrices > 0 {
-        let matrices_from = skinned_from + arrived.extent.skinned * row_bytes[2];
-        let first = (matrices_from + resident.matrices.start * row_bytes[3]) as usize;
+    if let Some(mut matrices) = arrived.extent.rows_of(bytes, SECTION_MATRICES, &resident.matrices) {
         let count = (resident.matrices.end - resident.matrices.start) as usize;
         instance.section_matrices.resize(count, bytemuck::Zeroable::zeroed());
-        copy_from(bytemuck::cast_slice_mut(&mut instance.section_matrices), &bytes[first..]);
+        take_rows(&mut instance.section_matrices, &mut matrices);
     }
-    if arrived.extent.skinned > 0 {
-        let first = (skinned_from + resident.skinned.start * row_bytes[2]) as usize;
-        let count = (resident.skinned.end - resident.skinned.start) * row_bytes[2];
-        mirror_vertices(instance, &bytes[first..first + count as usize], arrived.step);
+    if let Some(skinned) = arrived.extent.rows_of(bytes, SKINNED, &resident.skinned) {
+        mirror_vertices(instance, skinned, arrived.step);
     }
     instance.state.health.follow(&instance.flesh, &instance.state.nodes);
 }
 
-fn copy_from(target: &mut [u8], source: &[u8]) -> usize {
-    target.copy_from_slice(&source[..target.len()]);
-    target.len()
+/// Fills rows from the first bytes there are, and goes on behind them.
+fn take_rows<T: bytemuck::Pod>(rows: &mut [T], bytes: &mut &[u8]) {
+    let target: &mut [u8] = bytemuck::cast_slice_mut(rows);
+    let (own, rest) = bytes.split_at(target.len());
+    target.copy_from_slice(own);
+    *bytes = rest;
 }
 
 fn mirror_vertices(instance: &mut Instance, bytes: &[u8], step: u64) {

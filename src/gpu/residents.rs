@@ -4,8 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::arrays::{
-    CHAIN_ROWS, GROUPS, INPUT_ROWS, MODEL_POSES, NODE_ROWS, PALETTE, REST_ROWS, SCRATCH_ROWS, SECTION_BLOCKS,
-    SECTION_MATRICES, SECTION_WEIGHTS, SKIN_BLOCKS, SKIN_SECTIONS, SKIN_VERTICES, SKINNED,
+    CHAIN_ROWS, CONTACT_ROWS, GROUPS, INPUT_ROWS, MODEL_POSES, NODE_ROWS, PALETTE, PLANE_ROWS, REACTION_ROWS,
+    REST_ROWS, SCRATCH_ROWS, SECTION_BLOCKS, SECTION_MATRICES, SECTION_WEIGHTS, SKIN_BLOCKS, SKIN_SECTIONS,
+    SKIN_VERTICES, SKINNED,
 };
 use super::rows::Rows;
 use super::{Buffers, GpuDevice, GpuError};
@@ -13,7 +14,7 @@ use crate::backend::HostFrame;
 use crate::cpu::lanes::Entry;
 use crate::flesh::{BoneMotion, Flesh, FleshState, GroupState};
 use crate::instances::{Instance, InstanceState, Slot};
-use crate::layout::{Group, SectionBlock, SkinBlock, WORKGROUP_SIZE, input};
+use crate::layout::{Group, LANES, SectionBlock, SkinBlock, WORKGROUP_SIZE, contact, input, plane};
 use crate::skin::{ModelPose, PaletteMatrix, Skin};
 
 /// Where uploads go.
@@ -36,6 +37,9 @@ pub(super) struct Resident {
     pub groups: Range<u64>,
     pub skinned: Range<u64>,
     pub matrices: Range<u64>,
+    pub contacts: Range<u64>,
+    pub reactions: Range<u64>,
+    scratch: Range<u64>,
     /// What the host knows of the newest step recorded: bones and input rows; the rest is empty.
     pub front: FleshState,
     /// Activations after it, one for each chain.
@@ -52,6 +56,8 @@ pub(super) struct Resident {
 pub(super) struct Front {
     pub slot: usize,
     pub generation: u32,
+    /// Where its contact rows are in that step.
+    pub contacts: Range<u64>,
     pub motion: BoneMotion,
     pub activations: Vec<f32>,
 }
@@ -75,6 +81,9 @@ pub(super) struct Residents {
     pub groups: Rows,
     pub skinned: Rows,
     pub matrices: Rows,
+    pub contacts: Rows,
+    pub reactions: Rows,
+    scratch: Rows,
     rest: Rows,
     vertices: Rows,
     weights: Rows,
@@ -88,6 +97,7 @@ pub(super) struct Residents {
     section_blocks: Vec<SectionBlock>,
     tables_changed: bool,
     inputs: Vec<Entry<f32>>,
+    planes: Vec<Entry<f32>>,
     pose_rows: Vec<ModelPose>,
     palette_rows: Vec<PaletteMatrix>,
 }
@@ -108,16 +118,22 @@ impl Residents {
         let residents = self.slots.iter().enumerate();
         residents
             .filter_map(|(slot, resident)| {
-                let Resident { generation, front, activations, .. } = resident.as_ref()?;
-                let (motion, activations) = (front.motion.clone(), activations.clone());
-                Some(Front { slot, generation: *generation, motion, activations })
+                let Resident { generation, contacts, front, activations, .. } = resident.as_ref()?;
+                let (contacts, motion, activations) = (contacts.clone(), front.motion.clone(), activations.clone());
+                Some(Front { slot, generation: *generation, contacts, motion, activations })
             })
             .collect()
     }
 
     /// Makes the GPU's instances those of `slots`: rows for new ones, states that the host changed, none for those
-    /// gone. Recording `tag` is the first to see it.
-    pub fn follow(&mut self, upload: &mut Upload<'_>, slots: &mut [Slot], tag: u64) -> Result<(), GpuError> {
+    /// gone, and room for what each may touch of so many half-spaces. Recording `tag` is the first to see it.
+    pub fn follow(
+        &mut self,
+        upload: &mut Upload<'_>,
+        slots: &mut [Slot],
+        planes: usize,
+        tag: u64,
+    ) -> Result<(), GpuError> {
         self.slots.resize_with(self.slots.len().max(slots.len()), || None);
         for (index, resident) in self.slots.iter_mut().enumerate() {
             let slot = slots.get(index).filter(|slot| slot.instance.is_some());
@@ -127,6 +143,9 @@ impl Residents {
                 self.groups.give_back(gone.groups);
                 self.skinned.give_back(gone.skinned);
                 self.matrices.give_back(gone.matrices);
+                self.contacts.give_back(gone.contacts);
+                self.reactions.give_back(gone.reactions);
+                self.scratch.give_back(gone.scratch);
                 self.poses.give_back(gone.poses);
                 self.palette.give_back(gone.palette);
                 if let Some(shared) = release(&mut self.fleshes, &gone.flesh) {
@@ -148,7 +167,17 @@ impl Residents {
                 self.tables_changed = true;
                 instance.changed = true;
             }
-            if let (Some(resident), true) = (&mut self.slots[index], instance.changed) {
+            let Some(resident) = &mut self.slots[index] else { continue };
+            let contacts = (resident.nodes.end - resident.nodes.start) * planes as u64;
+            if resident.contacts.end - resident.contacts.start != contacts {
+                // Nothing is known of how hard they press.
+                self.contacts.give_back(std::mem::take(&mut resident.contacts));
+                resident.contacts = self.contacts.take(contacts);
+                let none = vec![[0.0; LANES as usize]; contacts as usize * contact::ENTRIES];
+                upload.rows(CONTACT_ROWS, resident.contacts.start, &none)?;
+                self.tables_changed = true;
+            }
+            if instance.changed {
                 resident.take_state(upload, &instance.state, tag)?;
                 if !instance.placed {
                     resident.activations.clone_from(&instance.state.activations);
@@ -161,7 +190,7 @@ impl Residents {
             upload.rows(GROUPS, 0, &self.group_table)?;
             upload.rows(SKIN_BLOCKS, 0, &self.skin_blocks)?;
             upload.rows(SECTION_BLOCKS, 0, &self.section_blocks)?;
-            upload.buffers.reserve(upload.gpu, upload.encoder, SCRATCH_ROWS, self.nodes.end())?;
+            upload.buffers.reserve(upload.gpu, upload.encoder, SCRATCH_ROWS, self.scratch.end())?;
             upload.buffers.reserve(upload.gpu, upload.encoder, SKINNED, self.skinned.end())?;
             upload.buffers.reserve(upload.gpu, upload.encoder, SECTION_MATRICES, self.matrices.end())?;
             self.tables_changed = false;
@@ -187,12 +216,16 @@ impl Residents {
             self.skins.push(Shared { owner: skin.clone(), users: 1, rows: vertices, weights, sections });
         }
         let nodes = flesh.groups.iter().map(|group| group.node_count as u64).sum();
+        let reactions: u64 = flesh.groups.iter().map(|group| group.reaction_count() as u64).sum();
         Ok(Resident {
             generation,
             nodes: self.nodes.take(nodes),
             groups: self.groups.take(flesh.groups.len() as u64),
             skinned: self.skinned.take(skin.vertices.len() as u64),
             matrices: self.matrices.take(skin.sections.len() as u64),
+            contacts: 0..0,
+            reactions: self.reactions.take(reactions),
+            scratch: self.scratch.take(nodes + reactions),
             poses: self.poses.take((flesh.chains().len() + flesh.bones().len() + 1) as u64),
             palette: self.palette.take(skin.palette_len as u64),
             front: instance.state.nodes.without_rows(),
@@ -210,14 +243,21 @@ impl Residents {
         self.section_blocks.clear();
         for resident in self.slots.iter().flatten() {
             let rest_start = find(&self.fleshes, &resident.flesh).map_or(0, |shared| shared.rows.start);
-            let mut offset = 0;
+            let (mut offset, mut reactions) = (0, 0);
+            let planes =
+                (resident.contacts.end - resident.contacts.start) / (resident.nodes.end - resident.nodes.start).max(1);
             for (group, rest) in (resident.groups.start as usize..).zip(&resident.flesh.groups) {
                 self.group_table[group] = Group {
                     node_base: resident.nodes.start as u32 + offset,
                     rest_base: rest_start as u32 + offset,
                     node_count: rest.node_count as u32,
+                    contact_base: resident.contacts.start as u32 + offset * planes as u32,
+                    contact_count: (rest.node_count as u64 * planes) as u32,
+                    reaction_base: resident.reactions.start as u32 + reactions,
+                    scratch_base: resident.scratch.start as u32 + offset + reactions,
                 };
                 offset += rest.node_count as u32;
+                reactions += rest.reaction_count() as u32;
             }
             let Some(skin) = find(&self.skins, &resident.skin) else { continue };
             let count = resident.skin.vertices.len() as u32;
@@ -248,7 +288,9 @@ impl Residents {
         slots: &mut [Slot],
         frame: &HostFrame<'_>,
     ) -> Result<(), GpuError> {
+        let planes = frame.planes.len() * plane::ENTRIES;
         self.inputs.resize(self.groups.end() as usize * input::ENTRIES, [0.0; _]);
+        self.planes.resize(self.groups.end() as usize * planes, [0.0; _]);
         self.pose_rows.resize(self.poses.end() as usize, bytemuck::Zeroable::zeroed());
         self.palette_rows.resize(self.palette.end() as usize, [[0.0; 4]; 3]);
         for (resident, slot) in self.slots.iter_mut().zip(slots) {
@@ -263,6 +305,10 @@ impl Residents {
             for (row, group) in rows.zip(&resident.front.groups) {
                 row.copy_from_slice(&group.inputs);
             }
+            let rows = self.planes.chunks_exact_mut(planes.max(1)).skip(resident.groups.start as usize);
+            for (row, group) in rows.zip(&resident.front.groups).filter(|_| planes > 0) {
+                row.copy_from_slice(&group.planes);
+            }
             skin_inputs.gather(flesh, &resident.front, &state.bones, &state.root);
             let poses = &mut self.pose_rows[resident.poses.start as usize..resident.poses.end as usize];
             let (chains, bones) = poses.split_at_mut(skin_inputs.chains.len());
@@ -272,6 +318,7 @@ impl Residents {
                 .copy_from_slice(&state.palette);
         }
         upload.rows(INPUT_ROWS, 0, &self.inputs)?;
+        upload.rows(PLANE_ROWS, 0, &self.planes)?;
         upload.rows(MODEL_POSES, 0, &self.pose_rows)?;
         upload.rows(PALETTE, 0, &self.palette_rows)
     }
@@ -285,6 +332,12 @@ impl Resident {
         };
         upload.rows(NODE_ROWS, self.nodes.start, &rows(|group| &group.nodes))?;
         upload.rows(CHAIN_ROWS, self.groups.start, &rows(|group| &group.chains))?;
+        upload.rows(REACTION_ROWS, self.reactions.start, &rows(|group| &group.reactions))?;
+        let contacts = rows(|group| &group.contacts);
+        let entries = (self.contacts.end - self.contacts.start) as usize * contact::ENTRIES;
+        // Of another count of half-spaces, nothing is known of how hard they press.
+        let contacts = if contacts.len() == entries { contacts } else { vec![[0.0; LANES as usize]; entries] };
+        upload.rows(CONTACT_ROWS, self.contacts.start, &contacts)?;
         self.front = state.without_rows();
         self.since = tag;
         Ok(())

@@ -3,20 +3,21 @@
 use super::{
     Group, LANES, MAX_BONES, MAX_WORKGROUPS, POSE, SectionBlock, SkinBlock, SkinnedVertex, StructLayout, WORKGROUP_SIZE,
 };
-use super::{chain, input, node, rest, scratch};
+use super::{chain, contact, held, input, node, plane, reaction, rest, scratch};
 use crate::cpu::{
     carry::OFF_JOINT,
     check_health::{
         FINITE, FOLDED, JERKED_HASTE, LEAST_FILL, LEAST_TURN_DOT2, MOST_OFF, MOST_STRETCH, MOST_SWELLING, PATIENCE,
         SHAPE_HASTE, TAUT, WITHIN_REACH,
     },
+    contact_rows::{MOST_DUAL, PULLED},
     fascia::{ALONG, FARTHEST2, FOLD, LEAST_LENGTH, TRACE},
     fibres::{GAUSS, PUSH, RESTING, SHORT, TOE},
     math::MOST_TURN2,
     potential::{MOST_ROUNDING, PIVOT_ROUNDINGS},
     predict::{SCALE_LIMIT, SLENDER},
     rod_energies::{LEAST_SLOPE2, STEEPER, THIN, UNKNOWNS},
-    solve_contacts::{CONTACT_STIFFNESS, RECOVERY_SPEED},
+    solve_contacts::{PENALTY, RECOVERY_SPEED},
     solve_rods::{ENOUGH, LEAST_PIVOT, LEAST_SCALE, LEAST_SHARE, MOST_SCALE, ROUGH, SHORTENINGS, STIFFENED, TRUSTED},
     strains::{LEAST_COSINE, RESOLVED},
 };
@@ -24,7 +25,7 @@ use crate::skin::{ModelPose, SectionMatrix, SectionWeight, SkinSection, SkinVert
 use crate::step::StepParams;
 use crate::wgsl_struct;
 
-wgsl_struct!(Group { node_base, rest_base, node_count });
+wgsl_struct!(Group { node_base, rest_base, node_count, contact_base, contact_count, reaction_base, scratch_base });
 wgsl_struct!(SkinBlock { vertex_base, vertex_count, skinned_base, weight_base, matrix_base, palette_base });
 wgsl_struct!(SectionBlock { section_base, section_count, matrix_base, group_base, pose_base, chain_count });
 wgsl_struct!(SkinnedVertex { position, normal });
@@ -42,7 +43,7 @@ wgsl_struct!(StepParams {
     skin_block_count,
     section_block_count,
     iteration,
-    padding,
+    plane_count,
 });
 wgsl_struct!(SkinVertex {
     position,
@@ -90,24 +91,32 @@ const REST: &[(&str, u32)] = &entries!(rest "REST_":
     INV_MAX_VELOCITY SHORTENING SCALE FIBRE_STIFFNESS SERIES TURN_ROUNDING FASTEST2 NEXT_PLACE NEXT_FRAME
     BUILT_STRAIN BUILT_DARBOUX LETS_IN FOLLOWS FASCIA FASCIA_TAUT FASCIA_ACTIVE LENGTH WEIGHT_STRETCH TURN_SLOT TIED
     NEXT_TURN_SLOT TURNS CHORD_SHARE CHORD_PLACE CHORD_NEXT CHORD_JOINT UNFOLDS SLIDES_IN_BED STRAIN_TIME2
-    LEAST_COUNTED ENTRIES
+    LEAST_COUNTED REACTION ENTRIES
 );
 const NODE: &[(&str, u32)] = &entries!(node "NODE_":
     PLACE SCALE FRAME PREV_PLACE PREV_SCALE PREV_FRAME VELOCITY SCALE_RATE SPIN MOVED PREDICTED_MOVE
     PREDICTED_SCALE PREDICTED_FRAME OLDER_MOVE OLDER_SCALING OLDER_TURN OLDER_VELOCITY OLDER_SCALE_RATE
-    OLDER_SPIN TARGET_PLACE TARGET_FRAME CONTACT_NORMAL CONTACT_OFFSET CONTACT_STIFFNESS FRICTION_LIMIT
-    PREV_FIBRE_STRETCH REFERENCE_STRAIN REFERENCE_DARBOUX REFERENCE_SCALE TIE BED BED_PATH ENTRIES
+    OLDER_SPIN TARGET_PLACE TARGET_FRAME PREV_FIBRE_STRETCH REFERENCE_STRAIN REFERENCE_DARBOUX REFERENCE_SCALE TIE
+    BED BED_PATH ENTRIES
 );
 const INPUT: &[(&str, u32)] = &entries!(input "INPUT_":
-    BONE_FROM BONE_TO ORIGIN HANGS ACTIVATION PLANES PLANE MAX_PLANES TELEPORT ENTRIES
+    BONE_FROM BONE_TO ORIGIN HANGS ACTIVATION TELEPORT ENTRIES
 );
 const CHAIN: &[(&str, u32)] = &entries!(chain "CHAIN_":
     BONE_OLDER BONE_PREV BONE_NOW HISTORY MEAN_STRETCH START_POTENTIAL POTENTIAL ROUGH CALM UNWELL RESETS
     ACTIVATION ORIGIN ENTRIES
 );
+const PLANE: &[(&str, u32)] = &entries!(plane "PLANE_":
+    NORMAL_FROM OFFSET_FROM NORMAL_TO OFFSET_TO FRICTION MOVE TURN ENTRIES
+);
+const CONTACT: &[(&str, u32)] = &entries!(contact "CONTACT_":
+    SEGMENT ALONG DIRECTION SCALE_TERM GAP STIFFNESS DUAL FRICTION SLIDE ENTRIES
+);
 const SCRATCH: &[(&str, u32)] = &entries!(scratch "SCRATCH_":
     LOWER INV_PIVOT COUPLING RHS STEP BASE ENTRIES
 );
+const REACTION: &[(&str, u32)] = &entries!(reaction "REACTION_": FORCE COUPLE ENTRIES);
+const HELD: &[(&str, u32)] = &entries!(held "HELD_": RHS BLOCK COUPLING ENTRIES);
 const SIZES: &[(&str, u32)] = &[
     ("LANES", LANES),
     ("WORKGROUP_SIZE", WORKGROUP_SIZE),
@@ -119,7 +128,7 @@ const SIZES: &[(&str, u32)] = &[
 ];
 
 /// Every whole constant that a shader may declare under the same name.
-pub const CONSTANTS: &[&[(&str, u32)]] = &[SIZES, REST, NODE, INPUT, CHAIN, SCRATCH];
+pub const CONSTANTS: &[&[(&str, u32)]] = &[SIZES, REST, NODE, INPUT, PLANE, CHAIN, CONTACT, REACTION, SCRATCH, HELD];
 
 /// Every other constant that a shader may declare under the same name.
 pub const FLOAT_CONSTANTS: &[(&str, f32)] = &[
@@ -156,7 +165,9 @@ pub const FLOAT_CONSTANTS: &[(&str, f32)] = &[
     ("MOST_TURN2", MOST_TURN2),
     ("LEAST_SCALE", LEAST_SCALE),
     ("MOST_SCALE", MOST_SCALE),
-    ("CONTACT_STIFFNESS", CONTACT_STIFFNESS),
+    ("PENALTY", PENALTY),
+    ("MOST_DUAL", MOST_DUAL),
+    ("PULLED", PULLED),
     ("RECOVERY_SPEED", RECOVERY_SPEED),
     ("MOST_STRETCH", MOST_STRETCH),
     ("MOST_OFF", MOST_OFF),

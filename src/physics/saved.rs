@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use crate::Pose;
+use crate::cpu::contact_rows::MOST_DUAL;
 use crate::flesh::{BoneMotion, Flesh, GroupState};
 use crate::instances::{Instance, InstanceState};
-use crate::layout::{LANES, chain, input, node};
+use crate::layout::{LANES, chain, contact, input, node, plane, reaction};
 
 /// Number of the format in which snapshots are serialised. Another field in a state is another format.
-pub const SNAPSHOT_VERSION: u32 = 3;
+pub const SNAPSHOT_VERSION: u32 = 4;
 
 /// Entries of each row kind that states hold, and the lanes of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,16 +19,29 @@ pub struct RowSizes {
     pub node: u32,
     /// Entries of an input row.
     pub input: u32,
+    /// Entries of a plane row.
+    pub plane: u32,
     /// Entries of a chain row.
     pub chain: u32,
+    /// Entries of a contact row.
+    pub contact: u32,
+    /// Entries of a reaction row.
+    pub reaction: u32,
     /// Lanes.
     pub lanes: u32,
 }
 
 impl RowSizes {
     /// Those of this build.
-    pub const CURRENT: Self =
-        Self { node: node::ENTRIES as u32, input: input::ENTRIES as u32, chain: chain::ENTRIES as u32, lanes: LANES };
+    pub const CURRENT: Self = Self {
+        node: node::ENTRIES as u32,
+        input: input::ENTRIES as u32,
+        plane: plane::ENTRIES as u32,
+        chain: chain::ENTRIES as u32,
+        contact: contact::ENTRIES as u32,
+        reaction: reaction::ENTRIES as u32,
+        lanes: LANES,
+    };
 }
 
 /// Why a snapshot cannot be restored; nothing has changed then.
@@ -190,8 +204,10 @@ impl SavedFlesh {
     /// Whether every list is as long as the instance's own.
     fn check_lengths(&self, own: &InstanceState) -> Result<(), SnapshotError> {
         let lengths = |state: &InstanceState| {
-            let rows =
-                state.nodes.groups.iter().map(|group| (group.nodes.len(), group.inputs.len(), group.chains.len()));
+            let rows = state.nodes.groups.iter().map(|group| {
+                let GroupState { nodes, inputs, chains, reactions, .. } = group;
+                [nodes, inputs, chains, reactions].map(Vec::len)
+            });
             let whole = [
                 state.nodes.motion.from.len(),
                 state.nodes.motion.to.len(),
@@ -219,6 +235,7 @@ impl SavedFlesh {
             (excitations.iter().chain(activations).all(|value| (0.0..=10.0).contains(value)), "activations"),
             (palette.iter().flatten().flatten().all(|value| value.is_finite()), "palette matrices"),
             (nodes.groups.iter().all(has_sound_chains), "chain rows"),
+            (nodes.groups.iter().all(has_sound_contacts), "contact rows"),
         ] {
             if !sound {
                 return Err(SnapshotError::NotSound(what));
@@ -241,6 +258,15 @@ fn has_sound_chains(group: &GroupState) -> bool {
         && [chain::START_POTENTIAL, chain::POTENTIAL, chain::MEAN_STRETCH]
             .into_iter()
             .all(|entry| within(entry, f32::MIN, f32::MAX))
+}
+
+/// Whether a group has as many contacts of each half-space as nodes, and each a force that one can remember.
+fn has_sound_contacts(GroupState { nodes, planes, contacts, .. }: &GroupState) -> bool {
+    let of_each = nodes.len() / node::ENTRIES * contact::ENTRIES;
+    let mut duals = contacts.iter().skip(contact::DUAL).step_by(contact::ENTRIES).flatten();
+    planes.len() % plane::ENTRIES == 0
+        && contacts.len() % of_each.max(1) == 0
+        && duals.all(|dual| (0.0..=MOST_DUAL).contains(dual))
 }
 
 #[cfg(feature = "serde")]

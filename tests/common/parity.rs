@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use glam::{Affine3A, DQuat, DVec3, Mat3, Quat, Vec3};
 use sinew::flesh::{Bundle, Carriers, Contraction, Disc, Flesh, Holds, RodSpec};
-use sinew::layout::{LANES, chain, node, rest};
+use sinew::layout::{LANES, chain, contact, node, reaction, rest};
 use sinew::scenes::Cantilevers;
 use sinew::step::{Integrator, Stage, StepConfig};
 use sinew::{FleshHandle, HalfSpace, Material, Physics, Pose, Skin};
@@ -213,7 +213,7 @@ pub fn jerked() -> [Scene; 3] {
     material.peak_stress = 2.0e4;
     let mut with_all = Scene::new("jerked with all", &between(&few, material), |step| jerking_bones(step, 2.0));
     with_all.activation = 0.5;
-    with_all.planes = vec![HalfSpace { normal: DVec3::Z, offset: -0.04, friction: 0.5 }];
+    with_all.planes = vec![HalfSpace::new(DVec3::Z, -0.04, 0.5)];
     with_all.config.integrator = Integrator::SecondOrder;
     with_all.config.iterations = 2;
     let mut scenes = [alone, long, with_all];
@@ -251,7 +251,8 @@ pub fn scenes() -> Vec<Scene> {
 
     let mut scene =
         Scene::new("rods on a slope", &rods(DVec3::Y * 0.06, x + DVec3::Y * 0.3, 0.05, &[8; 9], soft()), no_bones);
-    let slope = HalfSpace { normal: DVec3::new(0.6, 0.8, 0.0).normalize(), offset: -0.1, friction: 0.3 };
+    let slope = HalfSpace::new(DVec3::new(0.6, 0.8, 0.0).normalize(), -0.1, 0.3);
+    let slope = slope.moving(DVec3::new(0.9, 1.2, -0.3)).turning(DVec3::new(0.3, -0.4, 0.2), DVec3::X);
     scene.planes = vec![HalfSpace::ground(0.0, 0.6), slope];
     scene.config.iterations = 2;
     scene.before = 25;
@@ -292,7 +293,7 @@ pub fn scenes() -> Vec<Scene> {
     ));
 
     let mut scene = Scene::new("carried into a plane", &bridge, moving_bones);
-    scene.planes = vec![HalfSpace { normal: DVec3::Z, offset: -0.04, friction: 0.5 }];
+    scene.planes = vec![HalfSpace::new(DVec3::Z, -0.04, 0.5)];
     scenes.push(scene);
 
     let mut mixed = hung(rods(DVec3::ZERO, x, 0.05, &[3, 14, 8, 5, 2, 9], soft()), 0, 0, Holds::CLAMP);
@@ -323,7 +324,7 @@ pub fn scenes() -> Vec<Scene> {
     };
     let mut scene = Scene::new("tied in their beds", &[tied(0), tied(1), tied(2)], joint_bones);
     scene.activation = 0.5;
-    scene.planes = vec![HalfSpace { normal: DVec3::Z, offset: -0.02, friction: 0.5 }];
+    scene.planes = vec![HalfSpace::new(DVec3::Z, -0.02, 0.5)];
     scene.config.iterations = 2;
     scenes.push(scene);
 
@@ -344,8 +345,8 @@ pub fn scenes() -> Vec<Scene> {
     scenes
 }
 
-/// Node rows and chain rows of a group.
-type GroupRows = (Vec<[f32; 8]>, Vec<[f32; 8]>);
+/// Node rows, chain rows, contact rows and reaction rows of a group.
+type GroupRows = (Vec<[f32; 8]>, Vec<[f32; 8]>, Vec<[f32; 8]>, Vec<[f32; 8]>);
 
 /// Rows of an instance, and its skin.
 #[derive(Clone)]
@@ -358,7 +359,11 @@ struct Rows {
 }
 
 fn rows(physics: &Physics, handle: FleshHandle) -> Rows {
-    let groups = physics.state(handle).unwrap().rows().map(|(nodes, chains)| (nodes.to_vec(), chains.to_vec()));
+    let state = physics.state(handle).unwrap();
+    let groups = state.rows().zip(state.contacts().zip(state.reactions()));
+    let groups = groups.map(|((nodes, chains), (contacts, reactions))| {
+        (nodes.to_vec(), chains.to_vec(), contacts.to_vec(), reactions.to_vec())
+    });
     let vertices = physics.vertices(handle).unwrap();
     Rows {
         groups: groups.collect(),
@@ -375,23 +380,39 @@ struct Scales {
     h: f32,
     contact: f32,
     energy: f32,
+    /// Ten times the largest force of a contact (N).
+    dual: f32,
+    /// Ten times the largest force (N) and the largest couple (N·m) on a bone: they may differ by 10⁻⁴.
+    reactions: [f32; 2],
 }
 
 fn node_scale(entry: usize, scales: Scales) -> f32 {
     use node::*;
     let in_range = |at: usize, count: usize| (at..at + count).contains(&entry);
     let places = [PLACE, PREV_PLACE, MOVED, PREDICTED_MOVE, OLDER_MOVE, TARGET_PLACE, BED];
-    if places.iter().any(|at| in_range(*at, 3)) || entry == CONTACT_OFFSET {
+    if places.iter().any(|at| in_range(*at, 3)) {
         scales.size
     } else if in_range(VELOCITY, 3) || in_range(OLDER_VELOCITY, 3) {
         scales.size / scales.h
     } else if in_range(SPIN, 3) || in_range(OLDER_SPIN, 3) || [SCALE_RATE, OLDER_SCALE_RATE].contains(&entry) {
         1.0 / scales.h
-    } else if [CONTACT_STIFFNESS, FRICTION_LIMIT].contains(&entry) {
-        scales.contact
     } else {
         1.0
     }
+}
+
+/// Friction is as stiff as a contact at most; a force may be off by 10⁻⁴ of the largest.
+fn contact_scale(entry: usize, scales: Scales) -> f32 {
+    match entry {
+        contact::SCALE_TERM | contact::GAP | contact::SLIDE.. => scales.size,
+        contact::STIFFNESS | contact::FRICTION => scales.contact,
+        contact::DUAL => scales.dual,
+        _ => 1.0,
+    }
+}
+
+fn reaction_scale(entry: usize, scales: Scales) -> f32 {
+    scales.reactions[usize::from(entry >= reaction::COUPLE)]
 }
 
 fn chain_scale(entry: usize, scales: Scales) -> f32 {
@@ -447,6 +468,23 @@ fn difference(cpu: &[Rows], gpu: &[Rows], scales: Scales) -> (f32, String) {
                 for lane in 0..LANES as usize {
                     let at = || format!("instance {instance} group {group} chain entry {entry} lane {lane}");
                     check(a[lane], b[lane], chain_scale(entry, scales), &at);
+                }
+            }
+        }
+        for (group, (a, b)) in cpu.groups.iter().zip(&gpu.groups).enumerate() {
+            assert_eq!(a.2.len(), b.2.len());
+            for (row, (a, b)) in a.2.iter().zip(&b.2).enumerate() {
+                let (slot, entry) = (row / contact::ENTRIES, row % contact::ENTRIES);
+                for lane in 0..LANES as usize {
+                    let at = || format!("instance {instance} group {group} contact {slot} entry {entry} lane {lane}");
+                    check(a[lane], b[lane], contact_scale(entry, scales), &at);
+                }
+            }
+            for (row, (a, b)) in a.3.iter().zip(&b.3).enumerate() {
+                let (slot, entry) = (row / reaction::ENTRIES, row % reaction::ENTRIES);
+                for lane in 0..LANES as usize {
+                    let at = || format!("instance {instance} group {group} reaction {slot} entry {entry} lane {lane}");
+                    check(a[lane], b[lane], reaction_scale(entry, scales), &at);
                 }
             }
         }
@@ -544,13 +582,22 @@ fn measured(
     let contact = cpu
         .iter()
         .flat_map(|rows| &rows.groups)
-        .flat_map(|group| group.0.iter().skip(node::CONTACT_STIFFNESS).step_by(node::ENTRIES))
+        .flat_map(|group| group.2.iter().skip(contact::STIFFNESS).step_by(contact::ENTRIES))
         .flatten()
         .fold(1.0_f32, |most, value| most.max(*value));
     assert!(scene.planes.is_empty() || contact > 1.0, "{}: nothing touches", scene.name);
     // The most that friction holds with is μk·depth, and a depth may differ as places may.
     let h = (DT / f64::from(scene.config.substeps)) as f32;
-    let scales = Scales { size: 1.0, h, contact, energy: energy_scale(&cpu, scene) };
+    let mut reactions = [1.0e-3_f32; 2];
+    for (row, values) in cpu.iter().flat_map(|rows| &rows.groups).flat_map(|group| group.3.iter().enumerate()) {
+        let most = &mut reactions[usize::from(row % reaction::ENTRIES >= reaction::COUPLE)];
+        *most = values.iter().fold(*most, |most, value| most.max(10.0 * value.abs()));
+    }
+    let of_contacts =
+        |group: &'_ GroupRows| group.2.chunks(contact::ENTRIES).flat_map(|row| row[contact::DUAL]).collect::<Vec<_>>();
+    let duals = cpu.iter().flat_map(|rows| &rows.groups).flat_map(of_contacts);
+    let dual = duals.fold(1.0e-3_f32, |most, value| most.max(10.0 * value));
+    let scales = Scales { size: 1.0, h, contact, energy: energy_scale(&cpu, scene), dual, reactions };
     (cpu, gpu, scales)
 }
 
@@ -577,6 +624,26 @@ pub fn compare(scene: &Scene, last: Stage, cpu: &Physics, gpu: &Physics, handles
         gpu[0].groups[0].1[entry][0] = cpu[0].groups[0].1[entry][0] + by;
         assert!(difference(&cpu, &gpu, scales).0 > 1.0, "{}: a perturbed chain entry {entry} is not seen", scene.name);
         gpu[0].groups[0].1[entry][0] = was;
+    }
+    for entry in 0..gpu[0].groups[0].2.len().min(contact::ENTRIES) {
+        let (was, by) = (gpu[0].groups[0].2[entry][0], 3.0e-5 * contact_scale(entry, scales));
+        gpu[0].groups[0].2[entry][0] = cpu[0].groups[0].2[entry][0] + by;
+        assert!(
+            difference(&cpu, &gpu, scales).0 > 1.0,
+            "{}: a perturbed contact entry {entry} is not seen",
+            scene.name
+        );
+        gpu[0].groups[0].2[entry][0] = was;
+    }
+    for entry in 0..gpu[0].groups[0].3.len().min(reaction::ENTRIES) {
+        let (was, by) = (gpu[0].groups[0].3[entry][0], 3.0e-5 * reaction_scale(entry, scales));
+        gpu[0].groups[0].3[entry][0] = cpu[0].groups[0].3[entry][0] + by;
+        assert!(
+            difference(&cpu, &gpu, scales).0 > 1.0,
+            "{}: a perturbed reaction entry {entry} is not seen",
+            scene.name
+        );
+        gpu[0].groups[0].3[entry][0] = was;
     }
     for entry in 0..gpu[0].sections.len().min(24) {
         let was = gpu[0].sections[entry];

@@ -7,7 +7,7 @@ use sinew::cpu::math::{Quaternion, V3};
 use sinew::cpu::rod_energies::{UNKNOWNS, residuals};
 use sinew::cpu::strains::{Reference, Section, measure};
 use sinew::flesh::{Flesh, Holds, RodSpec};
-use sinew::layout::{chain, input, node, rest};
+use sinew::layout::{chain, contact, input, node, reaction, rest};
 use sinew::{Material, ModuliOverrides, Pose};
 
 use super::common::{Random, entry};
@@ -19,6 +19,8 @@ pub struct Chain {
     pub nodes: Vec<Entry<f64>>,
     pub inputs: Vec<Entry<f64>>,
     pub chains: Vec<Entry<f64>>,
+    pub contacts: Vec<Entry<f64>>,
+    pub reactions: Vec<Entry<f64>>,
     pub inv_h: f64,
 }
 
@@ -48,8 +50,8 @@ impl Chain {
         let flesh = Flesh::build(&[rod], &[Pose::IDENTITY]).unwrap();
         let rest = flesh.groups()[0].to_f64();
         let chains = vec![entry(0.0); chain::ENTRIES];
-        let mut inputs = vec![entry(0.0); input::ENTRIES];
-        inputs[input::PLANES + 1] = entry(1.0);
+        let inputs = vec![entry(0.0); input::ENTRIES];
+        let mut contacts = vec![entry(0.0); NODES * contact::ENTRIES];
         let mut nodes = vec![entry(0.0); NODES * node::ENTRIES];
         for j in 0..NODES {
             let pose = flesh.chains()[0].rest[j];
@@ -78,17 +80,34 @@ impl Chain {
             put(row, node::SCALE, &[scale]);
             put(row, node::PREV_SCALE, &[scale + random.uniform(-0.02, 0.02)]);
             put(row, node::PREDICTED_SCALE, &[scale + random.uniform(-0.02, 0.02)]);
-            put(row, node::CONTACT_NORMAL, &random.vector(-1.0, 1.0).normalize().to_array());
-            put(row, node::CONTACT_OFFSET, &[if j % 2 == 0 { 0.8 } else { -5.0 }]);
-            put(row, node::CONTACT_STIFFNESS, &[random.uniform(50.0, 300.0)]);
-            put(row, node::FRICTION_LIMIT, &[if j % 2 == 0 { random.uniform(10.0, 90.0) } else { 0.0 }]);
+            // Anywhere on the segment; two of them touch.
+            let row = &mut contacts[j * contact::ENTRIES..][..contact::ENTRIES];
+            put(row, contact::SEGMENT, &[j as f64]);
+            put(row, contact::ALONG, &[if j + 1 < NODES { random.uniform(0.0, 1.0) } else { 0.0 }]);
+            let direction = random.vector(-1.0, 1.0).normalize();
+            put(row, contact::DIRECTION, &direction.to_array());
+            put(row, contact::SCALE_TERM, &[random.uniform(0.05, 0.15)]);
+            put(row, contact::GAP, &[if j % 2 == 0 { -0.05 } else { 5.0 }]);
+            put(row, contact::STIFFNESS, &[random.uniform(50.0, 300.0)]);
+            put(row, contact::FRICTION, &[if j % 2 == 0 { random.uniform(10.0, 90.0) } else { 0.0 }]);
+            put(row, contact::SLIDE, &random.vector(-0.01, 0.01).reject_from(direction).to_array());
         }
-        Self { rest, nodes, inputs, chains, inv_h: INV_H }
+        let reactions = vec![entry(0.0); rest.reaction_count() * reaction::ENTRIES];
+        Self { rest, nodes, inputs, chains, contacts, reactions, inv_h: INV_H }
     }
 
     /// It as the stages see it.
     pub fn group<'a>(&'a mut self, scratch: &'a mut [Entry<f64>]) -> Group<'a, f64> {
-        Group { rest: &self.rest, nodes: &mut self.nodes, inputs: &self.inputs, chains: &mut self.chains, scratch }
+        Group {
+            rest: &self.rest,
+            nodes: &mut self.nodes,
+            inputs: &self.inputs,
+            planes: &[],
+            chains: &mut self.chains,
+            contacts: &mut self.contacts,
+            reactions: &mut self.reactions,
+            scratch,
+        }
     }
 
     /// The nodes at the substep's start, the first one where its bone has it.
@@ -139,19 +158,21 @@ impl Chain {
             }
             let [scale] = self.read(j, node::PREDICTED_SCALE);
             all.push((s.scale - scale, rest_at(rest::INERTIA_W) * inv_h2));
-            // Contact and friction; the last substep moved nothing.
-            let normal = DVec3::from_array(self.read(j, node::CONTACT_NORMAL));
-            let place = DVec3::from_array(s.place.0);
-            let gap = normal.dot(place) - self.read::<1>(j, node::CONTACT_OFFSET)[0] - s.scale * rest_at(rest::RADIUS);
-            all.push((gap.min(0.0), self.read::<1>(j, node::CONTACT_STIFFNESS)[0]));
-            let slid = place - DVec3::from_array(previous);
-            let slid = slid - normal * normal.dot(slid);
-            let predicted = DVec3::from_array(self.read(j, node::PREDICTED_MOVE));
-            let predicted = (predicted - normal * normal.dot(predicted)).length();
-            let [limit] = self.read(j, node::FRICTION_LIMIT);
-            let slide = (predicted - limit / (rest_at(rest::MASS) * inv_h2)).max(1.0e-12);
-            let friction = (limit / slide).min(self.read::<1>(j, node::CONTACT_STIFFNESS)[0]);
-            all.extend(slid.to_array().map(|x| (x, friction)));
+            // What touches the segment after the node, and friction.
+            let row = &self.contacts[j * contact::ENTRIES..][..contact::ENTRIES];
+            let vector = |at: usize| DVec3::from_array(std::array::from_fn(|k| row[at + k][0]));
+            let (along, next) = (row[contact::ALONG][0], (j + 1).min(NODES - 1));
+            let gone = |end: usize| {
+                let place = DVec3::from_array(at[end].place.0) - DVec3::from_array(self.read(end, node::PREV_PLACE));
+                (place, at[end].scale - self.read::<1>(end, node::PREV_SCALE)[0])
+            };
+            let ((a, scaled_a), (b, scaled_b)) = (gone(j), gone(next));
+            let (place, scaled) = (a.lerp(b, along), scaled_a + (scaled_b - scaled_a) * along);
+            let direction = vector(contact::DIRECTION);
+            let distance = row[contact::GAP][0] + direction.dot(place) - row[contact::SCALE_TERM][0] * scaled;
+            all.push((distance.min(0.0), row[contact::STIFFNESS][0]));
+            let slid = place - direction * direction.dot(place) - vector(contact::SLIDE);
+            all.extend(slid.to_array().map(|x| (x, row[contact::FRICTION][0])));
         }
         for (j, pair) in at.windows(2).enumerate() {
             let row = self.rest.row(j);

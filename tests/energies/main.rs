@@ -8,7 +8,9 @@ mod common;
 use chain::{Chain, INV_H, NODES};
 use common::{Random, entry};
 use glam::{DQuat, DVec3};
+use sinew::cpu::contact_rows::stored_by_contacts;
 use sinew::cpu::fibres::{Excitation, RESTING, SHORT, TOE, contract, fibre_potential, fibre_stretch};
+use sinew::cpu::holds::Placed;
 use sinew::cpu::lanes::{Entry, OneF64};
 use sinew::cpu::math::{Quaternion, V3};
 use sinew::cpu::potential::{standing, stored_at_start};
@@ -17,7 +19,7 @@ use sinew::cpu::rod_energies::{
 };
 use sinew::cpu::run_stage;
 use sinew::cpu::strains::{Reference, Section, SegmentStrain, measure};
-use sinew::layout::{chain as chain_rows, node, rest, scratch};
+use sinew::layout::{chain as chain_rows, node, rest};
 use sinew::step::{Stage, StepConfig, StepParams};
 
 const LANES: OneF64 = OneF64(0);
@@ -375,7 +377,7 @@ fn solve_rods_takes_the_dense_gauss_newton_step() {
         params.retries = 0;
         // Wherever it leads: these states are no rest, and the step is what is asked for.
         chain.chains[chain_rows::START_POTENTIAL] = entry(f64::MAX);
-        let mut room = vec![entry(0.0); NODES * scratch::ENTRIES];
+        let mut room = vec![entry(0.0); chain.rest.scratch_len()];
         run_stage(LANES, Stage::SolveRods, &params, &mut chain.group(&mut room));
 
         let mut found = Vec::new();
@@ -411,7 +413,7 @@ fn the_potential_of_a_chain_has_the_gradient_that_its_step_descends() {
             chain.dense(&before, |at| chain.turn_residuals(at)).0,
         ];
         let expected: Vec<f64> = (0..NODES * UNKNOWNS).map(|i| parts.iter().map(|part| part[i]).sum()).collect();
-        let mut room = vec![entry(0.0); NODES * scratch::ENTRIES];
+        let mut room = vec![entry(0.0); chain.rest.scratch_len()];
         let mut level = |at: &[Section<f64>]| {
             chain.put(at);
             standing(LANES, &chain.group(&mut room), INV_H * INV_H, None).level()
@@ -430,7 +432,8 @@ fn the_potential_of_a_chain_has_the_gradient_that_its_step_descends() {
         let at_start = chain.at_start();
         chain.put(&at_start);
         let group = chain.group(&mut room);
-        let stored = stored_at_start(LANES, &group, INV_H * INV_H, None);
+        let stored = stored_at_start(LANES, &group, INV_H * INV_H, None)
+            + stored_by_contacts(LANES, &group, |index| Placed::start(LANES, &group, index));
         let there = standing(LANES, &group, INV_H * INV_H, None);
         assert!(there.motion <= 1.0e-20, "{} J of motion at the start", there.motion);
         start = start.max((there.level() / stored - 1.0).abs());

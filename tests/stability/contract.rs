@@ -9,7 +9,7 @@ use sinew::cpu::potential::{rounding, standing};
 use sinew::cpu::rod_energies::segment_potential;
 use sinew::cpu::strains::{Reference, Section, most_stiffness};
 use sinew::flesh::{Flesh, Holds, RodSpec};
-use sinew::layout::{POSE, chain, input, node, rest};
+use sinew::layout::{POSE, chain, contact, input, node, plane, rest};
 use sinew::step::{Integrator, Stage, StepConfig, StepParams};
 use sinew::{Material, Pose};
 
@@ -106,7 +106,6 @@ fn potential(group: &Group<'_, f64>, lane: usize, params: &StepParams, unit: f64
         sum.add(2.0 * read(index, node::PREV_SCALE).powi(2) * inv_step2 * turning);
 
         let across = |v: DVec3, normal: DVec3| v - normal * normal.dot(v);
-        let place = DVec3::from_array(section.place.0);
         if group.rest.has_fascia {
             let off = vector(index, node::PREV_PLACE) + *moved - vector(index, node::BED);
             let path = vector(index, node::BED_PATH);
@@ -117,16 +116,17 @@ fn potential(group: &Group<'_, f64>, lane: usize, params: &StepParams, unit: f64
             let slope = |j: usize| (at[j + 1].0.scale - at[j].0.scale) * group.rest.row(j)[rest::INV_LENGTH][lane];
             sum.add(0.5 * of(rest::SURFACE_BENDING) * (slope(index) - slope(index - 1)).powi(2));
         }
-        let normal = vector(index, node::CONTACT_NORMAL);
-        let gap = normal.dot(place) - read(index, node::CONTACT_OFFSET) - section.scale * of(rest::RADIUS);
-        let (stiffness, limit) = (read(index, node::CONTACT_STIFFNESS), read(index, node::FRICTION_LIMIT));
-        sum.add(0.5 * stiffness * gap.min(0.0).powi(2));
-        // Coulomb's limit over how far the node slides, alone or as in the last substep.
-        let [alone, last] =
-            [node::PREDICTED_MOVE, node::OLDER_MOVE].map(|at| across(vector(index, at), normal).length());
-        let alone = alone - limit / (of(rest::MASS) * inv_step2).max(1.0e-30);
-        let friction = (limit / alone.max(last).max(1.0e-12)).min(stiffness);
-        sum.add(0.5 * friction * across(*moved, normal).length_squared());
+    }
+    for row in group.contacts.chunks_exact(contact::ENTRIES) {
+        let of = |entry: usize| row[entry][lane];
+        let vector = |at: usize| DVec3::from_array(std::array::from_fn(|k| of(at + k)));
+        let (section, moved) = &at[of(contact::SEGMENT) as usize];
+        let scaled = section.scale - read(of(contact::SEGMENT) as usize, node::PREV_SCALE);
+        let direction = vector(contact::DIRECTION);
+        let distance = of(contact::GAP) + direction.dot(*moved) - of(contact::SCALE_TERM) * scaled;
+        sum.add(0.5 * of(contact::STIFFNESS) * distance.min(0.0).powi(2));
+        let slid = *moved - direction * direction.dot(*moved) - vector(contact::SLIDE);
+        sum.add(0.5 * of(contact::FRICTION) * slid.length_squared());
     }
     let acting = group.rest.has_stiff_fibres || group.inputs[input::ACTIVATION].iter().any(|x| *x != 0.0);
     for (index, pair) in at.windows(2).enumerate() {
@@ -238,14 +238,27 @@ where
     let (iterations, retries) = (1 + (random.bits() % 3) as u32, 1 + (random.bits() % 4) as u32);
     let config = StepConfig { substeps, iterations, retries, integrator, ..Default::default() };
     if random.bits().is_multiple_of(2) {
-        for lane in 0..LANES {
-            let normal = random.vector(-1.0, 1.0).normalize();
-            let plane =
-                [normal.x, normal.y, normal.z, length(lane) * random.uniform(-1.0, 0.3), random.uniform(0.0, 1.0)];
-            for (k, value) in plane.into_iter().enumerate() {
-                staged.inputs[input::PLANES + k][lane] = number(value);
+        // Two, of which one moves.
+        let mut planes = vec![[number(0.0); LANES]; 2 * plane::ENTRIES];
+        for (slot, lane) in (0..2).flat_map(|slot| (0..LANES).map(move |lane| (slot, lane))) {
+            let still = if slot == 0 { 0.0 } else { far };
+            let (normal, offset) = (random.vector(-1.0, 1.0).normalize(), random.uniform(-1.0, 0.3));
+            let turned = (normal + random.vector(-0.1, 0.1) * still).normalize();
+            let (moves, turns) = (random.vector(-0.3, 0.3) * still, random.vector(-0.1, 0.1) * still);
+            for (at, values) in [
+                (plane::NORMAL_FROM, turned.extend(offset + random.uniform(-0.1, 0.1) * still).to_array()),
+                (plane::NORMAL_TO, normal.extend(offset).to_array()),
+                (plane::FRICTION, [random.uniform(0.0, 1.0), moves.x, moves.y, moves.z]),
+                (plane::TURN, [turns.x, turns.y, turns.z, 0.0]),
+            ] {
+                for (k, value) in values.into_iter().enumerate().filter(|(k, _)| at + k < plane::ENTRIES) {
+                    let in_metres = [plane::OFFSET_FROM, plane::OFFSET_TO].contains(&(at + k)) || at + k >= plane::MOVE;
+                    let unit = if in_metres && at + k < plane::TURN { length(lane) } else { 1.0 };
+                    planes[slot * plane::ENTRIES + at + k][lane] = number(value * unit);
+                }
             }
         }
+        staged.touch(planes);
     }
     let dt = random.log_uniform(1.0e-4, 0.1);
     for _ in 0..8 {
@@ -273,9 +286,10 @@ where
                 return;
             }
             let allowed: Vec<f64> = (0..LANES).map(|lane| allowed(of(lane), params, group, lane)).collect();
-            let mut rows = [group.nodes.to_vec(), group.inputs.to_vec(), group.chains.to_vec()].map(|rows| as_f64(&rows));
-            let [nodes, inputs, chains] = &mut rows;
-            let there = Group { rest: &wide, nodes, inputs, chains, scratch: &mut [] };
+            let rows: [&[Entry<T>]; 4] = [group.nodes, group.inputs, group.chains, group.contacts];
+            let mut rows = rows.map(as_f64);
+            let [nodes, inputs, chains, contacts] = &mut rows;
+            let there = Group { rest: &wide, nodes, inputs, planes: &[], chains, contacts, reactions: &mut [], scratch: &mut [] };
             // Contacts that are found between two solves of a substep were there at its start.
             if stage != Stage::SolveRods {
                 let start = |lane: usize| {
@@ -297,8 +311,8 @@ where
                 let allowed = allowed[lane] + 8.0 * of(lane).epsilon().into() * before.guided;
                 let risen = (now.value - before.value) / allowed.max(1.0e-13 * before.gross);
                 found.substeps += 1;
-                let touches = |index: usize| there.row(index)[node::CONTACT_STIFFNESS][lane] > 0.0;
-                found.touching += usize::from((0..=segments).any(touches));
+                let mut touching = there.contacts.iter().skip(contact::STIFFNESS).step_by(contact::ENTRIES);
+                found.touching += usize::from(touching.any(|stiffness| stiffness[lane] > 0.0));
                 found.rough += usize::from(there.chains[chain::ROUGH][lane] > 0.5);
                 let guided = usize::from((0..=segments).any(|index| wide.row(index)[rest::SLIDES][lane] > 0.5));
                 if risen.is_nan() || risen > found.worst[guided] {

@@ -5,7 +5,7 @@ use sinew::cpu::group::{Group, GroupRest};
 use sinew::cpu::lanes::{Entry, LANES, Lanes};
 use sinew::cpu::run_stage;
 use sinew::flesh::{Flesh, FleshState};
-use sinew::layout::{MAX_BONES, POSE, chain, input, node, scratch};
+use sinew::layout::{MAX_BONES, POSE, chain, contact, input, node, plane, reaction};
 use sinew::step::{Scheduled, Stage, StepConfig, StepParams, params_of, schedule};
 
 /// The first group of some flesh, at rest at first.
@@ -13,6 +13,10 @@ pub struct Staged<T> {
     pub rest: GroupRest<T>,
     pub nodes: Vec<Entry<T>>,
     pub inputs: Vec<Entry<T>>,
+    /// None until [`Staged::touch`].
+    pub planes: Vec<Entry<T>>,
+    pub contacts: Vec<Entry<T>>,
+    pub reactions: Vec<Entry<T>>,
     pub chains: Vec<Entry<T>>,
     scratch: Vec<Entry<T>>,
     /// The last substep (s), 0 before the first.
@@ -32,8 +36,17 @@ impl<T: Copy + From<f32> + Into<f64> + PartialEq> Staged<T> {
                 inputs[at + entry] = chains[chain::BONE_NOW + entry];
             }
         }
-        let scratch = vec![[T::from(0.0); LANES]; rest.node_count * scratch::ENTRIES];
-        Self { nodes: as_lanes(nodes), inputs, chains, scratch, last_h: 0.0, rest }
+        let scratch = vec![[T::from(0.0); LANES]; rest.scratch_len()];
+        let reactions = vec![[T::from(0.0); LANES]; rest.reaction_count() * reaction::ENTRIES];
+        let (planes, contacts) = Default::default();
+        Self { nodes: as_lanes(nodes), inputs, planes, contacts, reactions, chains, scratch, last_h: 0.0, rest }
+    }
+
+    /// Puts half-spaces beside the chains: plane rows.
+    pub fn touch(&mut self, planes: Vec<Entry<T>>) {
+        let slots = self.rest.node_count * planes.len() / plane::ENTRIES;
+        self.contacts = vec![[T::from(0.0); LANES]; slots * contact::ENTRIES];
+        self.planes = planes;
     }
 
     pub fn group(&mut self) -> Group<'_, T> {
@@ -41,7 +54,10 @@ impl<T: Copy + From<f32> + Into<f64> + PartialEq> Staged<T> {
             rest: &self.rest,
             nodes: &mut self.nodes,
             inputs: &self.inputs,
+            planes: &self.planes,
             chains: &mut self.chains,
+            contacts: &mut self.contacts,
+            reactions: &mut self.reactions,
             scratch: &mut self.scratch,
         }
     }

@@ -1,6 +1,8 @@
 //! Free rods on planes: rest, depth, Coulomb friction, corners.
 
+#[path = "../common/mod.rs"]
 mod common;
+mod moving;
 
 use std::sync::Arc;
 
@@ -80,7 +82,7 @@ impl Scene {
 fn slope(through: DVec3, angle: f64, friction: f32) -> (HalfSpace, DVec3) {
     let turn = DQuat::from_rotation_z(-angle);
     let normal = turn * DVec3::Y;
-    (HalfSpace { normal, offset: normal.dot(through), friction }, turn * DVec3::X)
+    (HalfSpace::new(normal, normal.dot(through), friction), turn * DVec3::X)
 }
 
 #[test]
@@ -226,7 +228,7 @@ fn a_corner_keeps_a_rod_outside_both_planes() {
         for (left, right) in [(45.0_f64, 45.0_f64), (0.0, 90.0), (70.0, 70.0)] {
             let wall = |degrees: f64| {
                 let normal = DQuat::from_rotation_x(degrees.to_radians()) * DVec3::Y;
-                HalfSpace { normal, offset: normal.dot(at), friction: 0.5 }
+                HalfSpace::new(normal, normal.dot(at), 0.5)
             };
             let planes = vec![wall(left), wall(-right)];
             let open = (planes[0].normal + planes[1].normal).normalize();
