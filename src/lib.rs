@@ -43,7 +43,7 @@
 //! - Where there are components, they rule: `Activations`, `CharacterPose` and `RootTransform` overwrite what was set by
 //!   handle, every step, except for what cannot be, which [`Health::fault`] names.
 //! - Flesh falls by [`step::StepConfig::gravity`], rapier's bodies by `RigidWorld::gravity`.
-//! - Flesh stays in front of [`Physics::planes`], which are the host's alone, and of rapier's half-spaces.
+//! - Flesh stays out of [`Physics::planes`], half-spaces that are the host's alone, and of rapier's; those that move carry it.
 //! - What a GPU has done is seen some steps later: [`Physics::state_step`] says which, [`Physics::finish`] waits.
 #![deny(missing_docs)]
 

@@ -1,6 +1,6 @@
 //! How well the rods keep their volume and length, and how far the solve is from balance.
 
-use crate::cpu::contact_rows::{ContactRow, contact_rows};
+use crate::cpu::contact_rows::{ContactRow, System, contact_rows};
 use crate::cpu::fascia::add_tie;
 use crate::cpu::holds::Placed;
 use crate::cpu::lanes::{LANES, Lanes, OneF64};
@@ -90,9 +90,11 @@ impl Quality {
                 [segment, (segment + 1).min(count - 1)].map(|j| wide(&nodes[j * node::ENTRIES..][..node::ENTRIES]));
             let [a, b] = [&ends[0], &ends[1]].map(|end| Placed::now(lanes, end));
             let gone = row.gone(lanes, [&ends[0], &ends[1]], [&a, &b]);
-            let (mut block, mut terms) = ([[0.0; UNKNOWNS]; UNKNOWNS], SegmentTerms::none(lanes));
-            row.add(lanes, &gone, &mut block, &mut touching[segment], &mut terms);
-            touching[segment + 1].iter_mut().zip(terms.gradient_b).for_each(|(sum, gradient)| *sum -= gradient);
+            let block = [[0.0; UNKNOWNS]; UNKNOWNS];
+            let mut system = System { block, rhs: touching[segment], terms: SegmentTerms::none(lanes) };
+            row.add(lanes, &gone, &mut system);
+            touching[segment] = system.rhs;
+            touching[segment + 1].iter_mut().zip(system.terms.gradient_b).for_each(|(sum, gradient)| *sum -= gradient);
         }
         for ((j, elastic), contact) in elastic.into_iter().enumerate().zip(touching) {
             let (row, rest_row) = (wide(&nodes[j * node::ENTRIES..][..node::ENTRIES]), wide(rest.row(j)));

@@ -265,7 +265,7 @@ impl RigidWorld {
         Ok(self.colliders.insert(plane.friction(friction)))
     }
 
-    /// Every enabled, solid half-space collider as a contact plane for the flesh, in the order of rapier's set (which
+    /// Every enabled, solid half-space collider as a [`HalfSpace`] for the flesh, in the order of rapier's set (which
     /// depends only on the order of insertions and removals).
     ///
     /// Those on moving bodies are where their body was after the last step, and move as it did.

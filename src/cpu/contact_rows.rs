@@ -21,6 +21,16 @@ pub const PULLED: f32 = 1.0e-5;
 /// The largest force (N) that a row remembers.
 pub const MOST_DUAL: f32 = 1.0e30;
 
+/// The system of a node, and what the segment after it adds to that of the next.
+pub struct System<V> {
+    /// The node's block, lower triangle.
+    pub block: Mat7<V>,
+    /// Its right-hand side.
+    pub rhs: Vec7<V>,
+    /// The segment's, of which the first node's own are in `block` and `rhs`.
+    pub terms: SegmentTerms<V>,
+}
+
 /// A contact row, see [`contact`].
 #[derive(Clone, Copy)]
 pub struct ContactRow<V> {
@@ -115,14 +125,7 @@ impl<V: Lane> ContactRow<V> {
     ///
     /// With w the row's weight for a node, the node's unknowns (place, scale) have the block w²B and the gradient w·∇.
     #[inline(always)]
-    pub fn add<L: Lanes<V = V>>(
-        &self,
-        lanes: L,
-        gone: &Gone<V>,
-        block: &mut Mat7<V>,
-        rhs: &mut Vec7<V>,
-        terms: &mut SegmentTerms<V>,
-    ) {
+    pub fn add<L: Lanes<V = V>>(&self, lanes: L, gone: &Gone<V>, System { block, rhs, terms }: &mut System<V>) {
         let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
         let (d, friction, sigma) = (self.direction, self.friction, self.scale_term);
         let distance = self.distance(gone);
@@ -188,7 +191,7 @@ pub fn add_contacts<L: Lanes>(
     index: usize,
     mut slot: usize,
     solved: L::V,
-    (block, rhs, terms): (&mut Mat7<L::V>, &mut Vec7<L::V>, &mut SegmentTerms<L::V>),
+    system: &mut System<L::V>,
 ) -> usize
 where
     L::Scalar: Into<f64>,
@@ -198,7 +201,7 @@ where
     {
         let row = ContactRow::load(lanes, row);
         let gone = gone(lanes, group, &row, segment, |index| Placed::now(lanes, group.row(index)));
-        row.add(lanes, &gone, block, rhs, terms);
+        row.add(lanes, &gone, system);
         let dual = &mut group.contacts[slot * contact::ENTRIES + contact::DUAL];
         lanes.store(solved.where_less(lanes.splat(0.5), lanes.load(dual), row.in_the_way(lanes, &gone)), dual);
         slot += 1;

@@ -9,6 +9,8 @@
 //!
 //! Where a solve was led astray and its step shortened, they are those of the whole step.
 
+#![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
+
 use super::block_tridiagonal::{eliminate, eliminate_rhs, solve_lower_columns};
 use super::contact_rows::MOST_DUAL;
 use super::lanes::{Entry, Lane, Lanes, unrolled};

@@ -17,7 +17,7 @@
 use super::block_tridiagonal::{
     back_substitute, eliminate, eliminate_rhs, factor, solve_lower, solve_lower_columns, store_factor,
 };
-use super::contact_rows::{add_contacts, press, stored_by_contacts};
+use super::contact_rows::{System, add_contacts, press, stored_by_contacts};
 use super::fascia::add_tie;
 use super::fibres::Excitation;
 use super::group::{Group, contracts, second_order};
@@ -273,10 +273,9 @@ where
         }
         // Here and below, functions apart are given copies: what they are given may not be in registers.
         if touching {
-            let (mut own, mut right, mut with) = (block, rhs, terms);
-            let system = (&mut own, &mut right, &mut with);
-            slot = apart!(lanes, add_contacts(lanes, group, index, slot, solved, system));
-            (block, rhs, terms) = (own, right, with);
+            let mut system = System { block, rhs, terms };
+            slot = apart!(lanes, add_contacts(lanes, group, index, slot, solved, &mut system));
+            (block, rhs, terms) = (system.block, system.rhs, system.terms);
         }
         let coupling = &mut terms.block_ab;
         if group.rest.has_surface_bending {
