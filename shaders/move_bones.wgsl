@@ -1,7 +1,8 @@
 // Stage move_bones: where the bones and the nodes that they hold are at this substep's end; the twin of
 // src/cpu/move_bones.rs.
 
-// Interpolates the bones of every chain through the frame and sets the targets of the nodes that they hold or carry.
+// Interpolates the bones of every chain through the frame and sets the targets of the nodes that they hold; of those that they
+// carry, where fascia asks for them.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn move_bones(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let chain = chain_of(thread_of(invocation));

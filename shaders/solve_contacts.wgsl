@@ -111,7 +111,8 @@ fn plane_on_the_way(row: u32, alpha: f32) -> Plane {
     let before = plane3(row, PLANE_NORMAL_FROM);
     let offset = plane_at(row, PLANE_OFFSET_FROM);
     let normal = before + (plane3(row, PLANE_NORMAL_TO) - before) * alpha;
-    let inv_length = 1.0 / sqrt(dot(normal, normal));
+    // A lane without a chain has none.
+    let inv_length = 1.0 / sqrt(larger(dot(normal, normal), MIN_POSITIVE));
     return Plane(normal * inv_length, (offset + (plane_at(row, PLANE_OFFSET_TO) - offset) * alpha) * inv_length);
 }
 

@@ -3,11 +3,11 @@
 //!
 //! With r the right-hand side, D the node's block and B its coupling to the next node, all before what is held was taken out
 //! and with the nodes before eliminated, the residual of its rows is r − Dδ − Bδ₊: 0 where the node is free, and else the
-//! force and the couple that it puts on what holds it. Segments that f32 has to few digits only push both their nodes by
+//! force and the couple that it puts on what holds it. Segments that f32 has too few digits for only push both their nodes by
 //! the same error, of which the solve leaves nothing in the sum: all reactions together are weight, contacts and inertia to
 //! rounding, however stiff the rod is.
 //!
-//! Where a solve was led astray and its step shortened, they are those of the whole step.
+//! Where a solve was led astray and its step shortened or its system stiffened, they are those of the whole step of that.
 
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 

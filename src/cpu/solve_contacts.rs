@@ -127,7 +127,8 @@ impl<V: Lane> Surface<V> {
         let at = |alpha: f32| {
             let alpha = lanes.splat(alpha);
             let normal = from + (to - from) * alpha;
-            let inv_length = lanes.splat(1.0) / normal.dot(normal).sqrt();
+            // A lane without a chain has none.
+            let inv_length = lanes.splat(1.0) / normal.dot(normal).max(lanes.splat(f32::MIN_POSITIVE)).sqrt();
             Plane {
                 normal: normal * inv_length,
                 offset: (offset_from + (offset_to - offset_from) * alpha) * inv_length,

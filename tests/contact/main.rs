@@ -275,3 +275,16 @@ fn a_dragged_rod_resists_as_coulomb_says() {
         assert!(rod.is_sound() && (found / exact - 1.0).abs() <= 0.05);
     }
 }
+
+/// Lanes that have no chain have contact rows too: of numbers, and without a say. A rod at rest is calm in all of them.
+#[test]
+fn lanes_without_a_chain_touch_nothing() {
+    let root = Pose::from_translation(DVec3::Y * RADIUS);
+    let mut scene = Scene::new(root, vec![HalfSpace::ground(0.0, 0.5), HalfSpace::new(DVec3::X, -3.0, 0.5)]);
+    scene.run(0.5);
+    let state = scene.physics.state(scene.handle).expect("is there");
+    assert!(state.contacts().flatten().flatten().all(|value| value.is_finite()));
+    let (_, chains) = state.rows().next().expect("a group");
+    assert!(chains.iter().flatten().all(|value| value.is_finite()));
+    assert_eq!(chains[sinew::layout::chain::ROUGH], [0.0; 8]);
+}
