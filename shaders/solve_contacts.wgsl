@@ -30,7 +30,7 @@ fn solve_contacts(@builtin(global_invocation_id) invocation: vec3<u32>) {
         let stiffness = PENALTY * weight_of(rest_row, REST_MASS) * inv_h * inv_h;
         let inertia = rest_at(rest_row, REST_MASS) * inv_step * inv_step;
         // What bones hold, and flesh between two held ends, goes where they carry it, into the half-space too.
-        let held = larger(1.0 - rest_at(rest_row, REST_FREE_PLACE), rest_at(rest_row, REST_SLIDES));
+        let held = 1.0 - rest_at(rest_row, REST_FREE_PLACE);
         let obeys = larger(held, rest_at(rest_row, REST_CARRIED));
         // What swells is pushed out, but where it is held.
         let obeyed_radius = rest_radius + (prev_radius - rest_radius) * held;

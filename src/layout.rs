@@ -378,9 +378,9 @@ pub mod plane {
 /// Entries of a contact row: something that touches a chain, as the solve takes it up and whatever it is.
 ///
 /// A group's rows are in the order of their segments, and in all lanes a row is on the same one; a lane that has nothing there
-/// has no stiffness in it, and numbers that are ones. With c and s how far the chain has gone since the substep's start where the row acts, its centre
-/// line (m) and its scale, the distance is g = gap + d·c − σs. The row stores ½k·min(g, 0)² and, by friction,
-/// ½k_t|(1 − ddᵀ)c − slide|².
+/// has no stiffness in it, and no entry that is no number. With c and s how far the chain has gone since the substep's start
+/// where the row acts, its centre line (m) and its scale, the distance is g = gap + d·c − σs. The row stores ½k·min(g, 0)² and,
+/// by friction, ½k_t|(1 − ddᵀ)c − slide|².
 pub mod contact {
     /// The node with which the segment begins that it acts on.
     pub const SEGMENT: usize = 0;

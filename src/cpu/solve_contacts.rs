@@ -51,7 +51,7 @@ where
         let stiffness = lanes.splat(PENALTY) * unpadded(lanes, group, index, rest::MASS) * inv_h * inv_h;
         let inertia = lanes.at(rest_row, rest::MASS) * inv_step * inv_step;
         // What bones hold, and flesh between two held ends, goes where they carry it, into the half-space too.
-        let held = (one - lanes.load(&rest_row[rest::FREE_PLACE])).max(lanes.load(&rest_row[rest::SLIDES]));
+        let held = one - lanes.load(&rest_row[rest::FREE_PLACE]);
         let obeys = held.max(lanes.load(&rest_row[rest::CARRIED]));
         // What swells is pushed out, but where it is held.
         let obeyed_radius = rest_radius + (prev_radius - rest_radius) * held;
