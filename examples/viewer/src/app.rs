@@ -473,7 +473,8 @@ mod tests {
             let apart = pairs.map(|(a, b)| a.0.distance(b.0)).fold(0.0, f64::max);
             let swing = twin.simulation.as_ref().map_or(0.0, Simulation::swing);
             println!("{backend:?}: {apart:.1e} m from stepping by the CPU throughout; flesh swings by {swing:.1e} m");
-            assert!(apart < 1.0e-5 && swing > 1.0e-5 && swing != last, "{apart} m");
+            // A foot that one backend lets off the floor a substep earlier goes g·h² in it.
+            assert!(apart < 1.7e-4 && swing > 1.0e-5 && swing != last, "{apart} m");
             last = swing;
         }
     }
