@@ -334,9 +334,14 @@ fn solve(
     return Step(fall * 0.5, where_less(TRUSTED * TRUSTED, farthest2, 1.0, 0.0), pulled);
 }
 
+// Whether reactions are asked for: what is read of them is the frame's last substep's.
+fn asks_for_reactions() -> bool {
+    return params.alpha == 1.0;
+}
+
 // Whether bones hold the node's place or frame, or guide it, in a lane of the group, and reactions are asked for.
 fn reacts(rest_row: u32) -> bool {
-    return params.alpha == 1.0 && rest_at(rest_row, REST_REACTION) >= 0.0;
+    return asks_for_reactions() && rest_at(rest_row, REST_REACTION) >= 0.0;
 }
 
 // The scratch row of a node of which there is a reaction.

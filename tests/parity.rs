@@ -5,7 +5,7 @@ mod common;
 
 use std::sync::Arc;
 
-use common::parity::{DT, Scene, both, compare, contracting, jerked, scenes};
+use common::parity::{DT, Scene, both, compare, contracting, jerked, scenes, treading};
 use glam::DVec3;
 use sinew::cpu::solve_rods::ROUGH;
 use sinew::flesh::{Flesh, Holds, NodeState, RodSpec};
@@ -152,6 +152,16 @@ fn jerked_chains_are_led_back_alike() {
         let Some((_, astray)) = backends_end_as_close_as_roundings_do(&scene, 6) else { return };
         assert!(astray > 6, "few solves were led astray");
     }
+}
+
+#[test]
+fn chains_are_put_down_and_lifted_alike() {
+    let scene = treading();
+    let Some((places, _)) = backends_end_as_close_as_roundings_do(&scene, 20) else { return };
+    let lowest = |places: &[DVec3]| places.iter().map(|place| place.y).fold(f64::INFINITY, f64::min);
+    let [down, up] = [f64::min, f64::max].map(|of| places.iter().map(|places| lowest(places)).reduce(of).unwrap());
+    println!("{}: lowest at {down:.4} to {up:.4} m", scene.name);
+    assert!(down < 0.02 && up > 0.025, "not on the ground, or not lifted");
 }
 
 #[test]

@@ -104,7 +104,7 @@ impl<V: Lane> ContactRow<V> {
     /// With what force it presses (N) once the nodes around it have stepped by `delta`, and a flag where it is pulled open,
     /// which no contact holds back; `in_the_way` is how deep it was in the way before, see [`Self::in_the_way`].
     #[inline(always)]
-    pub fn pressed<L: Lanes<V = V>>(&self, lanes: L, in_the_way: V, [a, b]: [&Vec7<V>; 2]) -> [V; 2] {
+    pub fn pressed_by<L: Lanes<V = V>>(&self, lanes: L, in_the_way: V, [a, b]: [&Vec7<V>; 2]) -> [V; 2] {
         let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
         let step = |k: usize| a[k] + (b[k] - a[k]) * self.along;
         let left = in_the_way - (self.direction.dot(V3([step(0), step(1), step(2)])) - self.scale_term * step(3));
@@ -231,7 +231,7 @@ where
         slot -= 1;
         let row = ContactRow::load(lanes, row);
         let dual = &mut group.contacts[slot * contact::ENTRIES + contact::DUAL];
-        let [force, open] = row.pressed(lanes, lanes.load(dual), delta);
+        let [force, open] = row.pressed_by(lanes, lanes.load(dual), delta);
         pulled = pulled.max(open);
         lanes.store(solved.where_less(lanes.splat(0.5), lanes.load(dual), force), dual);
     }

@@ -61,32 +61,32 @@ where
         }
         for slot in 0..planes {
             let there = Surface::in_substep(lanes, params, &group.planes[slot * plane::ENTRIES..]);
-            let allowed = (there.to.distance(carried_place) - obeyed_radius).min(zero) * obeys;
-            let was = there.from.distance(start) - prev_radius - allowed;
-            let gap = there.to.distance(start) - prev_radius - allowed;
-            let now = gap + (there.to.normal.dot(moved) - (radius - prev_radius));
+            let allowed = (there.later.distance(carried_place) - obeyed_radius).min(zero) * obeys;
+            let was = there.earlier.distance(start) - prev_radius - allowed;
+            let gap = there.later.distance(start) - prev_radius - allowed;
+            let now = gap + (there.later.normal.dot(moved) - (radius - prev_radius));
 
             // A node that may reach it in this substep is told now.
             let approach = now - was;
             let reach = was.min(now).min(now + approach);
-            let active = reach.where_less(zero, stiffness, zero);
+            let pressing = reach.where_less(zero, stiffness, zero);
             let kept = (was + recovery).min(zero);
 
             // As if the node were part of it: what is carried turns with it.
-            let slide = across(there.sweep(lanes, start), there.to.normal);
-            let [foreseen, last] = moves.map(|moves| across(moves, there.to.normal) - slide);
+            let slide = across(there.sweep(lanes, start), there.later.normal);
+            let [foreseen, last] = moves.map(|moves| across(moves, there.later.normal) - slide);
             let at = (index * planes + slot) * contact::ENTRIES;
             let dual = lanes.load(&group.contacts[at + contact::DUAL]);
             let limit = there.friction * zero.where_less(dual, dual.min(lanes.splat(MOST_DUAL)), zero);
-            let friction = friction_stiffness(lanes, limit, inertia, foreseen, last).min(active);
+            let friction = friction_stiffness(lanes, limit, inertia, foreseen, last).min(pressing);
 
             let row: &mut [Entry<L::Scalar>] = &mut group.contacts[at..][..contact::ENTRIES];
             lanes.store(lanes.splat(index as f32), &mut row[contact::SEGMENT]);
             lanes.store(zero, &mut row[contact::ALONG]);
-            there.to.normal.store(lanes, row, contact::DIRECTION);
+            there.later.normal.store(lanes, row, contact::DIRECTION);
             lanes.store(rest_radius, &mut row[contact::SCALE_TERM]);
             lanes.store(gap - kept, &mut row[contact::GAP]);
-            lanes.store(active, &mut row[contact::STIFFNESS]);
+            lanes.store(pressing, &mut row[contact::STIFFNESS]);
             lanes.store(friction, &mut row[contact::FRICTION]);
             slide.store(lanes, row, contact::SLIDE);
         }
@@ -109,9 +109,9 @@ impl<V: Lane> Plane<V> {
 /// A half-space in a substep.
 struct Surface<V> {
     /// At the substep's start.
-    from: Plane<V>,
+    earlier: Plane<V>,
     /// At its end.
-    to: Plane<V>,
+    later: Plane<V>,
     friction: V,
     /// How far it goes in the substep at the chain's origin (m).
     goes: V3<V>,
@@ -136,8 +136,8 @@ impl<V: Lane> Surface<V> {
         };
         let share = lanes.splat(params.substep_share());
         Self {
-            from: at(params.alpha - params.substep_share()),
-            to: at(params.alpha),
+            earlier: at(params.alpha - params.substep_share()),
+            later: at(params.alpha),
             friction: lanes.load(&row[plane::FRICTION]),
             goes: V3::load(lanes, row, plane::MOVE) * share,
             turns: V3::load(lanes, row, plane::TURN) * share,

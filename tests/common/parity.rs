@@ -232,6 +232,21 @@ pub fn contracting() -> Scene {
     scene
 }
 
+/// A bone that is put down and lifted, seven times a second.
+fn treading_bone(step: usize) -> Vec<Pose> {
+    let t = step as f64 * DT;
+    vec![Pose::from_translation(DVec3::new(0.3 * t, -0.02 * (1.0 - (44.0 * t).cos()), 0.0))]
+}
+
+/// Rods that hang from a bone which puts their lower ends on the ground, drags them over it and lifts them again.
+pub fn treading() -> Scene {
+    let hanging = rods(DVec3::Y * 0.41, DVec3::new(0.1, 0.03, 0.0), 0.02, &[8, 6, 11], soft());
+    let mut scene = Scene::new("treading", &hung(hanging, 0, 0, Holds::CLAMP), treading_bone);
+    scene.planes = vec![HalfSpace::ground(0.0, 0.8)];
+    scene.before = 0;
+    scene
+}
+
 /// Scenes that together reach every branch of every stage; the last one has skin.
 pub fn scenes() -> Vec<Scene> {
     let x = DVec3::X;
@@ -345,8 +360,26 @@ pub fn scenes() -> Vec<Scene> {
     scenes
 }
 
-/// Node rows, chain rows, contact rows and reaction rows of a group.
-type GroupRows = (Vec<[f32; 8]>, Vec<[f32; 8]>, Vec<[f32; 8]>, Vec<[f32; 8]>);
+/// A kind of row that a group has: its name, its entries, and what of an entry 1e-5 is relative to.
+struct Kind {
+    name: &'static str,
+    entries: usize,
+    scale: fn(usize, Scales) -> f32,
+}
+
+const KINDS: [Kind; 4] = [
+    Kind { name: "node", entries: node::ENTRIES, scale: node_scale },
+    Kind { name: "chain", entries: chain::ENTRIES, scale: chain_scale },
+    Kind { name: "contact", entries: contact::ENTRIES, scale: contact_scale },
+    Kind { name: "reaction", entries: reaction::ENTRIES, scale: reaction_scale },
+];
+/// Where of [`KINDS`] each is.
+const NODE: usize = 0;
+const CONTACT: usize = 2;
+const REACTION: usize = 3;
+
+/// A group's rows of each of [`KINDS`].
+type GroupRows = [Vec<[f32; 8]>; KINDS.len()];
 
 /// Rows of an instance, and its skin.
 #[derive(Clone)]
@@ -361,9 +394,8 @@ struct Rows {
 fn rows(physics: &Physics, handle: FleshHandle) -> Rows {
     let state = physics.state(handle).unwrap();
     let groups = state.rows().zip(state.contacts().zip(state.reactions()));
-    let groups = groups.map(|((nodes, chains), (contacts, reactions))| {
-        (nodes.to_vec(), chains.to_vec(), contacts.to_vec(), reactions.to_vec())
-    });
+    let groups =
+        groups.map(|((nodes, chains), (contacts, reactions))| [nodes, chains, contacts, reactions].map(<[_]>::to_vec));
     let vertices = physics.vertices(handle).unwrap();
     Rows {
         groups: groups.collect(),
@@ -430,11 +462,12 @@ fn chain_scale(entry: usize, scales: Scales) -> f32 {
 fn energy_scale(cpu: &[Rows], scene: &Scene) -> f32 {
     let mut most = 1.0_f32;
     for (rows, (flesh, ..)) in cpu.iter().zip(&scene.flesh) {
-        for (group, rests) in rows.groups.iter().zip(flesh.groups()) {
-            for lane in 0..LANES as usize {
-                let of_errors = rests.rows[rest::STRAIN_ROUNDING][lane] + rests.rows[rest::TURN_ROUNDING][lane];
-                for stored in [chain::START_POTENTIAL, chain::POTENTIAL].map(|entry| group.1[entry][lane].abs()) {
-                    most = most.max(2.0 * (of_errors * stored).sqrt() + 1.0e-5 * of_errors);
+        for ([_, chains, ..], rests) in rows.groups.iter().zip(flesh.groups()) {
+            let of_errors = rests.rows[rest::STRAIN_ROUNDING].iter().zip(&rests.rows[rest::TURN_ROUNDING]);
+            let of_errors = of_errors.map(|(strain, turn)| strain + turn);
+            for entry in [chain::START_POTENTIAL, chain::POTENTIAL] {
+                for (stored, of_errors) in chains[entry].iter().zip(of_errors.clone()) {
+                    most = most.max(2.0 * (of_errors * stored.abs()).sqrt() + 1.0e-5 * of_errors);
                 }
             }
         }
@@ -457,34 +490,15 @@ fn difference(cpu: &[Rows], gpu: &[Rows], scales: Scales) -> (f32, String) {
         let counts = |rows: &Rows| (rows.groups.len(), rows.vertices.len(), rows.sections.len());
         assert_eq!(counts(cpu), counts(gpu));
         for (group, (a, b)) in cpu.groups.iter().zip(&gpu.groups).enumerate() {
-            for (row, (a, b)) in a.0.iter().zip(&b.0).enumerate() {
-                let (index, entry) = (row / node::ENTRIES, row % node::ENTRIES);
-                for lane in 0..LANES as usize {
-                    let at = || format!("instance {instance} group {group} node {index} entry {entry} lane {lane}");
-                    check(a[lane], b[lane], node_scale(entry, scales), &at);
-                }
-            }
-            for (entry, (a, b)) in a.1.iter().zip(&b.1).enumerate() {
-                for lane in 0..LANES as usize {
-                    let at = || format!("instance {instance} group {group} chain entry {entry} lane {lane}");
-                    check(a[lane], b[lane], chain_scale(entry, scales), &at);
-                }
-            }
-        }
-        for (group, (a, b)) in cpu.groups.iter().zip(&gpu.groups).enumerate() {
-            assert_eq!(a.2.len(), b.2.len());
-            for (row, (a, b)) in a.2.iter().zip(&b.2).enumerate() {
-                let (slot, entry) = (row / contact::ENTRIES, row % contact::ENTRIES);
-                for lane in 0..LANES as usize {
-                    let at = || format!("instance {instance} group {group} contact {slot} entry {entry} lane {lane}");
-                    check(a[lane], b[lane], contact_scale(entry, scales), &at);
-                }
-            }
-            for (row, (a, b)) in a.3.iter().zip(&b.3).enumerate() {
-                let (slot, entry) = (row / reaction::ENTRIES, row % reaction::ENTRIES);
-                for lane in 0..LANES as usize {
-                    let at = || format!("instance {instance} group {group} reaction {slot} entry {entry} lane {lane}");
-                    check(a[lane], b[lane], reaction_scale(entry, scales), &at);
+            for (Kind { name, entries, scale }, (a, b)) in KINDS.iter().zip(a.iter().zip(b)) {
+                assert_eq!(a.len(), b.len());
+                for (row, (a, b)) in a.iter().zip(b).enumerate() {
+                    let (index, entry) = (row / entries, row % entries);
+                    for lane in 0..LANES as usize {
+                        let at =
+                            || format!("instance {instance} group {group} {name} {index} entry {entry} lane {lane}");
+                        check(a[lane], b[lane], scale(entry, scales), &at);
+                    }
                 }
             }
         }
@@ -504,32 +518,27 @@ fn difference(cpu: &[Rows], gpu: &[Rows], scales: Scales) -> (f32, String) {
 /// Targets of lanes that hold nothing, beds of lanes without fascia and stretches of lanes whose fibres have no say are
 /// nobody's, nor is what lanes without a chain store: the CPU writes a group's, the GPU a chain's.
 fn without_idle_entries(rows: &mut Rows, flesh: &Flesh, activation: f32) {
-    for (group, rests) in rows.groups.iter_mut().zip(flesh.groups()) {
-        let nodes = rests.rows.chunks(rest::ENTRIES);
+    for ([nodes, chains, ..], rests) in rows.groups.iter_mut().zip(flesh.groups()) {
+        let rest_rows = rests.rows.chunks(rest::ENTRIES);
         for lane in 0..LANES as usize {
             if rests.rows[rest::RADIUS][lane] == 0.0 {
-                group.1[chain::POTENTIAL][lane] = 0.0;
+                chains[chain::POTENTIAL][lane] = 0.0;
             }
-            for (row, rest_row) in group.0.chunks_mut(node::ENTRIES).zip(rests.rows.chunks(rest::ENTRIES)) {
+            for (row, rest_row) in nodes.chunks_mut(node::ENTRIES).zip(rest_rows.clone()) {
                 if rests.rows[rest::TIED][lane] == 0.0 || rest_row[rest::RADIUS][lane] == 0.0 {
                     row[node::BED..node::BED_PATH + 3].iter_mut().for_each(|entry| entry[lane] = 0.0);
                 }
             }
             let acts = [rest::FIBRE_STIFFNESS, rest::PASSIVE, rest::SERIES];
-            let stiff = nodes.clone().any(|row| acts.iter().any(|&entry| row[entry][lane] > 0.0));
+            let stiff = rest_rows.clone().any(|row| acts.iter().any(|&entry| row[entry][lane] > 0.0));
             if !stiff && (activation == 0.0 || rests.rows[rest::RADIUS][lane] == 0.0) {
-                group
-                    .0
-                    .iter_mut()
-                    .skip(node::PREV_FIBRE_STRETCH)
-                    .step_by(node::ENTRIES)
-                    .for_each(|row| row[lane] = 0.0);
-                group.1[chain::MEAN_STRETCH][lane] = 0.0;
+                nodes.iter_mut().skip(node::PREV_FIBRE_STRETCH).step_by(node::ENTRIES).for_each(|row| row[lane] = 0.0);
+                chains[chain::MEAN_STRETCH][lane] = 0.0;
             }
         }
     }
     for (group, targeted) in rows.groups.iter_mut().zip(flesh.targeted_lanes()) {
-        for (row, lanes) in group.0.iter_mut().enumerate() {
+        for (row, lanes) in group[NODE].iter_mut().enumerate() {
             let (index, entry) = (row / node::ENTRIES, row % node::ENTRIES);
             if (node::TARGET_PLACE..node::TARGET_FRAME + 4).contains(&entry) {
                 for lane in 0..LANES as usize {
@@ -582,19 +591,20 @@ fn measured(
     let contact = cpu
         .iter()
         .flat_map(|rows| &rows.groups)
-        .flat_map(|group| group.2.iter().skip(contact::STIFFNESS).step_by(contact::ENTRIES))
+        .flat_map(|group| group[CONTACT].iter().skip(contact::STIFFNESS).step_by(contact::ENTRIES))
         .flatten()
         .fold(1.0_f32, |most, value| most.max(*value));
     assert!(scene.planes.is_empty() || contact > 1.0, "{}: nothing touches", scene.name);
     // The most that friction holds with is μk·depth, and a depth may differ as places may.
     let h = (DT / f64::from(scene.config.substeps)) as f32;
     let mut reactions = [1.0e-3_f32; 2];
-    for (row, values) in cpu.iter().flat_map(|rows| &rows.groups).flat_map(|group| group.3.iter().enumerate()) {
+    for (row, values) in cpu.iter().flat_map(|rows| &rows.groups).flat_map(|group| group[REACTION].iter().enumerate()) {
         let most = &mut reactions[usize::from(row % reaction::ENTRIES >= reaction::COUPLE)];
         *most = values.iter().fold(*most, |most, value| most.max(10.0 * value.abs()));
     }
-    let of_contacts =
-        |group: &'_ GroupRows| group.2.chunks(contact::ENTRIES).flat_map(|row| row[contact::DUAL]).collect::<Vec<_>>();
+    let of_contacts = |group: &'_ GroupRows| {
+        group[CONTACT].chunks(contact::ENTRIES).flat_map(|row| row[contact::DUAL]).collect::<Vec<_>>()
+    };
     let duals = cpu.iter().flat_map(|rows| &rows.groups).flat_map(of_contacts);
     let dual = duals.fold(1.0e-3_f32, |most, value| most.max(10.0 * value));
     let scales = Scales { size: 1.0, h, contact, energy: energy_scale(&cpu, scene), dual, reactions };
@@ -613,37 +623,14 @@ pub fn compare(scene: &Scene, last: Stage, cpu: &Physics, gpu: &Physics, handles
     let (cpu, mut gpu, scales) = measured(scene, last, cpu, gpu, handles);
     let found = difference(&cpu, &gpu, scales);
 
-    for entry in 0..node::ENTRIES {
-        let (was, by) = (gpu[0].groups[0].0[entry][0], 3.0e-5 * node_scale(entry, scales));
-        gpu[0].groups[0].0[entry][0] = cpu[0].groups[0].0[entry][0] + by;
-        assert!(difference(&cpu, &gpu, scales).0 > 1.0, "{}: a perturbed node entry {entry} is not seen", scene.name);
-        gpu[0].groups[0].0[entry][0] = was;
-    }
-    for entry in 0..chain::ENTRIES {
-        let (was, by) = (gpu[0].groups[0].1[entry][0], 3.0e-5 * chain_scale(entry, scales));
-        gpu[0].groups[0].1[entry][0] = cpu[0].groups[0].1[entry][0] + by;
-        assert!(difference(&cpu, &gpu, scales).0 > 1.0, "{}: a perturbed chain entry {entry} is not seen", scene.name);
-        gpu[0].groups[0].1[entry][0] = was;
-    }
-    for entry in 0..gpu[0].groups[0].2.len().min(contact::ENTRIES) {
-        let (was, by) = (gpu[0].groups[0].2[entry][0], 3.0e-5 * contact_scale(entry, scales));
-        gpu[0].groups[0].2[entry][0] = cpu[0].groups[0].2[entry][0] + by;
-        assert!(
-            difference(&cpu, &gpu, scales).0 > 1.0,
-            "{}: a perturbed contact entry {entry} is not seen",
-            scene.name
-        );
-        gpu[0].groups[0].2[entry][0] = was;
-    }
-    for entry in 0..gpu[0].groups[0].3.len().min(reaction::ENTRIES) {
-        let (was, by) = (gpu[0].groups[0].3[entry][0], 3.0e-5 * reaction_scale(entry, scales));
-        gpu[0].groups[0].3[entry][0] = cpu[0].groups[0].3[entry][0] + by;
-        assert!(
-            difference(&cpu, &gpu, scales).0 > 1.0,
-            "{}: a perturbed reaction entry {entry} is not seen",
-            scene.name
-        );
-        gpu[0].groups[0].3[entry][0] = was;
+    for (kind, Kind { name, entries, scale }) in KINDS.iter().enumerate() {
+        for entry in 0..gpu[0].groups[0][kind].len().min(*entries) {
+            let (was, by) = (gpu[0].groups[0][kind][entry][0], 3.0e-5 * scale(entry, scales));
+            gpu[0].groups[0][kind][entry][0] = cpu[0].groups[0][kind][entry][0] + by;
+            let seen = difference(&cpu, &gpu, scales).0 > 1.0;
+            assert!(seen, "{}: a perturbed {name} entry {entry} is not seen", scene.name);
+            gpu[0].groups[0][kind][entry][0] = was;
+        }
     }
     for entry in 0..gpu[0].sections.len().min(24) {
         let was = gpu[0].sections[entry];
