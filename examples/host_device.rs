@@ -6,7 +6,7 @@ use std::error::Error;
 
 use sinew::gpu::GpuError;
 use sinew::wgpu;
-use sinew::{Character, Physics, Pose, StepError, palette_matrix};
+use sinew::{Character, Physics, Pose, ReadBack, StepError, palette_matrix};
 
 /// How long the game lasts (frames), and which of them it gives up, as when a window has no picture to draw on.
 const FRAMES: u32 = 60;
@@ -25,8 +25,8 @@ fn main() -> Result<(), Box<dyn Error>> {
             println!("compiling {stage}: {} of {} are ready", progress.ready, progress.total);
         }
     })?;
-    // Nothing comes back to the host but nodes, which it may ask for: the game draws from GPU memory.
-    physics.mirror_vertices = false;
+    // The game draws from GPU memory; ask_for has more of one instance come back.
+    physics.read_back = ReadBack::NOTHING;
 
     let arm = Character::load(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/arm.glb"))?;
     let curl = arm.asset().animation("curl").ok_or("arm.glb has no animation `curl`")?;
@@ -68,6 +68,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     // Never in a frame: waits for the GPU.
     physics.finish()?;
-    println!("{:?}: step {} has arrived", physics.backend_report(), physics.state_step());
+    println!("{:?}: step {} has arrived", physics.backend_report(), physics.state_step(flesh)?);
     Ok(())
 }

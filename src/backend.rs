@@ -2,7 +2,7 @@
 
 use crate::cpu::LaneWidth;
 use crate::flesh::{Flesh, FleshState, FrameInputs};
-use crate::instances::{Health, Instances};
+use crate::instances::{Health, Instances, ReadBack};
 use crate::step::{FrameReport, Scheduled, StepParams};
 use crate::timing::StageTimes;
 use crate::{HalfSpace, Pose, StepError};
@@ -47,9 +47,12 @@ pub(crate) struct Frame<'a> {
     pub lane_width: LaneWidth,
     /// How many threads the CPU has; 0 for all there are.
     pub threads: usize,
-    /// Whether a GPU's deformed vertices come back to the host.
-    #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "the CPU's are there"))]
-    pub mirror_vertices: bool,
+    /// The host's threads, which the CPU has instead.
+    #[cfg(feature = "parallel")]
+    pub pool: Option<&'a std::sync::Arc<rayon::ThreadPool>>,
+    /// What of every instance a GPU sends back.
+    #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "the CPU's is all there"))]
+    pub read_back: ReadBack,
     /// Whether stages are timed.
     pub timed: bool,
 }
@@ -75,11 +78,8 @@ pub(crate) trait FleshBackend: Send {
     /// Waits until the instances show the newest step, whose number is `step`.
     ///
     /// # Errors
-    /// What the device says; the instances then show what arrived last.
+    /// What the device says; the instances then show what arrived last, with activations as they are.
     fn finish(&mut self, instances: &mut Instances, step: u64) -> Result<(), StepError>;
-
-    /// The step that the instances show, if `newest` is the newest one asked for.
-    fn shown_step(&self, newest: u64) -> u64;
 
     /// Notes that the host has put every instance at a step.
     fn put_at(&mut self, step: u64);

@@ -89,6 +89,26 @@ pub struct SectionBlock {
     pub chain_count: u32,
 }
 
+/// Which groups an instance's chains are in, among all groups.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+pub struct InstanceGroups {
+    /// The first.
+    pub group_base: u32,
+    /// How many.
+    pub group_count: u32,
+}
+
+/// What an instance says of itself after a frame without being asked.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+pub struct HealthReport {
+    /// How often its chains were laid anew, all together.
+    pub resets: u32,
+    /// [`StepParams::recording`](crate::step::StepParams::recording) of the frame.
+    pub recording: u32,
+}
+
 /// A deformed vertex as kernels write it and hosts draw it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]

@@ -44,7 +44,8 @@
 //!   handle, every step, except for what cannot be, which [`Health::fault`] names.
 //! - Flesh falls by [`step::StepConfig::gravity`], rapier's bodies by `RigidWorld::gravity`.
 //! - Flesh stays out of [`Physics::planes`], half-spaces that are the host's alone, and of rapier's; those that move carry it.
-//! - What a GPU has done is seen some steps later: [`Physics::state_step`] says which, [`Physics::finish`] waits.
+//! - What a GPU has done is seen some steps later, and only what [`Physics::read_back`] and [`Physics::ask_for`] ask for:
+//!   [`Physics::state_step`] says of which step, [`Physics::finish`] waits for all.
 #![deny(missing_docs)]
 
 // The very versions that this crate's own types are of, so that a game need not depend on them itself.
@@ -53,6 +54,8 @@ pub use glam;
 pub use gpu::wgpu;
 #[cfg(feature = "hecs")]
 pub use hecs;
+#[cfg(feature = "parallel")]
+pub use rayon;
 #[cfg(feature = "rapier")]
 pub use rigid::rapier3d;
 
@@ -90,7 +93,7 @@ pub use character::{Character, Placement};
 pub use error::{StepError, UnknownMuscle};
 pub use fixed_step::FixedStep;
 pub use half_space::HalfSpace;
-pub use instances::{Fault, FleshHandle, Health, Jumped, LaidAnew};
+pub use instances::{Fault, FleshHandle, Health, Jumped, LaidAnew, ReadBack};
 pub use material::{Material, Moduli, ModuliOverrides, Section};
 pub use physics::{
     Backend, BackendError, FleshSnapshot, Physics, Restored, RowSizes, SNAPSHOT_VERSION, Snapshot, SnapshotError,

@@ -20,7 +20,8 @@ use crate::cpu::LaneWidth;
 use crate::flesh::{Flesh, FleshState, MuscleState, NodeState, Reaction};
 #[cfg(feature = "hecs")]
 use crate::instances::Fault;
-use crate::instances::{FleshHandle, Health, Instance, Instances};
+use crate::instances::{FleshHandle, Health, Instance, Instances, ReadBack};
+use crate::layout::HealthReport;
 use crate::skin::{SectionMatrix, Skin};
 use crate::step::{FrameReport, StepConfig};
 use crate::timing::StageTimes;
@@ -37,9 +38,12 @@ pub struct Physics {
     pub planes: Vec<HalfSpace>,
     /// Whether [`Physics::stage_times`] is measured.
     pub measure_stages: bool,
-    /// Whether a GPU's deformed vertices come back to [`Physics::vertices`]; a host that draws from GPU memory alone
-    /// turns it off. The CPU's are always there.
-    pub mirror_vertices: bool,
+    /// What a GPU sends back of every instance: by default vertices alone, and nothing is enough for a host that draws from GPU
+    /// memory ([`Physics::vertex_slice`]). More of one instance is sent by [`Physics::ask_for`]. The CPU's is all there.
+    pub read_back: ReadBack,
+    /// The host's threads, on which the CPU steps instead of [`StepConfig::threads`] of its own.
+    #[cfg(feature = "parallel")]
+    pub thread_pool: Option<Arc<rayon::ThreadPool>>,
     /// Planes of the world around, after [`Physics::planes`].
     world_planes: Vec<HalfSpace>,
     pub(crate) backend: ActiveBackend,
@@ -87,7 +91,9 @@ impl Physics {
             lane_width: LaneWidth::default(),
             planes: Vec::new(),
             measure_stages: false,
-            mirror_vertices: true,
+            read_back: ReadBack { vertices: true, ..ReadBack::NOTHING },
+            #[cfg(feature = "parallel")]
+            thread_pool: None,
             world_planes: Vec::new(),
             backend: ActiveBackend::default(),
             instances: Instances::default(),
@@ -132,7 +138,7 @@ impl Physics {
         root: Pose,
     ) -> Result<FleshHandle, StepError> {
         check_pose(&flesh, bones, &root)?;
-        Ok(self.instances.insert(Instance::new(flesh, skin, bones, root)))
+        Ok(self.instances.insert(Instance { step: self.step, ..Instance::new(flesh, skin, bones, root) }))
     }
 
     /// Removes an instance; its handle becomes invalid.
@@ -255,8 +261,8 @@ impl Physics {
         Ok(())
     }
 
-    /// An instance's nodes: on the CPU after the last step, on a GPU as they last arrived ([`Physics::state_step`];
-    /// [`Physics::finish`] waits for the last step's).
+    /// An instance's nodes: on the CPU after the last step, on a GPU as they last arrived where they are asked for
+    /// ([`Physics::ask_for`], [`Physics::state_step`]; [`Physics::finish`] waits for the last step's).
     ///
     /// # Errors
     /// [`StepError::NoSuchFlesh`].
@@ -276,19 +282,34 @@ impl Physics {
         Ok(&mut instance.state.nodes)
     }
 
-    /// The step whose outcome [`Physics::state`], [`Physics::node`] and [`Physics::vertices`] show: the last one on the
-    /// CPU, some steps earlier on a GPU.
-    pub fn state_step(&self) -> u64 {
-        self.backend.shown_step(self.step)
+    /// Has a GPU send this back of an instance from the next step on, beside [`Physics::read_back`] of all.
+    ///
+    /// # Errors
+    /// [`StepError::NoSuchFlesh`].
+    pub fn ask_for(&mut self, handle: FleshHandle, read_back: ReadBack) -> Result<(), StepError> {
+        self.get_mut(handle)?.asked = read_back;
+        Ok(())
     }
 
-    /// Waits for the last step, so that [`Physics::state`] and its like show it: for snapshots and tests, never in a
-    /// frame. Does nothing on the CPU. Encoders filled by `encode` must have been submitted.
+    /// The step whose outcome [`Physics::state`], [`Physics::node`] and their like show of an instance: the last one on the CPU; on
+    /// a GPU the one that arrived last while its state was asked for ([`ReadBack::state`]), or that [`Physics::finish`] waited
+    /// for.
+    ///
+    /// # Errors
+    /// [`StepError::NoSuchFlesh`].
+    pub fn state_step(&self, handle: FleshHandle) -> Result<u64, StepError> {
+        Ok(self.get(handle)?.step)
+    }
+
+    /// Waits for the last step, so that [`Physics::state`] and its like show all of it, asked for or not: for snapshots and
+    /// tests, never in a frame. Does nothing on the CPU. Encoders filled by `encode` must have been submitted.
     ///
     /// # Errors
     /// `StepError::Gpu` where the device failed; the state that last arrived then stays.
     pub fn finish(&mut self) -> Result<(), StepError> {
-        self.backend.finish(&mut self.instances, self.step)
+        self.backend.finish(&mut self.instances, self.step)?;
+        self.instances.iter_mut().for_each(|instance| instance.step = self.step);
+        Ok(())
     }
 
     /// What steps this scene.
@@ -296,8 +317,8 @@ impl Physics {
         self.backend.report()
     }
 
-    /// Goes on with another backend, all state as it is after the last step; where a GPU was lost, as it last arrived,
-    /// and [`Physics::step_count`] goes back to that step.
+    /// Goes on with another backend, all state as it is after the last step. Where a GPU was lost, it is as it last arrived of
+    /// instances whose state was asked for ([`ReadBack::state`]); the others are at rest on their bones. Activations stay.
     ///
     /// # Errors
     /// As for [`Physics::new`]; the backend then stays.
@@ -320,20 +341,27 @@ impl Physics {
 
     /// As [`Physics::switch_backend`], with a backend that is there.
     pub(crate) fn go_on_with(&mut self, next: ActiveBackend) {
-        if self.finish().is_err() {
-            self.step = self.state_step();
-        }
+        let lost = self.finish().is_err();
         self.backend = next;
         for instance in self.instances.iter_mut() {
+            if lost && instance.step < self.step && !self.read_back.or(instance.asked).state {
+                instance.reset();
+            }
             (instance.changed, instance.placed) = (true, false);
         }
         self.at_step(self.step);
     }
 
     /// Tells the backend that the instances are what the host says, at a step.
-    fn at_step(&mut self, step: u64) {
+    pub(crate) fn at_step(&mut self, step: u64) {
         self.step = step;
+        self.instances.iter_mut().for_each(|instance| instance.step = step);
         self.backend.put_at(step);
+    }
+
+    /// The step that all instances show, or the oldest that one of them does.
+    fn shown_step(&self) -> u64 {
+        self.instances.iter().map(|instance| instance.step).min().unwrap_or(self.step)
     }
 
     /// What an instance is made of.
@@ -412,6 +440,15 @@ impl Physics {
         Ok(&self.get(handle)?.state.health)
     }
 
+    /// What an instance said of itself after the newest step that is known: for tests.
+    ///
+    /// # Errors
+    /// [`StepError::NoSuchFlesh`].
+    #[doc(hidden)]
+    pub fn health_report(&self, handle: FleshHandle) -> Result<HealthReport, StepError> {
+        Ok(self.get(handle)?.report)
+    }
+
     /// What became of the last frame's time: long ones are split, and beyond that left out.
     pub fn last_frame(&self) -> FrameReport {
         self.last_frame
@@ -440,6 +477,14 @@ impl Physics {
     /// arrived, if [`Physics::measure_stages`] was on.
     pub fn stage_times(&self) -> StageTimes {
         self.stage_times
+    }
+
+    /// Has a GPU send back an instance's state, beside what else is asked for of it.
+    #[cfg(feature = "hecs")]
+    pub(crate) fn ask_for_state(&mut self, handle: FleshHandle) {
+        if let Ok(instance) = self.get_mut(handle) {
+            instance.asked.state = true;
+        }
     }
 
     pub(crate) fn get(&self, handle: FleshHandle) -> Result<&Instance, StepError> {

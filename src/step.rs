@@ -41,6 +41,8 @@ macro_rules! stages {
             UpdateVelocities update_velocities Chains { looks: Own, wgsl: [group], loops: AsWritten }
             /// Chains that are where flesh cannot be are laid anew along their bones.
             CheckHealth check_health Chains { looks: Own, wgsl: [group carry lay], loops: AsWritten }
+            /// What each instance says of itself unasked: how often chains of it were laid anew.
+            ReportHealth report_health Instances { looks: Beyond, wgsl: [], loops: AsWritten }
             /// How far each cross-section has gone from where its bones alone would have it.
             PoseSections pose_sections Sections { looks: Beyond, wgsl: [], loops: AsWritten }
             /// Linear blend skinning and cross-sections move the vertices.
@@ -75,6 +77,7 @@ pub const FRAME: &[Entry] = &[
         Run(Stage::UpdateVelocities),
     ]),
     Run(Stage::CheckHealth),
+    Run(Stage::ReportHealth),
     Run(Stage::PoseSections),
     Run(Stage::DeformSkin),
     Run(Stage::ScatterOutputs),
@@ -87,6 +90,8 @@ pub enum Domain {
     Host,
     /// A chain; on the CPU, a group of chains.
     Chains,
+    /// An instance.
+    Instances,
     /// A cross-section that skin follows; on the CPU, an instance.
     Sections,
     /// A vertex of skin.
@@ -191,7 +196,8 @@ pub struct StepConfig {
     /// length is the flesh's size at rest; a bone's, against the root, that of the longest chain on it, and at least 0.15
     /// of the flesh's size. Frames longer than [`LONGEST_FRAME`] have as many times the lengths.
     pub jump: f64,
-    /// Threads on the CPU; 0 takes all there are.
+    /// Threads on the CPU; 0 takes all there are. A host that has threads of its own gives those
+    /// ([`Physics::thread_pool`](crate::Physics::thread_pool)).
     pub threads: usize,
 }
 
@@ -275,6 +281,12 @@ pub struct StepParams {
     pub iteration: u32,
     /// How many half-spaces there are.
     pub plane_count: u32,
+    /// How many instances there are, places of those that are gone included.
+    pub instance_count: u32,
+    /// Which recording of a frame this is.
+    pub recording: u32,
+    /// Fills 16 bytes.
+    pub padding: [u32; 2],
 }
 
 impl StepParams {
@@ -308,11 +320,7 @@ impl StepParams {
             first_substep: u32::from(substep == 0),
             retries: config.retries,
             frame: simulated as f32,
-            group_count: 0,
-            skin_block_count: 0,
-            section_block_count: 0,
-            iteration: 0,
-            plane_count: 0,
+            ..Self::default()
         }
     }
 }

@@ -7,7 +7,7 @@ use common::parity::{DT, Scene, compare, scenes};
 use glam::DVec3;
 use sinew::flesh::{Contraction, Flesh, Holds, RodSpec};
 use sinew::step::Stage;
-use sinew::{Backend, FleshHandle, HalfSpace, Material, Physics, PipelineProgress, Pose, StepError};
+use sinew::{Backend, FleshHandle, HalfSpace, Material, Physics, PipelineProgress, Pose, ReadBack, StepError};
 use std::sync::Arc;
 
 /// The CPU and the GPU with the "skin" scene.
@@ -37,7 +37,7 @@ fn auto_takes_a_gpu_that_is_one() {
         physics.step_flesh(DT).unwrap();
         physics.finish().unwrap();
     }
-    assert_eq!((physics.step_count(), physics.state_step()), (3, 3), "an empty scene steps too");
+    assert_eq!(physics.step_count(), 3, "an empty scene steps too");
     assert_eq!(physics.step_flesh(0.0), Err(StepError::BadTimeStep(0.0)));
 }
 
@@ -48,14 +48,15 @@ fn results_arrive_without_waiting_and_say_their_step() {
     assert_eq!(gpu.backend_report().backend, "gpu");
     assert!(gpu.backend_report().adapter.is_some());
     gpu.measure_stages = true;
+    gpu.read_back = ReadBack::ALL;
     for step in 1..=12 {
         scene.pose(&mut gpu, &handles, step);
         gpu.step_flesh(DT).unwrap();
-        let lag = gpu.step_count() - gpu.state_step();
+        let lag = gpu.step_count() - gpu.state_step(handles[0]).unwrap();
         assert!(lag <= 5, "{lag} steps behind");
         if step == 12 {
-            assert!(gpu.state_step() > 0);
-            assert_eq!(gpu.vertices(handles[0]).unwrap().step, gpu.state_step());
+            assert!(gpu.state_step(handles[0]).unwrap() > 0);
+            assert_eq!(gpu.vertices(handles[0]).unwrap().step, gpu.state_step(handles[0]).unwrap());
             assert_eq!(gpu.vertices(handles[0]).unwrap().positions.len(), 150);
         }
     }
@@ -67,12 +68,12 @@ fn results_arrive_without_waiting_and_say_their_step() {
         assert!(Stage::ALL.iter().all(|stage| times.get(*stage) > 0.0));
     }
     gpu.finish().unwrap();
-    gpu.mirror_vertices = false;
+    gpu.read_back.vertices = false;
     let shown = gpu.vertices(handles[0]).unwrap().step;
     for _ in 0..8 {
         gpu.step_flesh(DT).unwrap();
     }
-    assert!(gpu.state_step() > shown && gpu.vertices(handles[0]).unwrap().step == shown);
+    assert!(gpu.state_step(handles[0]).unwrap() > shown && gpu.vertices(handles[0]).unwrap().step == shown);
     let slice = gpu.vertex_slice(handles[2]).unwrap().unwrap();
     assert_eq!((slice.count, slice.offset), (150, 150 * 24));
 }
@@ -192,7 +193,7 @@ fn state_moves_between_backends_and_outlives_a_lost_device() {
     println!("{error}");
     assert!(matches!(error, StepError::Gpu(sinew::gpu::GpuError::Lost { .. })), "{error:?}");
     assert!(matches!(gpu.finish(), Err(StepError::Gpu(_))));
-    assert_eq!((gpu.state_hash(), gpu.state_step()), (known, 9));
+    assert_eq!((gpu.state_hash(), gpu.state_step(handles[0])), (known, Ok(9)));
     gpu.switch_backend(Backend::Cpu).unwrap();
     assert_eq!((gpu.state_hash(), gpu.step_count()), (known, 9));
     for physics in [&mut cpu, &mut gpu] {
@@ -253,7 +254,7 @@ fn a_dropped_encoder_takes_its_steps_back() {
     let thrown = [4, 5].map(|step| record(&mut physics, step));
     drop(thrown);
     physics.encoder_dropped().unwrap();
-    assert_eq!((physics.step_count(), physics.state_step()), (3, 3));
+    assert_eq!((physics.step_count(), physics.state_step(handles[0])), (3, Ok(3)));
     physics.remove(guest).unwrap();
     for step in 4..=8 {
         own.queue().submit([record(&mut physics, step).finish()]);

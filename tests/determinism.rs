@@ -161,6 +161,32 @@ fn muscles_and_skin_have_the_same_bits_in_one_lane_and_in_eight() {
     assert!(one == eight && eight == baseline);
 }
 
+/// A host's threads do the work, with the same bits: what keeps the only one of them busy keeps the step waiting.
+#[test]
+#[cfg(feature = "parallel")]
+fn a_hosts_threads_give_the_same_bits() {
+    let bones = [Pose::IDENTITY, Pose::from_translation(DVec3::Z * 0.4)];
+    let flesh = Arc::new(Flesh::build(&rods(), &bones).unwrap());
+    let pool = |threads| Arc::new(sinew::rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap());
+    let run = |pool: Option<Arc<sinew::rayon::ThreadPool>>| {
+        let mut physics = Physics::default();
+        physics.thread_pool = pool;
+        physics.insert(flesh.clone(), &bones, Pose::IDENTITY).unwrap();
+        (0..10).for_each(|_| physics.step_flesh(FRAME).unwrap());
+        physics.state_hash()
+    };
+    assert!([1, 3].map(pool).into_iter().all(|pool| run(Some(pool)) == run(None)));
+
+    let (busy, done) = (pool(1), Arc::new(std::sync::atomic::AtomicBool::new(false)));
+    let job = done.clone();
+    busy.spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        job.store(true, std::sync::atomic::Ordering::SeqCst);
+    });
+    run(Some(busy));
+    assert!(done.load(std::sync::atomic::Ordering::SeqCst), "the step ran elsewhere");
+}
+
 /// The hashes of a build with other optimisations, on another machine, at another time. A change of the solver changes
 /// them: put the new ones here once the other tests pass.
 #[test]

@@ -98,6 +98,8 @@ const HEALTH_AND_SKIN: &[Mutant] = &[
     (Stage::CheckHealth, "cantilevers", "is_number(unit) && ⟨0.5⟩ < unit);", "2.0"),
     (Stage::CheckHealth, "cantilevers", "chain_at(chain.chain, CHAIN_RESETS) + ⟨1.0⟩);", "2.0"),
     (Stage::CheckHealth, "cantilevers", "var velocity = (bone_to.place ⟨-⟩ bone_from.place) * inv_frame;", "+"),
+    (Stage::ReportHealth, "cantilevers", "resets = resets ⟨+⟩ chain_rows", "*"),
+    (Stage::ReportHealth, "cantilevers", "CHAIN_ENTRIES, ⟨CHAIN_RESETS⟩, lane", "CHAIN_UNWELL"),
     (Stage::PoseSections, "skin", "let stays = 1.0 ⟨-⟩ scale;", "+"),
     (Stage::PoseSections, "skin", "let moved = place ⟨-⟩ by_bones;", "+"),
     (Stage::PoseSections, "skin", "return reach / sqrt(reach ⟨*⟩ reach + dot(moved, moved));", "+"),
@@ -118,13 +120,14 @@ fn changed((stage, _, line, to): &Mutant) -> String {
     source.replace(&found, &format!("{before}{to}{after}"))
 }
 
-/// By how much the two are apart after a stage of the next step; for `check_health` one chain is spoilt, and laid anew by it.
+/// By how much the two are apart after a stage of the next step; for `check_health` and `report_health` one chain is spoilt, and
+/// laid anew.
 fn after(scene: &Scene, stage: Stage, (cpu, gpu, handles): &mut (Physics, Physics, Vec<FleshHandle>)) -> f32 {
     let start = cpu.save();
     gpu.restore(&start).unwrap();
     let walk = Walk { last: Some(stage), ..Walk::default() };
     for physics in [&mut *cpu, &mut *gpu] {
-        if stage == Stage::CheckHealth {
+        if matches!(stage, Stage::CheckHealth | Stage::ReportHealth) {
             let flesh = scene.flesh[0].0.clone();
             let lost = sinew::flesh::NodeState { place: DVec3::NAN, ..physics.node(handles[0], 0, 1).unwrap() };
             physics.state_mut(handles[0]).unwrap().set_node(&flesh, 0, 1, &lost);

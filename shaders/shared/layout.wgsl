@@ -191,6 +191,18 @@ struct Group {
     scratch_base: u32,
 }
 
+// Which groups an instance's chains are in.
+struct InstanceGroups {
+    group_base: u32,
+    group_count: u32,
+}
+
+// What an instance says of itself after a frame without being asked.
+struct HealthReport {
+    resets: u32,
+    recording: u32,
+}
+
 // What every stage of a substep knows.
 struct StepParams {
     gravity: vec3<f32>,
@@ -207,6 +219,9 @@ struct StepParams {
     section_block_count: u32,
     iteration: u32,
     plane_count: u32,
+    instance_count: u32,
+    recording: u32,
+    padding: vec2<u32>,
 }
 
 // Word index of one entry of one lane in an array whose rows have `entries` entries.

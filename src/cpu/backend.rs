@@ -30,6 +30,20 @@ impl Default for CpuBackend {
     }
 }
 
+impl CpuBackend {
+    /// The host's threads, or as many of its own as it is to have, kept from frame to frame.
+    fn threads(&mut self, frame: &Frame<'_>) -> Threads {
+        #[cfg(feature = "parallel")]
+        if let Some(pool) = frame.pool {
+            return Threads::of_host(pool.clone());
+        }
+        if self.threads.count() != frame.threads {
+            self.threads = Threads::new(frame.threads);
+        }
+        self.threads.clone()
+    }
+}
+
 impl FleshBackend for CpuBackend {
     fn ready(&self) -> Result<(), StepError> {
         Ok(())
@@ -40,11 +54,8 @@ impl FleshBackend for CpuBackend {
     }
 
     fn step(&mut self, instances: &mut Instances, frame: &Frame<'_>) -> Result<StageTimes, StepError> {
-        if self.threads.count() != frame.threads {
-            self.threads = Threads::new(frame.threads);
-        }
         let clock = StageClock::new(frame.timed);
-        let runner = Runner { frame, threads: &self.threads, clock: &clock };
+        let runner = Runner { frame, threads: self.threads(frame), clock: &clock };
         for run in runs(frame.schedule, frame.fused) {
             runner.run(run, instances);
         }
@@ -55,17 +66,13 @@ impl FleshBackend for CpuBackend {
         Ok(())
     }
 
-    fn shown_step(&self, newest: u64) -> u64 {
-        newest
-    }
-
     fn put_at(&mut self, _: u64) {}
 }
 
 /// A frame as the CPU runs it.
 struct Runner<'a> {
     frame: &'a Frame<'a>,
-    threads: &'a Threads,
+    threads: Threads,
     clock: &'a StageClock,
 }
 
@@ -88,7 +95,7 @@ impl Runner<'_> {
                 });
             }
             // Little for each: a barrier would cost more.
-            Domain::Host => self.timed(stage, || {
+            Domain::Host | Domain::Instances => self.timed(stage, || {
                 instances.iter_mut().for_each(|instance| run_on_instance(stage, self.frame, instance));
             }),
             Domain::Sections => self.timed(stage, || {

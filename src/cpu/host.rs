@@ -13,8 +13,8 @@ pub(super) fn gather_inputs(frame: &Frame<'_>, instance: &mut Instance) {
     skin_inputs.palette.clone_from(palette);
 }
 
-/// What was laid anew is told to its health, and vertices to which step they belong.
+/// What was laid anew is told to its health, and to which step all belongs.
 pub(super) fn scatter_outputs(frame: &Frame<'_>, instance: &mut Instance) {
-    instance.state.health.follow(&instance.flesh, &instance.state.nodes);
-    instance.vertices.step = frame.step;
+    instance.state.health.follow(&instance.flesh, &instance.state.nodes, instance.report.resets);
+    (instance.step, instance.vertices.step) = (frame.step, frame.step);
 }

@@ -65,7 +65,7 @@ macro_rules! runners {
             }
         }
 
-        /// Runs a stage of the host or of sections on an instance; others are not its business.
+        /// Runs a stage of the host, of instances or of sections on an instance; others are not its business.
         fn run_on_instance(stage: Stage, frame: &Frame<'_>, instance: &mut Instance) {
             match stage {
                 $(Stage::$stage => instance!($domain $name, frame, instance),)+
@@ -95,6 +95,9 @@ macro_rules! chains {
 macro_rules! instance {
     (Host $name:ident, $frame:ident, $instance:ident) => {
         host::$name($frame, $instance)
+    };
+    (Instances $name:ident, $frame:ident, $instance:ident) => {
+        $instance.report = $name::$name(&$instance.state.nodes, $frame.step as u32)
     };
     (Sections $name:ident, $frame:ident, $instance:ident) => {
         $name::$name(&$instance.skin, &$instance.skin_inputs, &$instance.state.nodes, &mut $instance.section_matrices)

@@ -1,9 +1,13 @@
 //! How the CPU's work is spread over threads.
 
-/// The threads that the CPU steps with.
+#[cfg(feature = "parallel")]
+use std::sync::Arc;
+
+/// The threads that the CPU steps with: its own, or a host's.
+#[derive(Clone)]
 pub(super) struct Threads {
     #[cfg(feature = "parallel")]
-    pool: Option<rayon::ThreadPool>,
+    pool: Option<Arc<rayon::ThreadPool>>,
     count: usize,
 }
 
@@ -15,9 +19,15 @@ impl Threads {
         let pool = if count == 1 { None } else { rayon::ThreadPoolBuilder::new().num_threads(count).build().ok() };
         Self {
             #[cfg(feature = "parallel")]
-            pool,
+            pool: pool.map(Arc::new),
             count,
         }
+    }
+
+    /// The threads of a host's pool.
+    #[cfg(feature = "parallel")]
+    pub fn of_host(pool: Arc<rayon::ThreadPool>) -> Self {
+        Self { count: pool.current_num_threads(), pool: Some(pool) }
     }
 
     /// The count asked for.

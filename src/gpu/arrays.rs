@@ -2,7 +2,8 @@
 
 use super::{ArrayId, ArraySpec, KernelSpec, Loops};
 use crate::layout::{
-    Group, SectionBlock, SkinBlock, SkinnedVertex, chain, contact, input, node, plane, reaction, rest, scratch,
+    Group, HealthReport, InstanceGroups, SectionBlock, SkinBlock, SkinnedVertex, chain, contact, input, node, plane,
+    reaction, rest, scratch,
 };
 use crate::skin::{ModelPose, SectionMatrix, SectionWeight, SkinSection, SkinVertex};
 use crate::step::{Size, Stage, stages};
@@ -44,6 +45,11 @@ pub const CONTACT_ROWS: ArrayId = ArrayId(16);
 /// [`reaction`] rows.
 pub const REACTION_ROWS: ArrayId = ArrayId(17);
 
+/// [`InstanceGroups`] table.
+pub const INSTANCES: ArrayId = ArrayId(18);
+/// What each instance says of itself after a frame.
+pub const REPORTS: ArrayId = ArrayId(19);
+
 /// Every array.
 pub const ARRAYS: &[ArraySpec] = &[
     ArraySpec::table::<Group>("groups"),
@@ -64,6 +70,8 @@ pub const ARRAYS: &[ArraySpec] = &[
     ArraySpec::of_lanes("plane_rows", plane::ENTRIES as u32),
     ArraySpec::of_lanes("contact_rows", contact::ENTRIES as u32),
     ArraySpec::of_lanes("reaction_rows", reaction::ENTRIES as u32),
+    ArraySpec::table::<InstanceGroups>("instances"),
+    ArraySpec::table::<HealthReport>("reports"),
 ];
 
 /// The kernels of a stage, one a pass.

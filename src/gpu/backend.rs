@@ -1,69 +1,29 @@
 //! The GPU as a backend: instances in the arrays, steps into an encoder, results back into the instances.
 
 use std::collections::VecDeque;
-use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::arrays::{ARRAYS, CHAIN_ROWS, CONTACT_ROWS, KERNELS, NODE_ROWS, REACTION_ROWS, SECTION_MATRICES, SKINNED};
-use super::readback::{BufferPart, read_now};
-use super::residents::{Front, Residents, Upload};
-use super::rows::Rows;
-use super::{ArrayId, Buffers, GpuDevice, GpuError, Kernel, Readback, Recorder, StageTimer, Workgroups};
+use super::arrays::{ARRAYS, KERNELS, SKINNED};
+use super::residents::{Residents, Upload};
+use super::results::{DEPTH, Results};
+use super::{Buffers, GpuDevice, GpuError, Kernel, Recorder, StageTimer, Workgroups};
 use crate::StepError;
 use crate::backend::{BackendReport, FleshBackend, Frame, PipelineProgress, Progress};
-use crate::instances::{Instance, Instances, Slot};
-use crate::layout::{LANES, SkinnedVertex, contact, node, workgroups};
+use crate::instances::{Instances, ReadBack, Slot};
+use crate::layout::{WORKGROUP_SIZE, workgroups};
 use crate::step::{Domain, Scheduled, Size, Stage, StepParams, stages};
 use crate::timing::{StageClock, StageTimes, stage_scope};
 
-/// How many steps' results may be under way.
-const DEPTH: usize = 4;
-
 /// How many steps [`GpuBackend::submit`] lets the host run ahead of the GPU, below [`DEPTH`], so that each arrives.
-const AHEAD: usize = 3;
+const AHEAD: usize = DEPTH - 1;
 
-/// Arrays of which results are read back, one after the other.
-const READ: [ArrayId; 6] = [NODE_ROWS, CHAIN_ROWS, CONTACT_ROWS, REACTION_ROWS, SKINNED, SECTION_MATRICES];
-
-/// How many rows of each of [`READ`] a read-back holds.
-#[derive(Clone, Copy)]
-struct Extent([u64; READ.len()]);
-
-impl Extent {
-    /// All that can be read back.
-    fn all(residents: &Residents) -> Self {
-        let Residents { nodes, groups, contacts, reactions, skinned, matrices, .. } = residents;
-        Self([nodes, groups, contacts, reactions, skinned, matrices].map(Rows::end))
-    }
-
-    /// It without an array.
-    fn without(mut self, array: ArrayId) -> Self {
-        (0..READ.len()).filter(|&at| READ[at] == array).for_each(|at| self.0[at] = 0);
-        self
-    }
-
-    /// The parts of the arrays that it is.
-    fn parts(self, buffers: &Buffers) -> Vec<BufferPart<'_>> {
-        let counts = READ.into_iter().zip(self.0).filter(|(_, rows)| *rows > 0);
-        counts.map(|(id, rows)| (buffers.array(id), 0, rows * ARRAYS[id.0].row_bytes)).collect()
-    }
-
-    /// The bytes of some rows of an array; `None` where it was not read.
-    fn rows_of<'a>(self, bytes: &'a [u8], array: ArrayId, rows: &Range<u64>) -> Option<&'a [u8]> {
-        let at = READ.iter().position(|read| *read == array).filter(|&at| self.0[at] > 0)?;
-        let row_bytes = |id: ArrayId| ARRAYS[id.0].row_bytes;
-        let before: u64 = (0..at).map(|before| self.0[before] * row_bytes(READ[before])).sum();
-        let [first, last] = [rows.start, rows.end].map(|row| (before + row * row_bytes(array)) as usize);
-        bytes.get(first..last)
-    }
-}
-
-/// What the host must remember of a step until its results arrive.
-struct UnderWay {
-    /// Counts recordings, also over a [`Physics::restore`](crate::Physics::restore), which turns steps back.
-    tag: u64,
-    step: u64,
-    extent: Extent,
-    fronts: Vec<Front>,
+/// Our own submissions that the GPU is not done with.
+#[derive(Default)]
+struct Submitted {
+    under_way: VecDeque<wgpu::SubmissionIndex>,
+    /// How many it is done with since that was last asked.
+    done: Arc<AtomicUsize>,
 }
 
 /// Flesh on a GPU.
@@ -72,14 +32,13 @@ pub(crate) struct GpuBackend {
     buffers: Buffers,
     kernels: Vec<(Stage, Kernel)>,
     residents: Residents,
-    results: Readback,
-    under_way: VecDeque<UnderWay>,
-    submitted: VecDeque<wgpu::SubmissionIndex>,
+    results: Results,
+    submitted: Submitted,
     timer: Option<StageTimer>,
     /// How many steps were recorded.
     recorded: u64,
-    /// The recording and the step that the instances show.
-    mirrored: (u64, u64),
+    /// How many bytes the last one uploaded.
+    uploaded: u64,
 }
 
 impl GpuBackend {
@@ -97,20 +56,9 @@ impl GpuBackend {
         }
         progress(PipelineProgress { compiling: None, ready: total, total });
         let timer = StageTimer::new(&gpu)?;
-        let (residents, under_way, submitted) = Default::default();
-        let results = Readback::new("results", DEPTH);
-        Ok(Self {
-            gpu,
-            buffers,
-            kernels,
-            residents,
-            results,
-            under_way,
-            submitted,
-            timer,
-            recorded: 0,
-            mirrored: (0, 0),
-        })
+        let (residents, submitted) = Default::default();
+        let results = Results::new();
+        Ok(Self { gpu, buffers, kernels, residents, results, submitted, timer, recorded: 0, uploaded: 0 })
     }
 
     /// The device.
@@ -119,16 +67,19 @@ impl GpuBackend {
     }
 
     /// Records a frame; the times of its stages on the host, and of an earlier frame's on the device (ms). After an error
-    /// every instance starts again from what the host last saw of it.
+    /// the next one goes on from the newest that was submitted.
     pub fn record(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
         instances: &mut Instances,
         frame: &Frame<'_>,
     ) -> Result<StageTimes, GpuError> {
+        let before = self.buffers.uploaded();
         let recorded = self.try_record(encoder, instances.slots(), frame);
-        if recorded.is_err() {
-            self.residents = Residents::default();
+        self.uploaded = self.buffers.uploaded() - before;
+        // The first error is what is said.
+        if recorded.is_err() && self.start_again(instances).is_err() {
+            self.lose_state(instances);
         }
         recorded
     }
@@ -140,6 +91,7 @@ impl GpuBackend {
         frame: &Frame<'_>,
     ) -> Result<StageTimes, GpuError> {
         self.recorded += 1;
+        self.buffers.begin(self.recorded, self.results.arrived());
         let clock = StageClock::new(frame.timed);
         for part in frame.schedule.chunk_by(|a, b| !is_of_host(a.stage) && !is_of_host(b.stage)) {
             let (stage, start) = (part[0].stage, clock.start());
@@ -172,9 +124,11 @@ impl GpuBackend {
         residents.gather_inputs(&mut upload, slots, &frame.host)?;
         let mut params = frame.params.to_vec();
         for params in &mut params {
-            params.group_count = residents.groups.end() as u32;
-            params.skin_block_count = residents.skin_block_count();
-            params.section_block_count = residents.section_block_count();
+            params.group_count = residents.chains.groups.end() as u32;
+            params.skin_block_count = residents.skins.skin_blocks.end() as u32;
+            params.section_block_count = residents.skins.section_blocks.end() as u32;
+            params.instance_count = residents.slots.len() as u32;
+            params.recording = self.recorded as u32;
             params.plane_count = frame.host.planes.len() as u32;
         }
         buffers.upload_params(gpu, encoder, &params)?;
@@ -196,9 +150,10 @@ impl GpuBackend {
         for scheduled in stages {
             let domain = match scheduled.stage.domain() {
                 Domain::Host => 0,
-                Domain::Chains => workgroups(residents.groups.end() as u32),
-                Domain::Sections => residents.section_block_count(),
-                Domain::Vertices => residents.skin_block_count(),
+                Domain::Chains => workgroups(residents.chains.groups.end() as u32),
+                Domain::Instances => (residents.slots.len() as u32).div_ceil(WORKGROUP_SIZE),
+                Domain::Sections => residents.skins.section_blocks.end() as u32,
+                Domain::Vertices => residents.skins.skin_blocks.end() as u32,
             };
             if domain == 0 {
                 continue;
@@ -225,61 +180,63 @@ impl GpuBackend {
         slots: &mut [Slot],
         frame: &Frame<'_>,
     ) -> Result<(), GpuError> {
-        self.poll(slots)?;
-        let Self { gpu, buffers, residents, results, .. } = self;
-        let mut extent = Extent::all(residents).without(SECTION_MATRICES);
-        if !frame.mirror_vertices {
-            extent = extent.without(SKINNED);
-        }
-        if results.enqueue(gpu, encoder, self.recorded, &extent.parts(buffers))? {
-            let fronts = residents.fronts();
-            self.under_way.push_back(UnderWay { tag: self.recorded, step: frame.step, extent, fronts });
-            if self.under_way.len() > 2 * DEPTH {
-                self.under_way.pop_front();
-            }
-        }
-        Ok(())
+        let Self { gpu, buffers, residents, results, recorded, .. } = self;
+        results.poll(gpu, residents, slots)?;
+        let asked = |slot: usize| {
+            let Some(instance) = slots.get(slot).and_then(|slot| slot.instance.as_ref()) else {
+                return ReadBack::NOTHING;
+            };
+            let named = ReadBack { state: instance.state.health.lacks_names(), ..ReadBack::NOTHING };
+            frame.read_back.or(instance.asked).or(named)
+        };
+        results.send((gpu, encoder), buffers, residents, (*recorded, frame.step), asked)
     }
 
-    /// Waits for what was submitted, and has the next step send everything from the newest results there are; returns
-    /// their step.
+    /// Waits for what was submitted, shows all of it, and has the next step send everything from there; returns its step.
     pub fn start_again(&mut self, instances: &mut Instances) -> Result<u64, GpuError> {
-        self.gpu.wait()?;
-        self.poll(instances.slots())?;
-        self.residents = Residents::default();
-        self.under_way.clear();
-        self.submitted.clear();
-        self.mirrored.0 = self.recorded;
-        Ok(self.mirrored.1)
+        let Self { gpu, buffers, residents, results, submitted, recorded, .. } = self;
+        let step = results.show_submitted(gpu, buffers, (residents, instances.slots()))?;
+        results.put_at(*recorded, step);
+        *residents = Residents::default();
+        *submitted = Submitted::default();
+        Ok(step)
     }
 
     /// Submits a frame, and waits where the host would run more than [`AHEAD`] steps ahead of the GPU.
     fn submit(&mut self, encoder: wgpu::CommandEncoder) -> Result<(), GpuError> {
-        self.submitted.push_back(self.gpu.queue().submit([encoder.finish()]));
-        while self.submitted.len() > AHEAD {
-            if let Some(oldest) = self.submitted.pop_front() {
-                self.gpu.wait_for(oldest)?;
-            }
+        let Self { gpu, submitted, .. } = self;
+        let index = gpu.queue().submit([encoder.finish()]);
+        let done = submitted.done.clone();
+        gpu.queue().on_submitted_work_done(move || {
+            done.fetch_add(1, Ordering::Relaxed);
+        });
+        submitted.under_way.push_back(index);
+        gpu.poll()?;
+        let done = submitted.done.swap(0, Ordering::Relaxed).min(submitted.under_way.len());
+        submitted.under_way.drain(..done);
+        let ahead = submitted.under_way.len().saturating_sub(AHEAD);
+        match ahead.checked_sub(1).and_then(|newest| submitted.under_way.get(newest)) {
+            Some(newest) => gpu.wait_for(newest.clone()),
+            None => Ok(()),
         }
-        Ok(())
     }
 
-    /// Takes in what has arrived, without waiting.
-    fn poll(&mut self, slots: &mut [Slot]) -> Result<(), GpuError> {
-        let polled = self.results.poll(&self.gpu);
-        let Self { results, residents, under_way, mirrored, .. } = self;
-        if let Some((tag, bytes)) = results.latest()
-            && tag > mirrored.0
-            && let Some(index) = under_way.iter().rposition(|under_way| under_way.tag == tag)
-        {
-            let arrived = &under_way[index];
-            for front in &arrived.fronts {
-                mirror(residents, slots, front, arrived, bytes);
+    /// Gives the instances what the host knows of them alone, their activations; what the device has is lost.
+    fn lose_state(&mut self, instances: &mut Instances) {
+        let residents = std::mem::take(&mut self.residents);
+        for (slot, resident) in instances.slots().iter_mut().zip(&residents.slots) {
+            if let (Some(instance), Some(resident)) = (&mut slot.instance, resident)
+                && slot.generation == resident.generation
+                && (!instance.changed || instance.placed)
+            {
+                instance.state.activations.clone_from(&resident.chains.activations);
             }
-            *mirrored = (tag, arrived.step);
-            under_way.drain(..=index);
         }
-        polled
+    }
+
+    /// How many bytes the last frame uploaded, and how many it has sent back.
+    pub fn transfers(&self) -> [u64; 2] {
+        [self.uploaded, self.results.bytes]
     }
 
     /// The newest stage times that have arrived (ms).
@@ -308,7 +265,7 @@ impl GpuBackend {
     /// Where a slot's deformed vertices lie: the buffer, the first byte and how many vertices.
     pub fn vertices(&self, slot: usize, generation: u32) -> Option<(&wgpu::Buffer, u64, u32)> {
         let resident = self.residents.slots.get(slot)?.as_ref().filter(|r| r.generation == generation)?;
-        let rows = &resident.skinned;
+        let rows = &resident.skin.skinned;
         let first = rows.start * ARRAYS[SKINNED.0].row_bytes;
         Some((self.buffers.array(SKINNED), first, (rows.end - rows.start) as u32))
     }
@@ -360,25 +317,17 @@ impl FleshBackend for GpuBackend {
     }
 
     fn finish(&mut self, instances: &mut Instances, step: u64) -> Result<(), StepError> {
-        let extent = Extent::all(&self.residents);
-        let bytes = read_now(&self.gpu, &extent.parts(&self.buffers))?;
-        self.poll(instances.slots())?;
-        let now = UnderWay { tag: self.recorded, step, extent, fronts: self.residents.fronts() };
-        for front in &now.fronts {
-            mirror(&self.residents, instances.slots(), front, &now, &bytes);
+        let Self { gpu, buffers, residents, results, submitted, recorded, .. } = self;
+        let shown = results.show_now(gpu, buffers, (residents, instances.slots()), (*recorded, step));
+        *submitted = Submitted::default();
+        if shown.is_err() {
+            self.lose_state(instances);
         }
-        self.under_way.clear();
-        self.submitted.clear();
-        self.mirrored = (self.recorded, step);
-        Ok(())
-    }
-
-    fn shown_step(&self, _: u64) -> u64 {
-        self.mirrored.1
+        Ok(shown?)
     }
 
     fn put_at(&mut self, step: u64) {
-        self.mirrored = (self.recorded, step);
+        self.results.put_at(self.recorded, step);
     }
 }
 
@@ -395,61 +344,4 @@ fn run_empty(gpu: &GpuDevice, buffers: &mut Buffers, kernel: &Kernel) -> Result<
     recorder.dispatch(kernel, 0, Workgroups::Count(1));
     recorder.finish(gpu, 0)?;
     gpu.wait_for_compiler(gpu.queue().submit([encoder.finish()]))
-}
-
-/// Shows an instance as it was after a step, unless the host has changed it since.
-fn mirror(residents: &Residents, slots: &mut [Slot], front: &Front, arrived: &UnderWay, bytes: &[u8]) {
-    let resident = residents.slots.get(front.slot).and_then(Option::as_ref);
-    let (Some(resident), Some(slot)) = (resident, slots.get_mut(front.slot)) else { return };
-    let known = resident.generation == front.generation && slot.generation == front.generation;
-    let Some(instance) = slot.instance.as_mut().filter(|instance| known && !instance.changed) else { return };
-    if arrived.tag < resident.since {
-        return;
-    }
-    let rows = |array, rows| arrived.extent.rows_of(bytes, array, rows).unwrap_or_default();
-    let mut nodes = rows(NODE_ROWS, &resident.nodes);
-    let mut chains = rows(CHAIN_ROWS, &resident.groups);
-    let mut contacts = rows(CONTACT_ROWS, &front.contacts);
-    let mut reactions = rows(REACTION_ROWS, &resident.reactions);
-    let planes = (front.contacts.end - front.contacts.start) / (resident.nodes.end - resident.nodes.start).max(1);
-    for group in &mut instance.state.nodes.groups {
-        let slots = group.nodes.len() / node::ENTRIES * planes as usize;
-        group.contacts.resize(slots * contact::ENTRIES, [0.0; LANES as usize]);
-        take_rows(&mut group.nodes, &mut nodes);
-        take_rows(&mut group.chains, &mut chains);
-        take_rows(&mut group.contacts, &mut contacts);
-        take_rows(&mut group.reactions, &mut reactions);
-    }
-    instance.state.nodes.take_origins();
-    instance.state.nodes.motion.clone_from(&front.motion);
-    instance.state.activations.clone_from(&front.activations);
-    if let Some(mut matrices) = arrived.extent.rows_of(bytes, SECTION_MATRICES, &resident.matrices) {
-        let count = (resident.matrices.end - resident.matrices.start) as usize;
-        instance.section_matrices.resize(count, bytemuck::Zeroable::zeroed());
-        take_rows(&mut instance.section_matrices, &mut matrices);
-    }
-    if let Some(skinned) = arrived.extent.rows_of(bytes, SKINNED, &resident.skinned) {
-        mirror_vertices(instance, skinned, arrived.step);
-    }
-    instance.state.health.follow(&instance.flesh, &instance.state.nodes);
-}
-
-/// Fills rows from the first bytes there are, and goes on behind them.
-fn take_rows<T: bytemuck::Pod>(rows: &mut [T], bytes: &mut &[u8]) {
-    let target: &mut [u8] = bytemuck::cast_slice_mut(rows);
-    let (own, rest) = bytes.split_at(target.len());
-    target.copy_from_slice(own);
-    *bytes = rest;
-}
-
-fn mirror_vertices(instance: &mut Instance, bytes: &[u8], step: u64) {
-    let vertices = &mut instance.vertices;
-    vertices.positions.clear();
-    vertices.normals.clear();
-    for vertex in bytes.chunks_exact(size_of::<SkinnedVertex>()) {
-        let vertex: SkinnedVertex = bytemuck::pod_read_unaligned(vertex);
-        vertices.positions.push(vertex.position.into());
-        vertices.normals.push(vertex.normal.into());
-    }
-    vertices.step = step;
 }

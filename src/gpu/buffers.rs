@@ -65,6 +65,9 @@ pub struct Buffers {
     params: wgpu::Buffer,
     staging: Staging,
     generation: u64,
+    recording: u64,
+    /// What was replaced since, in which recording.
+    replaced: Vec<(u64, ArrayId, wgpu::Buffer)>,
 }
 
 impl Buffers {
@@ -74,7 +77,15 @@ impl Buffers {
     /// [`GpuError::OutOfMemory`], [`GpuError::Refused`].
     pub fn new(gpu: &GpuDevice, specs: &'static [ArraySpec]) -> Result<Self, GpuError> {
         let arrays = specs.iter().map(|spec| make_array(gpu, spec, spec.row_bytes)).collect::<Result<_, _>>()?;
-        Ok(Self { specs, arrays, params: make_params(gpu, 1)?, staging: Staging::default(), generation: 0 })
+        Ok(Self {
+            specs,
+            arrays,
+            params: make_params(gpu, 1)?,
+            staging: Staging::default(),
+            generation: 0,
+            recording: 0,
+            replaced: Vec::new(),
+        })
     }
 
     /// The array of a name.
@@ -133,9 +144,34 @@ impl Buffers {
         let half_more = (self.capacity(id) + self.capacity(id) / 2) * spec.row_bytes;
         let grown = make_array(gpu, spec, needed.max(half_more).min(limit))?;
         encoder.copy_buffer_to_buffer(&self.arrays[id.0], 0, &grown, 0, Some(held));
-        self.arrays[id.0] = grown;
+        let outgrown = std::mem::replace(&mut self.arrays[id.0], grown);
+        self.replaced.push((self.recording, id, outgrown));
         self.generation += 1;
         Ok(())
+    }
+
+    /// Begins a recording, counted from 1. What was replaced up to one that has `arrived` is let go.
+    pub fn begin(&mut self, recording: u64, arrived: u64) {
+        self.recording = recording;
+        self.replaced.retain(|(since, ..)| *since > arrived);
+    }
+
+    /// An array's buffer, before it those that it was replaced from in recordings that may not have run.
+    pub fn versions(&self, id: ArrayId) -> impl Iterator<Item = &wgpu::Buffer> {
+        self.replaced.iter().filter(move |(_, of, _)| *of == id).map(|(.., buffer)| buffer).chain([self.array(id)])
+    }
+
+    /// Undoes what was replaced in recordings after one, none of which will run.
+    pub fn take_back(&mut self, recording: u64) {
+        while let Some((_, id, buffer)) = self.replaced.pop_if(|(since, ..)| *since > recording) {
+            self.arrays[id.0] = buffer;
+            self.generation += 1;
+        }
+    }
+
+    /// How many bytes were uploaded since the arrays were made.
+    pub fn uploaded(&self) -> u64 {
+        self.staging.written()
     }
 
     /// Records that rows from `first_row` on take `rows`, whose bytes are whole rows, and makes room for them.

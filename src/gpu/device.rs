@@ -51,6 +51,7 @@ pub struct GpuDevice {
     timestamps: bool,
     failure: Arc<Mutex<Option<GpuError>>>,
     pipelines: Arc<AtomicUsize>,
+    waits: Arc<AtomicUsize>,
 }
 
 impl GpuDevice {
@@ -87,7 +88,8 @@ impl GpuDevice {
         });
         let refused = failure.clone();
         device.on_uncaptured_error(Arc::new(move |error| remember(&refused, uncaptured(error))));
-        Ok(Self { timestamps: timestamps(&device), device, queue, report, failure, pipelines: Arc::default() })
+        let (pipelines, waits) = Default::default();
+        Ok(Self { timestamps: timestamps(&device), device, queue, report, failure, pipelines, waits })
     }
 
     /// Takes a device that the host owns.
@@ -101,8 +103,8 @@ impl GpuDevice {
             return Err(GpuError::LimitTooLow { limit, have, need });
         }
         let report = AdapterReport::from(&device.adapter_info());
-        let (failure, pipelines) = Default::default();
-        Ok(Self { timestamps: timestamps(&device), device, queue, report, failure, pipelines })
+        let (failure, pipelines, waits) = Default::default();
+        Ok(Self { timestamps: timestamps(&device), device, queue, report, failure, pipelines, waits })
     }
 
     /// The device.
@@ -186,7 +188,14 @@ impl GpuDevice {
         self.wait_until(Some(submission), COMPILE_SECONDS)
     }
 
+    /// How often it was waited for, for tests that see that no frame does.
+    #[doc(hidden)]
+    pub fn waits(&self) -> usize {
+        self.waits.load(Ordering::Relaxed)
+    }
+
     fn wait_until(&self, submission_index: Option<wgpu::SubmissionIndex>, seconds: u64) -> Result<(), GpuError> {
+        self.waits.fetch_add(1, Ordering::Relaxed);
         let timeout = Some(std::time::Duration::from_secs(seconds));
         let waited = self.device.poll(wgpu::PollType::Wait { submission_index, timeout });
         self.check()?;

@@ -7,13 +7,16 @@
 mod arrays;
 mod backend;
 mod buffers;
+mod chain_pool;
 mod device;
 mod error;
 mod kernels;
 mod readback;
 mod recorder;
 mod residents;
+mod results;
 mod rows;
+mod skin_pool;
 mod staging;
 mod stepping;
 mod timing;
@@ -28,7 +31,7 @@ pub use kernels::{Access, Kernel, KernelSpec, Loops, SHARED, Workgroups};
 pub use readback::{BufferPart, Readback, read_now};
 pub use recorder::Recorder;
 pub use staging::Staging;
-pub use stepping::VertexSlice;
+pub use stepping::{Transfers, VertexSlice};
 pub use timing::{MAX_TIMED_DISPATCHES, StageTimer, StepTimings};
 /// The very wgpu that this crate was built with, for hosts that own the device.
 pub use wgpu;

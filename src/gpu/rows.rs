@@ -1,6 +1,12 @@
 //! Which rows of an array are in use.
 
 use std::ops::Range;
+use std::sync::Arc;
+
+/// How many rows.
+pub(super) fn count(rows: &Range<u64>) -> usize {
+    (rows.end - rows.start) as usize
+}
 
 /// Ranges of rows, given out and taken back; freed ones are used again before the array grows.
 #[derive(Debug, Default)]
@@ -51,6 +57,39 @@ impl Rows {
         if let Some(last) = self.free.pop_if(|range| range.end == self.end) {
             self.end = last.start;
         }
+    }
+}
+
+/// Assets in the arrays, each once for all that use it; `R` says where its rows are.
+#[derive(Debug)]
+pub(super) struct SharedRows<T, R> {
+    assets: Vec<(Arc<T>, usize, R)>,
+}
+
+impl<T, R> Default for SharedRows<T, R> {
+    fn default() -> Self {
+        Self { assets: Vec::new() }
+    }
+}
+
+impl<T, R> SharedRows<T, R> {
+    /// Where an asset's rows are, for one more user.
+    pub fn join(&mut self, asset: &Arc<T>) -> Option<&R> {
+        let (_, users, rows) = self.assets.iter_mut().find(|(owner, ..)| Arc::ptr_eq(owner, asset))?;
+        *users += 1;
+        Some(rows)
+    }
+
+    /// Takes in an asset, for its first user.
+    pub fn add(&mut self, asset: &Arc<T>, rows: R) {
+        self.assets.push((asset.clone(), 1, rows));
+    }
+
+    /// Counts one user less; where the rows were when that was the last one.
+    pub fn leave(&mut self, asset: &Arc<T>) -> Option<R> {
+        let index = self.assets.iter().position(|(owner, ..)| Arc::ptr_eq(owner, asset))?;
+        self.assets[index].1 -= 1;
+        (self.assets[index].1 == 0).then(|| self.assets.swap_remove(index).2)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Uploads that are recorded into an encoder, so that they happen where they stand among its commands.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{GpuDevice, GpuError};
@@ -15,6 +16,7 @@ const SMALLEST: u64 = 4096;
 #[derive(Debug, Default)]
 pub struct Staging {
     free: Arc<Mutex<Vec<wgpu::Buffer>>>,
+    written: AtomicU64,
 }
 
 impl Staging {
@@ -41,6 +43,7 @@ impl Staging {
         drop(view);
         buffer.unmap();
         encoder.copy_buffer_to_buffer(&buffer, 0, target, offset, Some(size));
+        self.written.fetch_add(size, Ordering::Relaxed);
         let free = self.free.clone();
         let returned = buffer.clone();
         encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Write, .., move |mapped| {
@@ -49,6 +52,11 @@ impl Staging {
             }
         });
         Ok(())
+    }
+
+    /// How many bytes were written.
+    pub fn written(&self) -> u64 {
+        self.written.load(Ordering::Relaxed)
     }
 
     /// A mapped buffer of at least `size` bytes.

@@ -17,6 +17,15 @@ pub struct VertexSlice<'a> {
     pub count: u32,
 }
 
+/// What goes over the bus in a step (bytes).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Transfers {
+    /// To the GPU: what the host says of the frame, and the rows of instances that came, went or were changed.
+    pub uploaded: u64,
+    /// From the GPU; 0 where so many results are under way that this step's were left out.
+    pub read_back: u64,
+}
+
 impl Physics {
     /// An empty scene on a device that the host owns.
     ///
@@ -93,8 +102,8 @@ impl Physics {
     }
 
     /// Notes that an encoder that [`Physics::encode`] recorded into was dropped and not submitted. Waits for what was
-    /// submitted; the next step goes on from the newest results that arrived, or from what the host has set since,
-    /// and [`Physics::step_count`], activations with it, goes back to that step. Other encoders that are not submitted must be dropped too.
+    /// submitted; the next step goes on from there, or from what the host has set since, and [`Physics::step_count`],
+    /// activations with it, goes back to that step. Other encoders that are not submitted must be dropped too.
     /// Does nothing on the CPU.
     ///
     /// # Errors
@@ -102,8 +111,15 @@ impl Physics {
     pub fn encoder_dropped(&mut self) -> Result<(), StepError> {
         let ActiveBackend::Gpu(gpu) = &mut self.backend else { return Ok(()) };
         let step = gpu.start_again(&mut self.instances)?;
-        self.step = step;
+        self.at_step(step);
         Ok(())
+    }
+
+    /// How many bytes the last step uploaded, and how many it has sent back ([`Physics::read_back`]); 0 on the CPU.
+    pub fn transfers(&self) -> Transfers {
+        let ActiveBackend::Gpu(gpu) = &self.backend else { return Transfers::default() };
+        let [uploaded, read_back] = gpu.transfers();
+        Transfers { uploaded, read_back }
     }
 
     /// An instance's deformed vertices in GPU memory as the steps submitted leave them; `None` on the CPU and before

@@ -9,7 +9,8 @@ pub struct Health {
     /// How often a chain was laid anew along its bones, all chains together: because it was not finite, or for half a
     /// second where flesh cannot be. See [`crate::cpu::check_health`] for the bounds.
     pub resets: u32,
-    /// The chains that were laid anew, in the order of the flesh's chains.
+    /// The chains that were laid anew, in the order of the flesh's chains. On a GPU they are known some frames after
+    /// [`Health::resets`].
     pub laid_anew: Vec<LaidAnew>,
     /// In how many frames the root or a bone jumped and was taken as a teleport, see
     /// [`StepConfig::jump`](crate::step::StepConfig::jump).
@@ -99,9 +100,15 @@ impl Health {
         }
     }
 
-    /// Takes over which chains were laid anew. Allocates only where another one was.
-    pub(crate) fn follow(&mut self, flesh: &Flesh, state: &FleshState) {
-        if state.resets(flesh).sum::<u32>() == self.resets {
+    /// Whether more chains were laid anew than it names.
+    pub(crate) fn lacks_names(&self) -> bool {
+        self.laid_anew.iter().map(|laid| laid.times).sum::<u32>() != self.resets
+    }
+
+    /// Takes over how often chains were laid anew, and which, once a state says so. Allocates only where another one was.
+    pub(crate) fn follow(&mut self, flesh: &Flesh, state: &FleshState, resets: u32) {
+        self.resets = resets;
+        if !self.lacks_names() || state.resets(flesh).sum::<u32>() != resets {
             return;
         }
         self.laid_anew.clear();
@@ -110,6 +117,5 @@ impl Health {
                 self.laid_anew.push(LaidAnew { chain, name: info.name.clone(), times });
             }
         }
-        self.resets = self.laid_anew.iter().map(|laid| laid.times).sum();
     }
 }

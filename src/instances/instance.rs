@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::Health;
+use super::{Health, ReadBack};
 use crate::Pose;
 use crate::flesh::{Flesh, FleshState};
+use crate::layout::HealthReport;
 use crate::skin::{PaletteMatrix, SectionMatrix, Skin, SkinInputs, SkinnedVertices};
 
 /// What an instance keeps from step to step.
@@ -31,6 +32,12 @@ pub(crate) struct Instance {
     pub skin_inputs: SkinInputs,
     pub section_matrices: Vec<SectionMatrix>,
     pub vertices: SkinnedVertices,
+    /// What it said of itself after the newest frame that is known.
+    pub report: HealthReport,
+    /// The step that `state` shows.
+    pub step: u64,
+    /// What of it a GPU sends back, beside what is sent of all.
+    pub asked: ReadBack,
     /// Whether it is where it was put in and nothing said otherwise: the first pose of its bones is then where it starts.
     pub fresh: bool,
     /// Whether the host changed the state since a GPU last took it.
@@ -63,6 +70,9 @@ impl Instance {
             skin_inputs,
             section_matrices,
             vertices,
+            report: HealthReport::default(),
+            step: 0,
+            asked: ReadBack::NOTHING,
             fresh: true,
             changed: true,
             placed: false,

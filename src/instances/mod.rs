@@ -3,9 +3,11 @@
 
 mod health;
 mod instance;
+mod read_back;
 
 pub use health::{Fault, Health, Jumped, LaidAnew};
 pub(crate) use instance::{Instance, InstanceState};
+pub use read_back::ReadBack;
 
 use crate::StepError;
 
@@ -37,17 +39,20 @@ pub(crate) struct Slot {
 #[derive(Default)]
 pub(crate) struct Instances {
     slots: Vec<Slot>,
+    /// Slots without an instance; the one that was left last is taken first.
+    free: Vec<u32>,
 }
 
 impl Instances {
     /// Adds an instance.
     pub fn insert(&mut self, instance: Instance) -> FleshHandle {
-        let index = self.slots.iter().position(|slot| slot.instance.is_none()).unwrap_or(self.slots.len());
-        if index == self.slots.len() {
+        let index = self.free.pop().unwrap_or_else(|| {
             self.slots.push(Slot::default());
-        }
-        self.slots[index].instance = Some(instance);
-        FleshHandle { index: index as u32, generation: self.slots[index].generation }
+            self.slots.len() as u32 - 1
+        });
+        let slot = &mut self.slots[index as usize];
+        slot.instance = Some(instance);
+        FleshHandle { index, generation: slot.generation }
     }
 
     /// Removes an instance; its handle becomes invalid.
@@ -56,6 +61,7 @@ impl Instances {
         let slot = &mut self.slots[handle.index as usize];
         slot.instance = None;
         slot.generation += 1;
+        self.free.push(handle.index);
         Ok(())
     }
 

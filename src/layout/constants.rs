@@ -1,7 +1,8 @@
 //! What shaders may declare under the same names.
 
 use super::{
-    Group, LANES, MAX_BONES, MAX_WORKGROUPS, POSE, SectionBlock, SkinBlock, SkinnedVertex, StructLayout, WORKGROUP_SIZE,
+    Group, HealthReport, InstanceGroups, LANES, MAX_BONES, MAX_WORKGROUPS, POSE, SectionBlock, SkinBlock,
+    SkinnedVertex, StructLayout, WORKGROUP_SIZE,
 };
 use super::{chain, contact, held, input, node, plane, reaction, rest, scratch};
 use crate::cpu::{
@@ -28,6 +29,8 @@ use crate::wgsl_struct;
 wgsl_struct!(Group { node_base, rest_base, node_count, contact_base, contact_count, reaction_base, scratch_base });
 wgsl_struct!(SkinBlock { vertex_base, vertex_count, skinned_base, weight_base, matrix_base, palette_base });
 wgsl_struct!(SectionBlock { section_base, section_count, matrix_base, group_base, pose_base, chain_count });
+wgsl_struct!(InstanceGroups { group_base, group_count });
+wgsl_struct!(HealthReport { resets, recording });
 wgsl_struct!(SkinnedVertex { position, normal });
 wgsl_struct!(StepParams {
     gravity,
@@ -44,6 +47,9 @@ wgsl_struct!(StepParams {
     section_block_count,
     iteration,
     plane_count,
+    instance_count,
+    recording,
+    padding,
 });
 wgsl_struct!(SkinVertex {
     position,
@@ -67,6 +73,8 @@ pub const STRUCTS: &[StructLayout] = &[
     StructLayout::of::<Group>(),
     StructLayout::of::<SkinBlock>(),
     StructLayout::of::<SectionBlock>(),
+    StructLayout::of::<InstanceGroups>(),
+    StructLayout::of::<HealthReport>(),
     StructLayout::of::<SkinnedVertex>(),
     StructLayout::of::<StepParams>(),
     StructLayout::of::<SkinVertex>(),

@@ -61,7 +61,7 @@ impl Physics {
     pub fn save(&self) -> Snapshot {
         let instances = self.instances.handles().map(|(handle, instance)| (handle, SavedFlesh::of(instance))).collect();
         let Self { last_substep, last_solve_step, .. } = *self;
-        Snapshot(Saved::new(SceneState { instances, last_substep, last_solve_step, step: self.state_step() }))
+        Snapshot(Saved::new(SceneState { instances, last_substep, last_solve_step, step: self.shown_step() }))
     }
 
     /// Goes back to a saved state of the flesh: of all instances that were saved and are there still. Says which they are,

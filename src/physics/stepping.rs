@@ -81,7 +81,9 @@ impl Physics {
             step: self.step + 1,
             lane_width: self.lane_width,
             threads: self.config.threads,
-            mirror_vertices: self.mirror_vertices,
+            #[cfg(feature = "parallel")]
+            pool: self.thread_pool.as_ref(),
+            read_back: self.read_back,
             timed: self.measure_stages,
         };
         (&mut self.backend, &mut self.instances, frame)

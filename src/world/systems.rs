@@ -157,12 +157,14 @@ fn gather(physics: &mut Physics, instance: &CharacterInstance, root: &RootTransf
     }
 }
 
-/// Muscles' states and health become components, for entities that have them. On a GPU they are those that have arrived.
-pub fn scatter_outputs(world: &mut World, physics: &Physics) {
+/// Muscles' states and health become components, for entities that have them. On a GPU they are those that have arrived; that
+/// an entity has [`MuscleStates`] asks for its instance's state.
+pub fn scatter_outputs(world: &mut World, physics: &mut Physics) {
     for (instance, muscles, health) in
         world.query_mut::<(&CharacterInstance, Option<&mut MuscleStates>, Option<&mut Health>)>()
     {
         if let Some(muscles) = muscles {
+            physics.ask_for_state(instance.flesh);
             let chains = 0..instance.body.flesh.chains().len();
             muscles.0.clear();
             muscles.0.extend(chains.filter_map(|chain| physics.muscle(instance.flesh, chain).ok()));

@@ -389,6 +389,8 @@ struct Rows {
     normals: Vec<f32>,
     /// Twelve entries of place and twelve of normal a section.
     sections: Vec<f32>,
+    /// How often chains were laid anew, as the instance reports it.
+    resets: u32,
 }
 
 fn rows(physics: &Physics, handle: FleshHandle) -> Rows {
@@ -402,6 +404,7 @@ fn rows(physics: &Physics, handle: FleshHandle) -> Rows {
         vertices: vertices.positions.iter().flat_map(|v| v.to_array()).collect(),
         normals: vertices.normals.iter().flat_map(|v| v.to_array()).collect(),
         sections: bytemuck::cast_slice(physics.section_matrices(handle).unwrap()).to_vec(),
+        resets: physics.health_report(handle).unwrap().resets,
     }
 }
 
@@ -502,6 +505,7 @@ fn difference(cpu: &[Rows], gpu: &[Rows], scales: Scales) -> (f32, String) {
                 }
             }
         }
+        check(cpu.resets as f32, gpu.resets as f32, 1.0, &|| format!("instance {instance} resets"));
         for (index, (a, b)) in cpu.vertices.iter().zip(&gpu.vertices).enumerate() {
             check(*a, *b, scales.size, &|| format!("instance {instance} vertex {}", index / 3));
         }
@@ -580,6 +584,7 @@ fn measured(
             }
             if !matches!(last, Stage::PoseSections | Stage::DeformSkin) {
                 rows.sections.clear();
+                rows.resets *= u32::from(last == Stage::ReportHealth);
             }
             without_idle_entries(&mut rows, flesh, scene.activation);
             rows

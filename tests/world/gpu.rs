@@ -2,6 +2,8 @@
 
 use glam::DVec3;
 
+use sinew::ReadBack;
+
 use crate::{Pose, Scene, character, common};
 
 #[test]
@@ -10,6 +12,7 @@ fn a_world_on_a_gpu_moves_as_on_the_cpu() {
     let arm = character("arm.glb");
     let places = |physics| {
         let mut scene = Scene { physics, ..Scene::default() };
+        scene.physics.read_back = ReadBack::ALL;
         let entity = scene.spawn(&arm, Pose::IDENTITY);
         let mut swing = 0.0_f64;
         for frame in 1..=30 {

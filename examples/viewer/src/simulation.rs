@@ -10,7 +10,7 @@ use sinew::character::{FleshOptions, ImportOptions};
 use sinew::components::{Activations, BoneBodies, CharacterInstance, CharacterPose, RootTransform};
 use sinew::cpu::LaneWidth;
 use sinew::rigid::RigidWorld;
-use sinew::{Backend, Character, Health, Physics, Pose, StageTimes};
+use sinew::{Backend, Character, Health, Physics, Pose, ReadBack, StageTimes};
 
 use crate::draw::SkinSource;
 use crate::shown::Shown;
@@ -78,8 +78,8 @@ impl Simulation {
         rigid.spawn_ground(0.0, 0.8)?;
         let mut physics = Physics::default();
         physics.measure_stages = true;
-        // A GPU's are drawn where they lie.
-        physics.mirror_vertices = false;
+        // A GPU's vertices are drawn where they lie.
+        physics.read_back = ReadBack { state: true, ..ReadBack::NOTHING };
         let home = Pose::IDENTITY;
         let entity = character.spawn(&mut world, &mut rigid, &mut physics, home)?;
         let spawned_with = settings.flesh;
@@ -181,7 +181,8 @@ impl Simulation {
 
     /// Waits for a GPU's rods, which else arrive some steps after the skin; whether there were any to wait for.
     pub fn settle(&mut self) -> Result<bool, Box<dyn Error>> {
-        let behind = self.physics.state_step() < self.physics.step_count();
+        let flesh = self.world.get::<&CharacterInstance>(self.entity)?.flesh;
+        let behind = self.physics.state_step(flesh)? < self.physics.step_count();
         if behind {
             self.physics.finish()?;
         }

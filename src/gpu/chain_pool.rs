@@ -1,0 +1,184 @@
+//! Chains on the GPU: whose rows lie where, and what the host writes of them.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::GpuError;
+use super::arrays::{
+    CHAIN_ROWS, CONTACT_ROWS, GROUPS, INPUT_ROWS, NODE_ROWS, PLANE_ROWS, REACTION_ROWS, REST_ROWS, SCRATCH_ROWS,
+};
+use super::residents::Upload;
+use super::rows::{Rows, SharedRows, count};
+use crate::backend::HostFrame;
+use crate::cpu::lanes::Entry;
+use crate::flesh::{Flesh, FleshState, GroupState};
+use crate::instances::InstanceState;
+use crate::layout::{Group, LANES, contact, input, plane};
+
+/// Where an instance's chains lie.
+pub(super) struct ChainRows {
+    pub nodes: Range<u64>,
+    pub groups: Range<u64>,
+    pub contacts: Range<u64>,
+    pub reactions: Range<u64>,
+    scratch: Range<u64>,
+    rest: Range<u64>,
+    flesh: Arc<Flesh>,
+    /// What the host knows of the newest step recorded: bones and input rows; the rest is empty.
+    pub front: FleshState,
+    /// Activations after it, one for each chain.
+    pub activations: Vec<f32>,
+}
+
+/// The chains of all instances.
+#[derive(Default)]
+pub(super) struct ChainPool {
+    pub groups: Rows,
+    nodes: Rows,
+    contacts: Rows,
+    reactions: Rows,
+    scratch: Rows,
+    rest: Rows,
+    fleshes: SharedRows<Flesh, Range<u64>>,
+    inputs: Vec<Entry<f32>>,
+    planes: Vec<Entry<f32>>,
+}
+
+impl ChainPool {
+    /// Takes in an instance's chains.
+    pub fn settle(
+        &mut self,
+        upload: &mut Upload<'_>,
+        flesh: &Arc<Flesh>,
+        state: &InstanceState,
+    ) -> Result<ChainRows, GpuError> {
+        let nodes = flesh.groups.iter().map(|group| group.node_count as u64).sum();
+        let reactions: u64 = flesh.groups.iter().map(|group| group.reaction_count() as u64).sum();
+        let rest = match self.fleshes.join(flesh) {
+            Some(rows) => rows.clone(),
+            None => {
+                let rows: Vec<Entry<f32>> = flesh.groups.iter().flat_map(|group| &group.rows).copied().collect();
+                let rest = self.rest.take(nodes);
+                self.fleshes.add(flesh, rest.clone());
+                upload.rows(REST_ROWS, rest.start, &rows)?;
+                rest
+            }
+        };
+        let rows = ChainRows {
+            nodes: self.nodes.take(nodes),
+            groups: self.groups.take(flesh.groups.len() as u64),
+            contacts: 0..0,
+            reactions: self.reactions.take(reactions),
+            scratch: self.scratch.take(nodes + reactions),
+            rest,
+            flesh: flesh.clone(),
+            front: state.nodes.without_rows(),
+            activations: state.activations.clone(),
+        };
+        upload.reserve(SCRATCH_ROWS, self.scratch.end())?;
+        self.write_groups(upload, &rows)?;
+        Ok(rows)
+    }
+
+    /// Lets an instance's chains go.
+    pub fn leave(&mut self, upload: &mut Upload<'_>, rows: ChainRows) -> Result<(), GpuError> {
+        let groups = vec![Group::default(); count(&rows.groups)];
+        upload.rows(GROUPS, rows.groups.start, &groups)?;
+        self.nodes.give_back(rows.nodes);
+        self.groups.give_back(rows.groups);
+        self.contacts.give_back(rows.contacts);
+        self.reactions.give_back(rows.reactions);
+        self.scratch.give_back(rows.scratch);
+        if let Some(rest) = self.fleshes.leave(&rows.flesh) {
+            self.rest.give_back(rest);
+        }
+        Ok(())
+    }
+
+    /// Makes room for what an instance's chains may touch of so many half-spaces. With another count of them it is forgotten
+    /// how hard they pressed.
+    pub fn make_room_for_contacts(
+        &mut self,
+        upload: &mut Upload<'_>,
+        rows: &mut ChainRows,
+        planes: usize,
+    ) -> Result<(), GpuError> {
+        let contacts = count(&rows.nodes) * planes;
+        if count(&rows.contacts) == contacts {
+            return Ok(());
+        }
+        self.contacts.give_back(std::mem::take(&mut rows.contacts));
+        rows.contacts = self.contacts.take(contacts as u64);
+        upload.rows(CONTACT_ROWS, rows.contacts.start, &vec![[0.0; LANES as usize]; contacts * contact::ENTRIES])?;
+        self.write_groups(upload, rows)
+    }
+
+    fn write_groups(&self, upload: &mut Upload<'_>, rows: &ChainRows) -> Result<(), GpuError> {
+        let planes = rows.planes();
+        let (mut offset, mut reactions) = (0, 0);
+        let group = |rest: &crate::cpu::group::GroupRest<f32>| {
+            let group = Group {
+                node_base: rows.nodes.start as u32 + offset,
+                rest_base: rows.rest.start as u32 + offset,
+                node_count: rest.node_count as u32,
+                contact_base: rows.contacts.start as u32 + offset * planes,
+                contact_count: rest.node_count as u32 * planes,
+                reaction_base: rows.reactions.start as u32 + reactions,
+                scratch_base: rows.scratch.start as u32 + offset + reactions,
+            };
+            offset += rest.node_count as u32;
+            reactions += rest.reaction_count() as u32;
+            group
+        };
+        let groups: Vec<Group> = rows.flesh.groups.iter().map(group).collect();
+        upload.rows(GROUPS, rows.groups.start, &groups)
+    }
+
+    /// Has a frame's inputs of all chains begin with none.
+    pub fn begin_inputs(&mut self, planes: usize) {
+        self.inputs.resize(self.groups.end() as usize * input::ENTRIES, [0.0; _]);
+        self.planes.resize(self.groups.end() as usize * planes * plane::ENTRIES, [0.0; _]);
+    }
+
+    /// Stage `gather_inputs`, of one instance.
+    pub fn gather_inputs(&mut self, rows: &mut ChainRows, state: &mut InstanceState, frame: &HostFrame<'_>) {
+        let InstanceState { bones, root, excitations, health, .. } = state;
+        let ChainRows { front, activations, flesh, groups, .. } = rows;
+        frame.gather_inputs(flesh, front, activations, (bones, root, excitations), health);
+        let planes = frame.planes.len() * plane::ENTRIES;
+        for (group, index) in front.groups.iter().zip(groups.start as usize..) {
+            self.inputs[index * input::ENTRIES..][..input::ENTRIES].copy_from_slice(&group.inputs);
+            self.planes[index * planes..][..planes].copy_from_slice(&group.planes);
+        }
+    }
+
+    /// Sends a frame's inputs of all chains.
+    pub fn send_inputs(&self, upload: &mut Upload<'_>) -> Result<(), GpuError> {
+        upload.rows(INPUT_ROWS, 0, &self.inputs)?;
+        upload.rows(PLANE_ROWS, 0, &self.planes)
+    }
+}
+
+impl ChainRows {
+    /// For how many half-spaces there is room.
+    pub fn planes(&self) -> u32 {
+        (count(&self.contacts) / count(&self.nodes).max(1)) as u32
+    }
+
+    /// Sends a state that the host has changed.
+    pub fn take_state(&mut self, upload: &mut Upload<'_>, state: &FleshState) -> Result<(), GpuError> {
+        let rows = |of: fn(&GroupState) -> &Vec<Entry<f32>>| -> Vec<Entry<f32>> {
+            state.groups.iter().flat_map(of).copied().collect()
+        };
+        upload.rows(NODE_ROWS, self.nodes.start, &rows(|group| &group.nodes))?;
+        upload.rows(CHAIN_ROWS, self.groups.start, &rows(|group| &group.chains))?;
+        upload.rows(REACTION_ROWS, self.reactions.start, &rows(|group| &group.reactions))?;
+        let contacts = rows(|group| &group.contacts);
+        let entries = count(&self.contacts) * contact::ENTRIES;
+        // Of another count of half-spaces, nothing is known of how hard they press.
+        let contacts = if contacts.len() == entries { contacts } else { vec![[0.0; LANES as usize]; entries] };
+        upload.rows(CONTACT_ROWS, self.contacts.start, &contacts)?;
+        self.front = state.without_rows();
+        Ok(())
+    }
+}

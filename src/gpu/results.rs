@@ -1,0 +1,302 @@
+//! What comes back of the instances: of each a report after every frame, and what the host asks for beside it. All of it
+//! arrives some frames later and says of which it is; nothing waits for it.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use super::arrays::{ARRAYS, CHAIN_ROWS, CONTACT_ROWS, NODE_ROWS, REACTION_ROWS, REPORTS, SECTION_MATRICES, SKINNED};
+use super::readback::{BufferPart, read_now};
+use super::residents::{Resident, Residents};
+use super::{ArrayId, Buffers, GpuDevice, GpuError, Readback};
+use crate::flesh::BoneMotion;
+use crate::instances::{Instance, ReadBack, Slot};
+use crate::layout::{HealthReport, LANES, SkinnedVertex, contact, node};
+
+/// How many frames' results may be under way.
+pub(super) const DEPTH: usize = 4;
+
+/// How many frames are remembered that have not arrived, because their encoder was dropped or their results were left out.
+const REMEMBERED: usize = 16;
+
+/// An array of which an instance's rows are read back, and whether they are asked for.
+type Read = (ArrayId, fn(ReadBack) -> bool);
+
+/// All of them, one after the other.
+const READ: [Read; 6] = [
+    (NODE_ROWS, |asked| asked.state),
+    (CHAIN_ROWS, |asked| asked.state),
+    (CONTACT_ROWS, |asked| asked.state),
+    (REACTION_ROWS, |asked| asked.state),
+    (SKINNED, |asked| asked.vertices),
+    (SECTION_MATRICES, |asked| asked.sections),
+];
+
+/// Bytes of a report.
+const REPORT: usize = size_of::<HealthReport>();
+
+/// The host's part of an instance's state after a frame, and where the rest is.
+struct Front {
+    slot: usize,
+    generation: u32,
+    motion: BoneMotion,
+    activations: Vec<f32>,
+    planes: u32,
+    asked: ReadBack,
+    /// Its rows of each array of [`READ`].
+    rows: [Range<u64>; READ.len()],
+    /// Its bytes of each in what is read back; empty where it is not.
+    bytes: [Range<usize>; READ.len()],
+}
+
+impl Front {
+    fn new(slot: usize, resident: &Resident, asked: ReadBack) -> Self {
+        let Resident { generation, chains, skin, .. } = resident;
+        let rows = [&chains.nodes, &chains.groups, &chains.contacts, &chains.reactions, &skin.skinned, &skin.matrices];
+        Self {
+            slot,
+            generation: *generation,
+            motion: chains.front.motion.clone(),
+            activations: chains.activations.clone(),
+            planes: chains.planes(),
+            asked,
+            rows: rows.map(Range::clone),
+            bytes: Default::default(),
+        }
+    }
+}
+
+/// A frame, as what is read back of it.
+struct Sent {
+    /// Counts recordings, also over a [`Physics::restore`](crate::Physics::restore), which turns steps back.
+    tag: u64,
+    step: u64,
+    /// One for each slot, whether it has an instance or not.
+    reports: u64,
+    fronts: Vec<Front>,
+}
+
+impl Sent {
+    fn new(tag: u64, step: u64, residents: &Residents, asked: impl Fn(usize) -> ReadBack) -> Self {
+        let slots = residents.slots.iter().enumerate();
+        let fronts = slots.filter_map(|(slot, resident)| Some(Front::new(slot, resident.as_ref()?, asked(slot))));
+        let mut sent = Self { tag, step, reports: residents.slots.len() as u64, fronts: fronts.collect() };
+        sent.place();
+        sent
+    }
+
+    /// The same with all that there is.
+    fn whole(mut self) -> Self {
+        self.fronts.iter_mut().for_each(|front| front.asked = ReadBack::ALL);
+        self.place();
+        self
+    }
+
+    /// Says where the bytes of what is asked for will be: array by array, in each by instances.
+    fn place(&mut self) {
+        let mut end = self.reports as usize * REPORT;
+        for (kind, (array, is_asked)) in READ.into_iter().enumerate() {
+            for front in &mut self.fronts {
+                let rows = if is_asked(front.asked) { front.rows[kind].clone() } else { 0..0 };
+                let start = end;
+                end += ((rows.end - rows.start) * ARRAYS[array.0].row_bytes) as usize;
+                front.bytes[kind] = start..end;
+            }
+        }
+    }
+
+    /// What is copied, in the order of the bytes; neighbours are copied at once.
+    fn parts<'a>(&self, buffers: &'a Buffers) -> Vec<BufferPart<'a>> {
+        let mut parts: Vec<BufferPart<'a>> = vec![(buffers.array(REPORTS), 0, self.reports * REPORT as u64)];
+        for (kind, (array, _)) in READ.into_iter().enumerate() {
+            for front in self.fronts.iter().filter(|front| !front.bytes[kind].is_empty()) {
+                let first = front.rows[kind].start * ARRAYS[array.0].row_bytes;
+                let bytes = front.bytes[kind].len() as u64;
+                let buffer = buffers.array(array);
+                match parts.last_mut() {
+                    Some((last, from, many)) if *last == buffer && *from + *many == first => *many += bytes,
+                    _ => parts.push((buffer, first, bytes)),
+                }
+            }
+        }
+        parts
+    }
+
+    /// Shows its instances as they were after it, as far as they were asked for and the host has not changed them since.
+    fn show(&self, residents: &Residents, slots: &mut [Slot], bytes: &[u8]) {
+        for front in &self.fronts {
+            let resident = residents.slots.get(front.slot).and_then(Option::as_ref);
+            let (Some(resident), Some(slot)) = (resident, slots.get_mut(front.slot)) else { continue };
+            let known = resident.generation == front.generation
+                && slot.generation == front.generation
+                && self.tag >= resident.since;
+            if let Some(instance) = slot.instance.as_mut().filter(|instance| known && !instance.changed) {
+                let report = bytemuck::pod_read_unaligned(&bytes[front.slot * REPORT..][..REPORT]);
+                self.show_one(front, instance, report, bytes);
+            }
+        }
+    }
+
+    fn show_one(&self, front: &Front, instance: &mut Instance, report: HealthReport, bytes: &[u8]) {
+        let [mut nodes, mut chains, mut contacts, mut reactions, vertices, mut sections] =
+            front.bytes.each_ref().map(|place| &bytes[place.clone()]);
+        if front.asked.state {
+            for group in &mut instance.state.nodes.groups {
+                let slots = group.nodes.len() / node::ENTRIES * front.planes as usize;
+                group.contacts.resize(slots * contact::ENTRIES, [0.0; LANES as usize]);
+                take_rows(&mut group.nodes, &mut nodes);
+                take_rows(&mut group.chains, &mut chains);
+                take_rows(&mut group.contacts, &mut contacts);
+                take_rows(&mut group.reactions, &mut reactions);
+            }
+            instance.state.nodes.take_origins();
+            instance.state.nodes.motion.clone_from(&front.motion);
+            instance.state.activations.clone_from(&front.activations);
+            instance.step = self.step;
+        }
+        if front.asked.sections {
+            let rows = &front.rows[READ.len() - 1];
+            instance.section_matrices.resize((rows.end - rows.start) as usize, bytemuck::Zeroable::zeroed());
+            take_rows(&mut instance.section_matrices, &mut sections);
+        }
+        if front.asked.vertices {
+            let skinned = &mut instance.vertices;
+            skinned.positions.clear();
+            skinned.normals.clear();
+            for vertex in vertices.chunks_exact(size_of::<SkinnedVertex>()) {
+                let vertex: SkinnedVertex = bytemuck::pod_read_unaligned(vertex);
+                skinned.positions.push(vertex.position.into());
+                skinned.normals.push(vertex.normal.into());
+            }
+            skinned.step = self.step;
+        }
+        // Of a frame that was stopped before its report there is an older one.
+        if report.recording == self.tag as u32 {
+            instance.report = report;
+        } else if front.asked.state {
+            instance.report.resets = instance.state.nodes.resets(&instance.flesh).sum();
+        }
+        instance.state.health.follow(&instance.flesh, &instance.state.nodes, instance.report.resets);
+    }
+}
+
+/// Fills rows from the first bytes there are, and goes on behind them.
+fn take_rows<T: bytemuck::Pod>(rows: &mut [T], bytes: &mut &[u8]) {
+    let target: &mut [u8] = bytemuck::cast_slice_mut(rows);
+    let (own, rest) = bytes.split_at(target.len());
+    target.copy_from_slice(own);
+    *bytes = rest;
+}
+
+/// What was read back and is on its way.
+pub(super) struct Results {
+    readback: Readback,
+    /// The newest that has arrived, and those after it.
+    under_way: VecDeque<Sent>,
+    /// The tag and the step of the newest that the instances were shown.
+    shown: (u64, u64),
+    /// How many bytes the last frame has sent back.
+    pub bytes: u64,
+}
+
+impl Results {
+    pub fn new() -> Self {
+        Self { readback: Readback::new("results", DEPTH), under_way: VecDeque::new(), shown: (0, 0), bytes: 0 }
+    }
+
+    /// Has a frame's results sent back, as far as each instance's are asked for. Where too many are under way they are left
+    /// out.
+    pub fn send(
+        &mut self,
+        (gpu, encoder): (&GpuDevice, &mut wgpu::CommandEncoder),
+        buffers: &Buffers,
+        residents: &Residents,
+        (tag, step): (u64, u64),
+        asked: impl Fn(usize) -> ReadBack,
+    ) -> Result<(), GpuError> {
+        self.bytes = 0;
+        let sent = Sent::new(tag, step, residents, asked);
+        if sent.fronts.is_empty() {
+            return Ok(());
+        }
+        let parts = sent.parts(buffers);
+        if self.readback.enqueue(gpu, encoder, tag, &parts)? {
+            self.bytes = parts.iter().map(|(.., bytes)| bytes).sum();
+        }
+        self.under_way.push_back(sent);
+        if self.under_way.len() > REMEMBERED {
+            self.under_way.pop_front();
+        }
+        Ok(())
+    }
+
+    /// The tag of the newest that the instances were shown.
+    pub fn arrived(&self) -> u64 {
+        self.shown.0
+    }
+
+    /// Takes in what has arrived, without waiting.
+    pub fn poll(&mut self, gpu: &GpuDevice, residents: &Residents, slots: &mut [Slot]) -> Result<(), GpuError> {
+        let polled = self.readback.poll(gpu);
+        if let Some((tag, bytes)) = self.readback.latest()
+            && tag > self.shown.0
+            && let Some(index) = self.under_way.iter().rposition(|sent| sent.tag == tag)
+        {
+            self.under_way.drain(..index);
+            let sent = &self.under_way[0];
+            sent.show(residents, slots, bytes);
+            self.shown = (tag, sent.step);
+        }
+        polled
+    }
+
+    /// Waits for the frame of a tag, the newest recorded, and shows all of it.
+    pub fn show_now(
+        &mut self,
+        gpu: &GpuDevice,
+        buffers: &Buffers,
+        (residents, slots): (&Residents, &mut [Slot]),
+        (tag, step): (u64, u64),
+    ) -> Result<(), GpuError> {
+        gpu.check()?;
+        let sent = Sent::new(tag, step, residents, |_| ReadBack::ALL);
+        let bytes = read_now(gpu, &sent.parts(buffers))?;
+        sent.show(residents, slots, &bytes);
+        self.shown = (tag, step);
+        self.under_way.clear();
+        Ok(())
+    }
+
+    /// Waits for all that was submitted, and shows all of the newest frame that was, whichever that is; `buffers` are as they
+    /// were after it. Returns its step.
+    pub fn show_submitted(
+        &mut self,
+        gpu: &GpuDevice,
+        buffers: &mut Buffers,
+        (residents, slots): (&Residents, &mut [Slot]),
+    ) -> Result<u64, GpuError> {
+        gpu.wait()?;
+        self.poll(gpu, residents, slots)?;
+        let versions: Vec<BufferPart<'_>> =
+            buffers.versions(REPORTS).map(|buffer| (buffer, 0, buffer.size())).collect();
+        let reports = read_now(gpu, &versions)?;
+        let reports = reports.chunks_exact(REPORT).map(bytemuck::pod_read_unaligned::<HealthReport>);
+        let newest = reports.map(|report| report.recording).max().unwrap_or(0);
+        if let Some(index) = self.under_way.iter().position(|sent| sent.tag as u32 == newest)
+            && let Some(sent) = self.under_way.drain(index..).next()
+        {
+            buffers.take_back(sent.tag);
+            let sent = sent.whole();
+            let bytes = read_now(gpu, &sent.parts(buffers))?;
+            sent.show(residents, slots, &bytes);
+            self.shown = (sent.tag, sent.step);
+        }
+        self.under_way.clear();
+        Ok(self.shown.1)
+    }
+
+    /// What is under way counts no more: the host has put every instance at a step.
+    pub fn put_at(&mut self, tag: u64, step: u64) {
+        self.under_way.clear();
+        self.shown = (tag, step);
+    }
+}

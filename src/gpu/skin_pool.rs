@@ -1,0 +1,166 @@
+//! Skin on the GPU: whose rows lie where, and what the host writes of them.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::GpuError;
+use super::arrays::{
+    MODEL_POSES, PALETTE, SECTION_BLOCKS, SECTION_MATRICES, SECTION_WEIGHTS, SKIN_BLOCKS, SKIN_SECTIONS, SKIN_VERTICES,
+    SKINNED,
+};
+use super::chain_pool::ChainRows;
+use super::residents::Upload;
+use super::rows::{Rows, SharedRows, count};
+use crate::flesh::Flesh;
+use crate::instances::InstanceState;
+use crate::layout::{SectionBlock, SkinBlock, WORKGROUP_SIZE};
+use crate::skin::{ModelPose, PaletteMatrix, Skin, SkinInputs};
+
+/// Where an instance's skin lies.
+pub(super) struct SkinRows {
+    pub skinned: Range<u64>,
+    pub matrices: Range<u64>,
+    skin_blocks: Range<u64>,
+    section_blocks: Range<u64>,
+    poses: Range<u64>,
+    palette: Range<u64>,
+    skin: Arc<Skin>,
+}
+
+/// Where a skin itself lies.
+#[derive(Clone)]
+struct AtRest {
+    vertices: Range<u64>,
+    weights: Range<u64>,
+    sections: Range<u64>,
+}
+
+/// The skin of all instances.
+#[derive(Default)]
+pub(super) struct SkinPool {
+    /// A workgroup each.
+    pub skin_blocks: Rows,
+    /// A workgroup each.
+    pub section_blocks: Rows,
+    skinned: Rows,
+    matrices: Rows,
+    vertices: Rows,
+    weights: Rows,
+    sections: Rows,
+    poses: Rows,
+    palette: Rows,
+    skins: SharedRows<Skin, AtRest>,
+    pose_rows: Vec<ModelPose>,
+    palette_rows: Vec<PaletteMatrix>,
+}
+
+impl SkinPool {
+    /// Takes in the skin of an instance whose chains are there.
+    pub fn settle(
+        &mut self,
+        upload: &mut Upload<'_>,
+        skin: &Arc<Skin>,
+        flesh: &Flesh,
+        chains: &ChainRows,
+    ) -> Result<SkinRows, GpuError> {
+        let at_rest = match self.skins.join(skin) {
+            Some(rows) => rows.clone(),
+            None => {
+                let rows = AtRest {
+                    vertices: self.vertices.take(skin.vertices.len() as u64),
+                    weights: self.weights.take(skin.weights.len() as u64),
+                    sections: self.sections.take(skin.sections.len() as u64),
+                };
+                self.skins.add(skin, rows.clone());
+                upload.rows(SKIN_VERTICES, rows.vertices.start, &skin.vertices)?;
+                upload.rows(SECTION_WEIGHTS, rows.weights.start, &skin.weights)?;
+                upload.rows(SKIN_SECTIONS, rows.sections.start, &skin.sections)?;
+                rows
+            }
+        };
+        let blocks = |count: usize| count.div_ceil(WORKGROUP_SIZE as usize) as u64;
+        let rows = SkinRows {
+            skinned: self.skinned.take(skin.vertices.len() as u64),
+            matrices: self.matrices.take(skin.sections.len() as u64),
+            skin_blocks: self.skin_blocks.take(blocks(skin.vertices.len())),
+            section_blocks: self.section_blocks.take(blocks(skin.sections.len())),
+            poses: self.poses.take((flesh.chains().len() + flesh.bones().len() + 1) as u64),
+            palette: self.palette.take(skin.palette_len as u64),
+            skin: skin.clone(),
+        };
+        upload.reserve(SKINNED, self.skinned.end())?;
+        upload.reserve(SECTION_MATRICES, self.matrices.end())?;
+        let parts = |count: usize| {
+            let firsts = (0..count as u32).step_by(WORKGROUP_SIZE as usize);
+            firsts.map(move |first| (first, (count as u32 - first).min(WORKGROUP_SIZE)))
+        };
+        let skin_block = |(first, vertex_count)| SkinBlock {
+            vertex_base: at_rest.vertices.start as u32 + first,
+            vertex_count,
+            skinned_base: rows.skinned.start as u32 + first,
+            weight_base: at_rest.weights.start as u32,
+            matrix_base: rows.matrices.start as u32,
+            palette_base: rows.palette.start as u32,
+        };
+        let skin_blocks: Vec<_> = parts(skin.vertices.len()).map(skin_block).collect();
+        let section_block = |(first, section_count)| SectionBlock {
+            section_base: at_rest.sections.start as u32 + first,
+            section_count,
+            matrix_base: rows.matrices.start as u32 + first,
+            group_base: chains.groups.start as u32,
+            pose_base: rows.poses.start as u32,
+            chain_count: flesh.chains().len() as u32,
+        };
+        let section_blocks: Vec<_> = parts(skin.sections.len()).map(section_block).collect();
+        upload.rows(SKIN_BLOCKS, rows.skin_blocks.start, &skin_blocks)?;
+        upload.rows(SECTION_BLOCKS, rows.section_blocks.start, &section_blocks)?;
+        Ok(rows)
+    }
+
+    /// Lets an instance's skin go.
+    pub fn leave(&mut self, upload: &mut Upload<'_>, rows: SkinRows) -> Result<(), GpuError> {
+        upload.rows(SKIN_BLOCKS, rows.skin_blocks.start, &vec![SkinBlock::default(); count(&rows.skin_blocks)])?;
+        let none = vec![SectionBlock::default(); count(&rows.section_blocks)];
+        upload.rows(SECTION_BLOCKS, rows.section_blocks.start, &none)?;
+        self.skinned.give_back(rows.skinned);
+        self.matrices.give_back(rows.matrices);
+        self.skin_blocks.give_back(rows.skin_blocks);
+        self.section_blocks.give_back(rows.section_blocks);
+        self.poses.give_back(rows.poses);
+        self.palette.give_back(rows.palette);
+        if let Some(at_rest) = self.skins.leave(&rows.skin) {
+            self.vertices.give_back(at_rest.vertices);
+            self.weights.give_back(at_rest.weights);
+            self.sections.give_back(at_rest.sections);
+        }
+        Ok(())
+    }
+
+    /// Has a frame's inputs of all skin begin with none.
+    pub fn begin_inputs(&mut self) {
+        self.pose_rows.resize(self.poses.end() as usize, bytemuck::Zeroable::zeroed());
+        self.palette_rows.resize(self.palette.end() as usize, [[0.0; 4]; 3]);
+    }
+
+    /// Stage `gather_inputs`, of one instance whose chains' inputs are there.
+    pub fn gather_inputs(
+        &mut self,
+        rows: &SkinRows,
+        (flesh, chains): (&Flesh, &ChainRows),
+        state: &InstanceState,
+        inputs: &mut SkinInputs,
+    ) {
+        inputs.gather(flesh, &chains.front, &state.bones, &state.root);
+        let poses = &mut self.pose_rows[rows.poses.start as usize..rows.poses.end as usize];
+        let (of_chains, of_bones) = poses.split_at_mut(inputs.chains.len());
+        of_chains.copy_from_slice(&inputs.chains);
+        of_bones.copy_from_slice(&inputs.bones);
+        self.palette_rows[rows.palette.start as usize..rows.palette.end as usize].copy_from_slice(&state.palette);
+    }
+
+    /// Sends a frame's inputs of all skin.
+    pub fn send_inputs(&self, upload: &mut Upload<'_>) -> Result<(), GpuError> {
+        upload.rows(MODEL_POSES, 0, &self.pose_rows)?;
+        upload.rows(PALETTE, 0, &self.palette_rows)
+    }
+}

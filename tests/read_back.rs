@@ -1,0 +1,265 @@
+//! What goes over the bus: what comes back from a GPU unasked and asked for, that no frame waits for it, what outlives a lost device
+//! or a dropped encoder when nothing came back, and that spawning one character sends that one's rows.
+#![cfg(feature = "gpu")]
+
+mod common;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use common::parity::{DT, Scene, scenes};
+use glam::DVec3;
+use sinew::flesh::{Contraction, Flesh, Holds, RodSpec};
+use sinew::gpu::GpuDevice;
+use sinew::step::{Stage, Walk};
+use sinew::{Backend, FleshHandle, Physics, Pose, ReadBack};
+
+/// The scene with skin on a GPU, of which nothing is sent back.
+fn silent() -> Option<(GpuDevice, Scene, Physics, Vec<FleshHandle>)> {
+    let own = common::gpu()?;
+    let scene = scenes().pop().unwrap();
+    let mut physics = Physics::with_device(own.device().clone(), own.queue().clone()).unwrap();
+    let handles = scene.fill(&mut physics);
+    physics.read_back = ReadBack::NOTHING;
+    Some((own, scene, physics, handles))
+}
+
+/// Lets the GPU do what it was given, as a host that draws does, without waiting for it.
+fn let_run(physics: &Physics) {
+    for _ in 0..2000 {
+        if physics.gpu().unwrap().device().poll(wgpu::PollType::Poll).unwrap().is_queue_empty() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    panic!("the GPU is at it for 2 s");
+}
+
+/// Frames of a host that submits its own encoders.
+fn encode(physics: &mut Physics, scene: &Scene, handles: &[FleshHandle], steps: std::ops::RangeInclusive<usize>) {
+    for step in steps {
+        scene.pose(physics, handles, step);
+        let gpu = physics.gpu().unwrap().clone();
+        let mut encoder = gpu.device().create_command_encoder(&Default::default());
+        physics.encode(DT, &mut encoder).unwrap();
+        gpu.queue().submit([encoder.finish()]);
+    }
+}
+
+#[test]
+fn what_is_not_asked_for_stays_on_the_gpu() {
+    let Some((_, scene, mut physics, handles)) = silent() else { return };
+    let mut most = 0;
+    for step in 1..=12 {
+        scene.pose(&mut physics, &handles, step);
+        physics.step_flesh(DT).unwrap();
+        let_run(&physics);
+        most = most.max(physics.transfers().read_back);
+    }
+    println!("{most} bytes a frame come back of {} instances of which nothing is asked for", handles.len());
+    assert!(most > 0 && most <= 64 * handles.len() as u64);
+    assert!(handles.iter().all(|handle| physics.state_step(*handle) == Ok(0)));
+    assert!(physics.vertices(handles[0]).unwrap().positions.is_empty());
+
+    // Of one its state, of another its sections and vertices.
+    physics.ask_for(handles[1], ReadBack { state: true, ..ReadBack::NOTHING }).unwrap();
+    physics.ask_for(handles[2], ReadBack { sections: true, vertices: true, ..ReadBack::NOTHING }).unwrap();
+    for step in 13..=20 {
+        scene.pose(&mut physics, &handles, step);
+        physics.step_flesh(DT).unwrap();
+        let_run(&physics);
+    }
+    let nodes: usize = physics.flesh(handles[1]).unwrap().chains().iter().map(|chain| chain.node_count()).sum();
+    println!("{} bytes with the state of one of {nodes} nodes and the skin of another", physics.transfers().read_back);
+    let shown = physics.state_step(handles[1]).unwrap();
+    assert!(shown >= 15 && physics.vertices(handles[2]).unwrap().step >= 15, "step {shown} has arrived");
+    assert_eq!([0, 2].map(|other| physics.state_step(handles[other])), [Ok(0), Ok(0)]);
+    assert_eq!(physics.section_matrices(handles[2]).unwrap().len(), scene.flesh[2].1.sections.len());
+    assert!(physics.section_matrices(handles[0]).unwrap().is_empty());
+
+    // What arrived is what a step earlier was.
+    let Some(mut twin) = common::gpu_physics() else { return };
+    assert_eq!(scene.fill(&mut twin), handles);
+    for step in 1..=shown as usize {
+        scene.pose(&mut twin, &handles, step);
+        twin.step_flesh(DT).unwrap();
+    }
+    twin.finish().unwrap();
+    assert!(twin.state(handles[1]).unwrap() == physics.state(handles[1]).unwrap());
+}
+
+#[test]
+fn no_frame_waits() {
+    let Some((_, scene, mut physics, handles)) = silent() else { return };
+    physics.read_back = ReadBack::ALL;
+    let waits = |physics: &Physics| physics.gpu().unwrap().waits();
+    let made = waits(&physics);
+    // However far behind the GPU is, where the host submits.
+    encode(&mut physics, &scene, &handles, 1..=20);
+    assert_eq!(waits(&physics), made);
+    let_run(&physics);
+    physics.measure_stages = true;
+    for step in 21..=40 {
+        scene.pose(&mut physics, &handles, step);
+        physics.step_flesh(DT).unwrap();
+        let_run(&physics);
+    }
+    assert_eq!(waits(&physics), made, "step_flesh waits though the GPU keeps up");
+    let lag = physics.step_count() - physics.state_step(handles[0]).unwrap();
+    assert!(lag <= 2, "nothing has arrived for {lag} frames");
+    physics.finish().unwrap();
+    assert!(waits(&physics) > made, "the count sees none");
+
+    // There is no other way to wait than the one that is counted.
+    let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/gpu")).unwrap();
+    let ways = |path: std::path::PathBuf| std::fs::read_to_string(path).unwrap().matches("PollType::Wait").count();
+    assert_eq!(files.map(|file| ways(file.unwrap().path())).sum::<usize>(), 1);
+}
+
+#[test]
+fn what_was_laid_anew_is_known_though_nothing_is_asked_for() {
+    let Some((_, scene, mut physics, handles)) = silent() else { return };
+    encode(&mut physics, &scene, &handles, 1..=3);
+    let flesh = physics.flesh(handles[2]).unwrap().clone();
+    let mut node = physics.node(handles[2], 1, 3).unwrap();
+    node.velocity.x = f32::NAN;
+    physics.state_mut(handles[2]).unwrap().set_node(&flesh, 1, 3, &node);
+    for step in 4..=16 {
+        encode(&mut physics, &scene, &handles, step..=step);
+        let_run(&physics);
+    }
+    let health = |handle| physics.health(handle).unwrap().clone();
+    assert_eq!(handles.iter().map(|handle| health(*handle).resets).collect::<Vec<_>>(), [0, 0, 1]);
+    let named: Vec<_> = health(handles[2]).laid_anew.iter().map(|laid| (laid.chain, laid.times)).collect();
+    assert_eq!(named, [(1, 1)]);
+    assert!(physics.transfers().read_back <= 64 * 3, "what is known is asked for no more");
+}
+
+#[test]
+fn a_dropped_encoder_loses_nothing_though_nothing_came_back() {
+    let Some((own, scene, mut physics, handles)) = silent() else { return };
+    let Some(mut twin) = common::gpu_physics() else { return };
+    assert_eq!(scene.fill(&mut twin), handles);
+    encode(&mut physics, &scene, &handles, 1..=6);
+    // What is dropped has arrays grow, and a guest who is never there.
+    let (flesh, skin, root) = &scene.flesh[0];
+    let bones = &(scene.bones)(3)[..flesh.bones().len()];
+    let mut guests = Vec::new();
+    for step in 7..=8 {
+        guests.extend((0..20).map(|_| physics.insert_with_skin(flesh.clone(), skin.clone(), bones, *root).unwrap()));
+        scene.pose(&mut physics, &handles, step);
+        physics.encode(DT, &mut own.device().create_command_encoder(&Default::default())).unwrap();
+    }
+    physics.encoder_dropped().unwrap();
+    assert_eq!(physics.step_count(), 6);
+    guests.into_iter().for_each(|guest| physics.remove(guest).unwrap());
+    encode(&mut physics, &scene, &handles, 7..=12);
+    for step in 1..=12 {
+        scene.pose(&mut twin, &handles, step);
+        twin.step_flesh(DT).unwrap();
+    }
+    for physics in [&mut physics, &mut twin] {
+        physics.finish().unwrap();
+    }
+    assert_eq!(physics.state_hash(), twin.state_hash(), "as if nothing had been dropped");
+}
+
+#[test]
+fn flesh_outlives_a_device_that_is_lost_with_its_state() {
+    let Some((_, scene, mut physics, handles)) = silent() else { return };
+    let slow = Contraction { activation_time: 0.05, ..Contraction::default() };
+    let rod = RodSpec { contraction: slow, ..RodSpec::straight("slow", DVec3::ZERO, DVec3::X, 8, 0.02) };
+    let flesh = Arc::new(Flesh::build(&[rod.attach(0, 0, Holds::CLAMP)], &[Pose::IDENTITY]).unwrap());
+    let muscle = physics.insert(flesh, &[Pose::IDENTITY], Pose::IDENTITY).unwrap();
+    physics.set_activation(muscle, 0, 1.0).unwrap();
+    physics.ask_for(handles[2], ReadBack { state: true, ..ReadBack::NOTHING }).unwrap();
+    for step in 1..=10 {
+        scene.pose(&mut physics, &handles, step);
+        physics.step_flesh(DT).unwrap();
+        let_run(&physics);
+    }
+    let arrived = physics.state(handles[2]).unwrap().clone();
+    physics.gpu().unwrap().device().destroy();
+    scene.pose(&mut physics, &handles, 11);
+    assert!(physics.step_flesh(DT).is_err());
+    physics.switch_backend(Backend::Cpu).unwrap();
+    assert_eq!(physics.step_count(), 10);
+    assert!(*physics.state(handles[2]).unwrap() == arrived, "what was asked for is as it arrived");
+    // The others are at rest on the bones as they were last set.
+    let swing = |physics: &Physics| {
+        let chains = physics.flesh(handles[0]).unwrap().chains().iter().enumerate();
+        let nodes = chains.flat_map(|(chain, info)| (0..info.node_count()).map(move |node| (chain, node)));
+        nodes.map(|(chain, node)| physics.swing(handles[0], chain, node).unwrap().length()).fold(0.0, f64::max)
+    };
+    let (lost, activation) = (swing(&physics), physics.muscle(muscle, 0).unwrap().activation);
+    println!("{lost:.1e} m from its bones once the device is lost");
+    assert!(lost < 1.0e-6, "{lost} m");
+    physics.step_flesh(DT).unwrap();
+    let after = physics.muscle(muscle, 0).unwrap().activation;
+    let expected = 1.0 - (-11.0 * DT / 0.05).exp();
+    println!("activation {activation:.3}, a frame later {after:.3}, {expected:.3} of 11 frames");
+    assert!((after - expected).abs() < 0.01);
+    for step in 12..=40 {
+        scene.pose(&mut physics, &handles, step);
+        physics.step_flesh(DT).unwrap();
+    }
+    assert!(handles.iter().all(|handle| physics.health(*handle).unwrap().resets == 0));
+    assert!(swing(&physics) > 1.0e-3, "it moves");
+}
+
+/// What a frame sends in which one more is there than in the next, and how much longer it takes (s): for the first of its kind and
+/// the 100th. Frames end before the GPU steps.
+fn spawn_a_hundred(mut physics: Physics, uploaded: fn(&Physics) -> u64) -> [[(u64, f64); 2]; ROUNDS] {
+    let scene = scenes().pop().unwrap();
+    let (flesh, skin, root) = scene.flesh[0].clone();
+    let bones = (scene.bones)(0)[..flesh.bones().len()].to_vec();
+    let frame = |physics: &mut Physics, spawned: &mut Vec<FleshHandle>, spawns: bool| {
+        let start = Instant::now();
+        if spawns {
+            spawned.push(physics.insert_with_skin(flesh.clone(), skin.clone(), &bones, root).unwrap());
+        }
+        physics.step_flesh_by(DT, &Walk { last: Some(Stage::GatherInputs), ..Walk::default() }).unwrap();
+        (uploaded(physics), start.elapsed().as_secs_f64())
+    };
+    [(); ROUNDS].map(|()| {
+        let mut spawned = Vec::new();
+        let measured: Vec<_> = (0..100)
+            .map(|_| {
+                let (with, without) =
+                    (frame(&mut physics, &mut spawned, true), frame(&mut physics, &mut spawned, false));
+                (with.0 - without.0, with.1 - without.1)
+            })
+            .collect();
+        spawned.into_iter().for_each(|handle| physics.remove(handle).unwrap());
+        frame(&mut physics, &mut Vec::new(), false);
+        [measured[0], measured[99]]
+    })
+}
+
+/// How often a hundred are spawned.
+const ROUNDS: usize = 9;
+
+#[test]
+fn spawning_one_sends_its_own_rows() {
+    let Some(gpu) = common::gpu_physics() else { return };
+    let rounds = [
+        ("CPU", spawn_a_hundred(Physics::default(), |_| 0)),
+        ("GPU", spawn_a_hundred(gpu, |gpu| gpu.transfers().uploaded)),
+    ];
+    for (backend, rounds) in rounds {
+        // The very first has arrays grow that no later one does.
+        let median = |of: usize| {
+            let mut times: Vec<f64> = rounds[1..].iter().map(|round| round[of].1).collect();
+            times.sort_by(f64::total_cmp);
+            1.0e6 * times[times.len() / 2]
+        };
+        let ([(first, _), (last, _)], times) = (rounds[1], [0, 1].map(median));
+        println!(
+            "spawned on the {backend}: the first of its kind takes {:.0} µs and sends {first} bytes, the 100th {:.0} µs and {last} bytes",
+            times[0], times[1],
+        );
+        assert!(last <= first && times[1] <= 1.2 * times[0] + 20.0);
+    }
+    let sent: Vec<u64> = rounds[1].1.iter().map(|round| round[1].0).collect();
+    assert!(sent.iter().all(|bytes| *bytes == sent[0] && *bytes > 0), "{sent:?}");
+}
