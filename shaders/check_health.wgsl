@@ -103,9 +103,10 @@ fn check_health(@builtin(global_invocation_id) invocation: vec3<u32>) {
     }
 }
 
-// What a segment is stretched to by twice what the chain's own weight stretches it by.
+// What a segment is stretched to by twice what the chain's own weight and what the game has on it stretch it by.
 fn by_weight(chain: Chain) -> f32 {
-    return 1.0 + sqrt(4.0 * dot(params.gravity, params.gravity)) * rest_at(chain.rest, REST_WEIGHT_STRETCH);
+    let load = 2.0 * input_at(chain.input, INPUT_LOAD);
+    return 1.0 + (sqrt(4.0 * dot(params.gravity, params.gravity)) + load) * rest_at(chain.rest, REST_WEIGHT_STRETCH);
 }
 
 // One where a number of the chain is no longer one; one where it may be out of bounds.

@@ -1,6 +1,8 @@
 // Stage predict: where inertia and gravity alone would bring every node, (21)–(23), and the first iterate; the twin
 // of src/cpu/predict.rs, which says why.
 
+@group(0) @binding(8) var<storage, read> force_rows: array<f32>;
+
 // Spin about an axis of less than about this part of the inertia's trace counts as motion within the chain.
 const SLENDER: f32 = 0.005;
 
@@ -15,11 +17,15 @@ fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
     if contracting {
         measure_fibres(chain);
     }
+    if params.first_substep != 0u && input_at(chain.input, INPUT_KICKED) > 0.5 {
+        kick(chain);
+    }
     let h = params.h;
     let inv_h = params.inv_h;
     let second_order = second_order_of(chain);
     let carried = second_order * (1.0 / 3.0);
     let step = h * (1.0 - carried);
+    let gravity = params.gravity + input3(chain.input, INPUT_ACCELERATION);
     let moving = bones_move(chain);
     let is_free = input_at(chain.input, INPUT_HANGS) < 0.5;
     var motion = RigidMotion();
@@ -65,7 +71,11 @@ fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
         rate = (rate + (rate - node_at(row, NODE_OLDER_SCALE_RATE)) * carried) * keep;
 
         let last_velocity = node3(row, NODE_VELOCITY);
-        let predicted_move = node3(row, NODE_OLDER_MOVE) * carried + velocity * step + params.gravity * (step * step);
+        var fall = gravity;
+        if is_pushed(chain) {
+            fall = gravity + force_on(chain, index, FORCE_ACCELERATION);
+        }
+        let predicted_move = node3(row, NODE_OLDER_MOVE) * carried + velocity * step + fall * (step * step);
         let predicted_scale = between(
             scale + node_at(row, NODE_OLDER_SCALING) * carried + rate * step,
             scale * (1.0 / SCALE_LIMIT),
@@ -80,7 +90,7 @@ fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
         let iterate = placed_held(Placed(predicted_move + jump, predicted_scale, iterate_frame), chain, index, place);
 
         set_node3(row, NODE_OLDER_VELOCITY, last_velocity);
-        set_node3(row, NODE_VELOCITY, velocity + params.gravity * step);
+        set_node3(row, NODE_VELOCITY, velocity + fall * step);
         set_node3(row, NODE_PREV_PLACE, place);
         set_node(row, NODE_PREV_SCALE, scale);
         set_node4(row, NODE_PREV_FRAME, frame);
@@ -101,6 +111,38 @@ fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
     set_chain(chain.chain, CHAIN_ACTIVATION, input_at(chain.input, INPUT_ACTIVATION));
     set_chain(chain.chain, CHAIN_ROUGH, 0.0);
     set_chain(chain.chain, CHAIN_CALM, 1.0);
+}
+
+// What the game adds to the velocities of the chain, or puts in their place; what bones hold goes with these.
+fn kick(chain: Chain) {
+    let kept = input_at(chain.input, INPUT_KEPT);
+    let at_origin = input3(chain.input, INPUT_KICK_VELOCITY);
+    let kick_spin = input3(chain.input, INPUT_KICK_SPIN);
+    for (var index = 0u; index < chain.node_count; index++) {
+        let row = node_row_of(chain, index);
+        var kicked = node3(row, NODE_VELOCITY);
+        if rest_at(rest_row_of(chain, index), REST_FREE_PLACE) > 0.5 {
+            kicked = kicked * kept + (at_origin + cross(kick_spin, node3(row, NODE_PLACE)));
+            set_node3(row, NODE_SPIN, node3(row, NODE_SPIN) * kept + kick_spin);
+        }
+        if is_pushed(chain) {
+            kicked = kicked + force_on(chain, index, FORCE_VELOCITY);
+        }
+        set_node3(row, NODE_VELOCITY, kicked);
+        set_node(row, NODE_SCALE_RATE, node_at(row, NODE_SCALE_RATE) * kept);
+    }
+    set_chain(chain.chain, CHAIN_HISTORY, smaller(chain_at(chain.chain, CHAIN_HISTORY), 0.0));
+}
+
+// Whether the game has forces or impulses on nodes of the chain's group.
+fn is_pushed(chain: Chain) -> bool {
+    return input_at(chain.input, INPUT_FORCES) >= 0.0;
+}
+
+// Three entries of a node's force row.
+fn force_on(chain: Chain, index: u32, entry: u32) -> vec3<f32> {
+    let at = word(u32(input_at(chain.input, INPUT_FORCES)) + index, FORCE_ENTRIES, entry, chain.input % LANES);
+    return vec3<f32>(force_rows[at], force_rows[at + LANES], force_rows[at + 2u * LANES]);
 }
 
 // Fibre stretch of every segment, before anything moves, and the mean of those that contract, by what they contract with.

@@ -1,8 +1,10 @@
 //! The seam between [`Physics`](crate::Physics) and what steps it: a frame as it is asked for, and what every backend does.
 
+use glam::DVec3;
+
 use crate::cpu::LaneWidth;
 use crate::flesh::{Flesh, FleshState, FrameInputs};
-use crate::instances::{Health, Instances, ReadBack};
+use crate::instances::{Health, Instances, Pushes, ReadBack};
 use crate::step::{FrameReport, Scheduled, StepParams};
 use crate::timing::StageTimes;
 use crate::{HalfSpace, Pose, StepError};
@@ -105,6 +107,7 @@ impl HostFrame<'_> {
         nodes: &mut FleshState,
         activations: &mut [f32],
         (bones, root, excitations): (&[Pose], &Pose, &[f32]),
+        (acceleration, pushes): (DVec3, &Pushes),
         health: &mut Health,
     ) {
         let Self { planes, time: frame, jump } = *self;
@@ -112,10 +115,14 @@ impl HostFrame<'_> {
             *activation = chain.activation_after(frame.asked, *activation, excitation);
         }
         let mut jumps = 0;
-        nodes.gather_inputs(flesh, &FrameInputs { bones, root, activations, planes, frame, jump }, |bone| {
-            health.jumped(bone);
-            jumps = 1;
-        });
+        nodes.gather_inputs(
+            flesh,
+            &FrameInputs { bones, root, activations, acceleration, pushes, planes, frame, jump },
+            |bone| {
+                health.jumped(bone);
+                jumps = 1;
+            },
+        );
         health.teleports += jumps;
     }
 }

@@ -84,6 +84,16 @@ pub enum StepError {
     /// A gravity that is not finite, or beyond 10⁶ m/s².
     #[error("config.gravity is {0} m/s²; it must be finite and below 10⁶")]
     BadGravity(glam::DVec3),
+    /// A force, an impulse, an acceleration or a motion that is not finite, or too large.
+    #[error("{what} is {value}; it must be finite and at most {most}")]
+    BadPush {
+        /// Which it is.
+        what: &'static str,
+        /// What was given.
+        value: glam::DVec3,
+        /// How long it may be.
+        most: f64,
+    },
     /// A plane that is none.
     #[error(
         "planes[{0}] needs a unit normal, an offset and a centre within 10¹² m, a friction between 0 and 1000, and at most 10⁴ m/s and rad/s"

@@ -2,11 +2,12 @@
 //!
 //! Chains go in groups of eight, one chain a lane. A group's data is `[node][entry][lane]`, so that a SIMD
 //! register and eight neighbouring GPU threads both read neighbouring words; shorter chains of a group are padded
-//! with inert nodes. Seven row kinds:
+//! with inert nodes. Eight row kinds:
 //!
 //! - *rest* rows ([`rest`]), one per node, of the asset: what the node and the segment after it are made of;
 //! - *node* rows ([`node`]), one per node, of the state;
 //! - *input* rows ([`input`]), one per group: where the bones go in this frame;
+//! - *force* rows ([`force`]), one per node of a group of which any node is pushed in this frame;
 //! - *plane* rows ([`plane`]), one per half-space and group: where it is in this frame;
 //! - *chain* rows ([`chain`]), one per group, of the state: how those bones moved;
 //! - *contact* rows ([`contact`]), as many as can touch a group's chains: what touches them;
@@ -371,8 +372,32 @@ pub mod input {
     /// and with them the chain: 1 where it keeps its shape and its motion against them, 2 where they are elsewhere against
     /// each other, so that it is laid anew.
     pub const TELEPORT: usize = ACTIVATION + 1;
+    /// What accelerates the chain beside gravity (m/s²), 3 entries.
+    pub const ACCELERATION: usize = TELEPORT + 1;
+    /// By how much that, and what forces on its nodes are over its mass, accelerate it at most (m/s²).
+    pub const LOAD: usize = ACCELERATION + 3;
+    /// 1 where the velocities are changed at the frame's start, else 0.
+    pub const KICKED: usize = LOAD + 1;
+    /// Which share of them is kept then.
+    pub const KEPT: usize = KICKED + 1;
+    /// What is added to them at the chain's origin (m/s), 3 entries.
+    pub const KICK_VELOCITY: usize = KEPT + 1;
+    /// What is added to the angular velocities (rad/s), 3 entries; to a node's velocity, also what that makes at its place.
+    pub const KICK_SPIN: usize = KICK_VELOCITY + 3;
+    /// On a GPU, which of the frame's force rows is the first of the group's; −1 where no node is pushed.
+    pub const FORCES: usize = KICK_SPIN + 3;
     /// How many entries a row has.
-    pub const ENTRIES: usize = TELEPORT + 1;
+    pub const ENTRIES: usize = FORCES + 1;
+}
+
+/// Entries of a force row: what a node is given in a frame beside what all of its chain is.
+pub mod force {
+    /// Force over mass (m/s²), 3 entries.
+    pub const ACCELERATION: usize = 0;
+    /// Impulse over mass (m/s), at the frame's start, 3 entries.
+    pub const VELOCITY: usize = 3;
+    /// How many entries a row has.
+    pub const ENTRIES: usize = 6;
 }
 
 /// Entries of a plane row: a half-space as a chain sees it in a frame, in which its surface moves as a rigid body does.

@@ -1,6 +1,7 @@
 //! The core: instances of flesh, stepped together. Knows neither hecs nor rapier.
 
 mod active;
+mod pushes;
 mod saved;
 mod skin;
 mod snapshot;

@@ -21,7 +21,7 @@ const BONES_AND_PREDICTION: &[Mutant] = &[
     (Stage::MoveBones, "tied in their beds", "/ larger(slope.⟨z⟩, LEAST_LENGTH));", "x"),
     (Stage::MoveBones, "tied in their beds", "let darboux = half_turn * (⟨4.0⟩ * inv_length);", "2.0"),
     (Stage::Predict, "second order", "let carried = second_order * (1.0 / ⟨3.0⟩);", "4.0"),
-    (Stage::Predict, "cantilevers", "velocity * step + params.gravity * (step ⟨*⟩ step);", "+"),
+    (Stage::Predict, "cantilevers", "velocity * step + fall * (step ⟨*⟩ step);", "+"),
     (
         Stage::Predict,
         "cantilevers",
@@ -31,6 +31,12 @@ const BONES_AND_PREDICTION: &[Mutant] = &[
     (Stage::Predict, "moving bones", "jump = now.displacement ⟨-⟩ older.displacement * ratio;", "+"),
     (Stage::Predict, "free rods", "reference = motion.velocity + cross(motion.spin, place ⟨-⟩ motion.centre);", "+"),
     (Stage::Predict, "cantilevers", "held.moved = node3(row, NODE_TARGET_PLACE) ⟨-⟩ start;", "+"),
+    (Stage::Predict, "pushed", "let gravity = params.gravity ⟨+⟩ input3(chain.input, INPUT_ACCELERATION);", "-"),
+    (Stage::Predict, "pushed", "force_on(chain, index, ⟨FORCE_ACCELERATION⟩);", "FORCE_VELOCITY"),
+    (Stage::Predict, "pushed", "kicked = kicked ⟨+⟩ force_on(chain, index, FORCE_VELOCITY);", "-"),
+    (Stage::Predict, "pushed", "smaller(chain_at(chain.chain, CHAIN_HISTORY), ⟨0.0⟩)", "1.0"),
+    (Stage::Predict, "thrown", "kicked = kicked ⟨*⟩ kept", "+"),
+    (Stage::Predict, "thrown", "at_origin ⟨+⟩ cross(kick_spin", "-"),
     (Stage::Predict, "active", "where_less(0.0, whole_weight, sum ⟨/⟩ whole_weight, 1.0)", "*"),
 ];
 

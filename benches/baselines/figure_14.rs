@@ -132,6 +132,7 @@ impl Figure14 {
             rest: &self.rest,
             nodes: &mut self.nodes,
             inputs: &self.inputs,
+            forces: &[],
             planes: &[],
             chains: &mut self.chains,
             contacts: &mut [],

@@ -120,7 +120,19 @@ const INPUT_ORIGIN: u32 = 56u;
 const INPUT_HANGS: u32 = 59u;
 const INPUT_ACTIVATION: u32 = 60u;
 const INPUT_TELEPORT: u32 = 61u;
-const INPUT_ENTRIES: u32 = 62u;
+const INPUT_ACCELERATION: u32 = 62u;
+const INPUT_LOAD: u32 = 65u;
+const INPUT_KICKED: u32 = 66u;
+const INPUT_KEPT: u32 = 67u;
+const INPUT_KICK_VELOCITY: u32 = 68u;
+const INPUT_KICK_SPIN: u32 = 71u;
+const INPUT_FORCES: u32 = 74u;
+const INPUT_ENTRIES: u32 = 75u;
+
+// Entries of a force row, one a node of a group of which any node is pushed.
+const FORCE_ACCELERATION: u32 = 0u;
+const FORCE_VELOCITY: u32 = 3u;
+const FORCE_ENTRIES: u32 = 6u;
 
 // Entries of a plane row, one a half-space and group: where it is in the frame.
 const PLANE_NORMAL_FROM: u32 = 0u;

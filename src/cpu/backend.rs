@@ -86,12 +86,13 @@ impl Runner<'_> {
         match stage.domain() {
             Domain::Chains => {
                 let groups = instances.iter_mut().flat_map(|instance| {
-                    let Instance { flesh, state, .. } = instance;
-                    flesh.groups.iter().zip(&mut state.nodes.groups)
+                    let Instance { flesh, state, forces, .. } = instance;
+                    let forces = forces.iter().map(Vec::as_slice).chain(std::iter::repeat(&[][..]));
+                    flesh.groups.iter().zip(&mut state.nodes.groups).zip(forces)
                 });
                 let mut groups: Vec<_> = groups.collect();
-                self.threads.for_each(&mut groups, Scratch::new, |scratch, (rest, state)| {
-                    self.run_chains(run, rest, state, scratch);
+                self.threads.for_each(&mut groups, Scratch::new, |scratch, ((rest, state), forces)| {
+                    self.run_chains(run, rest, state, forces, scratch);
                 });
             }
             // Little for each: a barrier would cost more.
@@ -133,10 +134,17 @@ impl Runner<'_> {
         self.clock.stop(stage, start);
     }
 
-    fn run_chains(&self, run: &[Scheduled], rest: &GroupRest<f32>, state: &mut GroupState, scratch: &mut Scratch) {
+    fn run_chains(
+        &self,
+        run: &[Scheduled],
+        rest: &GroupRest<f32>,
+        state: &mut GroupState,
+        forces: &[Entry<f32>],
+        scratch: &mut Scratch,
+    ) {
         scratch.resize(rest.scratch_len().max(scratch.len()), [0.0; LANES]);
         let GroupState { nodes, inputs, planes, chains, contacts, reactions } = state;
-        let mut group = Group { rest, nodes, inputs, planes, chains, contacts, reactions, scratch };
+        let mut group = Group { rest, nodes, inputs, forces, planes, chains, contacts, reactions, scratch };
         match self.frame.lane_width {
             width @ (LaneWidth::Eight | LaneWidth::EightBaseline) => {
                 with_instructions!(width.level(), simd => self.run_vectors(simd, run, &mut group))

@@ -185,11 +185,12 @@ pub fn check_health<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L
     }
 }
 
-/// What a segment is stretched to by twice what the chain's own weight stretches it by.
+/// What a segment is stretched to by twice what the chain's own weight and what the game has on it stretch it by.
 #[inline(always)]
 fn by_weight<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>) -> L::V {
     let [x, y, z] = params.gravity;
-    let twice = lanes.splat(4.0 * (x * x + y * y + z * z)).sqrt();
+    let load = lanes.splat(2.0) * lanes.load(&group.inputs[input::LOAD]);
+    let twice = lanes.splat(4.0 * (x * x + y * y + z * z)).sqrt() + load;
     lanes.splat(1.0) + twice * lanes.load(&group.rest.row(0)[rest::WEIGHT_STRETCH])
 }
 

@@ -85,6 +85,8 @@ pub struct Group<'a, T> {
     pub nodes: &'a mut [Entry<T>],
     /// `[entry][lane]`, see [`crate::layout::input`].
     pub inputs: &'a [Entry<T>],
+    /// `[node][entry][lane]`, see [`crate::layout::force`]; none where no node is pushed.
+    pub forces: &'a [Entry<T>],
     /// `[plane][entry][lane]`, see [`crate::layout::plane`].
     pub planes: &'a [Entry<T>],
     /// `[entry][lane]`, see [`crate::layout::chain`].
@@ -128,6 +130,12 @@ impl<T> Group<'_, T> {
 #[inline(always)]
 pub fn has_teleports<T: Copy + Into<f64>>(inputs: &[Entry<T>]) -> bool {
     inputs[input::TELEPORT].iter().any(|&value| value.into() > 0.5)
+}
+
+/// Whether any chain's velocities are changed at the frame's start.
+#[inline(always)]
+pub fn is_kicked<T: Copy + Into<f64>>(inputs: &[Entry<T>]) -> bool {
+    inputs[input::KICKED].iter().any(|&value| value.into() > 0.5)
 }
 
 /// Whether any chain's fibres have a say.

@@ -3,11 +3,12 @@
 use crate::backend::Frame;
 use crate::instances::{Instance, InstanceState};
 
-/// Bones, activations, teleports and half-spaces become rows; what skin follows becomes poses in model space.
+/// Bones, activations, teleports, pushes and half-spaces become rows; what skin follows becomes poses in model space.
 pub(super) fn gather_inputs(frame: &Frame<'_>, instance: &mut Instance) {
-    let Instance { flesh, state, skin_inputs, .. } = instance;
-    let InstanceState { nodes, bones, root, excitations, activations, health, palette } = state;
-    frame.host.gather_inputs(flesh, nodes, activations, (bones, root, excitations), health);
+    let Instance { flesh, state, skin_inputs, pushes, forces, .. } = instance;
+    let InstanceState { nodes, bones, root, excitations, activations, health, palette, acceleration } = state;
+    frame.host.gather_inputs(flesh, nodes, activations, (bones, root, excitations), (*acceleration, pushes), health);
+    *forces = pushes.rows(flesh);
     nodes.make_room_for_contacts();
     skin_inputs.gather(flesh, nodes, bones, root);
     skin_inputs.palette.clone_from(palette);

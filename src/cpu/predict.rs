@@ -6,6 +6,9 @@
 //! (VIPER 8.2), and nothing else: by its change since the last substep, so that a bone that jumps takes the iterate
 //! along while a bone that keeps its speed leaves the inertial prediction alone.
 //!
+//! Forces that the game has on nodes accelerate them as gravity does; impulses and velocities that it gives change what is
+//! carried, in the frame's first substep.
+//!
 //! Second order (BDF2): with x_{n−1} known, the step minimises ½M/h̃²|x − x̃|² + W(x) with h̃ = ⅔h and
 //! x̃ = x_n + (x_n − x_{n−1})/3 + h̃(4v_n − v_{n−1})/3: the same system with another prediction.
 
@@ -13,13 +16,13 @@
 
 use super::carry::bone_of_slot;
 use super::fibres::{Excitation, fibre_stretch};
-use super::group::{Group, bones_move, contracts, known, second_order, unpadded};
+use super::group::{Group, bones_move, contracts, is_kicked, known, second_order, unpadded};
 use super::holds::Placed;
 use super::lanes::{Entry, Lane, Lanes, apart, unrolled};
 use super::math::{Mat3, Quaternion, V3};
 use super::potential::stored_at_start;
 use super::strains::{Section, measure, most_stiffness};
-use crate::layout::{chain, input, node, rest};
+use crate::layout::{chain, force, input, node, rest};
 use crate::step::StepParams;
 
 /// The largest factor by which a scale may change in one substep, either way.
@@ -35,6 +38,9 @@ where
     if contracting {
         measure_fibres(lanes, group);
     }
+    if params.first_substep != 0 && is_kicked(group.inputs) {
+        apart!(lanes, kick(lanes, group));
+    }
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
     let zero3 = V3([zero; 3]);
     let h = lanes.splat(params.h);
@@ -44,6 +50,8 @@ where
     let step = h * (one - carried);
     let [x, y, z] = params.gravity;
     let gravity = V3([lanes.splat(x), lanes.splat(y), lanes.splat(z)]);
+    let gravity = gravity + V3::load(lanes, group.inputs, input::ACCELERATION);
+    let pushed = !group.forces.is_empty();
     let moving = bones_move(group.chains);
     let free = if group.rest.has_free_chain { Some(rigid_motion(lanes, group)) } else { None };
     let hangs = lanes.load(&group.inputs[input::HANGS]);
@@ -85,8 +93,8 @@ where
         let rate = lanes.load(&row[node::SCALE_RATE]);
         let rate = (rate + (rate - lanes.load(&row[node::OLDER_SCALE_RATE])) * carried) * keep;
 
-        let predicted_move =
-            V3::load(lanes, row, node::OLDER_MOVE) * carried + velocity * step + gravity * (step * step);
+        let fall = if pushed { gravity + force_on(lanes, group, index, force::ACCELERATION) } else { gravity };
+        let predicted_move = V3::load(lanes, row, node::OLDER_MOVE) * carried + velocity * step + fall * (step * step);
         let last_velocity = V3::load(lanes, row, node::VELOCITY);
         let (least, most) = (scale * lanes.splat(1.0 / SCALE_LIMIT), scale * lanes.splat(SCALE_LIMIT));
         let predicted_scale =
@@ -99,7 +107,7 @@ where
 
         let row = group.row_mut(index);
         last_velocity.store(lanes, row, node::OLDER_VELOCITY);
-        (velocity + gravity * step).store(lanes, row, node::VELOCITY);
+        (velocity + fall * step).store(lanes, row, node::VELOCITY);
         place.store(lanes, row, node::PREV_PLACE);
         lanes.store(scale, &mut row[node::PREV_SCALE]);
         frame.store(lanes, row, node::PREV_FRAME);
@@ -122,6 +130,39 @@ where
     lanes.store(lanes.load(&group.inputs[input::ACTIVATION]), &mut group.chains[chain::ACTIVATION]);
     lanes.store(zero, &mut group.chains[chain::ROUGH]);
     lanes.store(one, &mut group.chains[chain::CALM]);
+}
+
+/// What the game adds to the velocities of chains, or puts in their place; what bones hold goes with these. The second-order step
+/// does without what was before.
+#[inline(always)]
+fn kick<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
+    let (zero, half) = (lanes.splat(0.0), lanes.splat(0.5));
+    let flag = lanes.load(&group.inputs[input::KICKED]);
+    let kept = lanes.load(&group.inputs[input::KEPT]);
+    let [at_origin, kick_spin] = [input::KICK_VELOCITY, input::KICK_SPIN].map(|at| V3::load(lanes, group.inputs, at));
+    for index in 0..group.rest.node_count {
+        let free = lanes.load(&group.rest.row(index)[rest::FREE_PLACE]);
+        let row = group.row(index);
+        let (velocity, spin) = (V3::load(lanes, row, node::VELOCITY), V3::load(lanes, row, node::SPIN));
+        let rate = lanes.load(&row[node::SCALE_RATE]);
+        let motion = at_origin + kick_spin.cross(V3::load(lanes, row, node::PLACE));
+        let mut kicked = velocity.or(lanes, velocity * kept + motion, free);
+        if !group.forces.is_empty() {
+            kicked = kicked + force_on(lanes, group, index, force::VELOCITY);
+        }
+        let row = group.row_mut(index);
+        velocity.or(lanes, kicked, flag).store(lanes, row, node::VELOCITY);
+        spin.or(lanes, spin.or(lanes, spin * kept + kick_spin, free), flag).store(lanes, row, node::SPIN);
+        lanes.store(flag.where_less(half, rate, rate * kept), &mut row[node::SCALE_RATE]);
+    }
+    let history = lanes.load(&group.chains[chain::HISTORY]);
+    lanes.store(flag.where_less(half, history, history.min(zero)), &mut group.chains[chain::HISTORY]);
+}
+
+/// Three entries of a node's force row.
+#[inline(always)]
+fn force_on<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize, entry: usize) -> V3<L::V> {
+    V3::load(lanes, &group.forces[index * force::ENTRIES..][..force::ENTRIES], entry)
 }
 
 /// Fibre stretch of every segment, before anything moves, and the mean of those that contract, by what they contract with.

@@ -45,6 +45,7 @@ pub(super) fn balance(group: &mut GroupRest<f32>, lane: usize, poses: &[Pose], g
             rest: &stiff,
             nodes: &mut nodes,
             inputs: &[[0.0; LANES]; input::ENTRIES],
+            forces: &[],
             planes: &[],
             chains: &mut [[0.0; LANES]; chain::ENTRIES],
             contacts: &mut [],

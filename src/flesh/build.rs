@@ -127,6 +127,13 @@ impl Flesh {
         &self.chains
     }
 
+    /// A chain's mass (kg).
+    pub fn mass(&self, chain: usize) -> f64 {
+        let info = &self.chains[chain];
+        let rest = &self.groups[info.group];
+        (0..info.node_count()).map(|node| f64::from(rest.row(node)[rest::MASS][info.lane])).sum()
+    }
+
     /// Index of the first chain of a name.
     pub fn chain_named(&self, name: &str) -> Option<usize> {
         self.chains.iter().position(|chain| chain.name == name)

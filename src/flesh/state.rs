@@ -7,6 +7,7 @@ use super::build::{Chain, Flesh};
 use crate::cpu::carry::OFF_JOINT;
 use crate::cpu::lanes::{Entry, LANES};
 use crate::cpu::solve_rods::LEAST_SCALE;
+use crate::instances::Pushes;
 use crate::layout::{MAX_BONES, POSE, chain, contact, input, node, plane, reaction, rest};
 use crate::step::FrameReport;
 use crate::{HalfSpace, Pose};
@@ -75,6 +76,10 @@ pub(crate) struct FrameInputs<'a> {
     pub root: &'a Pose,
     /// One for each chain.
     pub activations: &'a [f32],
+    /// What accelerates the flesh beside gravity (m/s²).
+    pub acceleration: DVec3,
+    /// What the game gives it.
+    pub pushes: &'a Pushes,
     /// Half-spaces.
     pub planes: &'a [HalfSpace],
     /// How long it is.
@@ -256,7 +261,7 @@ impl FleshState {
     /// Stage `gather_inputs`: where the bones go in this frame, and origins that follow them. Tells of what jumped: a bone,
     /// or `None` for the root.
     pub(crate) fn gather_inputs(&mut self, flesh: &Flesh, inputs: &FrameInputs, told: impl FnMut(Option<usize>)) {
-        let FrameInputs { bones, root, activations, planes, frame, jump } = *inputs;
+        let FrameInputs { bones, root, activations, acceleration, pushes, planes, frame, jump } = *inputs;
         self.motion.begin(flesh, (bones, root), &frame, jump, told);
         for (index, info) in flesh.chains.iter().enumerate() {
             let state = &mut self.groups[info.group].inputs;
@@ -281,6 +286,14 @@ impl FleshState {
             }
             state[input::ACTIVATION][info.lane] = activations[index];
             write_vec3(state, input::ORIGIN, info.lane, origin.as_vec3());
+            write_vec3(state, input::ACCELERATION, info.lane, acceleration.as_vec3());
+            state[input::LOAD][info.lane] = (acceleration.length() + pushes.load(flesh, index)) as f32;
+            state[input::KICKED][info.lane] = if pushes.kicks(index) { 1.0 } else { 0.0 };
+            state[input::KEPT][info.lane] = pushes.kept;
+            for (at, kick) in [input::KICK_VELOCITY, input::KICK_SPIN].into_iter().zip(pushes.motion_at(origin)) {
+                write_vec3(state, at, info.lane, kick.as_vec3());
+            }
+            state[input::FORCES] = [-1.0; LANES];
             let rows = &mut self.groups[info.group].planes;
             rows.resize(planes.len() * plane::ENTRIES, [0.0; LANES]);
             for (row, half_space) in rows.chunks_exact_mut(plane::ENTRIES).zip(planes) {

@@ -2,8 +2,8 @@
 
 use super::{ArrayId, ArraySpec, KernelSpec, Loops};
 use crate::layout::{
-    Group, HealthReport, InstanceGroups, SectionBlock, SkinBlock, SkinnedVertex, chain, contact, input, node, plane,
-    reaction, rest, scratch,
+    Group, HealthReport, InstanceGroups, SectionBlock, SkinBlock, SkinnedVertex, chain, contact, force, input, node,
+    plane, reaction, rest, scratch,
 };
 use crate::skin::{ModelPose, SectionMatrix, SectionWeight, SkinSection, SkinVertex};
 use crate::step::{Size, Stage, stages};
@@ -50,6 +50,9 @@ pub const INSTANCES: ArrayId = ArrayId(18);
 /// What each instance says of itself after a frame.
 pub const REPORTS: ArrayId = ArrayId(19);
 
+/// [`force`] rows of the groups of which nodes are pushed in this frame.
+pub const FORCE_ROWS: ArrayId = ArrayId(20);
+
 /// Every array.
 pub const ARRAYS: &[ArraySpec] = &[
     ArraySpec::table::<Group>("groups"),
@@ -72,6 +75,7 @@ pub const ARRAYS: &[ArraySpec] = &[
     ArraySpec::of_lanes("reaction_rows", reaction::ENTRIES as u32),
     ArraySpec::table::<InstanceGroups>("instances"),
     ArraySpec::table::<HealthReport>("reports"),
+    ArraySpec::of_lanes("force_rows", force::ENTRIES as u32),
 ];
 
 /// The kernels of a stage, one a pass.

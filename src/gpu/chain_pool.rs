@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 use super::GpuError;
 use super::arrays::{
-    CHAIN_ROWS, CONTACT_ROWS, GROUPS, INPUT_ROWS, NODE_ROWS, PLANE_ROWS, REACTION_ROWS, REST_ROWS, SCRATCH_ROWS,
+    CHAIN_ROWS, CONTACT_ROWS, FORCE_ROWS, GROUPS, INPUT_ROWS, NODE_ROWS, PLANE_ROWS, REACTION_ROWS, REST_ROWS,
+    SCRATCH_ROWS,
 };
 use super::residents::Upload;
 use super::rows::{Rows, SharedRows, count};
 use crate::backend::HostFrame;
 use crate::cpu::lanes::Entry;
 use crate::flesh::{Flesh, FleshState, GroupState};
-use crate::instances::InstanceState;
-use crate::layout::{Group, LANES, contact, input, plane};
+use crate::instances::{InstanceState, Pushes};
+use crate::layout::{Group, LANES, contact, force, input, plane};
 
 /// Where an instance's chains lie.
 pub(super) struct ChainRows {
@@ -42,6 +43,7 @@ pub(super) struct ChainPool {
     fleshes: SharedRows<Flesh, Range<u64>>,
     inputs: Vec<Entry<f32>>,
     planes: Vec<Entry<f32>>,
+    forces: Vec<Entry<f32>>,
 }
 
 impl ChainPool {
@@ -138,13 +140,24 @@ impl ChainPool {
     pub fn begin_inputs(&mut self, planes: usize) {
         self.inputs.resize(self.groups.end() as usize * input::ENTRIES, [0.0; _]);
         self.planes.resize(self.groups.end() as usize * planes * plane::ENTRIES, [0.0; _]);
+        self.forces.clear();
     }
 
     /// Stage `gather_inputs`, of one instance.
-    pub fn gather_inputs(&mut self, rows: &mut ChainRows, state: &mut InstanceState, frame: &HostFrame<'_>) {
-        let InstanceState { bones, root, excitations, health, .. } = state;
+    pub fn gather_inputs(
+        &mut self,
+        rows: &mut ChainRows,
+        (state, pushes): (&mut InstanceState, &Pushes),
+        frame: &HostFrame<'_>,
+    ) {
+        let InstanceState { bones, root, excitations, acceleration, health, .. } = state;
         let ChainRows { front, activations, flesh, groups, .. } = rows;
-        frame.gather_inputs(flesh, front, activations, (bones, root, excitations), health);
+        frame.gather_inputs(flesh, front, activations, (bones, root, excitations), (*acceleration, pushes), health);
+        for (group, forces) in front.groups.iter_mut().zip(pushes.rows(flesh)).filter(|(_, forces)| !forces.is_empty())
+        {
+            group.inputs[input::FORCES] = [(self.forces.len() / force::ENTRIES) as f32; LANES as usize];
+            self.forces.extend(forces);
+        }
         let planes = frame.planes.len() * plane::ENTRIES;
         for (group, index) in front.groups.iter().zip(groups.start as usize..) {
             self.inputs[index * input::ENTRIES..][..input::ENTRIES].copy_from_slice(&group.inputs);
@@ -155,6 +168,7 @@ impl ChainPool {
     /// Sends a frame's inputs of all chains.
     pub fn send_inputs(&self, upload: &mut Upload<'_>) -> Result<(), GpuError> {
         upload.rows(INPUT_ROWS, 0, &self.inputs)?;
+        upload.rows(FORCE_ROWS, 0, &self.forces)?;
         upload.rows(PLANE_ROWS, 0, &self.planes)
     }
 }

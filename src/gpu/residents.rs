@@ -109,12 +109,12 @@ impl Residents {
         chains.begin_inputs(frame.planes.len());
         skins.begin_inputs();
         for (resident, slot) in residents.iter_mut().zip(slots) {
-            let (Some(Resident { chains: own, skin, .. }), Some(Instance { flesh, state, skin_inputs, .. })) =
+            let (Some(Resident { chains: own, skin, .. }), Some(Instance { flesh, state, pushes, skin_inputs, .. })) =
                 (resident, &mut slot.instance)
             else {
                 continue;
             };
-            chains.gather_inputs(own, state, frame);
+            chains.gather_inputs(own, (state, pushes), frame);
             skins.gather_inputs(skin, (flesh, own), state, skin_inputs);
         }
         chains.send_inputs(upload)?;

@@ -104,6 +104,7 @@ impl Physics {
     /// Notes that an encoder that [`Physics::encode`] recorded into was dropped and not submitted. Waits for what was
     /// submitted; the next step goes on from there, or from what the host has set since, and [`Physics::step_count`],
     /// activations with it, goes back to that step. Other encoders that are not submitted must be dropped too.
+    /// Forces, impulses and velocities that the step had are to be given again.
     /// Does nothing on the CPU.
     ///
     /// # Errors

@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{Health, ReadBack};
+use glam::DVec3;
+
+use super::{Health, Pushes, ReadBack};
 use crate::Pose;
+use crate::cpu::lanes::Entry;
 use crate::flesh::{Flesh, FleshState};
 use crate::layout::HealthReport;
 use crate::skin::{PaletteMatrix, SectionMatrix, Skin, SkinInputs, SkinnedVertices};
@@ -22,6 +25,8 @@ pub(crate) struct InstanceState {
     /// One for each chain, of the step that `nodes` shows.
     pub activations: Vec<f32>,
     pub palette: Vec<PaletteMatrix>,
+    /// What accelerates it beside gravity (m/s²).
+    pub acceleration: DVec3,
     pub health: Health,
 }
 
@@ -38,6 +43,10 @@ pub(crate) struct Instance {
     pub step: u64,
     /// What of it a GPU sends back, beside what is sent of all.
     pub asked: ReadBack,
+    /// What the game gives it in the next step.
+    pub pushes: Pushes,
+    /// Force rows of the frame, where the CPU steps.
+    pub forces: Vec<Vec<Entry<f32>>>,
     /// Whether it is where it was put in and nothing said otherwise: the first pose of its bones is then where it starts.
     pub fresh: bool,
     /// Whether the host changed the state since a GPU last took it.
@@ -60,6 +69,7 @@ impl Instance {
             excitations: vec![0.0; flesh.chains().len()],
             activations: vec![0.0; flesh.chains().len()],
             palette: vec![identity; skin.palette_len],
+            acceleration: DVec3::ZERO,
             health: Health::default(),
         };
         let (skin_inputs, section_matrices, vertices) = Default::default();
@@ -73,6 +83,8 @@ impl Instance {
             report: HealthReport::default(),
             step: 0,
             asked: ReadBack::NOTHING,
+            pushes: Pushes::default(),
+            forces: Vec::new(),
             fresh: true,
             changed: true,
             placed: false,

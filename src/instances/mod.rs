@@ -3,10 +3,13 @@
 
 mod health;
 mod instance;
+mod pushes;
 mod read_back;
 
 pub use health::{Fault, Health, Jumped, LaidAnew};
 pub(crate) use instance::{Instance, InstanceState};
+pub use pushes::Motion;
+pub(crate) use pushes::Pushes;
 pub use read_back::ReadBack;
 
 use crate::StepError;

@@ -4,7 +4,7 @@ use super::{
     Group, HealthReport, InstanceGroups, LANES, MAX_BONES, MAX_WORKGROUPS, POSE, SectionBlock, SkinBlock,
     SkinnedVertex, StructLayout, WORKGROUP_SIZE,
 };
-use super::{chain, contact, held, input, node, plane, reaction, rest, scratch};
+use super::{chain, contact, force, held, input, node, plane, reaction, rest, scratch};
 use crate::cpu::{
     carry::OFF_JOINT,
     check_health::{
@@ -108,12 +108,14 @@ const NODE: &[(&str, u32)] = &entries!(node "NODE_":
     BED BED_PATH ENTRIES
 );
 const INPUT: &[(&str, u32)] = &entries!(input "INPUT_":
-    BONE_FROM BONE_TO ORIGIN HANGS ACTIVATION TELEPORT ENTRIES
+    BONE_FROM BONE_TO ORIGIN HANGS ACTIVATION TELEPORT ACCELERATION LOAD KICKED KEPT KICK_VELOCITY KICK_SPIN FORCES
+    ENTRIES
 );
 const CHAIN: &[(&str, u32)] = &entries!(chain "CHAIN_":
     BONE_OLDER BONE_PREV BONE_NOW HISTORY MEAN_STRETCH START_POTENTIAL POTENTIAL ROUGH CALM UNWELL RESETS
     ACTIVATION ORIGIN ENTRIES
 );
+const FORCE: &[(&str, u32)] = &entries!(force "FORCE_": ACCELERATION VELOCITY ENTRIES);
 const PLANE: &[(&str, u32)] = &entries!(plane "PLANE_":
     NORMAL_FROM OFFSET_FROM NORMAL_TO OFFSET_TO FRICTION MOVE TURN ENTRIES
 );
@@ -136,7 +138,8 @@ const SIZES: &[(&str, u32)] = &[
 ];
 
 /// Every whole constant that a shader may declare under the same name.
-pub const CONSTANTS: &[&[(&str, u32)]] = &[SIZES, REST, NODE, INPUT, PLANE, CHAIN, CONTACT, REACTION, SCRATCH, HELD];
+pub const CONSTANTS: &[&[(&str, u32)]] =
+    &[SIZES, REST, NODE, INPUT, FORCE, PLANE, CHAIN, CONTACT, REACTION, SCRATCH, HELD];
 
 /// Every other constant that a shader may declare under the same name.
 pub const FLOAT_CONSTANTS: &[(&str, f32)] = &[

@@ -7,9 +7,10 @@ use crate::cpu::contact_rows::MOST_DUAL;
 use crate::flesh::{BoneMotion, Flesh, GroupState};
 use crate::instances::{Instance, InstanceState};
 use crate::layout::{LANES, chain, contact, input, node, plane, reaction};
+use crate::step::MOST_GRAVITY;
 
 /// Number of the format in which snapshots are serialised. Another field in a state is another format.
-pub const SNAPSHOT_VERSION: u32 = 4;
+pub const SNAPSHOT_VERSION: u32 = 5;
 
 /// Entries of each row kind that states hold, and the lanes of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -227,12 +228,13 @@ impl SavedFlesh {
 
     /// Whether what the next step takes for granted is sound; chains whose nodes are not are laid anew by it.
     fn check_values(&self) -> Result<(), SnapshotError> {
-        let InstanceState { nodes, bones, root, excitations, activations, palette, .. } = &self.state;
+        let InstanceState { nodes, bones, root, excitations, activations, palette, acceleration, .. } = &self.state;
         let BoneMotion { from, to, root: roots, time, .. } = &nodes.motion;
         let mut poses = [bones, from, to].into_iter().flatten().chain(roots).chain([root]);
         for (sound, what) in [
             (poses.all(Pose::is_sound) && (0.0..=10.0).contains(time), "bones"),
             (excitations.iter().chain(activations).all(|value| (0.0..=10.0).contains(value)), "activations"),
+            (acceleration.length() <= MOST_GRAVITY, "accelerations"),
             (palette.iter().flatten().flatten().all(|value| value.is_finite()), "palette matrices"),
             (nodes.groups.iter().all(has_sound_chains), "chain rows"),
             (nodes.groups.iter().all(has_sound_contacts), "contact rows"),

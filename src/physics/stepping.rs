@@ -4,7 +4,7 @@ use super::{ActiveBackend, Physics};
 use crate::backend::{Frame, HostFrame};
 use crate::instances::Instances;
 use crate::step::{
-    FrameReport, MOST_RETRIES, MOST_SOLVES, Scheduled, StepConfig, StepParams, Walk, params_of, schedule,
+    FrameReport, MOST_GRAVITY, MOST_RETRIES, MOST_SOLVES, Scheduled, StepConfig, StepParams, Walk, params_of, schedule,
 };
 use crate::{HalfSpace, StepError};
 
@@ -55,7 +55,7 @@ impl Physics {
         if self.config.jump.is_nan() || self.config.jump <= 0.0 {
             return Err(StepError::BadJump(self.config.jump));
         }
-        if !(self.config.gravity.is_finite() && self.config.gravity.length() < 1.0e6) {
+        if !(self.config.gravity.is_finite() && self.config.gravity.length() < MOST_GRAVITY) {
             return Err(StepError::BadGravity(self.config.gravity));
         }
         match self.planes.iter().position(|plane| !plane.is_sound()) {
@@ -96,6 +96,7 @@ impl Physics {
         self.last_substep = self.last_frame.simulated / f64::from(self.last_frame.substeps);
         self.last_solve_step = self.last_substep / (1.0 + 0.5 * second_order);
         self.step += 1;
+        self.instances.iter_mut().for_each(|instance| instance.pushes.clear());
     }
 }
 

@@ -102,6 +102,7 @@ impl Chain {
             rest: &self.rest,
             nodes: &mut self.nodes,
             inputs: &self.inputs,
+            forces: &[],
             planes: &[],
             chains: &mut self.chains,
             contacts: &mut self.contacts,

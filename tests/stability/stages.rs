@@ -54,6 +54,7 @@ impl<T: Copy + From<f32> + Into<f64> + PartialEq> Staged<T> {
             rest: &self.rest,
             nodes: &mut self.nodes,
             inputs: &self.inputs,
+            forces: &[],
             planes: &self.planes,
             chains: &mut self.chains,
             contacts: &mut self.contacts,
