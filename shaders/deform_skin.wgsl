@@ -8,16 +8,17 @@
 @group(0) @binding(4) var<storage, read> palette: array<vec4<f32>>;
 @group(0) @binding(5) var<storage, read> section_matrices: array<SectionMatrix>;
 @group(0) @binding(6) var<storage, read_write> skinned: array<SkinnedVertex>;
+@group(0) @binding(7) var<storage, read> working_skin_blocks: array<u32>;
 
 // Place (m) and unit normal of a vertex in model space.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn deform_skin(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let thread = thread_of(invocation);
-    let block_index = thread / WORKGROUP_SIZE;
-    if block_index >= params.skin_block_count {
+    let workgroup = thread / WORKGROUP_SIZE;
+    if workgroup >= params.skin_block_count {
         return;
     }
-    let block = skin_blocks[block_index];
+    let block = skin_blocks[working_skin_blocks[workgroup]];
     let local = thread % WORKGROUP_SIZE;
     if local >= block.vertex_count {
         return;

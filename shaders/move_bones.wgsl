@@ -5,7 +5,9 @@
 // carry, where fascia asks for them.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn move_bones(@builtin(global_invocation_id) invocation: vec3<u32>) {
-    let chain = chain_of(thread_of(invocation));
+    // Flesh that only goes with its bones is brought there once a frame.
+    let count = params.group_count + params.carried_count * params.first_substep;
+    let chain = chain_at_work(thread_of(invocation), count);
     if chain.node_count == 0u {
         return;
     }

@@ -8,15 +8,16 @@
 @group(0) @binding(4) var<storage, read> groups: array<Group>;
 @group(0) @binding(5) var<storage, read> node_rows: array<f32>;
 @group(0) @binding(6) var<storage, read_write> section_matrices: array<SectionMatrix>;
+@group(0) @binding(7) var<storage, read> working_section_blocks: array<u32>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn pose_sections(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let thread = thread_of(invocation);
-    let block_index = thread / WORKGROUP_SIZE;
-    if block_index >= params.section_block_count {
+    let workgroup = thread / WORKGROUP_SIZE;
+    if workgroup >= params.section_block_count {
         return;
     }
-    let block = section_blocks[block_index];
+    let block = section_blocks[working_section_blocks[workgroup]];
     let local = thread % WORKGROUP_SIZE;
     if local >= block.section_count {
         return;

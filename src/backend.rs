@@ -4,7 +4,7 @@ use glam::DVec3;
 
 use crate::cpu::LaneWidth;
 use crate::flesh::{Flesh, FleshState, FrameInputs};
-use crate::instances::{Health, Instances, Pushes, ReadBack};
+use crate::instances::{Active, Health, Instances, Pushes, ReadBack};
 use crate::step::{FrameReport, Scheduled, StepParams};
 use crate::timing::StageTimes;
 use crate::{HalfSpace, Pose, StepError};
@@ -100,29 +100,33 @@ pub(crate) struct HostFrame<'a> {
 
 impl HostFrame<'_> {
     /// Part of stage `gather_inputs`: one instance's activations follow what excites them, and with them its input rows are
-    /// written; what of it jumped is told to its health.
+    /// written, as far as it is active; what of it jumped is told to its health. `nodes` and `activations` are as a backend has
+    /// them at the newest frame.
     pub fn gather_inputs(
         &self,
-        flesh: &Flesh,
-        nodes: &mut FleshState,
-        activations: &mut [f32],
+        (flesh, active): (&Flesh, Active),
+        (nodes, activations): (&mut FleshState, &mut [f32]),
         (bones, root, excitations): (&[Pose], &Pose, &[f32]),
         (acceleration, pushes): (DVec3, &Pushes),
         health: &mut Health,
     ) {
         let Self { planes, time: frame, jump } = *self;
-        for (chain, (activation, &excitation)) in flesh.chains().iter().zip(activations.iter_mut().zip(excitations)) {
-            *activation = chain.activation_after(frame.asked, *activation, excitation);
+        if active == Active::PAUSED {
+            return nodes.motion.leave(bones, root, &frame);
         }
+        if active.flesh {
+            for (chain, (activation, &excitation)) in flesh.chains().iter().zip(activations.iter_mut().zip(excitations))
+            {
+                *activation = chain.activation_after(frame.asked, *activation, excitation);
+            }
+        }
+        let goes_along = !active.flesh;
         let mut jumps = 0;
-        nodes.gather_inputs(
-            flesh,
-            &FrameInputs { bones, root, activations, acceleration, pushes, planes, frame, jump },
-            |bone| {
-                health.jumped(bone);
-                jumps = 1;
-            },
-        );
+        let inputs = FrameInputs { bones, root, activations, acceleration, pushes, planes, goes_along, frame, jump };
+        nodes.gather_inputs(flesh, &inputs, |bone| {
+            health.jumped(bone);
+            jumps = 1;
+        });
         health.teleports += jumps;
     }
 }

@@ -369,8 +369,8 @@ pub mod input {
     /// Activation of the chain, 0 at rest, 1 at peak stress.
     pub const ACTIVATION: usize = HANGS + 1;
     /// 0 where the frame starts where the last one ended, ¼ where the bones jerk from there. Else they are elsewhere at once,
-    /// and with them the chain: 1 where it keeps its shape and its motion against them, 2 where they are elsewhere against
-    /// each other, so that it is laid anew.
+    /// and with them the chain: 1 where it keeps its shape and its motion against them, ¾ where it keeps its shape and moves as
+    /// they do, 2 where they are elsewhere against each other, so that it is laid anew.
     pub const TELEPORT: usize = ACTIVATION + 1;
     /// What accelerates the chain beside gravity (m/s²), 3 entries.
     pub const ACCELERATION: usize = TELEPORT + 1;
@@ -386,8 +386,11 @@ pub mod input {
     pub const KICK_SPIN: usize = KICK_VELOCITY + 3;
     /// On a GPU, which of the frame's force rows is the first of the group's; −1 where no node is pushed.
     pub const FORCES: usize = KICK_SPIN + 3;
+    /// On a GPU, in the i-th row: which group is the i-th of those at work in the frame, first those that are stepped, then those
+    /// that only go with their bones.
+    pub const WORKS: usize = FORCES + 1;
     /// How many entries a row has.
-    pub const ENTRIES: usize = FORCES + 1;
+    pub const ENTRIES: usize = WORKS + 1;
 }
 
 /// Entries of a force row: what a node is given in a frame beside what all of its chain is.

@@ -93,7 +93,7 @@ pub use character::{Character, Placement};
 pub use error::{StepError, UnknownMuscle};
 pub use fixed_step::FixedStep;
 pub use half_space::HalfSpace;
-pub use instances::{Fault, FleshHandle, Health, Jumped, LaidAnew, Motion, ReadBack};
+pub use instances::{Active, Fault, FleshHandle, Health, Jumped, LaidAnew, Motion, ReadBack};
 pub use material::{Material, Moduli, ModuliOverrides, Section};
 pub use physics::{
     Backend, BackendError, FleshSnapshot, Physics, Restored, RowSizes, SNAPSHOT_VERSION, Snapshot, SnapshotError,

@@ -21,7 +21,7 @@ use crate::cpu::LaneWidth;
 use crate::flesh::{Flesh, FleshState, MuscleState, NodeState, Reaction};
 #[cfg(feature = "hecs")]
 use crate::instances::Fault;
-use crate::instances::{FleshHandle, Health, Instance, Instances, ReadBack};
+use crate::instances::{Active, FleshHandle, Health, Instance, Instances, ReadBack};
 use crate::layout::HealthReport;
 use crate::skin::{SectionMatrix, Skin};
 use crate::step::{FrameReport, StepConfig};
@@ -281,6 +281,23 @@ impl Physics {
         let instance = self.get_mut(handle)?;
         (instance.fresh, instance.changed, instance.placed) = (false, true, false);
         Ok(&mut instance.state.nodes)
+    }
+
+    /// Says what of an instance steps do from the next one on: a paused one costs next to nothing.
+    ///
+    /// # Errors
+    /// [`StepError::NoSuchFlesh`].
+    pub fn set_active(&mut self, handle: FleshHandle, active: Active) -> Result<(), StepError> {
+        self.get_mut(handle)?.active = active;
+        Ok(())
+    }
+
+    /// What of an instance steps do.
+    ///
+    /// # Errors
+    /// [`StepError::NoSuchFlesh`].
+    pub fn active(&self, handle: FleshHandle) -> Result<Active, StepError> {
+        Ok(self.get(handle)?.active)
     }
 
     /// Has a GPU send this back of an instance from the next step on, beside [`Physics::read_back`] of all.

@@ -274,11 +274,11 @@ pub struct StepParams {
     pub retries: u32,
     /// All substeps of the frame (s).
     pub frame: f32,
-    /// How many groups there are.
+    /// How many groups are stepped.
     pub group_count: u32,
-    /// How many skin blocks there are.
+    /// How many skin blocks are at work.
     pub skin_block_count: u32,
-    /// How many section blocks there are.
+    /// How many section blocks are at work.
     pub section_block_count: u32,
     /// Which of the substep's solves this is.
     pub iteration: u32,
@@ -288,8 +288,10 @@ pub struct StepParams {
     pub instance_count: u32,
     /// Which recording of a frame this is.
     pub recording: u32,
+    /// How many groups, after those that are stepped, only go with their bones.
+    pub carried_count: u32,
     /// Fills 16 bytes.
-    pub padding: [u32; 2],
+    pub padding: u32,
 }
 
 impl StepParams {

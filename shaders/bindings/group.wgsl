@@ -24,12 +24,18 @@ struct Chain {
     reactions: u32,
 }
 
-// The thread's chain; one of no nodes where there is none.
+// The thread's chain; one of no nodes where there is none, or it is not stepped.
 fn chain_of(thread: u32) -> Chain {
-    let index = group_of(thread);
-    if index >= params.group_count {
+    return chain_at_work(thread, params.group_count);
+}
+
+// As chain_of, where as many groups are at work.
+fn chain_at_work(thread: u32, count: u32) -> Chain {
+    let place = group_of(thread);
+    if place >= count {
         return Chain();
     }
+    let index = u32(input_rows[word(place, INPUT_ENTRIES, INPUT_WORKS, 0u)]);
     let group = groups[index];
     let lane = lane_of(thread);
     return Chain(

@@ -10,6 +10,7 @@ fn teleport(chain: Chain) {
     if teleports < 0.5 {
         return;
     }
+    let inv_frame = 1.0 / params.frame;
     var turn_before = Quaternion();
     for (var index = 0u; index < chain.node_count; index++) {
         let old = carried_in_chain(chain, index, CHAIN_BONE_NOW);
@@ -19,8 +20,15 @@ fn teleport(chain: Chain) {
         let row = node_row_of(chain, index);
         set_node3(row, NODE_PLACE, new_pose.place + rotate(turn, node3(row, NODE_PLACE) - old.place));
         set_node4(row, NODE_FRAME, normalised(product(turn, node4(row, NODE_FRAME))));
-        set_node3(row, NODE_VELOCITY, rotate(turn, node3(row, NODE_VELOCITY)));
-        set_node3(row, NODE_SPIN, rotate(turn, node3(row, NODE_SPIN)));
+        if teleports < 1.0 {
+            // It stayed behind while its bones moved on, and moves as they do.
+            let bone_to = carried_in_input(chain, index, INPUT_BONE_TO);
+            set_node3(row, NODE_VELOCITY, (bone_to.place - new_pose.place) * inv_frame);
+            set_node3(row, NODE_SPIN, turn_on(new_pose.frame, bone_to.frame) * inv_frame);
+        } else {
+            set_node3(row, NODE_VELOCITY, rotate(turn, node3(row, NODE_VELOCITY)));
+            set_node3(row, NODE_SPIN, rotate(turn, node3(row, NODE_SPIN)));
+        }
     }
     forget_contacts(chain);
     if teleports > 1.5 {

@@ -127,7 +127,8 @@ const INPUT_KEPT: u32 = 67u;
 const INPUT_KICK_VELOCITY: u32 = 68u;
 const INPUT_KICK_SPIN: u32 = 71u;
 const INPUT_FORCES: u32 = 74u;
-const INPUT_ENTRIES: u32 = 75u;
+const INPUT_WORKS: u32 = 75u;
+const INPUT_ENTRIES: u32 = 76u;
 
 // Entries of a force row, one a node of a group of which any node is pushed.
 const FORCE_ACCELERATION: u32 = 0u;
@@ -233,7 +234,8 @@ struct StepParams {
     plane_count: u32,
     instance_count: u32,
     recording: u32,
-    padding: vec2<u32>,
+    carried_count: u32,
+    padding: u32,
 }
 
 // Word index of one entry of one lane in an array whose rows have `entries` entries.

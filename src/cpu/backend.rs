@@ -15,7 +15,7 @@ use super::{LaneWidth, run_on_instance, run_on_vertices, run_stage};
 use crate::StepError;
 use crate::backend::{BackendReport, FleshBackend, Frame};
 use crate::flesh::GroupState;
-use crate::instances::{Instance, Instances};
+use crate::instances::{Active, Instance, Instances};
 use crate::step::{Domain, Scheduled, Stage, StepParams, runs};
 use crate::timing::{StageClock, StageTimes, stage_scope};
 
@@ -86,12 +86,14 @@ impl Runner<'_> {
         match stage.domain() {
             Domain::Chains => {
                 let groups = instances.iter_mut().flat_map(|instance| {
-                    let Instance { flesh, state, forces, .. } = instance;
+                    let Instance { flesh, active, state, forces, .. } = instance;
+                    let run = self.part_of(run, *active);
                     let forces = forces.iter().map(Vec::as_slice).chain(std::iter::repeat(&[][..]));
-                    flesh.groups.iter().zip(&mut state.nodes.groups).zip(forces)
+                    let groups = flesh.groups.iter().zip(&mut state.nodes.groups).zip(forces);
+                    groups.filter(|_| !run.is_empty()).map(move |group| (run, group))
                 });
                 let mut groups: Vec<_> = groups.collect();
-                self.threads.for_each(&mut groups, Scratch::new, |scratch, ((rest, state), forces)| {
+                self.threads.for_each(&mut groups, Scratch::new, |scratch, (run, ((rest, state), forces))| {
                     self.run_chains(run, rest, state, forces, scratch);
                 });
             }
@@ -100,7 +102,7 @@ impl Runner<'_> {
                 instances.iter_mut().for_each(|instance| run_on_instance(stage, self.frame, instance));
             }),
             Domain::Sections => self.timed(stage, || {
-                let mut instances: Vec<_> = instances.iter_mut().collect();
+                let mut instances: Vec<_> = instances.iter_mut().filter(|instance| instance.active.skin).collect();
                 self.threads.for_each(
                     &mut instances,
                     || (),
@@ -112,6 +114,7 @@ impl Runner<'_> {
             Domain::Vertices => self.timed(stage, || {
                 let mut vertices: Vec<_> = instances
                     .iter_mut()
+                    .filter(|instance| instance.active.skin)
                     .flat_map(|Instance { skin, skin_inputs, section_matrices, vertices, .. }| {
                         Vertices::new(skin, &skin_inputs.palette, section_matrices, vertices)
                     })
@@ -124,6 +127,18 @@ impl Runner<'_> {
                     },
                 );
             }),
+        }
+    }
+
+    /// What of a run of chains' stages is done of an instance: flesh that only goes with its bones is brought there by the first
+    /// of them.
+    fn part_of<'r>(&self, run: &'r [Scheduled], active: Active) -> &'r [Scheduled] {
+        let first = run[0];
+        let begins = first.stage == Stage::MoveBones && self.frame.params[first.slot as usize].first_substep != 0;
+        match active {
+            Active { flesh: true, .. } => run,
+            Active { skin: true, .. } if begins => &run[..1],
+            _ => &[],
         }
     }
 

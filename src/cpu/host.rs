@@ -5,17 +5,23 @@ use crate::instances::{Instance, InstanceState};
 
 /// Bones, activations, teleports, pushes and half-spaces become rows; what skin follows becomes poses in model space.
 pub(super) fn gather_inputs(frame: &Frame<'_>, instance: &mut Instance) {
-    let Instance { flesh, state, skin_inputs, pushes, forces, .. } = instance;
+    let Instance { flesh, active, state, skin_inputs, pushes, forces, .. } = instance;
     let InstanceState { nodes, bones, root, excitations, activations, health, palette, acceleration } = state;
-    frame.host.gather_inputs(flesh, nodes, activations, (bones, root, excitations), (*acceleration, pushes), health);
+    let (shown, told) = ((&mut *nodes, activations.as_mut_slice()), (bones.as_slice(), &*root, excitations.as_slice()));
+    frame.host.gather_inputs((flesh, *active), shown, told, (*acceleration, pushes), health);
     *forces = pushes.rows(flesh);
     nodes.make_room_for_contacts();
-    skin_inputs.gather(flesh, nodes, bones, root);
-    skin_inputs.palette.clone_from(palette);
+    if active.skin {
+        skin_inputs.gather(flesh, nodes, bones, root);
+        skin_inputs.palette.clone_from(palette);
+    }
 }
 
 /// What was laid anew is told to its health, and to which step all belongs.
 pub(super) fn scatter_outputs(frame: &Frame<'_>, instance: &mut Instance) {
     instance.state.health.follow(&instance.flesh, &instance.state.nodes, instance.report.resets);
-    (instance.step, instance.vertices.step) = (frame.step, frame.step);
+    instance.step = frame.step;
+    if instance.active.skin {
+        instance.vertices.step = frame.step;
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! A chain whose bones are elsewhere at the frame's start than where they ended the last one keeps its shape and its motion
 //! against them: with C the carried pose of a node, C′ where the bones are now, the node goes from x to C′C⁻¹x, and its
-//! velocities turn with it. Where bones are elsewhere against each other that would tear it, and it is laid anew.
+//! velocities turn with it; where it stayed behind while its bones moved on, it moves as they do. Where bones are elsewhere against each other that would tear it, and it is laid anew.
 
 use super::carry::carried;
 use super::check_health::WITHIN_REACH;
@@ -19,6 +19,8 @@ pub(super) fn teleport<L: Lanes>(lanes: L, params: &StepParams, group: &mut Grou
     let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
     let teleports = lanes.load(&group.inputs[input::TELEPORT]);
     let goes = half.where_less(teleports, one, zero);
+    let joins = teleports.where_less(one, goes, zero);
+    let inv_frame = lanes.splat(1.0 / params.frame);
     let mut turn_before = None;
     for index in 0..group.rest.node_count {
         let (old_place, old_frame) = carried(lanes, group.rest, &group.chains[chain::BONE_NOW..], index);
@@ -32,9 +34,13 @@ pub(super) fn teleport<L: Lanes>(lanes: L, params: &StepParams, group: &mut Grou
         place.or(lanes, there, goes).store(lanes, row, node::PLACE);
         let frame = Quaternion::load(lanes, row, node::FRAME);
         frame.or(lanes, turn.product(frame).normalised(lanes), goes).store(lanes, row, node::FRAME);
-        for entry in [node::VELOCITY, node::SPIN] {
+        let (place, frame) = carried(lanes, group.rest, &group.inputs[input::BONE_TO..], index);
+        let of_bones = [(place - new_place) * inv_frame, new_frame.turn_on(lanes, frame) * inv_frame];
+        let row = group.row_mut(index);
+        for (entry, of_bones) in [node::VELOCITY, node::SPIN].into_iter().zip(of_bones) {
             let motion = V3::load(lanes, row, entry);
-            motion.or(lanes, turn.rotate(lanes, motion), goes).store(lanes, row, entry);
+            let turned = turn.rotate(lanes, motion).or(lanes, of_bones, joins);
+            motion.or(lanes, turned, goes).store(lanes, row, entry);
         }
     }
     forget_contacts(lanes, group, goes);

@@ -30,6 +30,9 @@ pub(crate) struct BoneMotion {
     pub root: [Pose; 2],
     /// How long it took (s); 0 before the first frame.
     pub time: f64,
+    /// Whether the flesh stayed behind, where its bones were in an earlier frame before they moved on, or went along without
+    /// their motion.
+    pub left: bool,
     /// Whether each bone jerked in this frame: by [`JERK`] beyond what motion explains.
     #[cfg_attr(feature = "serde", serde(skip))]
     jerked: Vec<bool>,
@@ -38,13 +41,16 @@ pub(crate) struct BoneMotion {
 /// How much a bone jerks by, over the length of what hangs on it.
 const JERK: f64 = 0.1;
 
+/// What tells flesh of a frame at whose start it comes to where its bones are, and as fast as they.
+const JOINS: f32 = 0.75;
+
 /// What tells the flesh of a frame in which its bones jerk, and are not elsewhere at once; see [`BoneMotion::teleport`].
 const JERKED: f32 = 0.25;
 
 impl BoneMotion {
     /// Bones and a root that stand still.
     pub fn still(bones: &[Pose], root: &Pose) -> Self {
-        Self { from: bones.to_vec(), to: bones.to_vec(), root: [*root; 2], time: 0.0, jerked: Vec::new() }
+        Self { from: bones.to_vec(), to: bones.to_vec(), root: [*root; 2], time: 0.0, left: false, jerked: Vec::new() }
     }
 
     /// Sets [`Self::from`] for a frame at whose end bones and root are at the given poses, and tells of what jumped: a bone,
@@ -94,23 +100,57 @@ impl BoneMotion {
         self.time = frame.simulated;
     }
 
+    /// Sets [`Self::from`] for a frame in which the flesh is to be where its bones are at the end.
+    pub fn go_along(&mut self, bones: &[Pose], root: &Pose, frame: &FrameReport) {
+        self.left |= self.to != bones;
+        self.from.copy_from_slice(bones);
+        self.root = [self.root[1], *root];
+        self.time = frame.simulated;
+        self.jerked.clear();
+    }
+
+    /// Follows bones in a frame in which the flesh stays where it is.
+    pub fn leave(&mut self, bones: &[Pose], root: &Pose, frame: &FrameReport) {
+        self.left |= self.to != bones;
+        self.from.copy_from_slice(&self.to);
+        self.to.copy_from_slice(bones);
+        self.root = [self.root[1], *root];
+        self.time = frame.simulated;
+        self.jerked.clear();
+    }
+
     /// How the frame's start is to some bones: 0 where they ended the last one there, 1 where they are elsewhere together, 2
     /// where they are elsewhere against each other by more than a length (m); a quarter where they are nowhere else but
-    /// jerk.
+    /// jerk. Three quarters where flesh that stayed behind comes there.
     pub fn teleport(&self, bones: &[usize], length: f64) -> f32 {
+        let joins = self.left && !bones.is_empty();
         if bones.iter().all(|&bone| self.from[bone] == self.to[bone]) {
-            return if bones.iter().any(|&bone| self.jerked.get(bone) == Some(&true)) { JERKED } else { 0.0 };
+            return if joins {
+                JOINS
+            } else if bones.iter().any(|&bone| self.jerked.get(bone) == Some(&true)) {
+                JERKED
+            } else {
+                0.0
+            };
         }
         let against = |poses: &[Pose], bone: usize| poses[bones[0]].inverse() * poses[bone];
         let apart = |&bone: &usize| {
             let (from, to) = (against(&self.from, bone), against(&self.to, bone));
             unexplained(&to, &to, &from, 0.0, length) > length
         };
-        if bones.iter().any(apart) { 2.0 } else { 1.0 }
+        match bones.iter().any(apart) {
+            true => 2.0,
+            false if joins => JOINS,
+            false => 1.0,
+        }
     }
 
-    /// Ends the frame.
-    pub fn end(&mut self, bones: &[Pose]) {
+    /// Ends the frame. Flesh that went along comes with the bones' motion when it is stepped again.
+    pub fn end(&mut self, bones: &[Pose], goes_along: bool) {
+        if goes_along {
+            self.from.copy_from_slice(&self.to);
+        }
+        self.left &= goes_along;
         self.to.copy_from_slice(bones);
         self.jerked.clear();
     }
@@ -171,7 +211,7 @@ mod tests {
         let (mut told, frame) = (Vec::new(), FrameReport { substeps: 4, simulated: 0.02, asked: 0.02 });
         for (index, bones) in poses.iter().enumerate() {
             motion.begin(&flesh, (bones, &Pose::IDENTITY), &frame, jump, |bone| told.push((bone, index)));
-            motion.end(bones);
+            motion.end(bones, false);
         }
         told
     }

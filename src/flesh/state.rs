@@ -82,6 +82,8 @@ pub(crate) struct FrameInputs<'a> {
     pub pushes: &'a Pushes,
     /// Half-spaces.
     pub planes: &'a [HalfSpace],
+    /// Whether the flesh only goes with its bones.
+    pub goes_along: bool,
     /// How long it is.
     pub frame: FrameReport,
     /// [`StepConfig::jump`](crate::step::StepConfig::jump).
@@ -261,8 +263,12 @@ impl FleshState {
     /// Stage `gather_inputs`: where the bones go in this frame, and origins that follow them. Tells of what jumped: a bone,
     /// or `None` for the root.
     pub(crate) fn gather_inputs(&mut self, flesh: &Flesh, inputs: &FrameInputs, told: impl FnMut(Option<usize>)) {
-        let FrameInputs { bones, root, activations, acceleration, pushes, planes, frame, jump } = *inputs;
-        self.motion.begin(flesh, (bones, root), &frame, jump, told);
+        let FrameInputs { bones, root, activations, acceleration, pushes, planes, goes_along, frame, jump } = *inputs;
+        if goes_along {
+            self.motion.go_along(bones, root, &frame);
+        } else {
+            self.motion.begin(flesh, (bones, root), &frame, jump, told);
+        }
         for (index, info) in flesh.chains.iter().enumerate() {
             let state = &mut self.groups[info.group].inputs;
             let mut origin = read_vec3(state, input::ORIGIN, info.lane).as_dvec3();
@@ -300,7 +306,7 @@ impl FleshState {
                 write_plane(row, info.lane, half_space, origin, frame.simulated);
             }
         }
-        self.motion.end(bones);
+        self.motion.end(bones, goes_along);
     }
 
     /// Makes room for what the half-spaces of the newest frame may touch: each node each of them. With another count of them

@@ -53,6 +53,11 @@ pub const REPORTS: ArrayId = ArrayId(19);
 /// [`force`] rows of the groups of which nodes are pushed in this frame.
 pub const FORCE_ROWS: ArrayId = ArrayId(20);
 
+/// Which skin blocks are at work in the frame.
+pub const WORKING_SKIN_BLOCKS: ArrayId = ArrayId(21);
+/// Which section blocks are at work in the frame.
+pub const WORKING_SECTION_BLOCKS: ArrayId = ArrayId(22);
+
 /// Every array.
 pub const ARRAYS: &[ArraySpec] = &[
     ArraySpec::table::<Group>("groups"),
@@ -76,6 +81,8 @@ pub const ARRAYS: &[ArraySpec] = &[
     ArraySpec::table::<InstanceGroups>("instances"),
     ArraySpec::table::<HealthReport>("reports"),
     ArraySpec::of_lanes("force_rows", force::ENTRIES as u32),
+    ArraySpec::words("working_skin_blocks", 1),
+    ArraySpec::words("working_section_blocks", 1),
 ];
 
 /// The kernels of a stage, one a pass.

@@ -124,9 +124,10 @@ impl GpuBackend {
         residents.gather_inputs(&mut upload, slots, &frame.host)?;
         let mut params = frame.params.to_vec();
         for params in &mut params {
-            params.group_count = residents.chains.groups.end() as u32;
-            params.skin_block_count = residents.skins.skin_blocks.end() as u32;
-            params.section_block_count = residents.skins.section_blocks.end() as u32;
+            params.group_count = residents.chains.stepped.len() as u32;
+            params.carried_count = residents.chains.carried.len() as u32;
+            params.skin_block_count = residents.skins.working_skin_blocks.len() as u32;
+            params.section_block_count = residents.skins.working_section_blocks.len() as u32;
             params.instance_count = residents.slots.len() as u32;
             params.recording = self.recorded as u32;
             params.plane_count = frame.host.planes.len() as u32;
@@ -150,10 +151,10 @@ impl GpuBackend {
         for scheduled in stages {
             let domain = match scheduled.stage.domain() {
                 Domain::Host => 0,
-                Domain::Chains => workgroups(residents.chains.groups.end() as u32),
+                Domain::Chains => workgroups((residents.chains.stepped.len() + residents.chains.carried.len()) as u32),
                 Domain::Instances => (residents.slots.len() as u32).div_ceil(WORKGROUP_SIZE),
-                Domain::Sections => residents.skins.section_blocks.end() as u32,
-                Domain::Vertices => residents.skins.skin_blocks.end() as u32,
+                Domain::Sections => residents.skins.working_section_blocks.len() as u32,
+                Domain::Vertices => residents.skins.working_skin_blocks.len() as u32,
             };
             if domain == 0 {
                 continue;

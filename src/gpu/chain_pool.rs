@@ -13,7 +13,7 @@ use super::rows::{Rows, SharedRows, count};
 use crate::backend::HostFrame;
 use crate::cpu::lanes::Entry;
 use crate::flesh::{Flesh, FleshState, GroupState};
-use crate::instances::{InstanceState, Pushes};
+use crate::instances::{Active, InstanceState, Pushes};
 use crate::layout::{Group, LANES, contact, force, input, plane};
 
 /// Where an instance's chains lie.
@@ -34,7 +34,11 @@ pub(super) struct ChainRows {
 /// The chains of all instances.
 #[derive(Default)]
 pub(super) struct ChainPool {
-    pub groups: Rows,
+    /// Groups that are stepped in the frame.
+    pub stepped: Vec<u32>,
+    /// Groups that only go with their bones in it.
+    pub carried: Vec<u32>,
+    groups: Rows,
     nodes: Rows,
     contacts: Rows,
     reactions: Rows,
@@ -141,18 +145,28 @@ impl ChainPool {
         self.inputs.resize(self.groups.end() as usize * input::ENTRIES, [0.0; _]);
         self.planes.resize(self.groups.end() as usize * planes * plane::ENTRIES, [0.0; _]);
         self.forces.clear();
+        self.stepped.clear();
+        self.carried.clear();
     }
 
     /// Stage `gather_inputs`, of one instance.
     pub fn gather_inputs(
         &mut self,
-        rows: &mut ChainRows,
+        (rows, active): (&mut ChainRows, Active),
         (state, pushes): (&mut InstanceState, &Pushes),
         frame: &HostFrame<'_>,
     ) {
         let InstanceState { bones, root, excitations, acceleration, health, .. } = state;
         let ChainRows { front, activations, flesh, groups, .. } = rows;
-        frame.gather_inputs(flesh, front, activations, (bones, root, excitations), (*acceleration, pushes), health);
+        let told = (bones.as_slice(), &*root, excitations.as_slice());
+        frame.gather_inputs((flesh, active), (front, activations), told, (*acceleration, pushes), health);
+        match active {
+            Active::PAUSED => return,
+            Active { flesh, .. } => {
+                let working = if flesh { &mut self.stepped } else { &mut self.carried };
+                working.extend(groups.start as u32..groups.end as u32);
+            }
+        }
         for (group, forces) in front.groups.iter_mut().zip(pushes.rows(flesh)).filter(|(_, forces)| !forces.is_empty())
         {
             group.inputs[input::FORCES] = [(self.forces.len() / force::ENTRIES) as f32; LANES as usize];
@@ -166,7 +180,11 @@ impl ChainPool {
     }
 
     /// Sends a frame's inputs of all chains.
-    pub fn send_inputs(&self, upload: &mut Upload<'_>) -> Result<(), GpuError> {
+    pub fn send_inputs(&mut self, upload: &mut Upload<'_>) -> Result<(), GpuError> {
+        let working = self.stepped.iter().chain(&self.carried);
+        for (row, &group) in self.inputs.chunks_exact_mut(input::ENTRIES).zip(working) {
+            row[input::WORKS] = [group as f32; LANES as usize];
+        }
         upload.rows(INPUT_ROWS, 0, &self.inputs)?;
         upload.rows(FORCE_ROWS, 0, &self.forces)?;
         upload.rows(PLANE_ROWS, 0, &self.planes)

@@ -109,13 +109,17 @@ impl Residents {
         chains.begin_inputs(frame.planes.len());
         skins.begin_inputs();
         for (resident, slot) in residents.iter_mut().zip(slots) {
-            let (Some(Resident { chains: own, skin, .. }), Some(Instance { flesh, state, pushes, skin_inputs, .. })) =
-                (resident, &mut slot.instance)
+            let (
+                Some(Resident { chains: own, skin, .. }),
+                Some(Instance { flesh, active, state, pushes, skin_inputs, .. }),
+            ) = (resident, &mut slot.instance)
             else {
                 continue;
             };
-            chains.gather_inputs(own, (state, pushes), frame);
-            skins.gather_inputs(skin, (flesh, own), state, skin_inputs);
+            chains.gather_inputs((own, *active), (state, pushes), frame);
+            if active.skin {
+                skins.gather_inputs(skin, (flesh, own), state, skin_inputs);
+            }
         }
         chains.send_inputs(upload)?;
         skins.send_inputs(upload)

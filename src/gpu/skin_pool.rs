@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::GpuError;
 use super::arrays::{
     MODEL_POSES, PALETTE, SECTION_BLOCKS, SECTION_MATRICES, SECTION_WEIGHTS, SKIN_BLOCKS, SKIN_SECTIONS, SKIN_VERTICES,
-    SKINNED,
+    SKINNED, WORKING_SECTION_BLOCKS, WORKING_SKIN_BLOCKS,
 };
 use super::chain_pool::ChainRows;
 use super::residents::Upload;
@@ -38,10 +38,12 @@ struct AtRest {
 /// The skin of all instances.
 #[derive(Default)]
 pub(super) struct SkinPool {
-    /// A workgroup each.
-    pub skin_blocks: Rows,
-    /// A workgroup each.
-    pub section_blocks: Rows,
+    /// Blocks that are at work in the frame, a workgroup each.
+    pub working_skin_blocks: Vec<u32>,
+    /// The same of sections.
+    pub working_section_blocks: Vec<u32>,
+    skin_blocks: Rows,
+    section_blocks: Rows,
     skinned: Rows,
     matrices: Rows,
     vertices: Rows,
@@ -140,9 +142,11 @@ impl SkinPool {
     pub fn begin_inputs(&mut self) {
         self.pose_rows.resize(self.poses.end() as usize, bytemuck::Zeroable::zeroed());
         self.palette_rows.resize(self.palette.end() as usize, [[0.0; 4]; 3]);
+        self.working_skin_blocks.clear();
+        self.working_section_blocks.clear();
     }
 
-    /// Stage `gather_inputs`, of one instance whose chains' inputs are there.
+    /// Stage `gather_inputs`, of one instance that deforms its skin and whose chains' inputs are there.
     pub fn gather_inputs(
         &mut self,
         rows: &SkinRows,
@@ -150,6 +154,8 @@ impl SkinPool {
         state: &InstanceState,
         inputs: &mut SkinInputs,
     ) {
+        self.working_skin_blocks.extend(rows.skin_blocks.start as u32..rows.skin_blocks.end as u32);
+        self.working_section_blocks.extend(rows.section_blocks.start as u32..rows.section_blocks.end as u32);
         inputs.gather(flesh, &chains.front, &state.bones, &state.root);
         let poses = &mut self.pose_rows[rows.poses.start as usize..rows.poses.end as usize];
         let (of_chains, of_bones) = poses.split_at_mut(inputs.chains.len());
@@ -160,6 +166,8 @@ impl SkinPool {
 
     /// Sends a frame's inputs of all skin.
     pub fn send_inputs(&self, upload: &mut Upload<'_>) -> Result<(), GpuError> {
+        upload.rows(WORKING_SKIN_BLOCKS, 0, &self.working_skin_blocks)?;
+        upload.rows(WORKING_SECTION_BLOCKS, 0, &self.working_section_blocks)?;
         upload.rows(MODEL_POSES, 0, &self.pose_rows)?;
         upload.rows(PALETTE, 0, &self.palette_rows)
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
-use super::{Health, Pushes, ReadBack};
+use super::{Active, Health, Pushes, ReadBack};
 use crate::Pose;
 use crate::cpu::lanes::Entry;
 use crate::flesh::{Flesh, FleshState};
@@ -41,6 +41,8 @@ pub(crate) struct Instance {
     pub report: HealthReport,
     /// The step that `state` shows.
     pub step: u64,
+    /// What of it a step does.
+    pub active: Active,
     /// What of it a GPU sends back, beside what is sent of all.
     pub asked: ReadBack,
     /// What the game gives it in the next step.
@@ -82,6 +84,7 @@ impl Instance {
             vertices,
             report: HealthReport::default(),
             step: 0,
+            active: Active::default(),
             asked: ReadBack::NOTHING,
             pushes: Pushes::default(),
             forces: Vec::new(),

@@ -1,11 +1,13 @@
 //! The instances of flesh that are stepped together: what each is made of, what it keeps from step to step, and what the
 //! host asks of it. Backends read and write them, and note in them what they have taken; nothing here calls a backend.
 
+mod active;
 mod health;
 mod instance;
 mod pushes;
 mod read_back;
 
+pub use active::Active;
 pub use health::{Fault, Health, Jumped, LaidAnew};
 pub(crate) use instance::{Instance, InstanceState};
 pub use pushes::Motion;

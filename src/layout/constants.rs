@@ -49,6 +49,7 @@ wgsl_struct!(StepParams {
     plane_count,
     instance_count,
     recording,
+    carried_count,
     padding,
 });
 wgsl_struct!(SkinVertex {
@@ -109,7 +110,7 @@ const NODE: &[(&str, u32)] = &entries!(node "NODE_":
 );
 const INPUT: &[(&str, u32)] = &entries!(input "INPUT_":
     BONE_FROM BONE_TO ORIGIN HANGS ACTIVATION TELEPORT ACCELERATION LOAD KICKED KEPT KICK_VELOCITY KICK_SPIN FORCES
-    ENTRIES
+    WORKS ENTRIES
 );
 const CHAIN: &[(&str, u32)] = &entries!(chain "CHAIN_":
     BONE_OLDER BONE_PREV BONE_NOW HISTORY MEAN_STRETCH START_POTENTIAL POTENTIAL ROUGH CALM UNWELL RESETS

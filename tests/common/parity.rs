@@ -7,7 +7,7 @@ use sinew::flesh::{Bundle, Carriers, Contraction, Disc, Flesh, Holds, RodSpec};
 use sinew::layout::{LANES, chain, contact, node, reaction, rest};
 use sinew::scenes::Cantilevers;
 use sinew::step::{Integrator, Stage, StepConfig};
-use sinew::{FleshHandle, HalfSpace, Material, Motion, Physics, Pose, Skin};
+use sinew::{Active, FleshHandle, HalfSpace, Material, Motion, Physics, Pose, Skin};
 
 /// A frame (s).
 pub const DT: f64 = 1.0 / 60.0;
@@ -22,8 +22,8 @@ pub struct Scene {
     pub activation: f32,
     /// How fast all chains turn about the world's origin at first (rad/s).
     pub spin: Vec3,
-    /// What the game gives each instance in each step.
-    pub push: fn(&mut Physics, FleshHandle),
+    /// What the game does to each instance before each step.
+    pub play: fn(&mut Physics, FleshHandle, usize),
     /// Steps on the CPU before the comparison.
     pub before: usize,
 }
@@ -40,7 +40,7 @@ impl Scene {
             bones,
             activation: 0.0,
             spin: Vec3::ZERO,
-            push: |_, _| (),
+            play: |_, _, _| (),
             before: 12,
         }
     }
@@ -76,7 +76,7 @@ impl Scene {
     pub fn pose(&self, physics: &mut Physics, handles: &[FleshHandle], step: usize) {
         for (handle, (flesh, _, root)) in handles.iter().zip(&self.flesh) {
             physics.set_bones(*handle, &(self.bones)(step)[..flesh.bones().len()], *root).unwrap();
-            (self.push)(physics, *handle);
+            (self.play)(physics, *handle, step);
         }
     }
 }
@@ -350,7 +350,7 @@ pub fn scenes() -> Vec<Scene> {
     // All that a game may give flesh, beside bones that move; and in the place of its velocities.
     let mut scene = Scene::new("pushed", &mixed, moving_bones);
     scene.config.integrator = Integrator::SecondOrder;
-    scene.push = |physics, handle| {
+    scene.play = |physics, handle, _| {
         physics.set_acceleration(handle, DVec3::new(0.5, -1.0, 3.0)).unwrap();
         physics.add_force(handle, 1, 5, DVec3::new(0.3, -0.2, 0.4)).unwrap();
         physics.apply_impulse(handle, 7, 9, DVec3::new(-0.02, 0.05, 0.01)).unwrap();
@@ -360,10 +360,20 @@ pub fn scenes() -> Vec<Scene> {
     };
     scenes.push(scene);
     let mut scene = Scene::new("thrown", &mixed, moving_bones);
-    scene.push = |physics, handle| {
+    scene.play = |physics, handle, _| {
         let [velocity, spin] = [DVec3::new(1.0, 2.0, -0.5), DVec3::new(0.7, -0.4, 0.6)];
         physics.set_velocity(handle, Motion { velocity, spin, centre: DVec3::Y }).unwrap();
     };
+    scenes.push(scene);
+
+    // It went along with its bones, and goes on by itself; and it goes along still.
+    let mut scene = Scene::new("goes on", &bridge, moving_bones);
+    scene.play = |physics, handle, step| {
+        physics.set_active(handle, Active { flesh: !(6..=12).contains(&step), skin: true }).unwrap();
+    };
+    scenes.push(scene);
+    let mut scene = Scene::new("goes along", &bridge, moving_bones);
+    scene.play = |physics, handle, step| physics.set_active(handle, Active { flesh: step < 8, skin: true }).unwrap();
     scenes.push(scene);
 
     scenes.push(Scene::new("elsewhere at once", &bridge, bones_elsewhere));
