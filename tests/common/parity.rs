@@ -350,7 +350,10 @@ pub fn scenes() -> Vec<Scene> {
     // All that a game may give flesh, beside bones that move; and in the place of its velocities.
     let mut scene = Scene::new("pushed", &mixed, moving_bones);
     scene.config.integrator = Integrator::SecondOrder;
-    scene.play = |physics, handle, _| {
+    scene.play = |physics, handle, step| {
+        if !(10..=13).contains(&step) {
+            return;
+        }
         physics.set_acceleration(handle, DVec3::new(0.5, -1.0, 3.0)).unwrap();
         physics.add_force(handle, 1, 5, DVec3::new(0.3, -0.2, 0.4)).unwrap();
         physics.apply_impulse(handle, 7, 9, DVec3::new(-0.02, 0.05, 0.01)).unwrap();
@@ -360,7 +363,10 @@ pub fn scenes() -> Vec<Scene> {
     };
     scenes.push(scene);
     let mut scene = Scene::new("thrown", &mixed, moving_bones);
-    scene.play = |physics, handle, _| {
+    scene.play = |physics, handle, step| {
+        if !(10..=13).contains(&step) {
+            return;
+        }
         let [velocity, spin] = [DVec3::new(1.0, 2.0, -0.5), DVec3::new(0.7, -0.4, 0.6)];
         physics.set_velocity(handle, Motion { velocity, spin, centre: DVec3::Y }).unwrap();
     };
