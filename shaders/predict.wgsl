@@ -17,8 +17,11 @@ fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
     if contracting {
         measure_fibres(chain);
     }
-    if params.first_substep != 0u && input_at(chain.input, INPUT_KICKED) > 0.5 {
-        kick(chain);
+    let kicked = f32(params.first_substep) * input_at(chain.input, INPUT_KICKED) > 0.5;
+    // None by its count, not by a branch: some drivers go round a loop in a branch that no chain takes to their limit.
+    kick(chain, select(0u, chain.node_count, kicked));
+    if kicked {
+        set_chain(chain.chain, CHAIN_HISTORY, smaller(chain_at(chain.chain, CHAIN_HISTORY), 0.0));
     }
     let h = params.h;
     let inv_h = params.inv_h;
@@ -113,12 +116,12 @@ fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
     set_chain(chain.chain, CHAIN_CALM, 1.0);
 }
 
-// What the game adds to the velocities of the chain, or puts in their place; what bones hold goes with these.
-fn kick(chain: Chain) {
+// What the game adds to the velocities of the chain's first nodes, or puts in their place; what bones hold goes with these.
+fn kick(chain: Chain, count: u32) {
     let kept = input_at(chain.input, INPUT_KEPT);
     let at_origin = input3(chain.input, INPUT_KICK_VELOCITY);
     let kick_spin = input3(chain.input, INPUT_KICK_SPIN);
-    for (var index = 0u; index < chain.node_count; index++) {
+    for (var index = 0u; index < count; index++) {
         let row = node_row_of(chain, index);
         var kicked = node3(row, NODE_VELOCITY);
         if rest_at(rest_row_of(chain, index), REST_FREE_PLACE) > 0.5 {
@@ -131,7 +134,6 @@ fn kick(chain: Chain) {
         set_node3(row, NODE_VELOCITY, kicked);
         set_node(row, NODE_SCALE_RATE, node_at(row, NODE_SCALE_RATE) * kept);
     }
-    set_chain(chain.chain, CHAIN_HISTORY, smaller(chain_at(chain.chain, CHAIN_HISTORY), 0.0));
 }
 
 // Whether the game has forces or impulses on nodes of the chain's group.
