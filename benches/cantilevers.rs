@@ -16,7 +16,7 @@ mod bars;
 
 use bars::Bars;
 use rapier3d::prelude::{PhysicsWorld, SoftBodyBuilder, SoftBodyHandle, Vector};
-use sinew::cpu::LaneWidth;
+use sinew::LaneWidth;
 use sinew::flesh::{Flesh, Holds, RodSpec};
 use sinew::scenes::Cantilevers;
 use sinew::step::{Stage, StepConfig, Walk};

@@ -13,9 +13,9 @@
 mod arguments;
 mod bars;
 
-#[path = "baselines/figure_14.rs"]
+#[path = "../src/bin/sinew/figures/figure_14.rs"]
 mod figure_14;
-#[path = "baselines/viper_2019.rs"]
+#[path = "../src/bin/sinew/figures/viper_2019.rs"]
 mod viper_2019;
 
 use std::time::{Duration, Instant};

@@ -15,16 +15,14 @@
 //!
 //! All places are relative to the chain's own origin (m), which its rows say.
 
-mod constants;
 mod wgsl;
 
-pub use constants::{CONSTANTS, FLOAT_CONSTANTS, STRUCTS};
 pub use wgsl::{StructLayout, WgslField, WgslStruct, field_size};
 
 use bytemuck::{Pod, Zeroable};
 
 /// Chains side by side in a group: lanes of one SIMD register, words of one 32-byte sector.
-pub const LANES: u32 = crate::cpu::lanes::LANES as u32;
+pub const LANES: u32 = 8;
 
 /// Threads of a compute workgroup; one thread works on one chain, one cross-section or one vertex. WebGPU's default limit is
 /// 256.

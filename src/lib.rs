@@ -64,6 +64,8 @@ pub mod character;
 pub mod components;
 
 mod backend;
+// For tests and benches: a host needs none of it.
+#[doc(hidden)]
 pub mod cpu;
 mod error;
 mod fixed_step;
@@ -72,6 +74,7 @@ pub mod flesh;
 pub mod gpu;
 mod half_space;
 mod instances;
+#[doc(hidden)]
 pub mod layout;
 mod material;
 mod physics;
@@ -90,6 +93,7 @@ pub mod world;
 
 pub use backend::{BackendReport, PipelineProgress};
 pub use character::{Character, Placement};
+pub use cpu::LaneWidth;
 pub use error::{StepError, UnknownMuscle};
 pub use fixed_step::FixedStep;
 pub use half_space::HalfSpace;

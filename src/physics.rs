@@ -40,7 +40,7 @@ pub struct Physics {
     /// Whether [`Physics::stage_times`] is measured.
     pub measure_stages: bool,
     /// What a GPU sends back of every instance: by default vertices alone, and nothing is enough for a host that draws from GPU
-    /// memory ([`Physics::vertex_slice`]). More of one instance is sent by [`Physics::ask_for`]. The CPU's is all there.
+    /// memory (`Physics::vertex_slice`). More of one instance is sent by [`Physics::ask_for`]. The CPU's is all there.
     pub read_back: ReadBack,
     /// The host's threads, on which the CPU steps instead of [`StepConfig::threads`] of its own.
     #[cfg(feature = "parallel")]

@@ -200,7 +200,7 @@ pub struct StepConfig {
     /// of the flesh's size. Frames longer than [`LONGEST_FRAME`] have as many times the lengths.
     pub jump: f64,
     /// Threads on the CPU; 0 takes all there are. A host that has threads of its own gives those
-    /// ([`Physics::thread_pool`](crate::Physics::thread_pool)).
+    /// (`Physics::thread_pool`).
     pub threads: usize,
 }
 

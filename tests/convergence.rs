@@ -1,8 +1,8 @@
 //! Figure 14's start: this crate's solve against VIPER's own update (28), same energy, same machine, same run.
 
-#[path = "../benches/baselines/figure_14.rs"]
+#[path = "../src/bin/sinew/figures/figure_14.rs"]
 mod figure_14;
-#[path = "../benches/baselines/viper_2019.rs"]
+#[path = "../src/bin/sinew/figures/viper_2019.rs"]
 mod viper_2019;
 
 use std::time::Instant;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use common::{FRAME, material};
 use glam::{DQuat, DVec3};
 use sinew::HalfSpace;
-use sinew::cpu::LaneWidth;
+use sinew::LaneWidth;
 use sinew::flesh::{Bundle, Contraction, Disc, Flesh, Holds, NodeState, RodNode, RodSpec};
 use sinew::step::{Integrator, StepConfig};
 use sinew::{Material, ModuliOverrides, Physics, Pose, Skin};

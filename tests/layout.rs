@@ -38,13 +38,13 @@ fn every_shared_file_is_in_every_kernel() {
 #[test]
 fn shared_structs_and_constants_equal_those_of_rust() {
     assert_eq!(check_declarations(&shared()), [""; 0]);
-    for rust in sinew::layout::STRUCTS {
+    for rust in sinew::gpu::STRUCTS {
         assert!(shared().contains(&format!("struct {} {{", rust.name)), "no shader declares {}", rust.name);
     }
     let wgsl: String =
         ["shaders", "shaders/bindings"].into_iter().flat_map(sources).map(|(_, text)| text).chain([shared()]).collect();
-    let whole = sinew::layout::CONSTANTS.iter().copied().flatten().map(|(name, _)| name);
-    for name in whole.chain(sinew::layout::FLOAT_CONSTANTS.iter().map(|(name, _)| name)) {
+    let whole = sinew::gpu::CONSTANTS.iter().copied().flatten().map(|(name, _)| name);
+    for name in whole.chain(sinew::gpu::FLOAT_CONSTANTS.iter().map(|(name, _)| name)) {
         assert!(wgsl.contains(&format!("const {name}:")), "no shader declares {name}");
     }
 }

@@ -9,7 +9,7 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 use fearless_simd::{Simd, f32x4, f32x8, prelude::*};
 
 /// Chains in a group.
-pub const LANES: usize = 8;
+pub const LANES: usize = crate::layout::LANES as usize;
 
 /// One entry of a row: a value for each chain of a group.
 pub type Entry<T> = [T; LANES];

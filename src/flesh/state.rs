@@ -336,16 +336,19 @@ impl FleshState {
     }
 
     /// Each group's node rows and chain rows, see [`crate::layout`].
+    #[doc(hidden)]
     pub fn rows(&self) -> impl Iterator<Item = (&[Entry<f32>], &[Entry<f32>])> {
         self.groups.iter().map(|group| (group.nodes.as_slice(), group.chains.as_slice()))
     }
 
     /// Each group's contact rows, see [`crate::layout::contact`].
+    #[doc(hidden)]
     pub fn contacts(&self) -> impl Iterator<Item = &[Entry<f32>]> {
         self.groups.iter().map(|group| group.contacts.as_slice())
     }
 
     /// Each group's reaction rows, see [`crate::layout::reaction`].
+    #[doc(hidden)]
     pub fn reactions(&self) -> impl Iterator<Item = &[Entry<f32>]> {
         self.groups.iter().map(|group| group.reactions.as_slice())
     }

@@ -8,6 +8,7 @@ mod arrays;
 mod backend;
 mod buffers;
 mod chain_pool;
+mod declared;
 mod device;
 mod error;
 mod kernels;
@@ -22,16 +23,23 @@ mod stepping;
 mod timing;
 mod unroll;
 
-pub use arrays::{ARRAYS, KERNELS};
-pub(crate) use backend::GpuBackend;
-pub use buffers::{ArrayId, ArraySpec, Buffers, PARAMS_STRIDE};
 pub use device::{AdapterReport, GpuDevice};
 pub use error::GpuError;
-pub use kernels::{Access, Kernel, KernelSpec, Loops, SHARED, Workgroups};
-pub use readback::{BufferPart, Readback, read_now};
-pub use recorder::Recorder;
-pub use staging::Staging;
 pub use stepping::{Transfers, VertexSlice};
-pub use timing::{MAX_TIMED_DISPATCHES, StageTimer, StepTimings};
+
+// What kernels stand on, for tests.
+#[doc(hidden)]
+pub use {
+    arrays::{ARRAYS, KERNELS},
+    buffers::{ArrayId, ArraySpec, Buffers, PARAMS_STRIDE},
+    declared::{CONSTANTS, FLOAT_CONSTANTS, STRUCTS},
+    kernels::{Access, Kernel, KernelSpec, Loops, SHARED, Workgroups},
+    readback::{BufferPart, Readback, read_now},
+    recorder::Recorder,
+    staging::Staging,
+    timing::{MAX_TIMED_DISPATCHES, StageTimer, StepTimings},
+};
+
+pub(crate) use backend::GpuBackend;
 /// The very wgpu that this crate was built with, for hosts that own the device.
 pub use wgpu;

@@ -8,7 +8,7 @@
 //!
 //! A loop that has `break` or `continue` stays, and so does all of a source whose braces do not balance.
 
-use crate::layout::CONSTANTS;
+use super::declared::CONSTANTS;
 
 /// The source with loops written out, and without comments.
 pub fn unrolled(source: &str) -> String {

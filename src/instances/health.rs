@@ -7,7 +7,8 @@ use crate::flesh::{Flesh, FleshState};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Health {
     /// How often a chain was laid anew along its bones, all chains together: because it was not finite, or for half a
-    /// second where flesh cannot be. See [`crate::cpu::check_health`] for the bounds.
+    /// second where flesh cannot be: stretched to four times its length, swollen to eight times its radius, thinned, turned over,
+    /// or two and a half lengths off its bones, by more than these or weight ask for.
     pub resets: u32,
     /// The chains that were laid anew, in the order of the flesh's chains. On a GPU they are known some frames after
     /// [`Health::resets`].

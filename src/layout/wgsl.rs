@@ -47,6 +47,7 @@ pub const fn field_size<T, F>(_field: fn(&T) -> &F) -> usize {
 }
 
 /// Implements [`WgslStruct`] for a `repr(C)` struct; forgetting a field does not compile.
+#[doc(hidden)]
 #[macro_export]
 macro_rules! wgsl_struct {
     ($type:ident { $($field:ident),+ $(,)? }) => {

@@ -1,8 +1,8 @@
 //! Compares what WGSL declares with what Rust declares.
 
 use naga::{AddressSpace, Expression, Literal, Module, StorageAccess, TypeInner};
-use sinew::gpu::{Access, ArraySpec, KernelSpec};
-use sinew::layout::{CONSTANTS, FLOAT_CONSTANTS, STRUCTS, StructLayout, WORKGROUP_SIZE};
+use sinew::gpu::{Access, ArraySpec, CONSTANTS, FLOAT_CONSTANTS, KernelSpec, STRUCTS};
+use sinew::layout::{StructLayout, WORKGROUP_SIZE};
 
 /// Storage buffers that WebGPU's default limits give a stage.
 const MAX_BINDINGS: usize = 8;
@@ -19,7 +19,7 @@ pub fn check_declarations(wgsl: &str) -> Vec<String> {
         match STRUCTS.iter().find(|rust| rust.name == name) {
             Some(rust) => check_struct(&module, rust, members, *span, &mut wrong),
             // What only kernels know has no twin, unless it lies in memory that the host writes or reads.
-            None if is_bound(&module, name) => wrong.push(format!("struct {name} is not in layout::STRUCTS")),
+            None if is_bound(&module, name) => wrong.push(format!("struct {name} is not in gpu::STRUCTS")),
             None => {}
         }
     }

@@ -1,8 +1,8 @@
 //! Chains that are where flesh cannot be are laid anew, alone; flesh that is soft, strong or held crosswise is not.
 
 use glam::{DQuat, DVec3, Quat, Vec3};
+use sinew::LaneWidth;
 use sinew::Pose;
-use sinew::cpu::LaneWidth;
 use sinew::flesh::{Holds, NodeState};
 use sinew::layout::chain;
 use sinew::step::StepConfig;

@@ -120,7 +120,7 @@ fn frames_of_up_to_10_s_leave_flesh_on_its_bones() {
 
 #[test]
 fn long_frames_have_the_same_bits_at_every_lane_width() {
-    use sinew::cpu::LaneWidth;
+    use sinew::LaneWidth;
     let (rods, bones) = limb();
     let hash = |width| {
         let mut limb = Stepped::new(&rods, &bones, StepConfig::default());

@@ -1,7 +1,7 @@
 //! Saved states, threads, lanes, and one character's bad luck: the same bits for all that should not notice.
 
 use glam::DVec3;
-use sinew::cpu::LaneWidth;
+use sinew::LaneWidth;
 use sinew::flesh::NodeState;
 use sinew::{Physics, Pose, SkinnedVertices};
 

@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use glam::{DVec3, Vec3};
 use hecs::{Entity, World};
+use sinew::LaneWidth;
 use sinew::character::{FleshOptions, ImportOptions};
 use sinew::components::{Activations, BoneBodies, CharacterInstance, CharacterPose, RootTransform};
-use sinew::cpu::LaneWidth;
 use sinew::rigid::RigidWorld;
 use sinew::{Backend, Character, Health, Physics, Pose, ReadBack, StageTimes};
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use egui::{Align2, Color32, FontId, Sense, Slider, Ui, pos2, vec2};
 use sinew::Backend;
-use sinew::cpu::LaneWidth;
+use sinew::LaneWidth;
 use sinew::step::Stage;
 
 use crate::simulation::{Settings, Simulation};

@@ -5,9 +5,9 @@ use std::time::Instant;
 use plotters::prelude::SeriesLabelPosition;
 
 use super::Effort;
+use super::figure_14::{Figure14, Progress, Solver, fastest_viper};
 use super::plot::{Curve, Figure, Panel, Stroke};
-use super::solvers::figure_14::{Figure14, Progress, Solver, fastest_viper};
-use super::solvers::viper_2019::Sweep;
+use super::viper_2019::Sweep;
 use crate::Error;
 
 /// A solver's way to the minimum.

@@ -3,9 +3,10 @@
 mod bundle;
 mod canvas;
 mod convergence;
+mod figure_14;
 mod plot;
 mod rod;
-mod solvers;
+mod viper_2019;
 mod volume;
 
 use std::path::PathBuf;

@@ -1,10 +1,5 @@
 //! What shaders may declare under the same names.
 
-use super::{
-    Group, HealthReport, InstanceGroups, LANES, MAX_BONES, MAX_WORKGROUPS, POSE, SectionBlock, SkinBlock,
-    SkinnedVertex, StructLayout, WORKGROUP_SIZE,
-};
-use super::{chain, contact, force, held, input, node, plane, reaction, rest, scratch};
 use crate::cpu::{
     carry::OFF_JOINT,
     check_health::{
@@ -22,6 +17,11 @@ use crate::cpu::{
     solve_rods::{ENOUGH, LEAST_PIVOT, LEAST_SCALE, LEAST_SHARE, MOST_SCALE, ROUGH, SHORTENINGS, STIFFENED, TRUSTED},
     strains::{LEAST_COSINE, RESOLVED},
 };
+use crate::layout::{
+    Group, HealthReport, InstanceGroups, LANES, MAX_BONES, MAX_WORKGROUPS, POSE, SectionBlock, SkinBlock,
+    SkinnedVertex, StructLayout, WORKGROUP_SIZE,
+};
+use crate::layout::{chain, contact, force, held, input, node, plane, reaction, rest, scratch};
 use crate::skin::{ModelPose, SectionMatrix, SectionWeight, SkinSection, SkinVertex};
 use crate::step::StepParams;
 use crate::wgsl_struct;
