@@ -80,8 +80,19 @@ pub(crate) trait FleshBackend: Send {
     /// Waits until the instances show the newest step, whose number is `step`.
     ///
     /// # Errors
-    /// What the device says; the instances then show what arrived last, with activations as they are.
+    /// What the device says; the instances then show what arrived last.
     fn finish(&mut self, instances: &mut Instances, step: u64) -> Result<(), StepError>;
+
+    /// Has the instances show the newest step that was submitted, after one that was not, and goes on from there; that step's
+    /// number, or `None` where there is nothing that is not submitted.
+    ///
+    /// # Errors
+    /// What the device says; then only [`Self::give_up`] goes on.
+    fn start_again(&mut self, instances: &mut Instances) -> Result<Option<u64>, StepError>;
+
+    /// Gives up what it has that the instances do not show: those that have shown no step lately are put at rest on their bones,
+    /// activations as they are.
+    fn give_up(&mut self, instances: &mut Instances);
 
     /// Notes that the host has put every instance at a step.
     fn put_at(&mut self, step: u64);

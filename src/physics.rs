@@ -12,6 +12,7 @@ pub use active::{Backend, BackendError};
 pub use saved::{RowSizes, SNAPSHOT_VERSION, SnapshotError};
 pub use snapshot::{FleshSnapshot, Restored, Snapshot};
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use glam::DVec3;
@@ -53,6 +54,8 @@ pub struct Physics {
     /// h̃ of the last substep's solve (s).
     last_solve_step: f64,
     last_frame: FrameReport,
+    /// The newest frames: their steps, their last substep and its h̃ (s), and how they were split.
+    frames: VecDeque<(u64, [f64; 2], FrameReport)>,
     pub(crate) step: u64,
     pub(crate) stage_times: StageTimes,
 }
@@ -101,6 +104,7 @@ impl Physics {
             last_substep: 0.0,
             last_solve_step: 0.0,
             last_frame: FrameReport::default(),
+            frames: VecDeque::new(),
             step: 0,
             stage_times: StageTimes::default(),
         }
@@ -336,7 +340,8 @@ impl Physics {
     }
 
     /// Goes on with another backend, all state as it is after the last step. Where a GPU was lost, it is as it last arrived of
-    /// instances whose state was asked for ([`ReadBack::state`]); the others are at rest on their bones. Activations stay.
+    /// instances whose state was asked for ([`ReadBack::state`]) or finished a moment ago; the others are at rest on their bones.
+    /// Activations stay.
     ///
     /// # Errors
     /// As for [`Physics::new`]; the backend then stays.
@@ -359,12 +364,11 @@ impl Physics {
 
     /// As [`Physics::switch_backend`], with a backend that is there.
     pub(crate) fn go_on_with(&mut self, next: ActiveBackend) {
-        let lost = self.finish().is_err();
+        if self.finish().is_err() {
+            self.backend.give_up(&mut self.instances);
+        }
         self.backend = next;
         for instance in self.instances.iter_mut() {
-            if lost && instance.step < self.step && !self.read_back.or(instance.asked).state {
-                instance.reset();
-            }
             (instance.changed, instance.placed) = (true, false);
         }
         self.at_step(self.step);
@@ -400,7 +404,7 @@ impl Physics {
         Ok(instance.state.nodes.node(&instance.flesh, chain, node))
     }
 
-    /// Where an instance's bones are after the last step.
+    /// Where an instance's bones are after the last step; on a GPU, after the one that [`Physics::state`] shows.
     ///
     /// # Errors
     /// [`StepError::NoSuchFlesh`].
@@ -409,7 +413,7 @@ impl Physics {
     }
 
     /// How far a node of a chain is from where its bones alone carry it (m, in the world); 0 at rest. Of a muscle that slides
-    /// in its bed, also how far it has slid.
+    /// in its bed, also how far it has slid. On a GPU as [`Physics::state`] shows it.
     ///
     /// # Errors
     /// As for [`Physics::node`].
@@ -420,7 +424,8 @@ impl Physics {
         Ok(state.nodes.node(flesh, chain, node).place - carried.translation)
     }
 
-    /// What a chain does as a muscle: length, volume, tension, and its forces on the bones.
+    /// What a chain does as a muscle: length, volume, tension, and its forces on the bones; on a GPU as [`Physics::state`] shows
+    /// it.
     ///
     /// # Errors
     /// [`StepError::NoSuchFlesh`] or [`StepError::NoSuchChain`].
@@ -441,8 +446,8 @@ impl Physics {
         Ok(state.nodes.reaction(flesh, chain, node))
     }
 
-    /// What an instance's cross-sections did to its skin in the last step, one for each of [`Skin::sections`]: on a GPU
-    /// only after [`Physics::finish`].
+    /// What an instance's cross-sections did to its skin in the last step, one for each of [`Skin::sections`]: on a GPU as they
+    /// arrived last where they are asked for ([`ReadBack::sections`]).
     ///
     /// # Errors
     /// [`StepError::NoSuchFlesh`].
@@ -472,7 +477,8 @@ impl Physics {
         self.last_frame
     }
 
-    /// How well all rods keep volume and length, and how far the last solve was from balance.
+    /// How well all rods keep volume and length, and how far the last solve was from balance; on a GPU as [`Physics::state`] shows
+    /// them.
     pub fn quality(&self) -> Quality {
         let (mut quality, planes) = (Quality::default(), self.all_planes());
         for instance in self.instances.iter() {
@@ -497,11 +503,11 @@ impl Physics {
         self.stage_times
     }
 
-    /// Has a GPU send back an instance's state, beside what else is asked for of it.
+    /// Says whether the world around wants to know an instance's state, beside what is asked for of it.
     #[cfg(feature = "hecs")]
-    pub(crate) fn ask_for_state(&mut self, handle: FleshHandle) {
+    pub(crate) fn want_state(&mut self, handle: FleshHandle, wanted: bool) {
         if let Ok(instance) = self.get_mut(handle) {
-            instance.asked.state = true;
+            instance.wanted = wanted;
         }
     }
 

@@ -157,7 +157,9 @@ fn flesh_is_stepped_alike_with_and_without_its_skin() {
         assert_eq!(with, without);
         let skins = limbs.each_ref().map(|limb| physics.vertices(limb.handle).unwrap().positions.clone());
         println!("{name}: {} vertices with skin, {} without", skins[0].len(), skins[1].len());
-        assert!(!skins[0].is_empty() && skins[1].iter().all(|place| *place == glam::Vec3::ZERO));
+        // A GPU has what it has of skin deformed once.
+        let moved = |skin: &[glam::Vec3]| skin.iter().zip(&skins[0]).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+        assert!(!skins[0].is_empty() && (skins[1].is_empty() || moved(&skins[1]) > 1.0e-3));
     }
 }
 
@@ -217,7 +219,7 @@ fn what_goes_on_while_it_runs_does_not_jolt() {
         let made = limb();
         let limbs = [(); 3].map(|()| Limb::new(&mut physics, &made, &running(0)));
         let modes = [None, Some(Active::PAUSED), Some(SKIN_ALONE)];
-        let mut most = [0.0_f64; 3];
+        let (mut most, mut when_it_went_on) = ([0.0_f64; 3], Vec::new());
         for frame in 1..=90 {
             for (limb, mode) in limbs.iter().zip(modes) {
                 match (frame, mode) {
@@ -230,8 +232,15 @@ fn what_goes_on_while_it_runs_does_not_jolt() {
             physics.step_flesh(FRAME).unwrap();
             if frame >= 60 {
                 physics.finish().unwrap();
-                for (limb, most) in limbs.iter().zip(&mut most) {
-                    *most = most.max(longest(&limb.swings(&physics, &running(frame))));
+                let swings = limbs.each_ref().map(|limb| limb.swings(&physics, &running(frame)));
+                for (swings, most) in swings.iter().zip(&mut most) {
+                    *most = most.max(longest(swings));
+                }
+                if frame == 60 {
+                    when_it_went_on = swings.to_vec();
+                } else if frame == 90 {
+                    let moved = |(now, then): (&Vec<DVec3>, &Vec<DVec3>)| farthest(now, then) > 0.005;
+                    assert!(swings.iter().zip(&when_it_went_on).all(moved), "{name}: one does not go on");
                 }
             }
         }

@@ -11,8 +11,8 @@ use common::parity::{DT, Scene, scenes};
 use glam::DVec3;
 use sinew::flesh::{Contraction, Flesh, Holds, RodSpec};
 use sinew::gpu::GpuDevice;
-use sinew::step::{Stage, Walk};
-use sinew::{Backend, FleshHandle, Physics, Pose, ReadBack};
+use sinew::step::{Integrator, Stage, Walk};
+use sinew::{Active, Backend, FleshHandle, Physics, Pose, ReadBack};
 
 /// The scene with skin on a GPU, of which nothing is sent back.
 fn silent() -> Option<(GpuDevice, Scene, Physics, Vec<FleshHandle>)> {
@@ -164,13 +164,160 @@ fn a_dropped_encoder_loses_nothing_though_nothing_came_back() {
     assert_eq!(physics.state_hash(), twin.state_hash(), "as if nothing had been dropped");
 }
 
-#[test]
-fn flesh_outlives_a_device_that_is_lost_with_its_state() {
-    let Some((_, scene, mut physics, handles)) = silent() else { return };
+/// A muscle that hangs on a bone, whose activation takes 0.05 s to rise.
+fn slow_muscle(physics: &mut Physics) -> FleshHandle {
     let slow = Contraction { activation_time: 0.05, ..Contraction::default() };
     let rod = RodSpec { contraction: slow, ..RodSpec::straight("slow", DVec3::ZERO, DVec3::X, 8, 0.02) };
     let flesh = Arc::new(Flesh::build(&[rod.attach(0, 0, Holds::CLAMP)], &[Pose::IDENTITY]).unwrap());
-    let muscle = physics.insert(flesh, &[Pose::IDENTITY], Pose::IDENTITY).unwrap();
+    physics.insert(flesh, &[Pose::IDENTITY], Pose::IDENTITY).unwrap()
+}
+
+/// A GPU with one such muscle of which nothing is sent back.
+fn silent_muscle() -> Option<(Physics, FleshHandle)> {
+    let mut physics = common::gpu_physics()?;
+    physics.read_back = ReadBack::NOTHING;
+    let handle = slow_muscle(&mut physics);
+    Some((physics, handle))
+}
+
+/// Records a frame of `dt` (s) that is never submitted.
+fn drop_a_frame(physics: &mut Physics, dt: f64) {
+    let gpu = physics.gpu().unwrap().clone();
+    physics.encode(dt, &mut gpu.device().create_command_encoder(&Default::default())).unwrap();
+    physics.encoder_dropped().unwrap();
+}
+
+/// What a host may do next.
+type Then = fn(&mut Physics, FleshHandle);
+
+#[test]
+fn activations_outlive_a_teleport_of_which_nothing_came_back() {
+    let after: [(&str, Then); 4] = [
+        ("another backend", |physics, _| physics.switch_backend(Backend::Cpu).unwrap()),
+        ("a dropped encoder", |physics, _| drop_a_frame(physics, DT)),
+        ("a state that is changed", |physics, handle| assert!(physics.state_mut(handle).is_ok())),
+        ("a finish", |physics, _| physics.finish().unwrap()),
+    ];
+    for (what, then) in after {
+        let Some((mut physics, handle)) = silent_muscle() else { return };
+        physics.set_activation(handle, 0, 1.0).unwrap();
+        (0..40).for_each(|_| physics.step_flesh(DT).unwrap());
+        let there = Pose::from_translation(DVec3::Y * 5.0);
+        physics.teleport(handle, &[there], there).unwrap();
+        then(&mut physics, handle);
+        physics.step_flesh(DT).unwrap();
+        physics.finish().unwrap();
+        let activation = physics.muscle(handle, 0).unwrap().activation;
+        println!("{activation:.3} after a teleport and {what}");
+        assert!(activation > 0.99);
+    }
+}
+
+#[test]
+fn what_was_not_restored_goes_on_after_a_dropped_encoder_too() {
+    let Some((mut physics, _)) = silent_muscle() else { return };
+    physics.step_flesh(DT).unwrap();
+    physics.finish().unwrap();
+    let saved = physics.save();
+    let newer = slow_muscle(&mut physics);
+    for frame in 0..60 {
+        let there = Pose::from_translation(DVec3::Y * 0.05 * f64::from(frame));
+        physics.set_bones(newer, &[there], there).unwrap();
+        physics.step_flesh(DT).unwrap();
+    }
+    assert_eq!(physics.restore(&saved).unwrap().newer, [newer]);
+    let shown = physics.node(newer, 0, 8).unwrap().place;
+    drop_a_frame(&mut physics, DT);
+    assert_eq!((physics.step_count(), physics.state_step(newer)), (1, Ok(1)));
+    let kept = physics.node(newer, 0, 8).unwrap().place;
+    physics.step_flesh(DT).unwrap();
+    physics.finish().unwrap();
+    assert!(shown.y > 1.0 && kept == shown, "{shown} {kept}");
+    assert_eq!(physics.health(newer).unwrap().teleports, 0);
+}
+
+#[test]
+fn skin_that_is_not_deformed_is_nobody_elses() {
+    let Some((_, scene, mut physics, handles)) = silent() else { return };
+    physics.read_back.vertices = true;
+    encode(&mut physics, &scene, &handles, 1..=4);
+    physics.finish().unwrap();
+    let removed = physics.vertices(handles[0]).unwrap().positions.clone();
+    handles.iter().for_each(|handle| physics.remove(*handle).unwrap());
+    let (flesh, skin, root) = &scene.flesh[0];
+    let bones = &(scene.bones)(0)[..flesh.bones().len()];
+    let paused = physics.insert_with_skin(flesh.clone(), skin.clone(), bones, *root).unwrap();
+    physics.set_active(paused, Active::PAUSED).unwrap();
+    physics.deform_skin(paused).unwrap();
+    let own = physics.vertices(paused).unwrap().positions.clone();
+    (0..3).for_each(|_| physics.step_flesh(DT).unwrap());
+    let sent = physics.transfers().read_back;
+    physics.finish().unwrap();
+    let shown = &physics.vertices(paused).unwrap().positions;
+    let off = shown.iter().zip(&own).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+    println!("{sent} bytes come back of a paused one; its skin is {off:.1e} m from what it was");
+    assert!(sent <= 64 && off < 1.0e-5 && *shown != removed);
+}
+
+#[test]
+fn what_the_host_has_set_outlives_a_lost_device() {
+    let Some((mut physics, handle)) = silent_muscle() else { return };
+    (0..30).for_each(|_| physics.step_flesh(DT).unwrap());
+    physics.finish().unwrap();
+    let (saved, tip) = (physics.save_flesh(handle).unwrap(), physics.node(handle, 0, 8).unwrap().place);
+    (0..10).for_each(|_| physics.step_flesh(DT).unwrap());
+    physics.restore_flesh(handle, &saved).unwrap();
+    physics.gpu().unwrap().device().destroy();
+    physics.switch_backend(Backend::Cpu).unwrap();
+    assert_eq!(physics.node(handle, 0, 8).unwrap().place, tip);
+}
+
+/// Another length of a frame that never was says nothing of the next one.
+#[test]
+fn a_dropped_frame_is_forgotten_with_its_length() {
+    let run = |drops: bool| {
+        let (mut physics, handle) = silent_muscle()?;
+        physics.config.integrator = Integrator::SecondOrder;
+        (0..20).for_each(|_| physics.step_flesh(DT).unwrap());
+        if drops {
+            drop_a_frame(&mut physics, 4.0 * DT);
+        }
+        physics.step_flesh(DT).unwrap();
+        physics.finish().unwrap();
+        assert_eq!(physics.last_frame().asked, DT);
+        Some((physics.step_count(), physics.node(handle, 0, 8).unwrap().place))
+    };
+    let Some(without) = run(false) else { return };
+    assert_eq!(run(true), Some(without));
+}
+
+/// A game that resets what was laid anew does not make it unsaid.
+#[test]
+fn resets_are_not_forgotten_by_a_reset() {
+    let Some((mut physics, handle)) = silent_muscle() else { return };
+    physics.step_flesh(DT).unwrap();
+    let flesh = physics.flesh(handle).unwrap().clone();
+    let mut node = physics.node(handle, 0, 3).unwrap();
+    node.velocity.x = f32::NAN;
+    physics.state_mut(handle).unwrap().set_node(&flesh, 0, 3, &node);
+    let mut told = Vec::new();
+    for _ in 0..16 {
+        physics.step_flesh(DT).unwrap();
+        let_run(&physics);
+        told.push(physics.health(handle).unwrap().resets);
+        if told.last() == Some(&1) && told.iter().filter(|resets| **resets == 1).count() == 1 {
+            physics.reset(handle).unwrap();
+        }
+    }
+    println!("resets: {told:?}");
+    assert!(told.is_sorted() && told.last() == Some(&1));
+    assert!(physics.transfers().read_back <= 64, "names that nobody knows are asked for no more");
+}
+
+#[test]
+fn flesh_outlives_a_device_that_is_lost_with_its_state() {
+    let Some((_, scene, mut physics, handles)) = silent() else { return };
+    let muscle = slow_muscle(&mut physics);
     physics.set_activation(muscle, 0, 1.0).unwrap();
     physics.ask_for(handles[2], ReadBack { state: true, ..ReadBack::NOTHING }).unwrap();
     for step in 1..=10 {

@@ -66,6 +66,12 @@ impl FleshBackend for CpuBackend {
         Ok(())
     }
 
+    fn start_again(&mut self, _: &mut Instances) -> Result<Option<u64>, StepError> {
+        Ok(None)
+    }
+
+    fn give_up(&mut self, _: &mut Instances) {}
+
     fn put_at(&mut self, _: u64) {}
 }
 

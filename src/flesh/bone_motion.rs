@@ -30,9 +30,8 @@ pub(crate) struct BoneMotion {
     pub root: [Pose; 2],
     /// How long it took (s); 0 before the first frame.
     pub time: f64,
-    /// Whether the flesh stayed behind, where its bones were in an earlier frame before they moved on, or went along without
-    /// their motion.
-    pub left: bool,
+    /// Whether flesh stayed behind where each bone was in an earlier frame before it moved on, or went along without its motion.
+    left: Vec<bool>,
     /// Whether each bone jerked in this frame: by [`JERK`] beyond what motion explains.
     #[cfg_attr(feature = "serde", serde(skip))]
     jerked: Vec<bool>,
@@ -50,7 +49,14 @@ const JERKED: f32 = 0.25;
 impl BoneMotion {
     /// Bones and a root that stand still.
     pub fn still(bones: &[Pose], root: &Pose) -> Self {
-        Self { from: bones.to_vec(), to: bones.to_vec(), root: [*root; 2], time: 0.0, left: false, jerked: Vec::new() }
+        Self {
+            from: bones.to_vec(),
+            to: bones.to_vec(),
+            root: [*root; 2],
+            time: 0.0,
+            left: vec![false; bones.len()],
+            jerked: Vec::new(),
+        }
     }
 
     /// Sets [`Self::from`] for a frame at whose end bones and root are at the given poses, and tells of what jumped: a bone,
@@ -102,7 +108,7 @@ impl BoneMotion {
 
     /// Sets [`Self::from`] for a frame in which the flesh is to be where its bones are at the end.
     pub fn go_along(&mut self, bones: &[Pose], root: &Pose, frame: &FrameReport) {
-        self.left |= self.to != bones;
+        self.note_left(bones);
         self.from.copy_from_slice(bones);
         self.root = [self.root[1], *root];
         self.time = frame.simulated;
@@ -111,7 +117,7 @@ impl BoneMotion {
 
     /// Follows bones in a frame in which the flesh stays where it is.
     pub fn leave(&mut self, bones: &[Pose], root: &Pose, frame: &FrameReport) {
-        self.left |= self.to != bones;
+        self.note_left(bones);
         self.from.copy_from_slice(&self.to);
         self.to.copy_from_slice(bones);
         self.root = [self.root[1], *root];
@@ -119,11 +125,22 @@ impl BoneMotion {
         self.jerked.clear();
     }
 
+    /// For how many bones it is known whether flesh stayed behind.
+    pub fn left_count(&self) -> usize {
+        self.left.len()
+    }
+
+    fn note_left(&mut self, bones: &[Pose]) {
+        for ((left, was), bone) in self.left.iter_mut().zip(&self.to).zip(bones) {
+            *left |= was != bone;
+        }
+    }
+
     /// How the frame's start is to some bones: 0 where they ended the last one there, 1 where they are elsewhere together, 2
     /// where they are elsewhere against each other by more than a length (m); a quarter where they are nowhere else but
     /// jerk. Three quarters where flesh that stayed behind comes there.
     pub fn teleport(&self, bones: &[usize], length: f64) -> f32 {
-        let joins = self.left && !bones.is_empty();
+        let joins = bones.iter().any(|&bone| self.left[bone]);
         if bones.iter().all(|&bone| self.from[bone] == self.to[bone]) {
             return if joins {
                 JOINS
@@ -150,7 +167,9 @@ impl BoneMotion {
         if goes_along {
             self.from.copy_from_slice(&self.to);
         }
-        self.left &= goes_along;
+        if !goes_along {
+            self.left.fill(false);
+        }
         self.to.copy_from_slice(bones);
         self.jerked.clear();
     }

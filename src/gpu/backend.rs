@@ -18,6 +18,9 @@ use crate::timing::{StageClock, StageTimes, stage_scope};
 /// How many steps [`GpuBackend::submit`] lets the host run ahead of the GPU, below [`DEPTH`], so that each arrives.
 const AHEAD: usize = DEPTH - 1;
 
+/// How many steps ago a state may have arrived that flesh goes on from where a device is lost.
+const RECENT: u64 = 2 * DEPTH as u64;
+
 /// Our own submissions that the GPU is not done with.
 #[derive(Default)]
 struct Submitted {
@@ -66,8 +69,8 @@ impl GpuBackend {
         &self.gpu
     }
 
-    /// Records a frame; the times of its stages on the host, and of an earlier frame's on the device (ms). After an error
-    /// the next one goes on from the newest that was submitted.
+    /// Records a frame; the times of its stages on the host, and of an earlier frame's on the device (ms). After an error,
+    /// [`FleshBackend::start_again`] comes before the next one.
     pub fn record(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
@@ -77,10 +80,6 @@ impl GpuBackend {
         let before = self.buffers.uploaded();
         let recorded = self.try_record(encoder, instances.slots(), frame);
         self.uploaded = self.buffers.uploaded() - before;
-        // The first error is what is said.
-        if recorded.is_err() && self.start_again(instances).is_err() {
-            self.lose_state(instances);
-        }
         recorded
     }
 
@@ -187,20 +186,16 @@ impl GpuBackend {
             let Some(instance) = slots.get(slot).and_then(|slot| slot.instance.as_ref()) else {
                 return ReadBack::NOTHING;
             };
-            let named = ReadBack { state: instance.state.health.lacks_names(), ..ReadBack::NOTHING };
-            frame.read_back.or(instance.asked).or(named)
+            #[cfg(feature = "hecs")]
+            let wanted = instance.wanted;
+            #[cfg(not(feature = "hecs"))]
+            let wanted = false;
+            let named = ReadBack { state: wanted || instance.lacks_names(), ..ReadBack::NOTHING };
+            let asked = frame.read_back.or(instance.asked).or(named);
+            let skin = instance.active.skin;
+            ReadBack { state: asked.state, vertices: asked.vertices && skin, sections: asked.sections && skin }
         };
         results.send((gpu, encoder), buffers, residents, (*recorded, frame.step), asked)
-    }
-
-    /// Waits for what was submitted, shows all of it, and has the next step send everything from there; returns its step.
-    pub fn start_again(&mut self, instances: &mut Instances) -> Result<u64, GpuError> {
-        let Self { gpu, buffers, residents, results, submitted, recorded, .. } = self;
-        let step = results.show_submitted(gpu, buffers, (residents, instances.slots()))?;
-        results.put_at(*recorded, step);
-        *residents = Residents::default();
-        *submitted = Submitted::default();
-        Ok(step)
     }
 
     /// Submits a frame, and waits where the host would run more than [`AHEAD`] steps ahead of the GPU.
@@ -219,19 +214,6 @@ impl GpuBackend {
         match ahead.checked_sub(1).and_then(|newest| submitted.under_way.get(newest)) {
             Some(newest) => gpu.wait_for(newest.clone()),
             None => Ok(()),
-        }
-    }
-
-    /// Gives the instances what the host knows of them alone, their activations; what the device has is lost.
-    fn lose_state(&mut self, instances: &mut Instances) {
-        let residents = std::mem::take(&mut self.residents);
-        for (slot, resident) in instances.slots().iter_mut().zip(&residents.slots) {
-            if let (Some(instance), Some(resident)) = (&mut slot.instance, resident)
-                && slot.generation == resident.generation
-                && (!instance.changed || instance.placed)
-            {
-                instance.state.activations.clone_from(&resident.chains.activations);
-            }
         }
     }
 
@@ -321,10 +303,32 @@ impl FleshBackend for GpuBackend {
         let Self { gpu, buffers, residents, results, submitted, recorded, .. } = self;
         let shown = results.show_now(gpu, buffers, (residents, instances.slots()), (*recorded, step));
         *submitted = Submitted::default();
-        if shown.is_err() {
-            self.lose_state(instances);
-        }
         Ok(shown?)
+    }
+
+    fn start_again(&mut self, instances: &mut Instances) -> Result<Option<u64>, StepError> {
+        let Self { gpu, buffers, residents, results, submitted, recorded, .. } = self;
+        let step = results.show_submitted(gpu, buffers, (residents, instances.slots()))?;
+        results.put_at(*recorded, step);
+        *residents = Residents::default();
+        *submitted = Submitted::default();
+        Ok(Some(step))
+    }
+
+    fn give_up(&mut self, instances: &mut Instances) {
+        let newest = self.results.newest_step();
+        let residents = std::mem::take(&mut self.residents);
+        for (slot, resident) in instances.slots().iter_mut().zip(&residents.slots) {
+            let (Some(instance), Some(resident)) = (&mut slot.instance, resident) else { continue };
+            if slot.generation != resident.generation || instance.changed && !instance.placed {
+                continue;
+            }
+            instance.state.activations.clone_from(&resident.chains.activations);
+            // What arrived a moment ago is better than none.
+            if !instance.changed && instance.step + RECENT < newest {
+                instance.reset();
+            }
+        }
     }
 
     fn put_at(&mut self, step: u64) {

@@ -115,7 +115,8 @@ impl Buffers {
 
     /// GPU memory held (bytes), staging left out.
     pub fn total_bytes(&self) -> u64 {
-        self.arrays.iter().chain([&self.params]).map(wgpu::Buffer::size).sum()
+        let replaced = self.replaced.iter().map(|(.., buffer)| buffer);
+        self.arrays.iter().chain([&self.params]).chain(replaced).map(wgpu::Buffer::size).sum()
     }
 
     /// Makes room for `rows` rows, keeping what is there; the copy is recorded into `encoder`.

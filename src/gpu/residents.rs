@@ -34,6 +34,8 @@ pub(super) struct Resident {
     pub skin: SkinRows,
     /// The first recording that began with the state that the host sent last.
     pub since: u64,
+    /// The same of activations, which go on where it was only put at rest elsewhere.
+    pub activated_since: u64,
 }
 
 /// All instances on the GPU.
@@ -82,7 +84,13 @@ impl Residents {
                     };
                     upload.rows(INSTANCES, index as u64, &[groups])?;
                     instance.changed = true;
-                    resident.insert(Resident { generation: slot.generation, chains: own, skin, since: tag })
+                    resident.insert(Resident {
+                        generation: slot.generation,
+                        chains: own,
+                        skin,
+                        since: tag,
+                        activated_since: tag,
+                    })
                 }
             };
             chains.make_room_for_contacts(upload, &mut resident.chains, planes)?;
@@ -90,6 +98,7 @@ impl Residents {
                 resident.chains.take_state(upload, &instance.state.nodes)?;
                 if !instance.placed {
                     resident.chains.activations.clone_from(&instance.state.activations);
+                    resident.activated_since = tag;
                 }
                 resident.since = tag;
                 (instance.changed, instance.placed) = (false, false);
@@ -117,7 +126,8 @@ impl Residents {
                 continue;
             };
             chains.gather_inputs((own, *active), (state, pushes), frame);
-            if active.skin {
+            // Once at least: what was there before it is another's.
+            if active.skin || !skin.deformed {
                 skins.gather_inputs(skin, (flesh, own), state, skin_inputs);
             }
         }

@@ -16,7 +16,7 @@ use crate::layout::{HealthReport, LANES, SkinnedVertex, contact, node};
 pub(super) const DEPTH: usize = 4;
 
 /// How many frames are remembered that have not arrived, because their encoder was dropped or their results were left out.
-const REMEMBERED: usize = 16;
+const REMEMBERED: usize = 64;
 
 /// An array of which an instance's rows are read back, and whether they are asked for.
 type Read = (ArrayId, fn(ReadBack) -> bool);
@@ -41,6 +41,8 @@ struct Front {
     motion: BoneMotion,
     activations: Vec<f32>,
     planes: u32,
+    /// Whether its skin was deformed in a frame up to this one.
+    deformed: bool,
     asked: ReadBack,
     /// Its rows of each array of [`READ`].
     rows: [Range<u64>; READ.len()],
@@ -51,6 +53,9 @@ struct Front {
 impl Front {
     fn new(slot: usize, resident: &Resident, asked: ReadBack) -> Self {
         let Resident { generation, chains, skin, .. } = resident;
+        // Rows that no frame has written may have been another's.
+        let asked =
+            ReadBack { vertices: asked.vertices && skin.deformed, sections: asked.sections && skin.deformed, ..asked };
         let rows = [&chains.nodes, &chains.groups, &chains.contacts, &chains.reactions, &skin.skinned, &skin.matrices];
         Self {
             slot,
@@ -58,6 +63,7 @@ impl Front {
             motion: chains.front.motion.clone(),
             activations: chains.activations.clone(),
             planes: chains.planes(),
+            deformed: skin.deformed,
             asked,
             rows: rows.map(Range::clone),
             bytes: Default::default(),
@@ -86,7 +92,9 @@ impl Sent {
 
     /// The same with all that there is.
     fn whole(mut self) -> Self {
-        self.fronts.iter_mut().for_each(|front| front.asked = ReadBack::ALL);
+        for front in &mut self.fronts {
+            front.asked = ReadBack { state: true, vertices: front.deformed, sections: front.deformed };
+        }
         self.place();
         self
     }
@@ -126,10 +134,14 @@ impl Sent {
         for front in &self.fronts {
             let resident = residents.slots.get(front.slot).and_then(Option::as_ref);
             let (Some(resident), Some(slot)) = (resident, slots.get_mut(front.slot)) else { continue };
-            let known = resident.generation == front.generation
-                && slot.generation == front.generation
-                && self.tag >= resident.since;
-            if let Some(instance) = slot.instance.as_mut().filter(|instance| known && !instance.changed) {
+            let known = resident.generation == front.generation && slot.generation == front.generation;
+            let Some(instance) = slot.instance.as_mut().filter(|_| known) else { continue };
+            // What was only put at rest elsewhere goes on with its activations.
+            let activated = self.tag >= resident.activated_since && (!instance.changed || instance.placed);
+            if front.asked.state && activated {
+                instance.state.activations.clone_from(&front.activations);
+            }
+            if self.tag >= resident.since && !instance.changed {
                 let report = bytemuck::pod_read_unaligned(&bytes[front.slot * REPORT..][..REPORT]);
                 self.show_one(front, instance, report, bytes);
             }
@@ -150,7 +162,6 @@ impl Sent {
             }
             instance.state.nodes.take_origins();
             instance.state.nodes.motion.clone_from(&front.motion);
-            instance.state.activations.clone_from(&front.activations);
             instance.step = self.step;
         }
         if front.asked.sections {
@@ -215,10 +226,8 @@ impl Results {
     ) -> Result<(), GpuError> {
         self.bytes = 0;
         let sent = Sent::new(tag, step, residents, asked);
-        if sent.fronts.is_empty() {
-            return Ok(());
-        }
-        let parts = sent.parts(buffers);
+        // Of no instance nothing is copied; that the frame was is remembered.
+        let parts = if sent.fronts.is_empty() { Vec::new() } else { sent.parts(buffers) };
         if self.readback.enqueue(gpu, encoder, tag, &parts)? {
             self.bytes = parts.iter().map(|(.., bytes)| bytes).sum();
         }
@@ -281,6 +290,7 @@ impl Results {
         let reports = read_now(gpu, &versions)?;
         let reports = reports.chunks_exact(REPORT).map(bytemuck::pod_read_unaligned::<HealthReport>);
         let newest = reports.map(|report| report.recording).max().unwrap_or(0);
+        let known = newest.wrapping_sub(self.shown.0 as u32).cast_signed() <= 0;
         if let Some(index) = self.under_way.iter().position(|sent| sent.tag as u32 == newest)
             && let Some(sent) = self.under_way.drain(index..).next()
         {
@@ -289,9 +299,17 @@ impl Results {
             let bytes = read_now(gpu, &sent.parts(buffers))?;
             sent.show(residents, slots, &bytes);
             self.shown = (sent.tag, sent.step);
+        } else if !known {
+            let message = format!("more than {REMEMBERED} frames were dropped at once");
+            return Err(GpuError::Refused { message });
         }
         self.under_way.clear();
         Ok(self.shown.1)
+    }
+
+    /// The step of the newest frame that was recorded, or that the instances were shown.
+    pub fn newest_step(&self) -> u64 {
+        self.under_way.back().map_or(self.shown.1, |sent| sent.step)
     }
 
     /// What is under way counts no more: the host has put every instance at a step.

@@ -25,6 +25,8 @@ pub(super) struct SkinRows {
     poses: Range<u64>,
     palette: Range<u64>,
     skin: Arc<Skin>,
+    /// Whether it was deformed since it is there.
+    pub deformed: bool,
 }
 
 /// Where a skin itself lies.
@@ -89,6 +91,7 @@ impl SkinPool {
             poses: self.poses.take((flesh.chains().len() + flesh.bones().len() + 1) as u64),
             palette: self.palette.take(skin.palette_len as u64),
             skin: skin.clone(),
+            deformed: false,
         };
         upload.reserve(SKINNED, self.skinned.end())?;
         upload.reserve(SECTION_MATRICES, self.matrices.end())?;
@@ -149,11 +152,12 @@ impl SkinPool {
     /// Stage `gather_inputs`, of one instance that deforms its skin and whose chains' inputs are there.
     pub fn gather_inputs(
         &mut self,
-        rows: &SkinRows,
+        rows: &mut SkinRows,
         (flesh, chains): (&Flesh, &ChainRows),
         state: &InstanceState,
         inputs: &mut SkinInputs,
     ) {
+        rows.deformed = true;
         self.working_skin_blocks.extend(rows.skin_blocks.start as u32..rows.skin_blocks.end as u32);
         self.working_section_blocks.extend(rows.section_blocks.start as u32..rows.section_blocks.end as u32);
         inputs.gather(flesh, &chains.front, &state.bones, &state.root);

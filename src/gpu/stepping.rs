@@ -96,7 +96,8 @@ impl Physics {
         let plan = self.plan(dt);
         let (backend, instances, frame) = self.begin(&plan);
         let ActiveBackend::Gpu(gpu) = backend else { return Err(StepError::NotOnGpu) };
-        self.stage_times = gpu.record(encoder, instances, &frame)?;
+        let recorded = gpu.record(encoder, instances, &frame).map_err(StepError::from);
+        self.stage_times = self.or_start_again(recorded)?;
         self.stepped(&plan);
         Ok(())
     }
@@ -110,10 +111,7 @@ impl Physics {
     /// # Errors
     /// `StepError::Gpu` where the device failed.
     pub fn encoder_dropped(&mut self) -> Result<(), StepError> {
-        let ActiveBackend::Gpu(gpu) = &mut self.backend else { return Ok(()) };
-        let step = gpu.start_again(&mut self.instances)?;
-        self.at_step(step);
-        Ok(())
+        self.start_again()
     }
 
     /// How many bytes the last step uploaded, and how many it has sent back ([`Physics::read_back`]); 0 on the CPU.

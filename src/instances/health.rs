@@ -23,6 +23,8 @@ pub struct Health {
     pub fault: Option<Fault>,
     /// In how many frames something was refused.
     pub refused: u32,
+    /// How many of the resets a state does not know that the host put in the place of the one that did.
+    forgotten: u32,
 }
 
 /// Why a character kept what it had of its pose or its excitations in a frame, instead of what the game set.
@@ -101,15 +103,20 @@ impl Health {
         }
     }
 
-    /// Whether more chains were laid anew than it names.
-    pub(crate) fn lacks_names(&self) -> bool {
-        self.laid_anew.iter().map(|laid| laid.times).sum::<u32>() != self.resets
+    /// Whether not as many chains are named as an instance's own count of `resets` says.
+    pub(crate) fn lacks_names(&self, resets: u32) -> bool {
+        self.laid_anew.iter().map(|laid| laid.times).sum::<u32>() != resets
+    }
+
+    /// Notes that the host has put a state in the place of the instance's that counts so many `resets`.
+    pub(crate) fn forget_names(&mut self, resets: u32) {
+        self.forgotten = self.resets.saturating_sub(resets);
     }
 
     /// Takes over how often chains were laid anew, and which, once a state says so. Allocates only where another one was.
     pub(crate) fn follow(&mut self, flesh: &Flesh, state: &FleshState, resets: u32) {
-        self.resets = resets;
-        if !self.lacks_names() || state.resets(flesh).sum::<u32>() != resets {
+        self.resets = self.forgotten + resets;
+        if !self.lacks_names(resets) || state.resets(flesh).sum::<u32>() != resets {
             return;
         }
         self.laid_anew.clear();

@@ -45,6 +45,9 @@ pub(crate) struct Instance {
     pub active: Active,
     /// What of it a GPU sends back, beside what is sent of all.
     pub asked: ReadBack,
+    /// Whether the world around it wants its state.
+    #[cfg(feature = "hecs")]
+    pub wanted: bool,
     /// What the game gives it in the next step.
     pub pushes: Pushes,
     /// Force rows of the frame, where the CPU steps.
@@ -86,6 +89,8 @@ impl Instance {
             step: 0,
             active: Active::default(),
             asked: ReadBack::NOTHING,
+            #[cfg(feature = "hecs")]
+            wanted: false,
             pushes: Pushes::default(),
             forces: Vec::new(),
             fresh: true,
@@ -96,9 +101,16 @@ impl Instance {
         }
     }
 
+    /// Whether more chains were laid anew than its health names.
+    #[cfg(feature = "gpu")]
+    pub fn lacks_names(&self) -> bool {
+        self.state.health.lacks_names(self.report.resets)
+    }
+
     /// Puts it at rest on its bones, without velocity.
     pub fn reset(&mut self) {
         self.state.nodes.rest_on(&self.flesh, &self.state.bones, &self.state.root);
+        self.state.health.forget_names(self.state.nodes.resets(&self.flesh).sum());
         self.placed |= !self.changed;
         self.changed = true;
     }

@@ -1,5 +1,7 @@
 //! What a game does to an instance's flesh beside moving its bones.
 
+use std::collections::BTreeMap;
+
 use glam::DVec3;
 
 use crate::cpu::lanes::{Entry, LANES};
@@ -103,7 +105,12 @@ impl Pushes {
     /// Force rows of each group, none of one of which no node is pushed.
     pub fn rows(&self, flesh: &Flesh) -> Vec<Vec<Entry<f32>>> {
         let mut rows = vec![Vec::new(); if self.nodes.is_empty() { 0 } else { flesh.groups.len() }];
+        let mut sums: BTreeMap<(usize, usize), [DVec3; 2]> = BTreeMap::new();
         for &Push { chain, node, force, impulse } in &self.nodes {
+            let [forces, impulses] = sums.entry((chain, node)).or_default();
+            (*forces, *impulses) = (*forces + force, *impulses + impulse);
+        }
+        for ((chain, node), [force, impulse]) in sums {
             let info = &flesh.chains()[chain];
             let rest = &flesh.groups[info.group];
             let group: &mut Vec<Entry<f32>> = &mut rows[info.group];
@@ -115,8 +122,7 @@ impl Pushes {
                 (force::VELOCITY, impulse * inv_mass, MOST_VELOCITY),
             ];
             for (at, given, most) in given {
-                let so_far = DVec3::from_array(std::array::from_fn(|k| f64::from(row[at + k][info.lane])));
-                for (k, value) in (so_far + given).clamp_length_max(most).to_array().into_iter().enumerate() {
+                for (k, value) in given.clamp_length_max(most).to_array().into_iter().enumerate() {
                     row[at + k][info.lane] = value as f32;
                 }
             }

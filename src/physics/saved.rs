@@ -212,6 +212,7 @@ impl SavedFlesh {
             let whole = [
                 state.nodes.motion.from.len(),
                 state.nodes.motion.to.len(),
+                state.nodes.motion.left_count(),
                 state.bones.len(),
                 state.excitations.len(),
                 state.activations.len(),

@@ -57,7 +57,8 @@ impl Restored {
 
 impl Physics {
     /// The whole state as [`Physics::state`] shows it, so [`Physics::finish`] first on a GPU; [`Physics::restore`]
-    /// then continues bit for bit.
+    /// then continues bit for bit. What the next step was to be given ([`Physics::add_force`]) is none of it, nor what of an
+    /// instance is active.
     pub fn save(&self) -> Snapshot {
         let instances = self.instances.handles().map(|(handle, instance)| (handle, SavedFlesh::of(instance))).collect();
         let Self { last_substep, last_solve_step, .. } = *self;
@@ -87,8 +88,11 @@ impl Physics {
         let was_saved = |handle: &FleshHandle| scene.instances.iter().any(|(saved, _)| saved == handle);
         outcome.newer =
             self.instances.handles().map(|(handle, _)| handle).filter(|handle| !was_saved(handle)).collect();
-        if scene.last_substep != self.last_substep && !(outcome.newer.is_empty() && outcome.other_flesh.is_empty()) {
+        if !(outcome.newer.is_empty() && outcome.other_flesh.is_empty()) {
+            // What goes on as it is a GPU may have alone.
             self.finish()?;
+        }
+        if scene.last_substep != self.last_substep {
             for handle in outcome.newer.iter().chain(&outcome.other_flesh) {
                 self.get_mut(*handle)?.forget_history();
             }
@@ -100,6 +104,8 @@ impl Physics {
         }
         self.last_substep = scene.last_substep;
         self.last_solve_step = scene.last_solve_step;
+        self.frames.clear();
+        self.frames.push_back((scene.step, [self.last_substep, self.last_solve_step], self.last_frame));
         self.at_step(scene.step);
         Ok(outcome)
     }
@@ -159,6 +165,7 @@ impl Instance {
     fn take(&mut self, saved: &SavedFlesh) {
         self.state.clone_from(&saved.state);
         self.vertices = SkinnedVertices::default();
+        self.pushes.clear();
         (self.fresh, self.changed, self.placed) = (false, true, false);
     }
 

@@ -32,7 +32,8 @@ impl Physics {
         let plan = self.plan(dt);
         let (backend, instances, frame) = self.begin(&plan);
         let frame = Frame { schedule: walk.of(&plan.schedule), fused: walk.fused, ..frame };
-        self.stage_times = backend.step(instances, &frame)?;
+        let stepped = backend.step(instances, &frame);
+        self.stage_times = self.or_start_again(stepped)?;
         self.stepped(&plan);
         Ok(())
     }
@@ -89,6 +90,32 @@ impl Physics {
         (&mut self.backend, &mut self.instances, frame)
     }
 
+    /// What a step came to; where it failed, all goes on from the newest one that was submitted.
+    pub(crate) fn or_start_again<T>(&mut self, stepped: Result<T, StepError>) -> Result<T, StepError> {
+        // The first error is what is said.
+        stepped.inspect_err(|_| drop(self.start_again()))
+    }
+
+    /// Goes on from the newest step that was submitted, or where that is lost with the device, from what there is.
+    pub(crate) fn start_again(&mut self) -> Result<(), StepError> {
+        match self.backend.start_again(&mut self.instances) {
+            Ok(None) => Ok(()),
+            Ok(Some(step)) => {
+                self.at_step(step);
+                let known = self.frames.iter().rev().find(|(of, ..)| *of == step);
+                let ([last_substep, last_solve_step], frame) =
+                    known.map_or_else(Default::default, |known| (known.1, known.2));
+                (self.last_substep, self.last_solve_step, self.last_frame) = (last_substep, last_solve_step, frame);
+                self.frames.retain(|(of, ..)| *of <= step);
+                Ok(())
+            }
+            Err(error) => {
+                self.backend.give_up(&mut self.instances);
+                Err(error)
+            }
+        }
+    }
+
     /// Counts a frame.
     pub(crate) fn stepped(&mut self, plan: &Plan) {
         let second_order = plan.params.last().map_or(0.0, |params| f64::from(params.second_order));
@@ -96,9 +123,16 @@ impl Physics {
         self.last_substep = self.last_frame.simulated / f64::from(self.last_frame.substeps);
         self.last_solve_step = self.last_substep / (1.0 + 0.5 * second_order);
         self.step += 1;
+        self.frames.push_back((self.step, [self.last_substep, self.last_solve_step], self.last_frame));
+        if self.frames.len() > REMEMBERED {
+            self.frames.pop_front();
+        }
         self.instances.iter_mut().for_each(|instance| instance.pushes.clear());
     }
 }
+
+/// How many frames are remembered that a GPU may go back to.
+const REMEMBERED: usize = 128;
 
 /// What a frame is made of.
 pub(crate) struct Plan {

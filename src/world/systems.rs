@@ -157,14 +157,14 @@ fn gather(physics: &mut Physics, instance: &CharacterInstance, root: &RootTransf
     }
 }
 
-/// Muscles' states and health become components, for entities that have them. On a GPU they are those that have arrived; that
-/// an entity has [`MuscleStates`] asks for its instance's state.
+/// Muscles' states and health become components, for entities that have them. On a GPU they are those that have arrived; as
+/// long as an entity has [`MuscleStates`] its instance's state is sent back.
 pub fn scatter_outputs(world: &mut World, physics: &mut Physics) {
     for (instance, muscles, health) in
         world.query_mut::<(&CharacterInstance, Option<&mut MuscleStates>, Option<&mut Health>)>()
     {
+        physics.want_state(instance.flesh, muscles.is_some());
         if let Some(muscles) = muscles {
-            physics.ask_for_state(instance.flesh);
             let chains = 0..instance.body.flesh.chains().len();
             muscles.0.clear();
             muscles.0.extend(chains.filter_map(|chain| physics.muscle(instance.flesh, chain).ok()));
