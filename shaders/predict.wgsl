@@ -20,9 +20,6 @@ fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let kicked = f32(params.first_substep) * input_at(chain.input, INPUT_KICKED) > 0.5;
     // None by its count, not by a branch: some drivers go round a loop in a branch that no chain takes to their limit.
     kick(chain, select(0u, chain.node_count, kicked));
-    if kicked {
-        set_chain(chain.chain, CHAIN_HISTORY, smaller(chain_at(chain.chain, CHAIN_HISTORY), 0.0));
-    }
     let h = params.h;
     let inv_h = params.inv_h;
     let second_order = second_order_of(chain);
@@ -116,7 +113,8 @@ fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
     set_chain(chain.chain, CHAIN_CALM, 1.0);
 }
 
-// What the game adds to the velocities of the chain's first nodes, or puts in their place; what bones hold goes with these.
+// What the game adds to the velocities of the chain, or puts in their place; what bones hold goes with these. The second-order
+// step does without what was before. `count` is the chain's nodes, or none.
 fn kick(chain: Chain, count: u32) {
     let kept = input_at(chain.input, INPUT_KEPT);
     let at_origin = input3(chain.input, INPUT_KICK_VELOCITY);
@@ -134,6 +132,9 @@ fn kick(chain: Chain, count: u32) {
         set_node3(row, NODE_VELOCITY, kicked);
         set_node(row, NODE_SCALE_RATE, node_at(row, NODE_SCALE_RATE) * kept);
     }
+    if count > 0u {
+        set_chain(chain.chain, CHAIN_HISTORY, smaller(chain_at(chain.chain, CHAIN_HISTORY), 0.0));
+    }
 }
 
 // Whether the game has forces or impulses on nodes of the chain's group.
@@ -143,6 +144,7 @@ fn is_pushed(chain: Chain) -> bool {
 
 // Three entries of a node's force row.
 fn force_on(chain: Chain, index: u32, entry: u32) -> vec3<f32> {
+    // The chain's first input word is its lane's.
     let at = word(u32(input_at(chain.input, INPUT_FORCES)) + index, FORCE_ENTRIES, entry, chain.input % LANES);
     return vec3<f32>(force_rows[at], force_rows[at + LANES], force_rows[at + 2u * LANES]);
 }

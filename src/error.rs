@@ -85,9 +85,9 @@ pub enum StepError {
     #[error("config.gravity is {0} m/s²; it must be finite and below 10⁶")]
     BadGravity(glam::DVec3),
     /// A force, an impulse, an acceleration or a motion that is not finite, or too large.
-    #[error("{what} is {value}; it must be finite and at most {most}")]
+    #[error("{what} is {value}; it must be finite and no longer than {most:e}")]
     BadPush {
-        /// Which it is.
+        /// Which it is, with its unit.
         what: &'static str,
         /// What was given.
         value: glam::DVec3,

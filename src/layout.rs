@@ -440,8 +440,8 @@ pub mod contact {
     pub const GAP: usize = 6;
     /// Stiffness k (N/m); 0 where nothing touches.
     pub const STIFFNESS: usize = 7;
-    /// The dual: with what force it pressed in the last solve (N), by its whole step, also where that was shortened. Within `solve_rods`, how deep it was in the way
-    /// where the system was set up (m), 0 where it is not in its matrix.
+    /// The dual: with what force it pressed in the last solve (N), by its whole step, also where that was shortened. Within
+    /// `solve_rods`, how deep it was in the way where the system was set up (m), 0 where it is not in its matrix.
     pub const DUAL: usize = 8;
     /// Friction's stiffness k_t (N/m), with which it holds Coulomb's limit.
     pub const FRICTION: usize = 9;
@@ -510,8 +510,8 @@ pub mod scratch {
     pub const ENTRIES: usize = 99;
 }
 
-/// Entries of a reaction row: what a node that bones hold or guide does to what holds it in a frame's last substep, contacts, inertia and the half
-/// segments beside it included; 0 in what is not held.
+/// Entries of a reaction row: what a node that bones hold or guide does to what holds it in a frame's last substep, contacts,
+/// inertia and the half segments beside it included; 0 in what is not held.
 pub mod reaction {
     /// Force (N), 3 entries.
     pub const FORCE: usize = 0;

@@ -11,6 +11,7 @@ pub(crate) use active::ActiveBackend;
 pub use active::{Backend, BackendError};
 pub use saved::{RowSizes, SNAPSHOT_VERSION, SnapshotError};
 pub use snapshot::{FleshSnapshot, Restored, Snapshot};
+use stepping::Stepped;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -50,12 +51,8 @@ pub struct Physics {
     world_planes: Vec<HalfSpace>,
     pub(crate) backend: ActiveBackend,
     pub(crate) instances: Instances,
-    pub(crate) last_substep: f64,
-    /// h̃ of the last substep's solve (s).
-    last_solve_step: f64,
-    last_frame: FrameReport,
-    /// The newest frames: their steps, their last substep and its h̃ (s), and how they were split.
-    frames: VecDeque<(u64, [f64; 2], FrameReport)>,
+    /// The newest frames, as many as a GPU may go back to.
+    frames: VecDeque<Stepped>,
     pub(crate) step: u64,
     pub(crate) stage_times: StageTimes,
 }
@@ -101,9 +98,6 @@ impl Physics {
             world_planes: Vec::new(),
             backend: ActiveBackend::default(),
             instances: Instances::default(),
-            last_substep: 0.0,
-            last_solve_step: 0.0,
-            last_frame: FrameReport::default(),
             frames: VecDeque::new(),
             step: 0,
             stage_times: StageTimes::default(),
@@ -430,9 +424,9 @@ impl Physics {
     /// # Errors
     /// [`StepError::NoSuchFlesh`] or [`StepError::NoSuchChain`].
     pub fn muscle(&self, handle: FleshHandle, chain: usize) -> Result<MuscleState, StepError> {
-        let Instance { flesh, state, .. } = self.get(handle)?;
+        let Instance { flesh, state, step, .. } = self.get(handle)?;
         check_node(flesh, chain, 0)?;
-        Ok(state.nodes.muscle(flesh, chain, [self.last_substep, self.last_solve_step]))
+        Ok(state.nodes.muscle(flesh, chain, self.stepped_at(*step).substeps))
     }
 
     /// What a node of a chain did in the newest substep to the bone that holds or guides it; on a GPU as it last arrived, see
@@ -474,7 +468,7 @@ impl Physics {
 
     /// What became of the last frame's time: long ones are split, and beyond that left out.
     pub fn last_frame(&self) -> FrameReport {
-        self.last_frame
+        self.newest().time
     }
 
     /// How well all rods keep volume and length, and how far the last solve was from balance; on a GPU as [`Physics::state`] shows
@@ -482,7 +476,7 @@ impl Physics {
     pub fn quality(&self) -> Quality {
         let (mut quality, planes) = (Quality::default(), self.all_planes());
         for instance in self.instances.iter() {
-            quality.add(&instance.flesh, &instance.state.nodes, &planes, [self.last_substep, self.last_solve_step]);
+            quality.add(&instance.flesh, &instance.state.nodes, &planes, self.stepped_at(instance.step).substeps);
         }
         quality
     }

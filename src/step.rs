@@ -174,7 +174,7 @@ pub const MOST_SPLIT: u32 = 8;
 /// The most that [`StepConfig::substeps`] times [`StepConfig::iterations`] may be.
 pub const MOST_SOLVES: u64 = 65_536;
 
-/// The most that [`StepConfig::gravity`] may be, and what an instance is accelerated by beside it (m/s²).
+/// The most that [`StepConfig::gravity`] may be (m/s²).
 pub const MOST_GRAVITY: f64 = 1.0e6;
 
 /// The most that [`StepConfig::retries`] may be.

@@ -6,24 +6,13 @@ mod common;
 use std::sync::Arc;
 use std::time::Instant;
 
-use common::{FRAME, material};
+use common::{FRAME, backends, material};
 use glam::{DQuat, DVec3};
 use sinew::flesh::{Carriers, Flesh, Holds, RodSpec};
 use sinew::{Active, FleshHandle, Physics, Pose, ReadBack, Skin};
 
 const SKIN_ALONE: Active = Active { flesh: false, skin: true };
 const WITHOUT_SKIN: Active = Active { flesh: true, skin: false };
-
-/// The CPU, and a GPU where there is one.
-fn backends() -> Vec<(&'static str, Physics)> {
-    let mut backends = vec![("CPU", Physics::default())];
-    #[cfg(feature = "gpu")]
-    backends.extend(common::gpu_physics().map(|gpu| ("GPU", gpu)));
-    for (_, physics) in &mut backends {
-        physics.read_back = ReadBack::NOTHING;
-    }
-    backends
-}
 
 /// A limb of two bones at whose joint it bends, along which rods hang by one end, and its skin.
 fn limb() -> (Arc<Flesh>, Arc<Skin>) {

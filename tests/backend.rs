@@ -5,7 +5,7 @@ mod common;
 
 use common::parity::{DT, Scene, compare, scenes};
 use glam::DVec3;
-use sinew::flesh::{Contraction, Flesh, Holds, RodSpec};
+use sinew::flesh::{Flesh, RodSpec};
 use sinew::step::Stage;
 use sinew::{Backend, FleshHandle, HalfSpace, Material, Physics, PipelineProgress, Pose, ReadBack, StepError};
 use std::sync::Arc;
@@ -271,12 +271,9 @@ fn a_dropped_encoder_takes_its_steps_back() {
     assert_eq!(cpu.encoder_dropped(), Ok(()));
 }
 
-/// Excites a muscle whose activation takes 0.05 s to rise.
+/// Excites a [`common::slow_muscle`].
 fn excited(mut physics: Physics) -> (Physics, FleshHandle) {
-    let contraction = Contraction { activation_time: 0.05, ..Contraction::default() };
-    let rod = RodSpec { contraction, ..RodSpec::straight("slow", DVec3::ZERO, DVec3::X, 8, 0.02) };
-    let flesh = Flesh::build(&[rod.attach(0, 0, Holds::CLAMP)], &[Pose::IDENTITY]).unwrap();
-    let handle = physics.insert(Arc::new(flesh), &[Pose::IDENTITY], Pose::IDENTITY).unwrap();
+    let handle = common::slow_muscle(&mut physics);
     physics.set_activation(handle, 0, 1.0).unwrap();
     (physics, handle)
 }

@@ -9,17 +9,12 @@ use glam::DVec3;
 use sinew::flesh::{Flesh, Holds, RodSpec};
 use sinew::layout::rest;
 use sinew::step::{Integrator, StepConfig};
-use sinew::{FleshHandle, Motion, Physics, Pose, ReadBack, StepError};
+use sinew::{FleshHandle, Motion, Physics, Pose, StepError};
 
-/// The CPU, and a GPU where there is one, without gravity.
+/// [`common::backends`] without gravity.
 fn backends() -> Vec<(&'static str, Physics)> {
-    let mut backends = vec![("CPU", Physics::default())];
-    #[cfg(feature = "gpu")]
-    backends.extend(common::gpu_physics().map(|gpu| ("GPU", gpu)));
-    for (_, physics) in &mut backends {
-        physics.config.gravity = DVec3::ZERO;
-        physics.read_back = ReadBack::NOTHING;
-    }
+    let mut backends = common::backends();
+    backends.iter_mut().for_each(|(_, physics)| physics.config.gravity = DVec3::ZERO);
     backends
 }
 

@@ -2,7 +2,8 @@
 //!
 //! A chain whose bones are elsewhere at the frame's start than where they ended the last one keeps its shape and its motion
 //! against them: with C the carried pose of a node, C′ where the bones are now, the node goes from x to C′C⁻¹x, and its
-//! velocities turn with it; where it stayed behind while its bones moved on, it moves as they do. Where bones are elsewhere against each other that would tear it, and it is laid anew.
+//! velocities turn with it; where it stayed behind while its bones moved on, it moves as they do. Where bones are elsewhere
+//! against each other that would tear it, and it is laid anew.
 
 use super::carry::carried;
 use super::check_health::WITHIN_REACH;

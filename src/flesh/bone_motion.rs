@@ -31,7 +31,7 @@ pub(crate) struct BoneMotion {
     /// How long it took (s); 0 before the first frame.
     pub time: f64,
     /// Whether flesh stayed behind where each bone was in an earlier frame before it moved on, or went along without its motion.
-    left: Vec<bool>,
+    pub left: Vec<bool>,
     /// Whether each bone jerked in this frame: by [`JERK`] beyond what motion explains.
     #[cfg_attr(feature = "serde", serde(skip))]
     jerked: Vec<bool>,
@@ -108,32 +108,19 @@ impl BoneMotion {
 
     /// Sets [`Self::from`] for a frame in which the flesh is to be where its bones are at the end.
     pub fn go_along(&mut self, bones: &[Pose], root: &Pose, frame: &FrameReport) {
-        self.note_left(bones);
+        for ((left, was), bone) in self.left.iter_mut().zip(&self.to).zip(bones) {
+            *left |= was != bone;
+        }
         self.from.copy_from_slice(bones);
         self.root = [self.root[1], *root];
         self.time = frame.simulated;
         self.jerked.clear();
     }
 
-    /// Follows bones in a frame in which the flesh stays where it is.
+    /// Follows bones in a frame in which the flesh stays where it is: as if it went along, which nobody is told.
     pub fn leave(&mut self, bones: &[Pose], root: &Pose, frame: &FrameReport) {
-        self.note_left(bones);
-        self.from.copy_from_slice(&self.to);
-        self.to.copy_from_slice(bones);
-        self.root = [self.root[1], *root];
-        self.time = frame.simulated;
-        self.jerked.clear();
-    }
-
-    /// For how many bones it is known whether flesh stayed behind.
-    pub fn left_count(&self) -> usize {
-        self.left.len()
-    }
-
-    fn note_left(&mut self, bones: &[Pose]) {
-        for ((left, was), bone) in self.left.iter_mut().zip(&self.to).zip(bones) {
-            *left |= was != bone;
-        }
+        self.go_along(bones, root, frame);
+        self.end(bones, true);
     }
 
     /// How the frame's start is to some bones: 0 where they ended the last one there, 1 where they are elsewhere together, 2
@@ -166,8 +153,7 @@ impl BoneMotion {
     pub fn end(&mut self, bones: &[Pose], goes_along: bool) {
         if goes_along {
             self.from.copy_from_slice(&self.to);
-        }
-        if !goes_along {
+        } else {
             self.left.fill(false);
         }
         self.to.copy_from_slice(bones);

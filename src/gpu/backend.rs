@@ -183,17 +183,8 @@ impl GpuBackend {
         let Self { gpu, buffers, residents, results, recorded, .. } = self;
         results.poll(gpu, residents, slots)?;
         let asked = |slot: usize| {
-            let Some(instance) = slots.get(slot).and_then(|slot| slot.instance.as_ref()) else {
-                return ReadBack::NOTHING;
-            };
-            #[cfg(feature = "hecs")]
-            let wanted = instance.wanted;
-            #[cfg(not(feature = "hecs"))]
-            let wanted = false;
-            let named = ReadBack { state: wanted || instance.lacks_names(), ..ReadBack::NOTHING };
-            let asked = frame.read_back.or(instance.asked).or(named);
-            let skin = instance.active.skin;
-            ReadBack { state: asked.state, vertices: asked.vertices && skin, sections: asked.sections && skin }
+            let instance = slots.get(slot).and_then(|slot| slot.instance.as_ref());
+            instance.map_or(ReadBack::NOTHING, |instance| instance.sent_back(frame.read_back))
         };
         results.send((gpu, encoder), buffers, residents, (*recorded, frame.step), asked)
     }

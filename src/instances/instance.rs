@@ -45,8 +45,8 @@ pub(crate) struct Instance {
     pub active: Active,
     /// What of it a GPU sends back, beside what is sent of all.
     pub asked: ReadBack,
-    /// Whether the world around it wants its state.
-    #[cfg(feature = "hecs")]
+    /// Whether the world around it wants its state, where it must be sent back for that.
+    #[cfg_attr(not(feature = "gpu"), allow(dead_code))]
     pub wanted: bool,
     /// What the game gives it in the next step.
     pub pushes: Pushes,
@@ -89,7 +89,6 @@ impl Instance {
             step: 0,
             active: Active::default(),
             asked: ReadBack::NOTHING,
-            #[cfg(feature = "hecs")]
             wanted: false,
             pushes: Pushes::default(),
             forces: Vec::new(),
@@ -101,10 +100,18 @@ impl Instance {
         }
     }
 
-    /// Whether more chains were laid anew than its health names.
+    /// What a GPU sends back of it after a step, of what is asked for of all and of it, of what the world around wants, and of
+    /// what names the chains that were laid anew.
     #[cfg(feature = "gpu")]
-    pub fn lacks_names(&self) -> bool {
-        self.state.health.lacks_names(self.report.resets)
+    pub fn sent_back(&self, of_all: ReadBack) -> ReadBack {
+        let asked = of_all.or(self.asked);
+        let unnamed = self.state.health.lacks_names(self.report.resets);
+        let skin = self.active.skin;
+        ReadBack {
+            state: asked.state || self.wanted || unnamed,
+            vertices: asked.vertices && skin,
+            sections: asked.sections && skin,
+        }
     }
 
     /// Puts it at rest on its bones, without velocity.

@@ -11,7 +11,7 @@ pub use active::Active;
 pub use health::{Fault, Health, Jumped, LaidAnew};
 pub(crate) use instance::{Instance, InstanceState};
 pub use pushes::Motion;
-pub(crate) use pushes::Pushes;
+pub(crate) use pushes::{MOST_ACCELERATION, MOST_VELOCITY, Pushes};
 pub use read_back::ReadBack;
 
 use crate::StepError;

@@ -7,6 +7,7 @@ use glam::DVec3;
 use crate::cpu::lanes::{Entry, LANES};
 use crate::flesh::Flesh;
 use crate::layout::{force, rest};
+use crate::step::MOST_GRAVITY;
 
 /// A rigid motion: a velocity, and a spin about a point.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -26,10 +27,10 @@ impl Motion {
     }
 }
 
-/// By how much a node is accelerated at most, whatever force is on it and however light it is (m/s²).
-pub(crate) const MOST_ACCELERATION: f64 = 1.0e6;
+/// By how much flesh is accelerated at most beside gravity, whatever force is on a node and however light it is (m/s²).
+pub(crate) const MOST_ACCELERATION: f64 = MOST_GRAVITY;
 
-/// By how much an impulse changes a node's velocity at most (m/s).
+/// How fast flesh is made at most, by a velocity that it is given or an impulse on a node (m/s), and how fast it spins (rad/s).
 pub(crate) const MOST_VELOCITY: f64 = 1.0e4;
 
 /// What one node is given.

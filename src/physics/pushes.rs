@@ -3,14 +3,14 @@
 use glam::DVec3;
 
 use super::{Physics, check_node};
-use crate::instances::{FleshHandle, Motion};
-use crate::{StepError, step};
+use crate::StepError;
+use crate::instances::{FleshHandle, Instance, MOST_ACCELERATION, MOST_VELOCITY, Motion, Pushes};
 
 /// The most that a force (N) or an impulse (N·s) may be.
 const MOST_PUSH: f64 = 1.0e9;
 
-/// The most that a velocity (m/s) or a spin (rad/s) may be.
-const MOST_MOTION: f64 = 1.0e4;
+/// How far away the centre of a motion may be (m).
+const FARTHEST: f64 = 1.0e12;
 
 impl Physics {
     /// Pushes a node of a chain with a force (N, in the world) all through the next step; several add up. What it is attached to
@@ -19,11 +19,13 @@ impl Physics {
     /// # Errors
     /// As for [`Physics::node`]; [`StepError::BadPush`] for more than 10⁹ N.
     pub fn add_force(&mut self, handle: FleshHandle, chain: usize, node: usize, force: DVec3) -> Result<(), StepError> {
-        self.push(handle, chain, node, [("the force", force), ("", DVec3::ZERO)])
+        let force = check("the force (N)", force, MOST_PUSH)?;
+        self.pushes_of(handle, chain, node)?.push(chain, node, [force, DVec3::ZERO]);
+        Ok(())
     }
 
-    /// Gives a node of a chain an impulse (N·s, in the world) at the start of the next step; several add up. However light a node is,
-    /// its velocity does not change by more than 10⁴ m/s.
+    /// Gives a node of a chain an impulse (N·s, in the world) at the start of the next step; several add up. However light a node
+    /// is, its velocity does not change by more than 10⁴ m/s.
     ///
     /// # Errors
     /// As for [`Physics::node`]; [`StepError::BadPush`] for more than 10⁹ N·s.
@@ -34,7 +36,9 @@ impl Physics {
         node: usize,
         impulse: DVec3,
     ) -> Result<(), StepError> {
-        self.push(handle, chain, node, [("", DVec3::ZERO), ("the impulse", impulse)])
+        let impulse = check("the impulse (N·s)", impulse, MOST_PUSH)?;
+        self.pushes_of(handle, chain, node)?.push(chain, node, [DVec3::ZERO, impulse]);
+        Ok(())
     }
 
     /// Accelerates all of an instance's flesh beside gravity (m/s², in the world), until it is set again: by wind, or because the
@@ -44,7 +48,7 @@ impl Physics {
     /// [`StepError::NoSuchFlesh`]; [`StepError::BadPush`] for more than 10⁶ m/s².
     pub fn set_acceleration(&mut self, handle: FleshHandle, acceleration: DVec3) -> Result<(), StepError> {
         let instance = self.get_mut(handle)?;
-        instance.state.acceleration = check("the acceleration", acceleration, step::MOST_GRAVITY)?;
+        instance.state.acceleration = check("the acceleration (m/s²)", acceleration, MOST_ACCELERATION)?;
         Ok(())
     }
 
@@ -67,18 +71,11 @@ impl Physics {
         Ok(())
     }
 
-    fn push(
-        &mut self,
-        handle: FleshHandle,
-        chain: usize,
-        node: usize,
-        given: [(&'static str, DVec3); 2],
-    ) -> Result<(), StepError> {
-        let instance = self.get_mut(handle)?;
-        check_node(&instance.flesh, chain, node)?;
-        let [force, impulse] = given.map(|(what, value)| check(what, value, MOST_PUSH));
-        instance.pushes.push(chain, node, [force?, impulse?]);
-        Ok(())
+    /// What an instance is given, if it has such a node.
+    fn pushes_of(&mut self, handle: FleshHandle, chain: usize, node: usize) -> Result<&mut Pushes, StepError> {
+        let Instance { flesh, pushes, .. } = self.get_mut(handle)?;
+        check_node(flesh, chain, node)?;
+        Ok(pushes)
     }
 }
 
@@ -87,8 +84,8 @@ fn check(what: &'static str, value: DVec3, most: f64) -> Result<DVec3, StepError
 }
 
 fn check_motion(motion: Motion) -> Result<Motion, StepError> {
-    check("the velocity", motion.velocity, MOST_MOTION)?;
-    check("the spin", motion.spin, MOST_MOTION)?;
-    check("the centre", motion.centre, 1.0e12)?;
+    check("the velocity (m/s)", motion.velocity, MOST_VELOCITY)?;
+    check("the spin (rad/s)", motion.spin, MOST_VELOCITY)?;
+    check("the centre (m)", motion.centre, FARTHEST)?;
     Ok(motion)
 }

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use crate::Pose;
 use crate::cpu::contact_rows::MOST_DUAL;
 use crate::flesh::{BoneMotion, Flesh, GroupState};
-use crate::instances::{Instance, InstanceState};
+use crate::instances::{Instance, InstanceState, MOST_ACCELERATION};
 use crate::layout::{LANES, chain, contact, input, node, plane, reaction};
-use crate::step::MOST_GRAVITY;
 
 /// Number of the format in which snapshots are serialised. Another field in a state is another format.
 pub const SNAPSHOT_VERSION: u32 = 5;
@@ -212,7 +211,7 @@ impl SavedFlesh {
             let whole = [
                 state.nodes.motion.from.len(),
                 state.nodes.motion.to.len(),
-                state.nodes.motion.left_count(),
+                state.nodes.motion.left.len(),
                 state.bones.len(),
                 state.excitations.len(),
                 state.activations.len(),
@@ -235,7 +234,7 @@ impl SavedFlesh {
         for (sound, what) in [
             (poses.all(Pose::is_sound) && (0.0..=10.0).contains(time), "bones"),
             (excitations.iter().chain(activations).all(|value| (0.0..=10.0).contains(value)), "activations"),
-            (acceleration.length() <= MOST_GRAVITY, "accelerations"),
+            (acceleration.length() <= MOST_ACCELERATION, "accelerations"),
             (palette.iter().flatten().flatten().all(|value| value.is_finite()), "palette matrices"),
             (nodes.groups.iter().all(has_sound_chains), "chain rows"),
             (nodes.groups.iter().all(has_sound_contacts), "contact rows"),

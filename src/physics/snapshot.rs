@@ -2,6 +2,7 @@
 
 use super::Physics;
 use super::saved::{Saved, SavedFlesh, SnapshotError};
+use super::stepping::Stepped;
 use crate::StepError;
 use crate::instances::{FleshHandle, Instance};
 use crate::layout::{LANES, chain};
@@ -61,7 +62,7 @@ impl Physics {
     /// instance is active.
     pub fn save(&self) -> Snapshot {
         let instances = self.instances.handles().map(|(handle, instance)| (handle, SavedFlesh::of(instance))).collect();
-        let Self { last_substep, last_solve_step, .. } = *self;
+        let [last_substep, last_solve_step] = self.newest().substeps;
         Snapshot(Saved::new(SceneState { instances, last_substep, last_solve_step, step: self.shown_step() }))
     }
 
@@ -92,7 +93,8 @@ impl Physics {
             // What goes on as it is a GPU may have alone.
             self.finish()?;
         }
-        if scene.last_substep != self.last_substep {
+        let newest = self.newest();
+        if scene.last_substep != newest.substeps[0] {
             for handle in outcome.newer.iter().chain(&outcome.other_flesh) {
                 self.get_mut(*handle)?.forget_history();
             }
@@ -102,10 +104,8 @@ impl Physics {
                 self.get_mut(*handle)?.take(saved);
             }
         }
-        self.last_substep = scene.last_substep;
-        self.last_solve_step = scene.last_solve_step;
-        self.frames.clear();
-        self.frames.push_back((scene.step, [self.last_substep, self.last_solve_step], self.last_frame));
+        let substeps = [scene.last_substep, scene.last_solve_step];
+        self.frames = [Stepped { step: scene.step, substeps, time: newest.time }].into();
         self.at_step(scene.step);
         Ok(outcome)
     }
@@ -116,7 +116,7 @@ impl Physics {
     /// [`StepError::NoSuchFlesh`].
     pub fn save_flesh(&self, handle: FleshHandle) -> Result<FleshSnapshot, StepError> {
         let flesh = SavedFlesh::of(self.get(handle)?);
-        Ok(FleshSnapshot(Saved::new(OneState { flesh, last_substep: self.last_substep })))
+        Ok(FleshSnapshot(Saved::new(OneState { flesh, last_substep: self.newest().substeps[0] })))
     }
 
     /// Puts an instance back to a saved state of its own, or of another instance of the same flesh, in this [`Physics`] or
@@ -130,12 +130,12 @@ impl Physics {
     pub fn restore_flesh(&mut self, handle: FleshHandle, snapshot: &FleshSnapshot) -> Result<(), SnapshotError> {
         let OneState { flesh, last_substep } = snapshot.0.state()?;
         flesh.check(self.get(handle)?)?;
-        let known = self.last_substep;
+        let (known, step) = (self.newest().substeps[0], self.step);
         let instance = self.get_mut(handle)?;
         instance.take(flesh);
         if known == 0.0 {
             // Before the first step no other instance has a history.
-            self.last_substep = *last_substep;
+            self.frames = [Stepped { step, substeps: [*last_substep, 0.0], ..Stepped::default() }].into();
         } else if known != *last_substep {
             instance.forget_history();
         }

@@ -69,7 +69,12 @@ impl Physics {
     pub(crate) fn plan(&self, dt: f64) -> Plan {
         let time = self.config.split(dt);
         let schedule = schedule(time.substeps, self.config.iterations);
-        Plan { time, schedule, params: params_of(&self.config, dt, self.last_substep), planes: self.all_planes() }
+        Plan {
+            time,
+            schedule,
+            params: params_of(&self.config, dt, self.newest().substeps[0]),
+            planes: self.all_planes(),
+        }
     }
 
     /// The backend, what it steps, and the frame that it is asked for by a plan.
@@ -102,11 +107,7 @@ impl Physics {
             Ok(None) => Ok(()),
             Ok(Some(step)) => {
                 self.at_step(step);
-                let known = self.frames.iter().rev().find(|(of, ..)| *of == step);
-                let ([last_substep, last_solve_step], frame) =
-                    known.map_or_else(Default::default, |known| (known.1, known.2));
-                (self.last_substep, self.last_solve_step, self.last_frame) = (last_substep, last_solve_step, frame);
-                self.frames.retain(|(of, ..)| *of <= step);
+                self.frames.retain(|frame| frame.step <= step);
                 Ok(())
             }
             Err(error) => {
@@ -116,14 +117,23 @@ impl Physics {
         }
     }
 
+    /// The newest frame; nothing before the first.
+    pub(crate) fn newest(&self) -> Stepped {
+        self.frames.back().copied().unwrap_or_default()
+    }
+
+    /// The frame of a step, if it is remembered, else the newest.
+    pub(crate) fn stepped_at(&self, step: u64) -> Stepped {
+        self.frames.iter().find(|frame| frame.step == step).copied().unwrap_or_else(|| self.newest())
+    }
+
     /// Counts a frame.
     pub(crate) fn stepped(&mut self, plan: &Plan) {
         let second_order = plan.params.last().map_or(0.0, |params| f64::from(params.second_order));
-        self.last_frame = plan.time;
-        self.last_substep = self.last_frame.simulated / f64::from(self.last_frame.substeps);
-        self.last_solve_step = self.last_substep / (1.0 + 0.5 * second_order);
+        let substep = plan.time.simulated / f64::from(plan.time.substeps);
+        let substeps = [substep, substep / (1.0 + 0.5 * second_order)];
         self.step += 1;
-        self.frames.push_back((self.step, [self.last_substep, self.last_solve_step], self.last_frame));
+        self.frames.push_back(Stepped { step: self.step, substeps, time: plan.time });
         if self.frames.len() > REMEMBERED {
             self.frames.pop_front();
         }
@@ -133,6 +143,17 @@ impl Physics {
 
 /// How many frames are remembered that a GPU may go back to.
 const REMEMBERED: usize = 128;
+
+/// A frame that was stepped.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Stepped {
+    /// Its number.
+    pub step: u64,
+    /// Its last substep and the h̃ of that one's solve (s).
+    pub substeps: [f64; 2],
+    /// How it was split.
+    pub time: FrameReport,
+}
 
 /// What a frame is made of.
 pub(crate) struct Plan {

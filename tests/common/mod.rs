@@ -28,6 +28,25 @@ pub fn gpu_physics() -> Option<sinew::Physics> {
     }
 }
 
+/// The CPU, and a GPU where there is one, of which nothing is sent back.
+pub fn backends() -> Vec<(&'static str, sinew::Physics)> {
+    let mut backends = vec![("CPU", sinew::Physics::default())];
+    #[cfg(feature = "gpu")]
+    backends.extend(gpu_physics().map(|gpu| ("GPU", gpu)));
+    backends.iter_mut().for_each(|(_, physics)| physics.read_back = sinew::ReadBack::NOTHING);
+    backends
+}
+
+/// A muscle that hangs on a bone, whose activation takes 0.05 s to rise.
+pub fn slow_muscle(physics: &mut sinew::Physics) -> sinew::FleshHandle {
+    use sinew::flesh::{Contraction, Flesh, Holds, RodSpec};
+    use sinew::glam::DVec3;
+    let slow = Contraction { activation_time: 0.05, ..Contraction::default() };
+    let rod = RodSpec { contraction: slow, ..RodSpec::straight("slow", DVec3::ZERO, DVec3::X, 8, 0.02) };
+    let flesh = std::sync::Arc::new(Flesh::build(&[rod.attach(0, 0, Holds::CLAMP)], &[sinew::Pose::IDENTITY]).unwrap());
+    physics.insert(flesh, &[sinew::Pose::IDENTITY], sinew::Pose::IDENTITY).unwrap()
+}
+
 #[cfg(feature = "gpu")]
 fn no_adapter<T>(error: sinew::gpu::GpuError) -> Option<T> {
     let demanded = std::env::var("SINEW_REQUIRE_ADAPTER").is_ok_and(|demand| demand == "1");
