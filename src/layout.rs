@@ -289,52 +289,65 @@ pub mod rest {
     pub const ENTRIES: usize = 95;
 }
 
-/// Entries of a node row.
+/// Entries of a node row, by who writes them.
 pub mod node {
+    use std::ops::Range;
+
     /// Place (m), 3 entries.
     pub const PLACE: usize = 0;
     /// Scale of the cross-section (1).
     pub const SCALE: usize = 3;
     /// Frame, a unit quaternion, 4 entries; its third axis is the tangent.
     pub const FRAME: usize = 4;
-    /// Place at the substep's start (m), 3 entries.
-    pub const PREV_PLACE: usize = 8;
-    /// Scale at the substep's start.
-    pub const PREV_SCALE: usize = 11;
-    /// Frame at the substep's start, 4 entries.
-    pub const PREV_FRAME: usize = 12;
     /// Velocity (m/s), 3 entries; within a substep, what inertia and gravity alone would make of it.
-    pub const VELOCITY: usize = 16;
+    pub const VELOCITY: usize = 8;
     /// Rate of the scale (1/s).
-    pub const SCALE_RATE: usize = 19;
+    pub const SCALE_RATE: usize = 11;
     /// Angular velocity in the world (rad/s), 3 entries.
-    pub const SPIN: usize = 20;
-    /// Place minus place at the substep's start (m), 3 entries: small, so that inertia is exact in f32.
-    pub const MOVED: usize = 23;
-    /// What inertia alone would move the node (m), (21), 3 entries.
-    pub const PREDICTED_MOVE: usize = 26;
-    /// What inertia alone would make of the scale, (23).
-    pub const PREDICTED_SCALE: usize = 29;
-    /// What inertia alone would make of the frame, (22), 4 entries.
-    pub const PREDICTED_FRAME: usize = 30;
+    pub const SPIN: usize = 12;
+    /// Where and how fast the node is: `solve_rods` and `update_velocities` write these, and `predict` the first guess.
+    pub const STATE: Range<usize> = PLACE..OLDER_MOVE;
+
     /// The last substep's move (m), 3 entries.
-    pub const OLDER_MOVE: usize = 34;
+    pub const OLDER_MOVE: usize = 15;
     /// The last substep's change of scale.
-    pub const OLDER_SCALING: usize = 37;
+    pub const OLDER_SCALING: usize = 18;
     /// The last substep's turn (rad), 3 entries.
-    pub const OLDER_TURN: usize = 38;
+    pub const OLDER_TURN: usize = 19;
     /// The velocity before the last substep (m/s), 3 entries.
-    pub const OLDER_VELOCITY: usize = 41;
+    pub const OLDER_VELOCITY: usize = 22;
     /// The scale's rate before the last substep (1/s).
-    pub const OLDER_SCALE_RATE: usize = 44;
+    pub const OLDER_SCALE_RATE: usize = 25;
     /// The angular velocity before the last substep (rad/s), 3 entries.
-    pub const OLDER_SPIN: usize = 45;
-    /// Where the bone holds or would carry the node (m), 3 entries.
-    pub const TARGET_PLACE: usize = 48;
-    /// The frame in which the bone holds or would carry the node, 4 entries; of a node that slides, turned to the path.
-    pub const TARGET_FRAME: usize = 51;
+    pub const OLDER_SPIN: usize = 26;
+    /// What the second order goes on from: `update_velocities` writes these, `predict` the velocity. With [`STATE`] it is all
+    /// that a frame leaves to the next.
+    pub const HISTORY: Range<usize> = OLDER_MOVE..PREV_PLACE;
+
+    /// Place at the substep's start (m), 3 entries.
+    pub const PREV_PLACE: usize = 29;
+    /// Scale at the substep's start.
+    pub const PREV_SCALE: usize = 32;
+    /// Frame at the substep's start, 4 entries.
+    pub const PREV_FRAME: usize = 33;
+    /// What inertia alone would move the node (m), (21), 3 entries.
+    pub const PREDICTED_MOVE: usize = 37;
+    /// What inertia alone would make of the scale, (23).
+    pub const PREDICTED_SCALE: usize = 40;
+    /// What inertia alone would make of the frame, (22), 4 entries.
+    pub const PREDICTED_FRAME: usize = 41;
     /// Fibre stretch of the segment after the node at the substep's start, where fibres have a say.
-    pub const PREV_FIBRE_STRETCH: usize = 55;
+    pub const PREV_FIBRE_STRETCH: usize = 45;
+    /// Place minus place at the substep's start (m), 3 entries: small, so that inertia is exact in f32. `solve_rods` writes it
+    /// with the place.
+    pub const MOVED: usize = 46;
+    /// Where the substep starts, and where it would go by itself: `predict` writes these.
+    pub const START: Range<usize> = PREV_PLACE..TARGET_PLACE;
+
+    /// Where the bone holds or would carry the node (m), 3 entries.
+    pub const TARGET_PLACE: usize = 49;
+    /// The frame in which the bone holds or would carry the node, 4 entries; of a node that slides, turned to the path.
+    pub const TARGET_FRAME: usize = 52;
     /// Γ̄ (1) in this substep of the segment after the node, 3 entries, where fascia has it follow its bones.
     pub const REFERENCE_STRAIN: usize = 56;
     /// Ω̄ (1/m), as [`REFERENCE_STRAIN`], 3 entries.
@@ -347,6 +360,9 @@ pub mod node {
     pub const BED: usize = 64;
     /// In which direction the node may slide there, 3 entries.
     pub const BED_PATH: usize = 67;
+    /// What bones make of it in the substep: `move_bones` writes these.
+    pub const TARGETS: Range<usize> = TARGET_PLACE..ENTRIES;
+
     /// How many entries a row has.
     pub const ENTRIES: usize = 70;
 }

@@ -37,13 +37,16 @@ const PREDICTION: &[Mutant] = &[
     (Stage::Predict, "moving bones", "jump = now.displacement ⟨-⟩ older.displacement * ratio;", "+"),
     (Stage::Predict, "free rods", "reference = motion.velocity + cross(motion.spin, place ⟨-⟩ motion.centre);", "+"),
     (Stage::Predict, "cantilevers", "held.moved = node3(row, NODE_TARGET_PLACE) ⟨-⟩ start;", "+"),
+    (Stage::Predict, "active", "where_less(0.0, whole_weight, sum ⟨/⟩ whole_weight, 1.0)", "*"),
+];
+
+const PUSHES: &[Mutant] = &[
     (Stage::Predict, "pushed", "let gravity = params.gravity ⟨+⟩ input3(chain.input, INPUT_ACCELERATION);", "-"),
     (Stage::Predict, "pushed", "force_on(chain, index, ⟨FORCE_ACCELERATION⟩);", "FORCE_VELOCITY"),
     (Stage::Predict, "pushed", "kicked = kicked ⟨+⟩ force_on(chain, index, FORCE_VELOCITY);", "-"),
     (Stage::Predict, "pushed", "smaller(chain_at(chain.chain, CHAIN_HISTORY), ⟨0.0⟩)", "1.0"),
     (Stage::Predict, "thrown", "kicked = kicked ⟨*⟩ kept", "+"),
     (Stage::Predict, "thrown", "at_origin ⟨+⟩ cross(kick_spin", "-"),
-    (Stage::Predict, "active", "where_less(0.0, whole_weight, sum ⟨/⟩ whole_weight, 1.0)", "*"),
 ];
 
 const SOLVES: &[Mutant] = &[
@@ -192,6 +195,11 @@ fn changed_predictions_are_seen() {
 }
 
 #[test]
+fn changed_pushes_are_seen() {
+    each_is_rejected(PUSHES);
+}
+
+#[test]
 fn changed_solves_are_seen() {
     each_is_rejected(SOLVES);
 }
@@ -208,7 +216,7 @@ fn changed_health_and_skin_are_seen() {
 
 #[test]
 fn there_are_at_least_thirty_and_one_of_each_stage() {
-    let all = [BONES, PREDICTION, SOLVES, CONTACTS_AND_VELOCITIES, HEALTH_AND_SKIN].concat();
+    let all = [BONES, PREDICTION, PUSHES, SOLVES, CONTACTS_AND_VELOCITIES, HEALTH_AND_SKIN].concat();
     println!("{} mutants", all.len());
     assert!(all.len() >= 30);
     for (stage, specs) in KERNELS {

@@ -79,7 +79,7 @@ impl FleshState {
         let nodes = &self.groups[info.group].nodes;
         let section = |j: usize| {
             let row: Vec<[f64; LANES]> =
-                nodes[j * node::ENTRIES..][..node::PREV_PLACE].iter().map(|entry| entry.map(f64::from)).collect();
+                nodes[j * node::ENTRIES..][node::STATE].iter().map(|entry| entry.map(f64::from)).collect();
             Section::load(lanes, &row)
         };
         let last = info.node_count() - 2;

@@ -423,7 +423,7 @@ impl FleshState {
     /// is.
     pub fn is_finite(&self) -> bool {
         self.groups.iter().all(|group| {
-            group.nodes.chunks(node::ENTRIES).all(|row| row[..node::MOVED].iter().flatten().all(|x| x.is_finite()))
+            group.nodes.chunks(node::ENTRIES).all(|row| row[node::STATE].iter().flatten().all(|x| x.is_finite()))
         })
     }
 }

@@ -9,7 +9,7 @@ use crate::instances::{Instance, InstanceState, MOST_ACCELERATION};
 use crate::layout::{LANES, chain, contact, input, node, plane, reaction};
 
 /// Number of the format in which snapshots are serialised. Another field in a state is another format.
-pub const SNAPSHOT_VERSION: u32 = 5;
+pub const SNAPSHOT_VERSION: u32 = 6;
 
 /// Entries of each row kind that states hold, and the lanes of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -204,70 +204,83 @@ struct Found {
     at: String,
 }
 
-/// Eight chains thrown into any state, and then for some frames jerked, excited and stepped.
-fn throw<T, L>(random: &mut Random, of: impl Fn(usize) -> L, to: impl Fn(&Flesh) -> GroupRest<T>, found: &mut Found)
-where
-    T: Copy + From<f32> + Into<f64> + PartialEq,
-    L: Lanes<Scalar = T>,
-    L::V: Into<f64>,
-{
-    let unit: f64 = of(0).epsilon().into();
-    let segments = 1 + (random.bits() % 6) as usize;
-    let (flesh, bones) = random_rods(random, segments);
-    let mut staged = Staged::new(&flesh, &bones, to(&flesh));
-    let wide = flesh.groups()[0].to_f64();
-    let length = |lane: usize| (0..segments).map(|j| 1.0 / wide.row(j)[rest::INV_LENGTH][lane]).sum::<f64>();
-    let number = |x: f64| T::from(x as f32);
-    let far = random.log_uniform(1.0e-3, 1.0);
-    for lane in 0..LANES {
-        for index in 0..=segments {
-            let [x, y, z] = staged.read::<3>(index, node::PLACE, lane);
-            let place = DVec3::new(x, y, z) + random.vector(-1.0, 1.0) * (far * length(lane));
-            let turned = glam::DQuat::from_scaled_axis(random.vector(-1.0, 1.0) * (3.0 * far));
-            let frame = turned * glam::DQuat::from_array(staged.read(index, node::FRAME, lane));
-            staged.write(index, node::PLACE, lane, place.to_array().map(number));
-            staged.write(index, node::FRAME, lane, frame.normalize().to_array().map(number));
-            staged.write(index, node::SCALE, lane, [number(1.0 + far * random.uniform(-0.5, 1.0))]);
-            staged.write(index, node::VELOCITY, lane, (random.vector(-10.0, 10.0) * far).to_array().map(number));
-            staged.write(index, node::SPIN, lane, (random.vector(-100.0, 100.0) * far).to_array().map(number));
-        }
-    }
-    let home = staged.chains[chain::BONE_NOW..][..chain::BONE_PREV].to_vec();
-    let substeps = 1 + (random.bits() % 4) as u32;
-    let integrator = [Integrator::ImplicitEuler, Integrator::SecondOrder][(random.bits() % 2) as usize];
-    let (iterations, retries) = (1 + (random.bits() % 3) as u32, 1 + (random.bits() % 4) as u32);
-    let config = StepConfig { substeps, iterations, retries, integrator, ..Default::default() };
-    if random.bits().is_multiple_of(2) {
-        // Two, of which one moves.
-        let mut planes = vec![[number(0.0); LANES]; 2 * plane::ENTRIES];
-        for (slot, lane) in (0..2).flat_map(|slot| (0..LANES).map(move |lane| (slot, lane))) {
-            let still = if slot == 0 { 0.0 } else { far };
-            let (normal, offset) = (random.vector(-1.0, 1.0).normalize(), random.uniform(-1.0, 0.3));
-            let turned = (normal + random.vector(-0.1, 0.1) * still).normalize();
-            let (moves, turns) = (random.vector(-0.3, 0.3) * still, random.vector(-0.1, 0.1) * still);
-            for (at, values) in [
-                (plane::NORMAL_FROM, turned.extend(offset + random.uniform(-0.1, 0.1) * still).to_array()),
-                (plane::NORMAL_TO, normal.extend(offset).to_array()),
-                (plane::FRICTION, [random.uniform(0.0, 1.0), moves.x, moves.y, moves.z]),
-                (plane::TURN, [turns.x, turns.y, turns.z, 0.0]),
-            ] {
-                for (k, value) in values.into_iter().enumerate().filter(|(k, _)| at + k < plane::ENTRIES) {
-                    let in_metres = [plane::OFFSET_FROM, plane::OFFSET_TO].contains(&(at + k)) || at + k >= plane::MOVE;
-                    let unit = if in_metres && at + k < plane::TURN { length(lane) } else { 1.0 };
-                    planes[slot * plane::ENTRIES + at + k][lane] = number(value * unit);
-                }
+/// Eight chains thrown into any state, to be jerked, excited and stepped.
+pub struct Thrown<T> {
+    pub staged: Staged<T>,
+    pub config: StepConfig,
+    pub dt: f64,
+    /// The rest rows in f64.
+    wide: GroupRest<f64>,
+    /// How far they are thrown, in lengths and in radians.
+    far: f64,
+    /// Where the bones are at first.
+    home: Vec<Entry<T>>,
+}
+
+impl<T: Copy + From<f32> + Into<f64> + PartialEq> Thrown<T> {
+    pub fn new(random: &mut Random, to: impl Fn(&Flesh) -> GroupRest<T>) -> Self {
+        let segments = 1 + (random.bits() % 6) as usize;
+        let (flesh, bones) = random_rods(random, segments);
+        let mut staged = Staged::new(&flesh, &bones, to(&flesh));
+        let wide = flesh.groups()[0].to_f64();
+        let number = |x: f64| T::from(x as f32);
+        let far = random.log_uniform(1.0e-3, 1.0);
+        for lane in 0..LANES {
+            for index in 0..=segments {
+                let [x, y, z] = staged.read::<3>(index, node::PLACE, lane);
+                let place = DVec3::new(x, y, z) + random.vector(-1.0, 1.0) * (far * length(&wide, lane));
+                let turned = glam::DQuat::from_scaled_axis(random.vector(-1.0, 1.0) * (3.0 * far));
+                let frame = turned * glam::DQuat::from_array(staged.read(index, node::FRAME, lane));
+                staged.write(index, node::PLACE, lane, place.to_array().map(number));
+                staged.write(index, node::FRAME, lane, frame.normalize().to_array().map(number));
+                staged.write(index, node::SCALE, lane, [number(1.0 + far * random.uniform(-0.5, 1.0))]);
+                staged.write(index, node::VELOCITY, lane, (random.vector(-10.0, 10.0) * far).to_array().map(number));
+                staged.write(index, node::SPIN, lane, (random.vector(-100.0, 100.0) * far).to_array().map(number));
             }
         }
-        staged.touch(planes);
+        let home = staged.chains[chain::BONE_NOW..][..chain::BONE_PREV].to_vec();
+        let substeps = 1 + (random.bits() % 4) as u32;
+        let integrator = [Integrator::ImplicitEuler, Integrator::SecondOrder][(random.bits() % 2) as usize];
+        let (iterations, retries) = (1 + (random.bits() % 3) as u32, 1 + (random.bits() % 4) as u32);
+        let config = StepConfig { substeps, iterations, retries, integrator, ..Default::default() };
+        if random.bits().is_multiple_of(2) {
+            // Two, of which one moves.
+            let mut planes = vec![[number(0.0); LANES]; 2 * plane::ENTRIES];
+            for (slot, lane) in (0..2).flat_map(|slot| (0..LANES).map(move |lane| (slot, lane))) {
+                let still = if slot == 0 { 0.0 } else { far };
+                let (normal, offset) = (random.vector(-1.0, 1.0).normalize(), random.uniform(-1.0, 0.3));
+                let turned = (normal + random.vector(-0.1, 0.1) * still).normalize();
+                let (moves, turns) = (random.vector(-0.3, 0.3) * still, random.vector(-0.1, 0.1) * still);
+                for (at, values) in [
+                    (plane::NORMAL_FROM, turned.extend(offset + random.uniform(-0.1, 0.1) * still).to_array()),
+                    (plane::NORMAL_TO, normal.extend(offset).to_array()),
+                    (plane::FRICTION, [random.uniform(0.0, 1.0), moves.x, moves.y, moves.z]),
+                    (plane::TURN, [turns.x, turns.y, turns.z, 0.0]),
+                ] {
+                    for (k, value) in values.into_iter().enumerate().filter(|(k, _)| at + k < plane::ENTRIES) {
+                        let in_metres =
+                            [plane::OFFSET_FROM, plane::OFFSET_TO].contains(&(at + k)) || at + k >= plane::MOVE;
+                        let unit = if in_metres && at + k < plane::TURN { length(&wide, lane) } else { 1.0 };
+                        planes[slot * plane::ENTRIES + at + k][lane] = number(value * unit);
+                    }
+                }
+            }
+            staged.touch(planes);
+        }
+        let dt = random.log_uniform(1.0e-4, 0.1);
+        Self { staged, config, dt, wide, far, home }
     }
-    let dt = random.log_uniform(1.0e-4, 0.1);
-    for _ in 0..8 {
+
+    /// Jerks the bones from where they are, and excites some.
+    pub fn jerk(&mut self, random: &mut Random) {
+        let Self { staged, wide, far, home, .. } = self;
+        let number = |x: f64| T::from(x as f32);
         let jumps: Vec<[f64; 2 * POSE]> = (0..LANES)
             .map(|lane| {
                 let mut to: [f64; 2 * POSE] = std::array::from_fn(|entry| home[entry][lane].into());
                 for pose in to.chunks_mut(POSE) {
-                    let jump = random.vector(-1.0, 1.0) * (far * length(lane));
-                    let turn = glam::DQuat::from_scaled_axis(random.vector(-1.0, 1.0) * far);
+                    let jump = random.vector(-1.0, 1.0) * (*far * length(wide, lane));
+                    let turn = glam::DQuat::from_scaled_axis(random.vector(-1.0, 1.0) * *far);
                     let turned = (turn * glam::DQuat::from_slice(&pose[3..])).normalize().to_array();
                     pose.iter_mut().zip(jump.to_array()).for_each(|(x, by)| *x += by);
                     pose[3..].copy_from_slice(&turned);
@@ -280,8 +293,28 @@ where
             let excited = random.bits().is_multiple_of(3);
             staged.inputs[input::ACTIVATION][lane] = number(if excited { random.uniform(0.0, 10.0) } else { 0.0 });
         }
+    }
+}
+
+/// A chain's length (m).
+fn length(rest: &GroupRest<f64>, lane: usize) -> f64 {
+    (0..rest.node_count - 1).map(|j| 1.0 / rest.row(j)[rest::INV_LENGTH][lane]).sum()
+}
+
+/// Looks at Π in some frames of thrown chains.
+fn throw<T, L>(random: &mut Random, of: impl Fn(usize) -> L, to: impl Fn(&Flesh) -> GroupRest<T>, found: &mut Found)
+where
+    T: Copy + From<f32> + Into<f64> + PartialEq,
+    L: Lanes<Scalar = T>,
+    L::V: Into<f64>,
+{
+    let unit: f64 = of(0).epsilon().into();
+    let mut thrown = Thrown::new(random, to);
+    for _ in 0..8 {
+        thrown.jerk(random);
+        let Thrown { staged, config, dt, wide, .. } = &mut thrown;
         let mut before = Vec::new();
-        staged.frame(&of, &config, dt, |stage, params, group| {
+        staged.frame(&of, config, *dt, |stage, params, group| {
             if !matches!(stage, Stage::Predict | Stage::SolveRods | Stage::SolveContacts) {
                 return;
             }
@@ -289,7 +322,7 @@ where
             let rows: [&[Entry<T>]; 4] = [group.nodes, group.inputs, group.chains, group.contacts];
             let mut rows = rows.map(as_f64);
             let [nodes, inputs, chains, contacts] = &mut rows;
-            let there = Group { rest: &wide, nodes, inputs, forces: &[], planes: &[], chains, contacts, reactions: &mut [], scratch: &mut [] };
+            let there = Group { rest: wide, nodes, inputs, forces: &[], planes: &[], chains, contacts, reactions: &mut [], scratch: &mut [] };
             // Contacts that are found between two solves of a substep were there at its start.
             if stage != Stage::SolveRods {
                 let start = |lane: usize| {
@@ -314,7 +347,7 @@ where
                 let mut touching = there.contacts.iter().skip(contact::STIFFNESS).step_by(contact::ENTRIES);
                 found.touching += usize::from(touching.any(|stiffness| stiffness[lane] > 0.0));
                 found.rough += usize::from(there.chains[chain::ROUGH][lane] > 0.5);
-                let guided = usize::from((0..=segments).any(|index| wide.row(index)[rest::SLIDES][lane] > 0.5));
+                let guided = usize::from((0..wide.node_count).any(|index| wide.row(index)[rest::SLIDES][lane] > 0.5));
                 if risen.is_nan() || risen > found.worst[guided] {
                     found.worst[guided] = if risen.is_nan() { f64::INFINITY } else { risen };
                     found.at = format!(

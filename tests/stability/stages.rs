@@ -9,6 +9,7 @@ use sinew::layout::{MAX_BONES, POSE, chain, contact, input, node, plane, reactio
 use sinew::step::{Scheduled, Stage, StepConfig, StepParams, params_of, schedule};
 
 /// The first group of some flesh, at rest at first.
+#[derive(Clone)]
 pub struct Staged<T> {
     pub rest: GroupRest<T>,
     pub nodes: Vec<Entry<T>>,
