@@ -6,6 +6,12 @@
 // β: contact stiffness over m/h² (1).
 const PENALTY: f32 = 1000.0;
 
+// The most that contact stiffness over mass is (1/s²).
+const STIFFEST: f32 = 1.0e7;
+
+// Which share of Coulomb's limit is below it.
+const STICKING: f32 = 0.999;
+
 // How fast a node that is found inside a half-space is pushed out (m/s).
 const RECOVERY_SPEED: f32 = 1.0;
 
@@ -24,11 +30,14 @@ fn solve_contacts(@builtin(global_invocation_id) invocation: vec3<u32>) {
         let row = node_row_of(chain, index);
         let start = node3(row, NODE_PREV_PLACE);
         let moved = node3(row, NODE_MOVED);
+        let prev_frame = node4(row, NODE_PREV_FRAME);
+        let axis = axes_of(prev_frame)[2];
+        let predicted = node3(row, NODE_PREDICTED_MOVE);
+        let turned = turn_on(prev_frame, node4(row, NODE_PREDICTED_FRAME));
         let rest_radius = rest_at(rest_row, REST_RADIUS);
         let prev_radius = rest_radius * node_at(row, NODE_PREV_SCALE);
         let radius = rest_radius * node_at(row, NODE_SCALE);
-        let stiffness = PENALTY * weight_of(rest_row, REST_MASS) * inv_h * inv_h;
-        let inertia = rest_at(rest_row, REST_MASS) * inv_step * inv_step;
+        let stiffness = smaller(PENALTY * inv_h * inv_h, STIFFEST) * weight_of(rest_row, REST_MASS);
         // What bones hold, and flesh between two held ends, goes where they carry it, into the half-space too.
         let held = 1.0 - rest_at(rest_row, REST_FREE_PLACE);
         let obeys = larger(held, rest_at(rest_row, REST_CARRIED));
@@ -52,13 +61,24 @@ fn solve_contacts(@builtin(global_invocation_id) invocation: vec3<u32>) {
             let kept = smaller(was + recovery, 0.0);
 
             // As if the node were part of it: what is carried turns with it.
-            let slide = across(sweep(there, start), there.later.normal);
-            let foreseen = across(node3(row, NODE_PREDICTED_MOVE), there.later.normal) - slide;
-            let last = across(node3(row, NODE_OLDER_MOVE), there.later.normal) - slide;
+            let normal = there.later.normal;
+            let slide = across(sweep(there, start - normal * prev_radius), normal);
+            let foreseen = across(predicted, normal) + cross(normal, turned) * prev_radius - slide;
             let at = contact_row_of(chain, index * params.plane_count + slot);
+            let tangent = across(contact3(at, CONTACT_TANGENT), normal);
+            let pulled = sqrt(dot(tangent, tangent));
+            let stuck = where_less(pulled, contact_at(at, CONTACT_LIMIT) * STICKING, 1.0, 0.0);
             let dual = contact_at(at, CONTACT_DUAL);
-            let limit = there.friction * where_less(0.0, dual, smaller(dual, MOST_DUAL), 0.0);
-            let friction = smaller(friction_stiffness(limit, inertia, foreseen, last), pressing);
+            let limit = smaller(there.friction * where_less(0.0, dual, dual, 0.0), MOST_DUAL);
+            let inertia = inertia_of(rest_row, axis, normal, foreseen, prev_radius);
+            let stops = where_less(sqrt(dot(foreseen, foreseen)) * inertia * inv_step * inv_step, limit, 1.0, 0.0);
+            let goes_on = smaller(limit, pulled) / larger(pulled, MIN_POSITIVE) / larger(stiffness, MIN_POSITIVE);
+            var anchor = slide + tangent * goes_on;
+            var sticks = where_less(0.0, limit, larger(stuck, stops), 0.0);
+            if params.iteration > 0u {
+                anchor = contact3(at, CONTACT_ANCHOR);
+                sticks = 0.0;
+            }
 
             set_contact(at, CONTACT_SEGMENT, f32(index));
             set_contact(at, CONTACT_ALONG, 0.0);
@@ -66,8 +86,11 @@ fn solve_contacts(@builtin(global_invocation_id) invocation: vec3<u32>) {
             set_contact(at, CONTACT_SCALE_TERM, rest_radius);
             set_contact(at, CONTACT_GAP, gap - kept);
             set_contact(at, CONTACT_STIFFNESS, pressing);
-            set_contact(at, CONTACT_FRICTION, friction);
-            set_contact3(at, CONTACT_SLIDE, slide);
+            set_contact(at, CONTACT_ARM, prev_radius);
+            set_contact(at, CONTACT_FRICTION, pressing);
+            set_contact(at, CONTACT_LIMIT, limit);
+            set_contact(at, CONTACT_STICKS, sticks);
+            set_contact3(at, CONTACT_ANCHOR, anchor);
         }
     }
 }
@@ -122,11 +145,12 @@ fn sweep(surface: Surface, point: vec3<f32>) -> vec3<f32> {
     return straight + cross(surface.turns, straight) * 0.5;
 }
 
-// Friction's stiffness k_t (N/m) in this substep: k_t = μλ/max(y, |last slide|).
-fn friction_stiffness(limit: f32, inertia: f32, foreseen: vec3<f32>, last: vec3<f32>) -> f32 {
-    let alone = sqrt(dot(foreseen, foreseen)) - limit / larger(inertia, 1.0e-30);
-    let slide = larger(alone, sqrt(dot(last, last)));
-    return limit / larger(slide, 1.0e-12);
+// What a node's surface weighs (kg) against a force across a normal, along a way: it turns about the rod's axis too.
+fn inertia_of(rest_row: u32, axis: vec3<f32>, normal: vec3<f32>, way: vec3<f32>, arm: f32) -> f32 {
+    let about_axis = arm * dot(cross(normal, direction(way)), axis);
+    let mass = larger(rest_at(rest_row, REST_MASS), MIN_POSITIVE);
+    let turns = rest_at(rest_row, REST_FREE_FRAME) / larger(rest_at(rest_row, REST_INERTIA_W), MIN_POSITIVE);
+    return mass / (1.0 + about_axis * about_axis * turns * mass);
 }
 
 // First word of a half-space's row.

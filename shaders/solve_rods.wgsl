@@ -45,7 +45,7 @@ fn descend(chain: Chain, contracting: bool, excitation: Excitation) {
     var lowest = at_start;
     var fall = 0.0;
     var far = 0.0;
-    var pulled = 0.0;
+    var amiss = 0.0;
     var share = 1.0;
     var solves = 0u;
     var shortenings = 0u;
@@ -58,7 +58,7 @@ fn descend(chain: Chain, contracting: bool, excitation: Excitation) {
             let step = solve(chain, inv_step2, contracting, excitation, solves > 0u, stiffened);
             fall = step.fall;
             far = step.far;
-            pulled = step.pulled;
+            amiss = step.amiss;
             share = 1.0;
         } else {
             go_on(chain, share);
@@ -71,7 +71,7 @@ fn descend(chain: Chain, contracting: bool, excitation: Excitation) {
             let grown = risen_by(whole(reached.stored) + reached.gained - at_start, unsure);
             astray = larger(grown, raised);
             rough = larger(astray, far);
-            if larger(rough, pulled) < 0.5 || params.retries == 0u {
+            if larger(rough, amiss) < 0.5 || params.retries == 0u {
                 break;
             }
             if raised > 0.5 {
@@ -96,7 +96,7 @@ fn descend(chain: Chain, contracting: bool, excitation: Excitation) {
         let short = where_less(lowest - level(reached), fall * ENOUGH, 1.0, 0.0);
         stiffened = where_less(share, LEAST_SHARE, STIFFENED, stiffened);
         lowest = level(reached);
-        if solves == params.retries || larger(larger(short, far), pulled) < 0.5 {
+        if solves == params.retries || larger(larger(short, far), amiss) < 0.5 {
             break;
         }
         solves++;
@@ -174,8 +174,8 @@ fn go_on(chain: Chain, share: f32) {
 struct Step {
     fall: f32,
     far: f32,
-    // 1 where it opens a contact that held it.
-    pulled: f32,
+    // 1 where it took a contact amiss.
+    amiss: f32,
 }
 
 // One Gauss–Newton step. Where a chain is solved `again`, it is by a system stiffened by a share of its diagonal, and the step is
@@ -230,8 +230,9 @@ fn solve(
                 break;
             }
             let gone = gone_at(chain, touches, false);
-            add_contact(touches, gone, &block, &rhs, &terms);
+            add_contact(touches, gone, !again, &block, &rhs, &terms);
             set_contact(at, CONTACT_DUAL, in_the_way(touches, gone));
+            set_contact3(at, CONTACT_TANGENT, slid_of(touches, gone));
             slot++;
         }
         var coupling = terms.block_ab;
@@ -294,7 +295,7 @@ fn solve(
 
     var fall = 0.0;
     var farthest2 = 0.0;
-    var pulled = 0.0;
+    var amiss = 0.0;
     var delta: Vec7;
     for (var left = count; left > 0u; left--) {
         let index = left - 1u;
@@ -311,9 +312,12 @@ fn solve(
                 break;
             }
             slot--;
-            let pressed = pressed_by(touches, contact_at(at, CONTACT_DUAL), &delta, &next);
-            pulled = larger(pulled, pressed.y);
-            set_contact(at, CONTACT_DUAL, pressed.x);
+            let deep = contact_at(at, CONTACT_DUAL);
+            let slid = contact3(at, CONTACT_TANGENT);
+            let pressed = pressed_by(touches, deep, slid, &delta, &next, !again);
+            amiss = larger(amiss, pressed.amiss);
+            set_contact(at, CONTACT_DUAL, pressed.force);
+            set_contact3(at, CONTACT_TANGENT, pressed.tangent);
         }
         let inv_length = rest_at(rest_row_of(chain, index), REST_INV_LENGTH);
         let strained = vec3<f32>(next[0] - delta[0], next[1] - delta[1], next[2] - delta[2]) * inv_length;
@@ -331,7 +335,7 @@ fn solve(
         let row = node_row_of(chain, index);
         store_placed(step_by(row, placed_now(row), &delta), row);
     }
-    return Step(fall * 0.5, where_less(TRUSTED * TRUSTED, farthest2, 1.0, 0.0), pulled);
+    return Step(fall * 0.5, where_less(TRUSTED * TRUSTED, farthest2, 1.0, 0.0), amiss);
 }
 
 // Whether reactions are asked for: what is read of them is the frame's last substep's.

@@ -20,7 +20,7 @@ pub struct HalfSpace {
     pub offset: f64,
     /// Coulomb's coefficient of friction (1).
     pub friction: f32,
-    /// Velocity of its point at [`HalfSpace::centre`] in the step (m/s).
+    /// Velocity of its point at [`HalfSpace::centre`]: how far that goes in the step over the step's length (m/s).
     pub velocity: DVec3,
     /// Angular velocity in the step (rad/s).
     pub spin: DVec3,

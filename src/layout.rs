@@ -440,9 +440,10 @@ pub mod plane {
 /// Entries of a contact row: something that touches a chain, as the solve takes it up and whatever it is.
 ///
 /// A group's rows are in the order of their segments, and in all lanes a row is on the same one; a lane that has nothing there
-/// has no stiffness in it, and no entry that is no number. With c and s how far the chain has gone since the substep's start
-/// where the row acts, its centre line (m) and its scale, the distance is g = gap + d·c − σs. The row stores ½k·min(g, 0)² and,
-/// by friction, ½k_t|(1 − ddᵀ)c − slide|².
+/// has no stiffness in it, and no entry that is no number. With c, s and θ how far the chain has gone, swollen and turned since
+/// the substep's start where the row acts, the distance is g = gap + d·c − σs, and its surface has gone
+/// u = (1 − ddᵀ)c + r d × θ across d. The row stores ½k·min(g, 0)² and, by friction, what pulling the surface away from its
+/// anchor takes: by a spring k_t|u − anchor| up to Coulomb's limit, and the limit from there.
 pub mod contact {
     /// The node with which the segment begins that it acts on.
     pub const SEGMENT: usize = 0;
@@ -450,21 +451,31 @@ pub mod contact {
     pub const ALONG: usize = 1;
     /// Unit direction d in which it presses, 3 entries.
     pub const DIRECTION: usize = 2;
-    /// By how much the distance shrinks as the scale grows, σ (m): the radius there.
+    /// By how much the distance shrinks as the scale grows, σ (m): the rest radius there.
     pub const SCALE_TERM: usize = 5;
+    /// How far from the chain's axis it acts, r (m): the arm with which friction turns the chain.
+    pub const ARM: usize = 6;
     /// The distance at the substep's start (m), negative inside, with the depth left to it that it may keep.
-    pub const GAP: usize = 6;
+    pub const GAP: usize = 7;
     /// Stiffness k (N/m); 0 where nothing touches.
-    pub const STIFFNESS: usize = 7;
+    pub const STIFFNESS: usize = 8;
+    /// Friction's stiffness where it sticks, k_t (N/m).
+    pub const FRICTION: usize = 9;
+    /// Coulomb's limit (N).
+    pub const LIMIT: usize = 10;
+    /// 1 where the first solve takes it as sticking, wherever the prediction is.
+    pub const STICKS: usize = 11;
+    /// How far the surface goes across d until friction does not pull (m), 3 entries: as far as what touches goes, and as far
+    /// again as it takes to pull as in the last substep where it held.
+    pub const ANCHOR: usize = 12;
     /// The dual: with what force it pressed in the last solve (N), by its whole step, also where that was shortened. Within
     /// `solve_rods`, how deep it was in the way where the system was set up (m), 0 where it is not in its matrix.
-    pub const DUAL: usize = 8;
-    /// Friction's stiffness k_t (N/m), with which it holds Coulomb's limit.
-    pub const FRICTION: usize = 9;
-    /// How far what touches goes across d in the substep (m), 3 entries.
-    pub const SLIDE: usize = 10;
+    pub const DUAL: usize = 15;
+    /// With what force friction pulled in the last solve (N), 3 entries. Within `solve_rods`, how far the surface had gone from
+    /// the anchor where the system was set up (m).
+    pub const TANGENT: usize = 16;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 13;
+    pub const ENTRIES: usize = 19;
 }
 
 /// Entries of a chain row: how a group's bones moved, carried from substep to substep.

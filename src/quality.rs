@@ -92,7 +92,7 @@ impl Quality {
             let gone = row.gone(lanes, [&ends[0], &ends[1]], [&a, &b]);
             let block = [[0.0; UNKNOWNS]; UNKNOWNS];
             let mut system = System { block, rhs: touching[segment], terms: SegmentTerms::none(lanes) };
-            row.add(lanes, &gone, &mut system);
+            row.add(lanes, &gone, false, &mut system);
             touching[segment] = system.rhs;
             touching[segment + 1].iter_mut().zip(system.terms.gradient_b).for_each(|(sum, gradient)| *sum -= gradient);
         }

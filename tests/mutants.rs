@@ -65,17 +65,12 @@ const SOLVES: &[Mutant] = &[
         "normalised",
     ),
     (Stage::SolveRods, "muscles", "let slow = larger(v, ⟨-1.0⟩);", "0.0"),
-    (
-        Stage::SolveRods,
-        "carried into a plane",
-        "if solves == params.retries || larger(⟨larger⟩(short, far), pulled) < 0.5 {",
-        "smaller",
-    ),
+    (Stage::SolveRods, "torn off", "if solves == params.retries || larger(larger(short, far), ⟨amiss⟩) < 0.5 {", "0.0"),
 ];
 
 const CONTACTS_AND_VELOCITIES: &[Mutant] = &[
     (Stage::SolveContacts, "rods on a slope", "return dot(plane.normal, point) ⟨-⟩ plane.offset;", "+"),
-    (Stage::SolveContacts, "carried into a plane", "let limit = there.friction ⟨*⟩ where_less(0.0, dual,", "+"),
+    (Stage::SolveContacts, "carried into a plane", "let limit = smaller(there.friction ⟨*⟩ where_less(0.0, dual,", "+"),
     (
         Stage::SolveContacts,
         "carried into a plane",
@@ -85,6 +80,20 @@ const CONTACTS_AND_VELOCITIES: &[Mutant] = &[
     (Stage::SolveContacts, "rods on a slope", "surface.goes ⟨+⟩ cross(surface.turns, point);", "-"),
     (Stage::SolveContacts, "rods on a slope", "let kept = smaller(was ⟨+⟩ recovery, 0.0);", "-"),
     (Stage::SolveContacts, "rods on a slope", "contact_row_of(chain, index * params.plane_count ⟨+⟩ slot);", "*"),
+    (Stage::SolveContacts, "about to slip", "where_less(0.0, limit, larger(⟨stuck⟩, stops), 0.0);", "0.0"),
+    (Stage::SolveContacts, "carried into a plane", "var anchor = slide ⟨+⟩ tangent * goes_on;", "-"),
+    (Stage::SolveContacts, "rods on a slope", "across(sweep(there, start ⟨-⟩ normal * prev_radius), normal);", "+"),
+    (Stage::SolveRods, "about to slip", "if first && row.sticks ⟨>⟩ 0.5 {", "<"),
+    (Stage::SolveRods, "slipping", "(friction.slipping ⟨*⟩ dot(friction.way, goes));", "+"),
+    (Stage::SolveRods, "rods on a slope", "let turned = d * (row.arm ⟨*⟩ gone.cosine);", "+"),
+    (
+        Stage::SolveRods,
+        "carried into a plane",
+        "(stiffness - friction.stiffness) * d[i] * d[k] ⟨-⟩ way[i] * unit[k];",
+        "+",
+    ),
+    (Stage::SolveRods, "rods on a slope", "(*rhs)[4u + i] = (*rhs)[4u + i] ⟨-⟩ first * couple[i];", "+"),
+    (Stage::SolveRods, "torn off", "sqrt(dot(off, off)), ⟨1.0⟩, pressed.amiss);", "0.0"),
     (
         Stage::SolveRods,
         "stiffer than resolved",

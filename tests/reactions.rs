@@ -6,7 +6,7 @@ mod common;
 use common::{FRAME, OneRod, material};
 use glam::{DQuat, DVec3};
 use sinew::flesh::{Holds, NodeState, Reaction, RodSpec};
-use sinew::layout::{contact, node, rest};
+use sinew::layout::{contact, rest};
 use sinew::step::{Integrator, StepConfig};
 use sinew::{HalfSpace, Material, Pose};
 
@@ -46,18 +46,11 @@ impl Forces {
             all.on_bones += reaction.force;
             all.sum += force.length();
         }
-        let (nodes, contacts) = (state.rows().next().unwrap().0, state.contacts().next().unwrap());
+        let contacts = state.contacts().next().unwrap();
         for row in contacts.chunks_exact(contact::ENTRIES) {
             let of = |entry: usize| f64::from(row[entry][LANE]);
             let vector = |at: usize| DVec3::new(of(at), of(at + 1), of(at + 2));
-            let index = of(contact::SEGMENT) as usize;
-            let moved = DVec3::from_array(std::array::from_fn(|k| {
-                f64::from(nodes[index * node::ENTRIES + node::MOVED + k][LANE])
-            }));
-            let direction = vector(contact::DIRECTION);
-            let slid = moved - direction * direction.dot(moved) - vector(contact::SLIDE);
-            let force = slid * of(contact::FRICTION) - direction * of(contact::DUAL);
-            all.on_ground += force;
+            all.on_ground -= vector(contact::DIRECTION) * of(contact::DUAL) + vector(contact::TANGENT);
         }
         all
     }
@@ -108,7 +101,9 @@ fn reactions_are_weight_and_acceleration() {
         ("E = 10¹¹ Pa", both(rod(1.0e11)), shaken, 0.0, None),
     ];
     for (name, spec, bones, activation, ground) in cases {
-        let mut scene = OneRod::new(&spec, &still(0.0), StepConfig { substeps: 1, ..StepConfig::default() });
+        // Forces are those of whole steps; with few retries the one that tears the rod off the ground is cut short.
+        let config = StepConfig { substeps: 1, retries: 8, ..StepConfig::default() };
+        let mut scene = OneRod::new(&spec, &still(0.0), config);
         scene.physics.planes = ground.map(|friction| HalfSpace::ground(-0.0305, friction)).into_iter().collect();
         scene.physics.set_activation(scene.handle, 0, activation).unwrap();
         let (dt, mut worst, mut touched) = (FRAME / 4.0, 0.0_f64, 0.0_f64);

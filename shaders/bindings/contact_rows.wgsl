@@ -4,6 +4,9 @@
 // From which share on of what it was in the way of a contact counts as pulled open.
 const PULLED: f32 = 1.0e-5;
 
+// By which share of Coulomb's limit a solve may be off in friction.
+const AMISS: f32 = 0.1;
+
 // The largest force (N) that a row remembers.
 const MOST_DUAL: f32 = 1.0e30;
 
@@ -13,16 +16,61 @@ struct ContactRow {
     along: f32,
     direction: vec3<f32>,
     scale_term: f32,
+    arm: f32,
     gap: f32,
     stiffness: f32,
     friction: f32,
-    slide: vec3<f32>,
+    limit: f32,
+    sticks: f32,
+    anchor: vec3<f32>,
 }
 
-// How far a chain has gone since the substep's start where a row acts: its centre line (m), its scale.
-struct Gone {
+// Friction as a solve takes it, given how far the surface has gone from its anchor: a stiffness (N/m) in all directions across
+// the row's own, less that along the pull where it slips, for there the pull stays Coulomb's limit.
+struct Friction {
+    stiffness: f32,
+    slipping: f32,
+    way: vec3<f32>,
+}
+
+// How far a node has gone since the substep's start: its place (m), its scale, its turn θ = 2·Im q, with q the turn's
+// quaternion (rad), and Re q.
+struct NodeGone {
     place: vec3<f32>,
     scale: f32,
+    turn: vec3<f32>,
+    cosine: f32,
+}
+
+// How far a chain has gone since the substep's start where a row acts, and the nodes around it.
+struct Gone {
+    first: NodeGone,
+    second: NodeGone,
+    place: vec3<f32>,
+    scale: f32,
+    turn: vec3<f32>,
+}
+
+// With what a row presses after a solve: its force (N), the friction that goes with it (N), and a flag where it was taken amiss.
+struct Pressed {
+    force: f32,
+    tangent: vec3<f32>,
+    amiss: f32,
+}
+
+// How friction changes as the surface goes on (N).
+fn along_friction(friction: Friction, goes: vec3<f32>) -> vec3<f32> {
+    return goes * friction.stiffness - friction.way * (friction.slipping * dot(friction.way, goes));
+}
+
+// How it changes as a node turns by whose turn the surface goes by `lever`, by rows.
+fn through(friction: Friction, lever: array<vec3<f32>, 3>) -> array<vec3<f32>, 3> {
+    let along = couple_of(lever, friction.way * friction.slipping);
+    return array<vec3<f32>, 3>(
+        lever[0] * friction.stiffness - along * friction.way.x,
+        lever[1] * friction.stiffness - along * friction.way.y,
+        lever[2] * friction.stiffness - along * friction.way.z,
+    );
 }
 
 fn load_contact_row(row: u32) -> ContactRow {
@@ -31,10 +79,13 @@ fn load_contact_row(row: u32) -> ContactRow {
         contact_at(row, CONTACT_ALONG),
         contact3(row, CONTACT_DIRECTION),
         contact_at(row, CONTACT_SCALE_TERM),
+        contact_at(row, CONTACT_ARM),
         contact_at(row, CONTACT_GAP),
         contact_at(row, CONTACT_STIFFNESS),
         contact_at(row, CONTACT_FRICTION),
-        contact3(row, CONTACT_SLIDE),
+        contact_at(row, CONTACT_LIMIT),
+        contact_at(row, CONTACT_STICKS),
+        contact3(row, CONTACT_ANCHOR),
     );
 }
 
@@ -46,18 +97,29 @@ fn gone_at(chain: Chain, row: ContactRow, at_start: bool) -> Gone {
     let first = gone_of_node(chain, row.segment, at_start);
     let second = gone_of_node(chain, next, at_start);
     return Gone(
+        first,
+        second,
         first.place + (second.place - first.place) * row.along,
         first.scale + (second.scale - first.scale) * row.along,
+        first.turn + (second.turn - first.turn) * row.along,
     );
 }
 
-fn gone_of_node(chain: Chain, index: u32, at_start: bool) -> Gone {
+fn gone_of_node(chain: Chain, index: u32, at_start: bool) -> NodeGone {
     let row = node_row_of(chain, index);
     var placed = placed_now(row);
     if at_start {
         placed = placed_start(chain, index);
     }
-    return Gone(placed.moved, placed.scale - node_at(row, NODE_PREV_SCALE));
+    let turn = product(placed.frame, conjugate(node4(row, NODE_PREV_FRAME)));
+    // By the shorter way.
+    let double = where_less(turn.w, 0.0, -2.0, 2.0);
+    return NodeGone(
+        placed.moved,
+        placed.scale - node_at(row, NODE_PREV_SCALE),
+        turn.xyz * double,
+        larger(turn.w, 0.0 - turn.w),
+    );
 }
 
 // The distance (m), negative inside.
@@ -65,16 +127,55 @@ fn distance_of(row: ContactRow, gone: Gone) -> f32 {
     return row.gap + (dot(row.direction, gone.place) - row.scale_term * gone.scale);
 }
 
-// How far the chain has slid on what it touches (m).
+// How far the surface has gone from where friction does not pull (m).
 fn slid_of(row: ContactRow, gone: Gone) -> vec3<f32> {
-    return across(gone.place, row.direction) - row.slide;
+    return swept(row, gone.place, gone.turn) - row.anchor;
 }
 
-// ½k·min(g, 0)², and friction's ½k_t|slid|² (J).
+// How far the surface goes across the direction where the chain goes and turns by so much.
+fn swept(row: ContactRow, place: vec3<f32>, turn: vec3<f32>) -> vec3<f32> {
+    return across(place, row.direction) + cross(row.direction, turn) * row.arm;
+}
+
+// The derivative of `swept` by a node's turn φ, by rows: θ changes by Re φ + φ × Im, and so r·d × θ by
+// r(Re [d]× + (d·Im)1 − Im dᵀ)φ.
+fn lever_of(row: ContactRow, gone: NodeGone) -> array<vec3<f32>, 3> {
+    let d = row.direction;
+    let turned = d * (row.arm * gone.cosine);
+    let half = gone.turn * (row.arm * 0.5);
+    let along = dot(d, half);
+    return array<vec3<f32>, 3>(
+        vec3<f32>(0.0, 0.0 - turned.z, turned.y) - d * half.x + vec3<f32>(along, 0.0, 0.0),
+        vec3<f32>(turned.z, 0.0, 0.0 - turned.x) - d * half.y + vec3<f32>(0.0, along, 0.0),
+        vec3<f32>(0.0 - turned.y, turned.x, 0.0) - d * half.z + vec3<f32>(0.0, 0.0, along),
+    );
+}
+
+// Friction's pull over how far the surface has gone from its anchor (N/m): k_t, or as much less as keeps Coulomb's limit.
+fn secant_of(row: ContactRow, slid: vec3<f32>) -> f32 {
+    let far = larger(sqrt(dot(slid, slid)), MIN_POSITIVE);
+    return smaller(row.friction, row.limit / far);
+}
+
+// Friction as the `first` solve takes it, or a later one.
+fn coulomb(row: ContactRow, slid: vec3<f32>, first: bool) -> Friction {
+    let secant = secant_of(row, slid);
+    let way = direction(slid);
+    if first && row.sticks > 0.5 {
+        return Friction(row.friction, 0.0, way);
+    }
+    return Friction(secant, where_less(secant, row.friction, secant, 0.0), way);
+}
+
+// ½k·min(g, 0)², and friction's ½k_t|u − anchor|² up to where it slips, from there limit·(|u − anchor| − limit/2k_t) (J).
 fn contact_potential(row: ContactRow, gone: Gone) -> f32 {
     let depth = smaller(distance_of(row, gone), 0.0);
     let slid = slid_of(row, gone);
-    return 0.5 * (row.stiffness * depth * depth + row.friction * dot(slid, slid));
+    let far = sqrt(dot(slid, slid));
+    let pull = secant_of(row, slid) * far;
+    // With |u| the way, limit·(|u| − limit/2k_t) is pull·(2|u| − pull/k_t)/2; up to the limit that is pull·|u|/2.
+    let spring = pull / larger(row.friction, MIN_POSITIVE);
+    return 0.5 * (row.stiffness * depth * depth + pull * (far * 2.0 - spring));
 }
 
 // How deep a row is in the way (m), 0 where it is not, or is not stiff.
@@ -82,49 +183,74 @@ fn in_the_way(row: ContactRow, gone: Gone) -> f32 {
     return where_less(0.0, row.stiffness, larger(0.0 - distance_of(row, gone), 0.0), 0.0);
 }
 
-// With what force it presses (N) once the nodes around it have stepped by `here` and `next`, and a flag where it is pulled
-// open; `was_in_the_way` is how deep it was in the way before.
-fn pressed_by(row: ContactRow, was_in_the_way: f32, here: ptr<function, Vec7>, next: ptr<function, Vec7>) -> vec2<f32> {
-    if !(was_in_the_way > 0.0) {
-        return vec2<f32>();
-    }
-    var step: array<f32, 4>;
-    for (var k = 0u; k < 4u; k++) {
+// With what it presses once the nodes around it have stepped by `here` and `next` in the `first` solve or a later one;
+// `was_in_the_way` is how deep it was in the way before, and `slid` how far the surface had gone from its anchor.
+fn pressed_by(
+    row: ContactRow,
+    was_in_the_way: f32,
+    slid: vec3<f32>,
+    here: ptr<function, Vec7>,
+    next: ptr<function, Vec7>,
+    first: bool,
+) -> Pressed {
+    var step: Vec7;
+    for (var k = 0u; k < UNKNOWNS; k++) {
         step[k] = (*here)[k] + ((*next)[k] - (*here)[k]) * row.along;
     }
-    let left = was_in_the_way - (dot(row.direction, vec3<f32>(step[0], step[1], step[2])) - row.scale_term * step[3]);
+    let moved = vec3<f32>(step[0], step[1], step[2]);
+    let turned = vec3<f32>(step[4], step[5], step[6]);
+    let left = was_in_the_way - (dot(row.direction, moved) - row.scale_term * step[3]);
     // What is no number does not press.
-    let force = where_less(0.0, left, smaller(row.stiffness * left, MOST_DUAL), 0.0);
-    return vec2<f32>(force, where_less(left, 0.0 - was_in_the_way * PULLED, 1.0, 0.0));
+    var pressed: Pressed;
+    if was_in_the_way > 0.0 {
+        pressed.force = where_less(0.0, left, smaller(row.stiffness * left, MOST_DUAL), 0.0);
+        pressed.amiss = where_less(left, 0.0 - was_in_the_way * PULLED, 1.0, 0.0);
+    }
+
+    let goes = swept(row, moved, turned);
+    let friction = coulomb(row, slid, first);
+    let taken = slid * friction.stiffness + along_friction(friction, goes);
+    let pull = (slid + goes) * secant_of(row, slid + goes);
+    let off = taken - pull;
+    pressed.amiss = where_less(row.limit * AMISS, sqrt(dot(off, off)), 1.0, pressed.amiss);
+    if dot(taken, taken) < MOST_DUAL {
+        pressed.tangent = vec3<f32>() - taken;
+    }
+    return pressed;
 }
 
 // Adds its terms to the system of the node that begins its segment, and to those of the segment.
 //
-// With w the row's weight for a node, the node's unknowns (place, scale) have the block w²B and the gradient w·∇.
+// With w the row's weight for a node, its unknowns have the block w²JᵀJ and the gradient wJᵀf: of place and scale by what
+// presses, (d, −σ), and of place and turn by friction, (1 − ddᵀ, lever).
 fn add_contact(
     row: ContactRow,
     gone: Gone,
+    first_solve: bool,
     block: ptr<function, Mat7>,
     rhs: ptr<function, Vec7>,
     terms: ptr<function, SegmentTerms>,
 ) {
     var d = row.direction;
-    let friction = row.friction;
     let sigma = row.scale_term;
+    let slid = slid_of(row, gone);
+    let friction = coulomb(row, slid, first_solve);
     let distance = distance_of(row, gone);
     let stiffness = where_less(distance, 0.0, row.stiffness, 0.0);
     let push = stiffness * distance;
-    var slid = slid_of(row, gone);
+    var pull = slid * friction.stiffness;
+    var way = friction.way * friction.slipping;
     var both: array<array<f32, 4>, 4>;
     var gradient: array<f32, 4>;
+    var unit = friction.way;
     for (var i = 0u; i < 3u; i++) {
         for (var k = 0u; k < 3u; k++) {
-            both[i][k] = (stiffness - friction) * d[i] * d[k];
+            both[i][k] = (stiffness - friction.stiffness) * d[i] * d[k] - way[i] * unit[k];
         }
-        both[i][i] = both[i][i] + friction;
+        both[i][i] = both[i][i] + friction.stiffness;
         both[3][i] = -(stiffness * sigma * d[i]);
         both[i][3] = both[3][i];
-        gradient[i] = push * d[i] + friction * slid[i];
+        gradient[i] = push * d[i] + pull[i];
     }
     both[3][3] = stiffness * sigma * sigma;
     gradient[3] = -(push * sigma);
@@ -132,15 +258,33 @@ fn add_contact(
     let first = 1.0 - row.along;
     let second = row.along;
     let own = first * first;
+    let lever = lever_of(row, gone.first);
+    var couple = couple_of(lever, pull);
+    var pulled = through(friction, lever);
+    var turning = turning_of(lever, pulled);
     for (var i = 0u; i < 4u; i++) {
         (*rhs)[i] = (*rhs)[i] - first * gradient[i];
         for (var k = 0u; k <= i; k++) {
             (*block)[i][k] = (*block)[i][k] + own * both[i][k];
         }
     }
+    for (var i = 0u; i < 3u; i++) {
+        (*rhs)[4u + i] = (*rhs)[4u + i] - first * couple[i];
+        for (var k = 0u; k < 3u; k++) {
+            (*block)[4u + i][k] = (*block)[4u + i][k] + own * pulled[k][i];
+        }
+        for (var k = 0u; k <= i; k++) {
+            (*block)[4u + i][4u + k] = (*block)[4u + i][4u + k] + own * turning[i][k];
+        }
+    }
     if second > 0.0 {
         let mixed = first * second;
         let next = second * second;
+        let next_lever = lever_of(row, gone.second);
+        var next_pulled = through(friction, next_lever);
+        var across_turning = turning_of(lever, next_pulled);
+        couple = couple_of(next_lever, pull);
+        turning = turning_of(next_lever, next_pulled);
         for (var i = 0u; i < 4u; i++) {
             (*terms).gradient_b[i] = (*terms).gradient_b[i] + second * gradient[i];
             for (var k = 0u; k < 4u; k++) {
@@ -150,7 +294,33 @@ fn add_contact(
                 (*terms).block_bb[i][k] = (*terms).block_bb[i][k] + next * both[i][k];
             }
         }
+        for (var i = 0u; i < 3u; i++) {
+            (*terms).gradient_b[4u + i] = (*terms).gradient_b[4u + i] + second * couple[i];
+            for (var k = 0u; k < 3u; k++) {
+                (*terms).block_ab[4u + i][k] = (*terms).block_ab[4u + i][k] + mixed * pulled[k][i];
+                (*terms).block_ab[k][4u + i] = (*terms).block_ab[k][4u + i] + mixed * next_pulled[k][i];
+                (*terms).block_ab[4u + i][4u + k] = (*terms).block_ab[4u + i][4u + k] + mixed * across_turning[i][k];
+                (*terms).block_bb[4u + i][k] = (*terms).block_bb[4u + i][k] + next * next_pulled[k][i];
+            }
+            for (var k = 0u; k <= i; k++) {
+                (*terms).block_bb[4u + i][4u + k] = (*terms).block_bb[4u + i][4u + k] + next * turning[i][k];
+            }
+        }
     }
+}
+
+// The couple of a pull by a lever: Mᵀf.
+fn couple_of(lever: array<vec3<f32>, 3>, pull: vec3<f32>) -> vec3<f32> {
+    return lever[0] * pull.x + lever[1] * pull.y + lever[2] * pull.z;
+}
+
+// How the couple by a lever changes by a turn, given how the pull does: MᵀP.
+fn turning_of(lever: array<vec3<f32>, 3>, pulled: array<vec3<f32>, 3>) -> array<vec3<f32>, 3> {
+    return array<vec3<f32>, 3>(
+        pulled[0] * lever[0].x + pulled[1] * lever[1].x + pulled[2] * lever[2].x,
+        pulled[0] * lever[0].y + pulled[1] * lever[1].y + pulled[2] * lever[2].y,
+        pulled[0] * lever[0].z + pulled[1] * lever[1].z + pulled[2] * lever[2].z,
+    );
 }
 
 // What all rows store (J), the nodes being where they are now, or at the substep's start.

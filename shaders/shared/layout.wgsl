@@ -150,12 +150,16 @@ const CONTACT_SEGMENT: u32 = 0u;
 const CONTACT_ALONG: u32 = 1u;
 const CONTACT_DIRECTION: u32 = 2u;
 const CONTACT_SCALE_TERM: u32 = 5u;
-const CONTACT_GAP: u32 = 6u;
-const CONTACT_STIFFNESS: u32 = 7u;
-const CONTACT_DUAL: u32 = 8u;
+const CONTACT_ARM: u32 = 6u;
+const CONTACT_GAP: u32 = 7u;
+const CONTACT_STIFFNESS: u32 = 8u;
 const CONTACT_FRICTION: u32 = 9u;
-const CONTACT_SLIDE: u32 = 10u;
-const CONTACT_ENTRIES: u32 = 13u;
+const CONTACT_LIMIT: u32 = 10u;
+const CONTACT_STICKS: u32 = 11u;
+const CONTACT_ANCHOR: u32 = 12u;
+const CONTACT_DUAL: u32 = 15u;
+const CONTACT_TANGENT: u32 = 16u;
+const CONTACT_ENTRIES: u32 = 19u;
 
 // Entries of a chain row, one a group, of the state: how its bones moved, and how its solves went.
 const CHAIN_BONE_OLDER: u32 = 0u;

@@ -10,13 +10,16 @@
 use super::group::Group;
 use super::holds::{Placed, across};
 use super::lanes::{Entry, Lane, Lanes};
-use super::math::V3;
+use super::math::{Quaternion, V3};
 use super::rod_energies::{Mat7, SegmentTerms, Vec7};
 use crate::layout::{contact, node};
 
 /// From which share on of what it was in the way of a contact counts as pulled open: a hundredth of the force with which a node
 /// presses that only its weight moves.
 pub const PULLED: f32 = 1.0e-5;
+
+/// By which share of Coulomb's limit a solve may be off in friction.
+pub const AMISS: f32 = 0.1;
 
 /// The largest force (N) that a row remembers.
 pub const MOST_DUAL: f32 = 1.0e30;
@@ -39,19 +42,86 @@ pub struct ContactRow<V> {
     along: V,
     direction: V3<V>,
     scale_term: V,
+    arm: V,
     gap: V,
     stiffness: V,
     friction: V,
-    slide: V3<V>,
+    limit: V,
+    sticks: V,
+    anchor: V3<V>,
 }
 
-/// How far a chain has gone since the substep's start where a row acts.
+/// Friction as a solve takes it, given how far the surface has gone from its anchor: a stiffness (N/m) in all directions across
+/// the row's own, less that along the pull where it slips, for there the pull stays Coulomb's limit.
+struct Friction<V> {
+    stiffness: V,
+    slipping: V,
+    way: V3<V>,
+}
+
+impl<V: Lane> Friction<V> {
+    /// How it changes as the surface goes on (N).
+    #[inline(always)]
+    fn along(&self, goes: V3<V>) -> V3<V> {
+        goes * self.stiffness - self.way * (self.slipping * self.way.dot(goes))
+    }
+
+    /// How it changes as a node turns by whose turn the surface goes by `lever`, by rows.
+    #[inline(always)]
+    fn through<L: Lanes<V = V>>(&self, lanes: L, lever: &[V3<V>; 3]) -> [V3<V>; 3] {
+        let along = couple(lanes, lever, self.way * self.slipping);
+        let of = |k: usize| lever[k] * self.stiffness - along * self.way.0[k];
+        [of(0), of(1), of(2)]
+    }
+}
+
+/// How far a node has gone since the substep's start.
 #[derive(Clone, Copy)]
-pub struct Gone<V> {
-    /// Its centre line (m).
+struct NodeGone<V> {
+    /// Its place (m).
     place: V3<V>,
     /// Its scale.
     scale: V,
+    /// Its turn θ = 2·Im q, with q the turn's quaternion (rad).
+    turn: V3<V>,
+    /// Re q.
+    cosine: V,
+}
+
+/// How far a chain has gone since the substep's start where a row acts, and the nodes around it.
+#[derive(Clone, Copy)]
+pub struct Gone<V> {
+    nodes: [NodeGone<V>; 2],
+    place: V3<V>,
+    scale: V,
+    turn: V3<V>,
+}
+
+/// With what a row presses after a solve.
+pub struct Pressed<V> {
+    /// Its force (N).
+    force: V,
+    /// The friction that goes with it (N).
+    tangent: V3<V>,
+    /// A flag where it was taken amiss: it is pulled open, which no contact holds back, or friction is off by [`AMISS`].
+    amiss: V,
+}
+
+impl<V: Lane> NodeGone<V> {
+    #[inline(always)]
+    fn of<L: Lanes<V = V>>(lanes: L, row: &[Entry<L::Scalar>], at: &Placed<V>) -> Self {
+        let (zero, two) = (lanes.splat(0.0), lanes.splat(2.0));
+        let turn = at.frame.product(Quaternion::load(lanes, row, node::PREV_FRAME).conjugate());
+        // By the shorter way.
+        let cosine = turn.0[3];
+        let double = cosine.where_less(zero, zero - two, two);
+        Self {
+            place: at.moved,
+            scale: at.scale - lanes.load(&row[node::PREV_SCALE]),
+            turn: turn.imaginary() * double,
+            cosine: cosine.max(zero - cosine),
+        }
+    }
 }
 
 impl<V: Lane> ContactRow<V> {
@@ -66,19 +136,27 @@ impl<V: Lane> ContactRow<V> {
             along: lanes.load(&row[contact::ALONG]),
             direction: V3::load(lanes, row, contact::DIRECTION),
             scale_term: lanes.load(&row[contact::SCALE_TERM]),
+            arm: lanes.load(&row[contact::ARM]),
             gap: lanes.load(&row[contact::GAP]),
             stiffness: lanes.load(&row[contact::STIFFNESS]),
             friction: lanes.load(&row[contact::FRICTION]),
-            slide: V3::load(lanes, row, contact::SLIDE),
+            limit: lanes.load(&row[contact::LIMIT]),
+            sticks: lanes.load(&row[contact::STICKS]),
+            anchor: V3::load(lanes, row, contact::ANCHOR),
         }
     }
 
     /// How far the chain has gone there, given its nodes around it and where these are.
     #[inline(always)]
     pub fn gone<L: Lanes<V = V>>(&self, lanes: L, rows: [&[Entry<L::Scalar>]; 2], [a, b]: [&Placed<V>; 2]) -> Gone<V> {
-        let scaled = |row: &[Entry<L::Scalar>], at: &Placed<V>| at.scale - lanes.load(&row[node::PREV_SCALE]);
-        let (first, second) = (scaled(rows[0], a), scaled(rows[1], b));
-        Gone { place: a.moved + (b.moved - a.moved) * self.along, scale: first + (second - first) * self.along }
+        let nodes = [NodeGone::of(lanes, rows[0], a), NodeGone::of(lanes, rows[1], b)];
+        let [first, second] = &nodes;
+        Gone {
+            place: first.place + (second.place - first.place) * self.along,
+            scale: first.scale + (second.scale - first.scale) * self.along,
+            turn: first.turn + (second.turn - first.turn) * self.along,
+            nodes,
+        }
     }
 
     /// The distance (m), negative inside.
@@ -87,31 +165,99 @@ impl<V: Lane> ContactRow<V> {
         self.gap + (self.direction.dot(gone.place) - self.scale_term * gone.scale)
     }
 
-    /// How far the chain has slid on what it touches (m).
+    /// How far the surface has gone from where friction does not pull (m).
     #[inline(always)]
     fn slid(&self, gone: &Gone<V>) -> V3<V> {
-        across(gone.place, self.direction) - self.slide
+        self.swept(gone.place, gone.turn) - self.anchor
     }
 
-    /// ½k·min(g, 0)², and friction's ½k_t|slid|² (J).
+    /// How far the surface goes across the direction where the chain goes and turns by so much.
+    #[inline(always)]
+    fn swept(&self, place: V3<V>, turn: V3<V>) -> V3<V> {
+        across(place, self.direction) + self.direction.cross(turn) * self.arm
+    }
+
+    /// The derivative of `swept` by a node's turn φ, by rows: θ changes by Re φ + φ × Im, and so
+    /// r·d × θ by r(Re [d]× + (d·Im)1 − Im dᵀ)φ.
+    #[inline(always)]
+    fn lever<L: Lanes<V = V>>(&self, lanes: L, gone: &NodeGone<V>) -> [V3<V>; 3] {
+        let zero = lanes.splat(0.0);
+        let V3([x, y, z]) = self.direction * (self.arm * gone.cosine);
+        let half = gone.turn * (self.arm * lanes.splat(0.5));
+        let along = self.direction.dot(half);
+        let mut rows = [[zero, zero - z, y], [z, zero, zero - x], [zero - y, x, zero]];
+        for i in 0..3 {
+            for k in 0..3 {
+                rows[i][k] = rows[i][k] - half.0[i] * self.direction.0[k];
+            }
+            rows[i][i] = rows[i][i] + along;
+        }
+        rows.map(V3)
+    }
+
+    /// Friction's pull over how far the surface has gone from its anchor (N/m): k_t, or as much less as keeps Coulomb's limit.
+    #[inline(always)]
+    fn secant<L: Lanes<V = V>>(&self, lanes: L, slid: V3<V>) -> V {
+        let far = slid.dot(slid).sqrt().max(lanes.splat(f32::MIN_POSITIVE));
+        self.friction.min(self.limit / far)
+    }
+
+    /// Friction as the `first` solve takes it, or a later one.
+    #[inline(always)]
+    fn coulomb<L: Lanes<V = V>>(&self, lanes: L, slid: V3<V>, first: bool) -> Friction<V> {
+        let zero = lanes.splat(0.0);
+        let secant = self.secant(lanes, slid);
+        let slips = secant.where_less(self.friction, secant, zero);
+        let (stiffness, slipping) = if first {
+            let half = lanes.splat(0.5);
+            (half.where_less(self.sticks, self.friction, secant), half.where_less(self.sticks, zero, slips))
+        } else {
+            (secant, slips)
+        };
+        Friction { stiffness, slipping, way: slid.direction(lanes) }
+    }
+
+    /// ½k·min(g, 0)², and friction's ½k_t|u − anchor|² up to where it slips, from there limit·(|u − anchor| − limit/2k_t) (J).
     #[inline(always)]
     pub fn potential<L: Lanes<V = V>>(&self, lanes: L, gone: &Gone<V>) -> V {
         let depth = self.distance(gone).min(lanes.splat(0.0));
         let slid = self.slid(gone);
-        lanes.splat(0.5) * (self.stiffness * depth * depth + self.friction * slid.dot(slid))
+        let pull = self.secant(lanes, slid) * slid.dot(slid).sqrt();
+        // With |u| the way, limit·(|u| − limit/2k_t) is pull·(2|u| − pull/k_t)/2; up to the limit that is pull·|u|/2.
+        let half = lanes.splat(0.5);
+        let spring = pull / self.friction.max(lanes.splat(f32::MIN_POSITIVE));
+        half * (self.stiffness * depth * depth + pull * (slid.dot(slid).sqrt() * lanes.splat(2.0) - spring))
     }
 
-    /// With what force it presses (N) once the nodes around it have stepped by `delta`, and a flag where it is pulled open,
-    /// which no contact holds back; `in_the_way` is how deep it was in the way before, see [`Self::in_the_way`].
+    /// With what it presses once the nodes around it have stepped by `delta` in the `first` solve or a later one; `in_the_way`
+    /// is how deep it was in the way before, see [`Self::in_the_way`], and `slid` how far the surface had gone from its anchor.
     #[inline(always)]
-    pub fn pressed_by<L: Lanes<V = V>>(&self, lanes: L, in_the_way: V, [a, b]: [&Vec7<V>; 2]) -> [V; 2] {
-        let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    fn pressed_by<L: Lanes<V = V>>(
+        &self,
+        lanes: L,
+        in_the_way: V,
+        slid: V3<V>,
+        [a, b]: [&Vec7<V>; 2],
+        first: bool,
+    ) -> Pressed<V> {
+        let (zero, one, most) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(MOST_DUAL));
         let step = |k: usize| a[k] + (b[k] - a[k]) * self.along;
-        let left = in_the_way - (self.direction.dot(V3([step(0), step(1), step(2)])) - self.scale_term * step(3));
+        let (moved, turned) = (V3([step(0), step(1), step(2)]), V3([step(4), step(5), step(6)]));
+        let left = in_the_way - (self.direction.dot(moved) - self.scale_term * step(3));
         // What is no number does not press.
-        let force = zero.where_less(left, (self.stiffness * left).min(lanes.splat(MOST_DUAL)), zero);
+        let force = zero.where_less(left, (self.stiffness * left).min(most), zero);
         let open = left.where_less(zero - in_the_way * lanes.splat(PULLED), one, zero);
-        [force, open].map(|value| zero.where_less(in_the_way, value, zero))
+        let [force, open] = [force, open].map(|value| zero.where_less(in_the_way, value, zero));
+
+        let goes = self.swept(moved, turned);
+        let friction = self.coulomb(lanes, slid, first);
+        let taken = slid * friction.stiffness + friction.along(goes);
+        let pull = (slid + goes) * self.secant(lanes, slid + goes);
+        let off = taken - pull;
+        let amiss = (self.limit * lanes.splat(AMISS)).where_less(off.dot(off).sqrt(), one, open);
+        let number = taken.dot(taken).where_less(most, one, zero);
+        let tangent = V3(taken.0.map(|value| zero.where_less(number, zero - value, zero)));
+        Pressed { force, tangent, amiss }
     }
 
     /// How deep it is in the way (m), 0 where it is not, or is not stiff.
@@ -123,39 +269,66 @@ impl<V: Lane> ContactRow<V> {
 
     /// Adds its terms to the system of the node that begins its segment, and to those of the segment.
     ///
-    /// With w the row's weight for a node, the node's unknowns (place, scale) have the block w²B and the gradient w·∇.
+    /// With w the row's weight for a node, its unknowns have the block w²JᵀJ and the gradient wJᵀf: of place and scale by what
+    /// presses, (d, −σ), and of place and turn by friction, (1 − ddᵀ, lever).
     #[inline(always)]
-    pub fn add<L: Lanes<V = V>>(&self, lanes: L, gone: &Gone<V>, System { block, rhs, terms }: &mut System<V>) {
+    pub fn add<L: Lanes<V = V>>(
+        &self,
+        lanes: L,
+        gone: &Gone<V>,
+        first: bool,
+        System { block, rhs, terms }: &mut System<V>,
+    ) {
         let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
-        let (d, friction, sigma) = (self.direction, self.friction, self.scale_term);
+        let (d, sigma) = (self.direction, self.scale_term);
+        let slid = self.slid(gone);
+        let friction = self.coulomb(lanes, slid, first);
         let distance = self.distance(gone);
         let stiffness = distance.where_less(zero, self.stiffness, zero);
         let push = stiffness * distance;
-        let slid = self.slid(gone);
+        let pull = slid * friction.stiffness;
+        let way = friction.way * friction.slipping;
         let mut both = [[zero; 4]; 4];
         let mut gradient = [zero; 4];
         for i in 0..3 {
             for k in 0..3 {
-                both[i][k] = (stiffness - friction) * d.0[i] * d.0[k];
+                both[i][k] = (stiffness - friction.stiffness) * d.0[i] * d.0[k] - way.0[i] * friction.way.0[k];
             }
-            both[i][i] = both[i][i] + friction;
+            both[i][i] = both[i][i] + friction.stiffness;
             both[3][i] = -(stiffness * sigma * d.0[i]);
             both[i][3] = both[3][i];
-            gradient[i] = push * d.0[i] + friction * slid.0[i];
+            gradient[i] = push * d.0[i] + pull.0[i];
         }
         both[3][3] = stiffness * sigma * sigma;
         gradient[3] = -(push * sigma);
 
         let (first, second) = (one - self.along, self.along);
         let own = first * first;
+        let lever = self.lever(lanes, &gone.nodes[0]);
+        let couple = couple(lanes, &lever, pull);
+        let pulled = friction.through(lanes, &lever);
+        let turning = turning(lanes, &lever, &pulled);
         for i in 0..4 {
             rhs[i] = rhs[i] - first * gradient[i];
             for k in 0..=i {
                 block[i][k] = block[i][k] + own * both[i][k];
             }
         }
+        for i in 0..3 {
+            rhs[4 + i] = rhs[4 + i] - first * couple.0[i];
+            for k in 0..3 {
+                block[4 + i][k] = block[4 + i][k] + own * pulled[k].0[i];
+            }
+            for k in 0..=i {
+                block[4 + i][4 + k] = block[4 + i][4 + k] + own * turning[i][k];
+            }
+        }
         if self.on_second {
             let (mixed, next) = (first * second, second * second);
+            let next_lever = self.lever(lanes, &gone.nodes[1]);
+            let couple = self::couple(lanes, &next_lever, pull);
+            let next_pulled = friction.through(lanes, &next_lever);
+            let [across, turning] = [&lever, &next_lever].map(|of| self::turning(lanes, of, &next_pulled));
             for i in 0..4 {
                 terms.gradient_b[i] = terms.gradient_b[i] + second * gradient[i];
                 for k in 0..4 {
@@ -165,8 +338,39 @@ impl<V: Lane> ContactRow<V> {
                     terms.block_bb[i][k] = terms.block_bb[i][k] + next * both[i][k];
                 }
             }
+            for i in 0..3 {
+                terms.gradient_b[4 + i] = terms.gradient_b[4 + i] + second * couple.0[i];
+                for k in 0..3 {
+                    terms.block_ab[4 + i][k] = terms.block_ab[4 + i][k] + mixed * pulled[k].0[i];
+                    terms.block_ab[k][4 + i] = terms.block_ab[k][4 + i] + mixed * next_pulled[k].0[i];
+                    terms.block_ab[4 + i][4 + k] = terms.block_ab[4 + i][4 + k] + mixed * across[i][k];
+                    terms.block_bb[4 + i][k] = terms.block_bb[4 + i][k] + next * next_pulled[k].0[i];
+                }
+                for k in 0..=i {
+                    terms.block_bb[4 + i][4 + k] = terms.block_bb[4 + i][4 + k] + next * turning[i][k];
+                }
+            }
         }
     }
+}
+
+/// The couple of a pull by a lever: Mᵀf.
+#[inline(always)]
+fn couple<L: Lanes>(lanes: L, lever: &[V3<L::V>; 3], pull: V3<L::V>) -> V3<L::V> {
+    let zero = V3([lanes.splat(0.0); 3]);
+    (0..3).fold(zero, |sum, k| sum + lever[k] * pull.0[k])
+}
+
+/// How the couple by a lever changes by a turn, given how the pull does: MᵀP.
+#[inline(always)]
+fn turning<L: Lanes>(lanes: L, lever: &[V3<L::V>; 3], pulled: &[V3<L::V>; 3]) -> [[L::V; 3]; 3] {
+    let mut product = [[lanes.splat(0.0); 3]; 3];
+    for i in 0..3 {
+        for k in 0..3 {
+            product[i][k] = (0..3).fold(lanes.splat(0.0), |sum, j| sum + lever[j].0[i] * pulled[j].0[k]);
+        }
+    }
+    product
 }
 
 /// The row in a slot, and which node begins its segment; `None` after the last.
@@ -182,15 +386,26 @@ pub fn contact_rows<T: Copy + Into<f64>>(contacts: &[Entry<T>]) -> impl Iterator
     (0..contacts.len() / contact::ENTRIES).filter_map(|slot| contact_row(contacts, slot))
 }
 
+/// Writes a row's dual and tangent in the lanes of `solved` chains, or of all.
+#[inline(always)]
+fn note<L: Lanes>(lanes: L, row: &mut [Entry<L::Scalar>], solved: Option<L::V>, dual: L::V, tangent: V3<L::V>) {
+    let (half, solved) = (lanes.splat(0.5), solved.unwrap_or(lanes.splat(1.0)));
+    let values = [dual, tangent.0[0], tangent.0[1], tangent.0[2]];
+    for (entry, value) in row[contact::DUAL..contact::TANGENT + 3].iter_mut().zip(values) {
+        lanes.store(solved.where_less(half, lanes.load(entry), value), entry);
+    }
+}
+
 /// Adds the rows from a slot on whose segment a node begins to its system, and notes in those of `solved` chains how deep they
-/// are in the way; the first slot that is not one of them.
+/// are in the way and how far they have slid; the first slot that is not one of them. All chains are solved first, then some
+/// again.
 #[inline(always)]
 pub fn add_contacts<L: Lanes>(
     lanes: L,
     group: &mut Group<L::Scalar>,
     index: usize,
     mut slot: usize,
-    solved: L::V,
+    solved: Option<L::V>,
     system: &mut System<L::V>,
 ) -> usize
 where
@@ -201,41 +416,42 @@ where
     {
         let row = ContactRow::load(lanes, row);
         let gone = gone(lanes, group, &row, segment, |index| Placed::now(lanes, group.row(index)));
-        row.add(lanes, &gone, system);
-        let dual = &mut group.contacts[slot * contact::ENTRIES + contact::DUAL];
-        lanes.store(solved.where_less(lanes.splat(0.5), lanes.load(dual), row.in_the_way(lanes, &gone)), dual);
+        row.add(lanes, &gone, solved.is_none(), system);
+        let stored = &mut group.contacts[slot * contact::ENTRIES..][..contact::ENTRIES];
+        note(lanes, stored, solved, row.in_the_way(lanes, &gone), row.slid(&gone));
         slot += 1;
     }
     slot
 }
 
 /// Leaves in the rows before a slot whose segment a node begins, of `solved` chains, with what force they press once it and the
-/// next have stepped by `delta`; the last slot that is not one of them, and a flag where one is pulled open.
+/// next have stepped by `delta`; the last slot that is not one of them, and a flag where one was taken amiss.
 #[inline(always)]
 pub fn press<L: Lanes>(
     lanes: L,
     group: &mut Group<L::Scalar>,
     index: usize,
     mut slot: usize,
-    solved: L::V,
+    solved: Option<L::V>,
     delta: [&Vec7<L::V>; 2],
 ) -> (usize, L::V)
 where
     L::Scalar: Into<f64>,
 {
-    let mut pulled = lanes.splat(0.0);
+    let mut flag = lanes.splat(0.0);
     while slot > 0
         && let Some((segment, row)) = contact_row(group.contacts, slot - 1)
         && segment == index
     {
         slot -= 1;
         let row = ContactRow::load(lanes, row);
-        let dual = &mut group.contacts[slot * contact::ENTRIES + contact::DUAL];
-        let [force, open] = row.pressed_by(lanes, lanes.load(dual), delta);
-        pulled = pulled.max(open);
-        lanes.store(solved.where_less(lanes.splat(0.5), lanes.load(dual), force), dual);
+        let stored = &mut group.contacts[slot * contact::ENTRIES..][..contact::ENTRIES];
+        let (in_the_way, slid) = (lanes.load(&stored[contact::DUAL]), V3::load(lanes, stored, contact::TANGENT));
+        let Pressed { force, tangent, amiss } = row.pressed_by(lanes, in_the_way, slid, delta, solved.is_none());
+        flag = flag.max(amiss);
+        note(lanes, stored, solved, force, tangent);
     }
-    (slot, pulled)
+    (slot, flag)
 }
 
 /// What all rows store (J), the nodes being where `at` says.

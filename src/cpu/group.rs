@@ -185,7 +185,8 @@ pub fn unpadded<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize, entr
 pub fn forget_contacts<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, flag: L::V) {
     let (zero, half) = (lanes.splat(0.0), lanes.splat(0.5));
     for row in group.contacts.chunks_exact_mut(contact::ENTRIES) {
-        for entry in [contact::STIFFNESS, contact::FRICTION, contact::DUAL] {
+        let tangent = contact::TANGENT..contact::TANGENT + 3;
+        for entry in tangent.chain([contact::STIFFNESS, contact::FRICTION, contact::DUAL]) {
             lanes.store(flag.where_less(half, lanes.load(&row[entry]), zero), &mut row[entry]);
         }
     }

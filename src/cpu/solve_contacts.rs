@@ -2,9 +2,14 @@
 //! allows; its twin is `shaders/solve_contacts.wgsl`.
 //!
 //! What it finds are contact rows ([`contact`]) for the next solve: one for each node and half-space, in this order. Penalties
-//! are stiff against the node's own inertia, k = β·m/h²: a node carrying the weight of n nodes sinks by n·g·h²/β. Of
-//! Coulomb's friction only the normal force λ is lagged: it is the one with which the last solve pressed, and the next may
-//! hold with μλ.
+//! are stiff against the node's own inertia, k = β·m/h²: a node carrying the weight of n nodes sinks by n·g·h²/β.
+//!
+//! Friction is Coulomb's as elastic and perfectly plastic contact has it: a spring of the same stiffness up to the limit μλ, the
+//! limit from there. Only the normal force λ is lagged: it is the one with which the last solve pressed. The spring's anchor is
+//! where it goes on pulling as it did in the last substep, so that what sticks does not creep. The solve takes each row either
+//! as sticking, by the spring, or as slipping, by the limit, which has no stiffness along the pull: the exact Newton step on
+//! either side. On which side it begins is foreseen here: on the spring's where it stuck, and where the limit is enough to stop
+//! the node alone; where that proves wrong, the chain is solved again.
 //!
 //! A half-space moves through the frame as a rigid body does. How deep a node is inside is measured against where the
 //! half-space was at the substep's start, and it is pushed out of that at [`RECOVERY_SPEED`]; of what the half-space itself
@@ -15,12 +20,19 @@ use super::contact_rows::MOST_DUAL;
 use super::group::{Group, second_order, unpadded};
 use super::holds::across;
 use super::lanes::{Entry, Lane, Lanes};
-use super::math::V3;
+use super::math::{Quaternion, V3};
 use crate::layout::{chain, contact, node, plane, rest};
 use crate::step::StepParams;
 
 /// β: contact stiffness over m/h² (1). Lower sinks deeper; higher costs f32 digits.
 pub const PENALTY: f32 = 1000.0;
+
+/// The most that contact stiffness over mass is (1/s²), however short the substep: what lies under its own weight is
+/// g/[`STIFFEST`] deep, a few units in the last place of a place within a metre.
+pub const STIFFEST: f32 = 1.0e7;
+
+/// Which share of Coulomb's limit is below it.
+pub const STICKING: f32 = 0.999;
 
 /// How fast a node that is found inside a half-space is pushed out (m/s).
 pub const RECOVERY_SPEED: f32 = 1.0;
@@ -44,12 +56,15 @@ where
         let row = group.row(index);
         let start = V3::load(lanes, row, node::PREV_PLACE);
         let moved = V3::load(lanes, row, node::MOVED);
-        let moves = [node::PREDICTED_MOVE, node::OLDER_MOVE].map(|at| V3::load(lanes, row, at));
+        let prev_frame = Quaternion::load(lanes, row, node::PREV_FRAME);
+        let axis = prev_frame.axes(lanes)[2];
+        let predicted = V3::load(lanes, row, node::PREDICTED_MOVE);
+        let turned = prev_frame.turn_on(lanes, Quaternion::load(lanes, row, node::PREDICTED_FRAME));
         let rest_radius = lanes.load(&rest_row[rest::RADIUS]);
         let prev_radius = rest_radius * lanes.load(&row[node::PREV_SCALE]);
         let radius = rest_radius * lanes.load(&row[node::SCALE]);
-        let stiffness = lanes.splat(PENALTY) * unpadded(lanes, group, index, rest::MASS) * inv_h * inv_h;
-        let inertia = lanes.at(rest_row, rest::MASS) * inv_step * inv_step;
+        let mass = unpadded(lanes, group, index, rest::MASS);
+        let stiffness = (lanes.splat(PENALTY) * inv_h * inv_h).min(lanes.splat(STIFFEST)) * mass;
         // What bones hold, and flesh between two held ends, goes where they carry it, into the half-space too.
         let held = one - lanes.load(&rest_row[rest::FREE_PLACE]);
         let obeys = held.max(lanes.load(&rest_row[rest::CARRIED]));
@@ -73,12 +88,25 @@ where
             let kept = (was + recovery).min(zero);
 
             // As if the node were part of it: what is carried turns with it.
-            let slide = across(there.sweep(lanes, start), there.later.normal);
-            let [foreseen, last] = moves.map(|moves| across(moves, there.later.normal) - slide);
+            let normal = there.later.normal;
+            let slide = across(there.sweep(lanes, start - normal * prev_radius), normal);
+            let foreseen = across(predicted, normal) + normal.cross(turned) * prev_radius - slide;
             let at = (index * planes + slot) * contact::ENTRIES;
-            let dual = lanes.load(&group.contacts[at + contact::DUAL]);
-            let limit = there.friction * zero.where_less(dual, dual.min(lanes.splat(MOST_DUAL)), zero);
-            let friction = friction_stiffness(lanes, limit, inertia, foreseen, last).min(pressing);
+            let before = &group.contacts[at..][..contact::ENTRIES];
+            let tangent = across(V3::load(lanes, before, contact::TANGENT), there.later.normal);
+            let pulled = tangent.dot(tangent).sqrt();
+            let stuck = pulled.where_less(lanes.load(&before[contact::LIMIT]) * lanes.splat(STICKING), one, zero);
+            let dual = lanes.load(&before[contact::DUAL]);
+            let limit = (there.friction * zero.where_less(dual, dual, zero)).min(lanes.splat(MOST_DUAL));
+            let inertia = inertia_of(lanes, rest_row, axis, normal, foreseen, prev_radius);
+            let stops = (foreseen.dot(foreseen).sqrt() * inertia * inv_step * inv_step).where_less(limit, one, zero);
+            let least = lanes.splat(f32::MIN_POSITIVE);
+            let goes_on = limit.min(pulled) / pulled.max(least) / stiffness.max(least);
+            let (anchor, sticks) = if params.iteration == 0 {
+                (slide + tangent * goes_on, zero.where_less(limit, stuck.max(stops), zero))
+            } else {
+                (V3::load(lanes, before, contact::ANCHOR), zero)
+            };
 
             let row: &mut [Entry<L::Scalar>] = &mut group.contacts[at..][..contact::ENTRIES];
             lanes.store(lanes.splat(index as f32), &mut row[contact::SEGMENT]);
@@ -87,8 +115,11 @@ where
             lanes.store(rest_radius, &mut row[contact::SCALE_TERM]);
             lanes.store(gap - kept, &mut row[contact::GAP]);
             lanes.store(pressing, &mut row[contact::STIFFNESS]);
-            lanes.store(friction, &mut row[contact::FRICTION]);
-            slide.store(lanes, row, contact::SLIDE);
+            lanes.store(prev_radius, &mut row[contact::ARM]);
+            lanes.store(pressing, &mut row[contact::FRICTION]);
+            lanes.store(limit, &mut row[contact::LIMIT]);
+            lanes.store(sticks, &mut row[contact::STICKS]);
+            anchor.store(lanes, row, contact::ANCHOR);
         }
     }
 }
@@ -152,15 +183,19 @@ impl<V: Lane> Surface<V> {
     }
 }
 
-/// Friction's stiffness k_t (N/m) in this substep.
-///
-/// Friction may hold with at most μλ = k_t|slid|, and how far the node will slide is not known yet. Alone, inertia would
-/// carry it by y = |predicted slide| − μλh̃²/m; pulled by its rod, it goes on like in the last substep. The larger of the two,
-/// so that friction never exceeds Coulomb's but for a rod that changes its pull: k_t = μλ/max(y, |last slide|). A rod that
-/// slides freely to its stop gets one substep further than it should.
+/// What a node's surface weighs (kg) against a force across a normal, along a way: it turns about the rod's axis too.
 #[inline(always)]
-fn friction_stiffness<L: Lanes>(lanes: L, limit: L::V, inertia: L::V, foreseen: V3<L::V>, last: V3<L::V>) -> L::V {
-    let alone = foreseen.dot(foreseen).sqrt() - limit / inertia.max(lanes.splat(1.0e-30));
-    let slide = alone.max(last.dot(last).sqrt());
-    limit / slide.max(lanes.splat(1.0e-12))
+fn inertia_of<L: Lanes>(
+    lanes: L,
+    rest_row: &[Entry<L::Scalar>],
+    axis: V3<L::V>,
+    normal: V3<L::V>,
+    way: V3<L::V>,
+    arm: L::V,
+) -> L::V {
+    let least = lanes.splat(f32::MIN_POSITIVE);
+    let about_axis = arm * normal.cross(way.direction(lanes)).dot(axis);
+    let mass = lanes.load(&rest_row[rest::MASS]).max(least);
+    let turns = lanes.load(&rest_row[rest::FREE_FRAME]) / lanes.load(&rest_row[rest::INERTIA_W]).max(least);
+    mass / (lanes.splat(1.0) + about_axis * about_axis * turns * mass)
 }

@@ -5,7 +5,7 @@
 //! motion is wild the prediction is anywhere, and a step from there may be a step up, or far from where it ends. So what it
 //! reached is compared with the substep's start by [`potential`](super::potential): it is kept if the chain's energy has not
 //! grown, which holds for every exact step of a convex potential, if it changed no segment by more than [`TRUSTED`], and if
-//! it holds no contact back that it has opened.
+//! no contact was taken amiss: held back though it has opened, or to stick though it slips.
 //! If Π has grown, the chain starts again from where it stood at the substep's start, with what bones hold where they hold it
 //! now; else it goes on from where it is. Steps are then shortened until Π falls, and further ones are taken where it fell by
 //! much less than foretold or the step went far, at most [`StepConfig::retries`](crate::step::StepConfig) in all. Thus Π never
@@ -90,7 +90,7 @@ where
         at_start = at_start + stored_by_contacts(lanes, group, |index| Placed::start(lanes, group, index));
     }
     let (mut astray, mut rough, mut stepping, mut stiffened) = (zero, zero, one, zero);
-    let (mut lowest, mut fall, mut far, mut pulled) = (at_start, zero, zero, zero);
+    let (mut lowest, mut fall, mut far, mut amiss) = (at_start, zero, zero, zero);
     let (mut share, mut risen) = (one, one);
     let (mut solves, mut shortenings) = (0, 0);
     let reached = loop {
@@ -99,7 +99,7 @@ where
                 keep(lanes, group);
             }
             let again = if solves > 0 { Some((stepping, stiffened)) } else { None };
-            (fall, far, pulled) =
+            (fall, far, amiss) =
                 apart!(lanes, solve(lanes, inv_step2, group, excitation, again, params.asks_for_reactions()));
             (share, risen) = (one, stepping);
         } else {
@@ -113,7 +113,7 @@ where
             let grown = risen_by(lanes, reached.stored.whole() + reached.gained - at_start, unsure, one);
             astray = grown.max(raised);
             rough = astray.max(far);
-            stepping = rough.max(pulled);
+            stepping = rough.max(amiss);
             if !lanes.any(stepping) || params.retries == 0 {
                 break reached;
             }
@@ -136,7 +136,7 @@ where
             }
         }
         let short = (lowest - reached.level()).where_less(fall * lanes.splat(ENOUGH), one, zero);
-        stepping = stepping.min(short.max(far).max(pulled));
+        stepping = stepping.min(short.max(far).max(amiss));
         stiffened = share.where_less(lanes.splat(LEAST_SHARE), lanes.splat(STIFFENED), stiffened);
         lowest = reached.level();
         if solves == params.retries || !lanes.any(stepping) {
@@ -221,7 +221,7 @@ fn go_on<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, share: L::V, flag: L:
 }
 
 /// One Gauss–Newton step of every chain; by how much it makes Π fall where Π is what the step takes it for (J), a flag where it
-/// goes so far that it cannot be that ([`TRUSTED`]), and one where it opens a contact that held it. Where it is `again` that
+/// goes so far that it cannot be that ([`TRUSTED`]), and one where it took a contact amiss. Where it is `again` that
 /// chains are solved, only flagged ones are, by a system stiffened by a share of its diagonal, and the step is kept for
 /// [`go_on`]. Where it `reacts`, reaction rows are written.
 #[inline(always)]
@@ -237,7 +237,7 @@ where
     L::Scalar: Into<f64>,
 {
     let zero = lanes.splat(0.0);
-    let solved = again.map_or(lanes.splat(1.0), |(flag, _)| flag);
+    let solved = again.map(|(flag, _)| flag);
     let count = group.rest.node_count;
     let touching = !group.contacts.is_empty();
     let string_share = if again.is_some() { lanes.splat(1.0) } else { zero };
@@ -329,7 +329,7 @@ where
         }
     }
 
-    let (mut fall, mut farthest2, mut pulled) = (zero, zero, zero);
+    let (mut fall, mut farthest2, mut amiss) = (zero, zero, zero);
     let mut delta = [zero; UNKNOWNS];
     for index in (0..count).rev() {
         let next = delta;
@@ -338,13 +338,13 @@ where
             let (rest_row, here, after) = (group.rest.row(index), delta, next);
             let reacting = apart!(lanes, react(lanes, rest_row, group.held_row(slot), &here, &after));
             let row = &mut group.reactions[slot * reaction::ENTRIES..][..reaction::ENTRIES];
-            reactions::store(lanes, row, reacting, solved);
+            reactions::store(lanes, row, reacting, solved.unwrap_or(lanes.splat(1.0)));
         }
         if touching {
             let (here, after) = (delta, next);
-            let open;
-            (slot, open) = apart!(lanes, press(lanes, group, index, slot, solved, [&here, &after]));
-            pulled = pulled.max(open);
+            let taken_amiss;
+            (slot, taken_amiss) = apart!(lanes, press(lanes, group, index, slot, solved, [&here, &after]));
+            amiss = amiss.max(taken_amiss);
         }
         let inv_length = lanes.at(group.rest.row(index), rest::INV_LENGTH);
         let apart = |k: usize| V3([next[k] - delta[k], next[k + 1] - delta[k + 1], next[k + 2] - delta[k + 2]]);
@@ -369,7 +369,7 @@ where
         }
     }
     let far = lanes.splat(TRUSTED * TRUSTED).where_less(farthest2, lanes.splat(1.0), zero);
-    (fall * lanes.splat(0.5), far, pulled)
+    (fall * lanes.splat(0.5), far, amiss)
 }
 
 /// Where a step takes a node, its scale held within a factor of its value at the substep's start and of its rest value.

@@ -9,7 +9,7 @@ use crate::instances::{Instance, InstanceState, MOST_ACCELERATION};
 use crate::layout::{LANES, chain, contact, input, node, plane, reaction};
 
 /// Number of the format in which snapshots are serialised. Another field in a state is another format.
-pub const SNAPSHOT_VERSION: u32 = 6;
+pub const SNAPSHOT_VERSION: u32 = 7;
 
 /// Entries of each row kind that states hold, and the lanes of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -262,13 +262,14 @@ fn has_sound_chains(group: &GroupState) -> bool {
             .all(|entry| within(entry, f32::MIN, f32::MAX))
 }
 
-/// Whether a group has as many contacts of each half-space as nodes, and each a force that one can remember.
+/// Whether a group has as many contacts of each half-space as nodes, and each forces that one can remember.
 fn has_sound_contacts(GroupState { nodes, planes, contacts, .. }: &GroupState) -> bool {
     let of_each = nodes.len() / node::ENTRIES * contact::ENTRIES;
-    let mut duals = contacts.iter().skip(contact::DUAL).step_by(contact::ENTRIES).flatten();
+    let of = |entry: usize| contacts.iter().skip(entry).step_by(contact::ENTRIES).flatten();
     planes.len() % plane::ENTRIES == 0
         && contacts.len() % of_each.max(1) == 0
-        && duals.all(|dual| (0.0..=MOST_DUAL).contains(dual))
+        && of(contact::DUAL).chain(of(contact::LIMIT)).all(|force| (0.0..=MOST_DUAL).contains(force))
+        && (contact::TANGENT..contact::TANGENT + 3).flat_map(of).all(|force| force.abs() <= MOST_DUAL)
 }
 
 #[cfg(feature = "serde")]

@@ -100,6 +100,11 @@ fn still_bone(_: usize) -> Vec<Pose> {
     vec![Pose::IDENTITY]
 }
 
+/// A bone that after the twenty-fifth step is torn up and away.
+fn torn_bone(step: usize) -> Vec<Pose> {
+    vec![Pose::from_translation(DVec3::new(0.0, 0.02, 0.01) * step.saturating_sub(25) as f64)]
+}
+
 /// Two bones that swing and run off, so that origins follow in the thirteenth step, the one that is compared.
 fn moving_bones(step: usize) -> Vec<Pose> {
     let t = step as f64 * DT;
@@ -274,6 +279,24 @@ pub fn scenes() -> Vec<Scene> {
     let slope = slope.moving(DVec3::new(0.9, 1.2, -0.3)).turning(DVec3::new(0.3, -0.4, 0.2), DVec3::X);
     scene.planes = vec![HalfSpace::ground(0.0, 0.6), slope];
     scene.config.iterations = 2;
+    scene.before = 25;
+    scenes.push(scene);
+
+    // Along a slope they slide, across it they roll; and one less steep that just holds them.
+    for (name, angle, friction) in [("slipping", 0.5_f64, 0.3_f32), ("about to slip", 0.45, 0.5)] {
+        let (down, normal) = (DVec3::new(angle.cos(), -angle.sin(), 0.0), DVec3::new(angle.sin(), angle.cos(), 0.0));
+        let mut lying = rods(DVec3::ZERO, down, 0.05, &[8; 3], soft());
+        lying.extend(rods(DVec3::Z, DVec3::Z * 1.5 + down * 0.1, 0.05, &[8; 2], soft()));
+        let mut scene = Scene::new(name, &lying, no_bones);
+        scene.planes = vec![HalfSpace::new(normal, -0.05, friction)];
+        scene.before = 25;
+        scenes.push(scene);
+    }
+
+    // Torn off the ground in the step that is compared.
+    let mut scene =
+        Scene::new("torn off", &hung(rods(DVec3::ZERO, x, 0.05, &[8; 3], soft()), 0, 0, Holds::PIN), torn_bone);
+    scene.planes = vec![HalfSpace::ground(-0.0505, 0.5)];
     scene.before = 25;
     scenes.push(scene);
 
@@ -478,9 +501,10 @@ fn node_scale(entry: usize, scales: Scales) -> f32 {
 /// Friction is as stiff as a contact at most; a force may be off by 10⁻⁴ of the largest.
 fn contact_scale(entry: usize, scales: Scales) -> f32 {
     match entry {
-        contact::SCALE_TERM | contact::GAP | contact::SLIDE.. => scales.size,
+        contact::SCALE_TERM | contact::ARM | contact::GAP => scales.size,
+        contact::ANCHOR..contact::DUAL => scales.size,
         contact::STIFFNESS | contact::FRICTION => scales.contact,
-        contact::DUAL => scales.dual,
+        contact::LIMIT | contact::DUAL.. => scales.dual,
         _ => 1.0,
     }
 }

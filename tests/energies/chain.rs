@@ -90,7 +90,9 @@ impl Chain {
             put(row, contact::GAP, &[if j % 2 == 0 { -0.05 } else { 5.0 }]);
             put(row, contact::STIFFNESS, &[random.uniform(50.0, 300.0)]);
             put(row, contact::FRICTION, &[if j % 2 == 0 { random.uniform(10.0, 90.0) } else { 0.0 }]);
-            put(row, contact::SLIDE, &random.vector(-0.01, 0.01).reject_from(direction).to_array());
+            put(row, contact::ARM, &[random.uniform(0.05, 0.15)]);
+            put(row, contact::LIMIT, &[1.0e3]);
+            put(row, contact::ANCHOR, &random.vector(-0.01, 0.01).reject_from(direction).to_array());
         }
         let reactions = vec![entry(0.0); rest.reaction_count() * reaction::ENTRIES];
         Self { rest, nodes, inputs, chains, contacts, reactions, inv_h: INV_H }
@@ -165,14 +167,17 @@ impl Chain {
             let (along, next) = (row[contact::ALONG][0], (j + 1).min(NODES - 1));
             let gone = |end: usize| {
                 let place = DVec3::from_array(at[end].place.0) - DVec3::from_array(self.read(end, node::PREV_PLACE));
-                (place, at[end].scale - self.read::<1>(end, node::PREV_SCALE)[0])
+                let turn = DQuat::from_array(at[end].frame.0)
+                    * DQuat::from_array(self.read(end, node::PREV_FRAME)).conjugate();
+                (place, at[end].scale - self.read::<1>(end, node::PREV_SCALE)[0], turn.xyz() * (2.0 * turn.w.signum()))
             };
-            let ((a, scaled_a), (b, scaled_b)) = (gone(j), gone(next));
+            let ((a, scaled_a, turn_a), (b, scaled_b, turn_b)) = (gone(j), gone(next));
             let (place, scaled) = (a.lerp(b, along), scaled_a + (scaled_b - scaled_a) * along);
             let direction = vector(contact::DIRECTION);
+            let swept = direction.cross(turn_a.lerp(turn_b, along)) * row[contact::ARM][0];
             let distance = row[contact::GAP][0] + direction.dot(place) - row[contact::SCALE_TERM][0] * scaled;
             all.push((distance.min(0.0), row[contact::STIFFNESS][0]));
-            let slid = place - direction * direction.dot(place) - vector(contact::SLIDE);
+            let slid = place - direction * direction.dot(place) + swept - vector(contact::ANCHOR);
             all.extend(slid.to_array().map(|x| (x, row[contact::FRICTION][0])));
         }
         for (j, pair) in at.windows(2).enumerate() {

@@ -8,18 +8,19 @@ mod common;
 use chain::{Chain, INV_H, NODES};
 use common::{Random, entry};
 use glam::{DQuat, DVec3};
-use sinew::cpu::contact_rows::stored_by_contacts;
+use sinew::cpu::contact_rows::{System, add_contacts, stored_by_contacts};
 use sinew::cpu::fibres::{Excitation, RESTING, SHORT, TOE, contract, fibre_potential, fibre_stretch};
+use sinew::cpu::group::Group;
 use sinew::cpu::holds::Placed;
 use sinew::cpu::lanes::{Entry, OneF64};
 use sinew::cpu::math::{Quaternion, V3};
 use sinew::cpu::potential::{standing, stored_at_start};
 use sinew::cpu::rod_energies::{
-    LEAST_SLOPE2, THIN, UNKNOWNS, residuals, segment_potential, segment_terms, volume_residual,
+    LEAST_SLOPE2, SegmentTerms, THIN, UNKNOWNS, residuals, segment_potential, segment_terms, volume_residual,
 };
 use sinew::cpu::run_stage;
 use sinew::cpu::strains::{Reference, Section, SegmentStrain, measure};
-use sinew::layout::{chain as chain_rows, node, rest};
+use sinew::layout::{chain as chain_rows, contact, node, rest};
 use sinew::step::{Stage, StepConfig, StepParams};
 
 const LANES: OneF64 = OneF64(0);
@@ -440,4 +441,102 @@ fn the_potential_of_a_chain_has_the_gradient_that_its_step_descends() {
     }
     println!("Π's gradient: {worst:.1e} relative (bar {BAR:.0e}); Π at the start: {start:.1e} (bar 1e-12)");
     assert!(worst <= BAR && start <= 1.0e-12);
+}
+
+/// Friction in the solve, stuck and slipping: its gradient is that of what it stores, and its matrix how that changes where the
+/// nodes have not turned, for there the lever does not change but for the order of turns.
+#[test]
+fn friction_pulls_as_what_it_stores() {
+    let mut random = Random(11);
+    let (mut worst, mut slipping) = ([0.0_f64; 2], 0);
+    for case in 0..40 {
+        let mut chain = Chain::new(&mut random);
+        for j in 0..NODES {
+            let frame: [f64; 4] = chain.read(j, node::PREV_FRAME);
+            for (k, value) in frame.into_iter().enumerate() {
+                chain.nodes[j * node::ENTRIES + node::FRAME + k] = entry(value);
+            }
+            let row = &mut chain.contacts[j * contact::ENTRIES..][..contact::ENTRIES];
+            // Of friction alone.
+            row[contact::GAP] = entry(5.0);
+            row[contact::FRICTION] = entry(random.uniform(10.0, 90.0));
+            row[contact::LIMIT] = entry(if case % 2 == 0 { 1.0e3 } else { random.uniform(0.01, 0.1) });
+            slipping += usize::from(row[contact::LIMIT][0] < 1.0);
+        }
+        let before = chain.sections();
+        let mut room = vec![entry(0.0); chain.rest.scratch_len()];
+        let mut gradient_at = |at: &[Section<f64>], differ: bool| -> (Vec<f64>, Vec<Vec<f64>>) {
+            let mut level = |at: &[Section<f64>]| {
+                chain.put(at);
+                let group = chain.group(&mut room);
+                stored_by_contacts(LANES, &group, |index| Placed::now(LANES, group.row(index)))
+            };
+            let slope = |level: &mut dyn FnMut(&[Section<f64>]) -> f64, unknown: usize| {
+                let mut by = |by: f64| {
+                    let mut to = at.to_vec();
+                    to[unknown / UNKNOWNS] = moved(to[unknown / UNKNOWNS], unknown % UNKNOWNS, by);
+                    level(&to)
+                };
+                (by(STEP) - by(-STEP)) / (2.0 * STEP)
+            };
+            let expected = (0..NODES * UNKNOWNS).map(|unknown| slope(&mut level, unknown)).collect();
+            if !differ {
+                return (expected, Vec::new());
+            }
+            chain.put(at);
+            (expected, friction_matrix(&mut chain.group(&mut room)))
+        };
+        let (expected, system) = gradient_at(&before, true);
+        worst[0] = worst[0].max(relative(&system[NODES * UNKNOWNS], &expected));
+        let columns: Vec<Vec<f64>> = (0..NODES * UNKNOWNS)
+            .map(|unknown| {
+                let mut by = |by: f64| {
+                    let mut to = before.clone();
+                    to[unknown / UNKNOWNS] = moved(to[unknown / UNKNOWNS], unknown % UNKNOWNS, by);
+                    gradient_at(&to, false).0
+                };
+                let (up, down) = (by(1.0e-4), by(-1.0e-4));
+                up.iter().zip(&down).map(|(up, down)| (up - down) / 2.0e-4).collect()
+            })
+            .collect();
+        // By turns one after the other: what of it depends on their order is skew.
+        let flat = |of: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
+            (0..NODES * UNKNOWNS)
+                .flat_map(|i| (0..NODES * UNKNOWNS).map(move |k| (i, k)))
+                .map(|(i, k)| of(i, k))
+                .collect()
+        };
+        let even = flat(&|i, k| (columns[i][k] + columns[k][i]) / 2.0);
+        worst[1] = worst[1].max(relative(&flat(&|i, k| system[i][k]), &even));
+    }
+    println!("friction's gradient: {:.1e} relative (bar {BAR:.0e}); its matrix: {:.1e} (bar 1e-3)", worst[0], worst[1]);
+    assert!(slipping > 0 && worst[0] <= BAR && worst[1] <= 1.0e-3);
+}
+
+/// The matrix that contact rows add to a chain's system, column by column, and after it their gradient.
+fn friction_matrix(group: &mut Group<'_, f64>) -> Vec<Vec<f64>> {
+    let mut all = vec![vec![0.0; NODES * UNKNOWNS]; NODES * UNKNOWNS + 1];
+    let mut slot = 0;
+    for index in 0..NODES {
+        let mut system =
+            System { block: [[0.0; UNKNOWNS]; UNKNOWNS], rhs: [0.0; UNKNOWNS], terms: SegmentTerms::none(LANES) };
+        slot = add_contacts(LANES, group, index, slot, Some(1.0), &mut system);
+        let at = index * UNKNOWNS;
+        for i in 0..UNKNOWNS {
+            all[NODES * UNKNOWNS][at + i] -= system.rhs[i];
+            for k in 0..UNKNOWNS {
+                all[at + k][at + i] += system.block[i.max(k)][i.min(k)];
+            }
+            if index + 1 < NODES {
+                all[NODES * UNKNOWNS][at + UNKNOWNS + i] += system.terms.gradient_b[i];
+                for k in 0..UNKNOWNS {
+                    all[at + UNKNOWNS + k][at + UNKNOWNS + i] += system.terms.block_bb[i.max(k)][i.min(k)];
+                    // A row of `block_ab` is an unknown of the first node.
+                    all[at + UNKNOWNS + k][at + i] += system.terms.block_ab[i][k];
+                    all[at + i][at + UNKNOWNS + k] += system.terms.block_ab[i][k];
+                }
+            }
+        }
+    }
+    all
 }

@@ -88,6 +88,7 @@ fn potential(group: &Group<'_, f64>, lane: usize, params: &StepParams, unit: f64
     let quaternion =
         |index: usize, entry: usize| glam::DQuat::from_array(std::array::from_fn(|k| read(index, entry + k)));
     let inv_step2 = inv_step2(group, params, lane);
+    let across = |v: DVec3, normal: DVec3| v - normal * normal.dot(v);
     let most = most_stiffness(lanes, group.rest.row(0), inv_step2, unit);
     let mut sum = Sum::default();
     for (index, (section, moved)) in at.iter().enumerate() {
@@ -105,7 +106,6 @@ fn potential(group: &Group<'_, f64>, lane: usize, params: &StepParams, unit: f64
             + of(rest::INERTIA_W) * e.z * e.z;
         sum.add(2.0 * read(index, node::PREV_SCALE).powi(2) * inv_step2 * turning);
 
-        let across = |v: DVec3, normal: DVec3| v - normal * normal.dot(v);
         if group.rest.has_fascia {
             let off = vector(index, node::PREV_PLACE) + *moved - vector(index, node::BED);
             let path = vector(index, node::BED_PATH);
@@ -125,8 +125,13 @@ fn potential(group: &Group<'_, f64>, lane: usize, params: &StepParams, unit: f64
         let direction = vector(contact::DIRECTION);
         let distance = of(contact::GAP) + direction.dot(*moved) - of(contact::SCALE_TERM) * scaled;
         sum.add(0.5 * of(contact::STIFFNESS) * distance.min(0.0).powi(2));
-        let slid = *moved - direction * direction.dot(*moved) - vector(contact::SLIDE);
-        sum.add(0.5 * of(contact::FRICTION) * slid.length_squared());
+        let turn = glam::DQuat::from_array(section.frame.0)
+            * quaternion(of(contact::SEGMENT) as usize, node::PREV_FRAME).conjugate();
+        let swept = direction.cross(turn.xyz() * (2.0 * turn.w.signum())) * of(contact::ARM);
+        let slid = across(*moved, direction) + swept - vector(contact::ANCHOR);
+        // A spring up to Coulomb's limit, the limit from there.
+        let (spring, limit, far) = (of(contact::FRICTION), of(contact::LIMIT), slid.length());
+        sum.add(if spring * far > limit { limit * (far - 0.5 * limit / spring) } else { 0.5 * spring * far * far });
     }
     let acting = group.rest.has_stiff_fibres || group.inputs[input::ACTIVATION].iter().any(|x| *x != 0.0);
     for (index, pair) in at.windows(2).enumerate() {
