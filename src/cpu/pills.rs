@@ -1,0 +1,182 @@
+//! Narrow phase: where two pills are deepest in each other, VIPER (29)–(30) in closed form, and the one or two points at which
+//! they then touch.
+//!
+//! A pill is all spheres between two, c(s) = c₀ + s·u and r(s) = r₀ + s·ρ, 0 ≤ s ≤ 1. The gap between two pills' spheres,
+//! D(s, t) = |c_a(s) − c_b(t)| − r_a(s) − r_b(t), is convex. Where it is least inside, the direction n between the centres has
+//! n·u_a = ρ_a and n·u_b = −ρ_b, which leave two unit vectors, mirrored at the plane of the axes; the side decides. Else it is
+//! least on an edge: a sphere at a pill's end against the other pill. All five are tried by what they come to.
+
+use super::lanes::{Lane, Lanes};
+use super::math::V3;
+
+/// A pill: all spheres between two.
+#[derive(Clone, Copy)]
+pub struct Pill<V> {
+    /// Centres of its first and last sphere (m), from an origin that both pills share.
+    pub ends: [V3<V>; 2],
+    /// Their radii (m).
+    pub radii: [V; 2],
+}
+
+/// Where two pills are nearest, or deepest.
+#[derive(Clone, Copy)]
+pub struct Nearest<V> {
+    /// Where on each pill, 0 at its first sphere, 1 at its last.
+    pub along: [V; 2],
+    /// Unit direction from the second pill to the first.
+    pub direction: V3<V>,
+    /// The gap there (m), negative inside.
+    pub gap: V,
+}
+
+/// A point at which pills touch, and which share of the contact it has.
+#[derive(Clone, Copy)]
+pub struct Point<V> {
+    /// Where.
+    pub nearest: Nearest<V>,
+    /// Of both points together 1.
+    pub share: V,
+}
+
+/// The sine of the angle between axes from which on pills touch at a single point.
+pub const CROSSED: f32 = 0.2;
+
+impl<V: Lane> Pill<V> {
+    /// The centre of a sphere of it.
+    #[inline(always)]
+    pub fn centre(&self, along: V) -> V3<V> {
+        self.ends[0] + (self.ends[1] - self.ends[0]) * along
+    }
+
+    /// The radius of a sphere of it.
+    #[inline(always)]
+    pub fn radius(&self, along: V) -> V {
+        self.radii[0] + (self.radii[1] - self.radii[0]) * along
+    }
+
+    /// Where on it the sphere is that is nearest to a point: where the line to it leaves the pill's cone squarely.
+    #[inline(always)]
+    pub fn nearest_to<L: Lanes<V = V>>(&self, lanes: L, point: V3<V>) -> V {
+        let (zero, one, least) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(f32::MIN_POSITIVE));
+        let axis = self.ends[1] - self.ends[0];
+        let grows = self.radii[1] - self.radii[0];
+        let from = point - self.ends[0];
+        let length2 = axis.dot(axis);
+        let along = from.dot(axis) / length2.max(least);
+        let aside = from - axis * along;
+        // Of a cone whose spheres lie inside each other the larger end is all there is.
+        let rest2 = length2 - grows * grows;
+        let lean = grows * (aside.dot(aside) / (rest2.max(least) * length2.max(least))).sqrt();
+        let end = zero.where_less(grows, one, zero);
+        zero.where_less(rest2, (along + lean).clamp(zero, one), end)
+    }
+}
+
+/// Of two pills at given places.
+#[inline(always)]
+fn at<L: Lanes>(lanes: L, [a, b]: [&Pill<L::V>; 2], along: [L::V; 2], fallback: V3<L::V>) -> Nearest<L::V> {
+    let apart = a.centre(along[0]) - b.centre(along[1]);
+    let length = apart.dot(apart).sqrt();
+    let direction = apart.direction(lanes);
+    // Too near to have one.
+    let zero = lanes.splat(1.0e-12);
+    let direction = V3([0, 1, 2].map(|k| zero.where_less(length, direction.0[k], fallback.0[k])));
+    Nearest { along, direction, gap: length - (a.radius(along[0]) + b.radius(along[1])) }
+}
+
+/// A unit vector across both axes, or, where these are one line, across it.
+#[inline(always)]
+fn across<L: Lanes>(lanes: L, u: V3<L::V>, v: V3<L::V>) -> V3<L::V> {
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    let both = u.cross(v);
+    let any = u + v;
+    let [x, y, _] = any.0.map(|value| value.max(zero - value));
+    let axis = V3([x.where_less(y, one, zero), x.where_less(y, zero, one), zero]);
+    let one_line = any.cross(axis);
+    let up = V3([zero, one, zero]);
+    let tiny = lanes.splat(1.0e-24);
+    let least2 = u.dot(u) * v.dot(v) * lanes.splat(1.0e-8);
+    let pick = |flag: L::V, a: V3<L::V>, b: V3<L::V>| V3([0, 1, 2].map(|k| zero.where_less(flag, a.0[k], b.0[k])));
+    let line = pick(one_line.dot(one_line) - tiny, one_line, up);
+    pick(both.dot(both) - least2.max(tiny), both, line).direction(lanes)
+}
+
+/// Where two pills are nearest, or deepest.
+#[inline(always)]
+pub fn nearest<L: Lanes>(lanes: L, a: &Pill<L::V>, b: &Pill<L::V>) -> Nearest<L::V> {
+    let (zero, one, least) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(f32::MIN_POSITIVE));
+    let (u, v) = (a.ends[1] - a.ends[0], b.ends[1] - b.ends[0]);
+    let (grows_a, grows_b) = (a.radii[1] - a.radii[0], b.radii[1] - b.radii[0]);
+    let fallback = across(lanes, u, v);
+    let pills = [a, b];
+
+    let mut best = at(lanes, pills, [zero, b.nearest_to(lanes, a.ends[0])], fallback);
+    let mut better = |other: Nearest<L::V>| {
+        let pick = |new: L::V, old: L::V| other.gap.where_less(best.gap, new, old);
+        best = Nearest {
+            along: [0, 1].map(|k| pick(other.along[k], best.along[k])),
+            direction: V3([0, 1, 2].map(|k| pick(other.direction.0[k], best.direction.0[k]))),
+            gap: pick(other.gap, best.gap),
+        };
+    };
+    better(at(lanes, pills, [one, b.nearest_to(lanes, a.ends[1])], fallback));
+    better(at(lanes, pills, [a.nearest_to(lanes, b.ends[0]), zero], fallback));
+    better(at(lanes, pills, [a.nearest_to(lanes, b.ends[1]), one], fallback));
+
+    // Inside: n = αu + βv + γ·u × v, then λn = w₀ + s·u − t·v for the distance λ.
+    let (uu, uv, vv) = (u.dot(u), u.dot(v), v.dot(v));
+    let normal = u.cross(v);
+    // |u × v|² is uu·vv − uv², without its cancellation.
+    let square = normal.dot(normal);
+    let inv = one / square.max(least);
+    let alpha = (grows_a * vv + grows_b * uv) * inv;
+    let beta = -((grows_b * uu + grows_a * uv) * inv);
+    let in_plane = u * alpha + v * beta;
+    let left = one - in_plane.dot(in_plane);
+    let start = a.ends[0] - b.ends[0];
+    let height = start.dot(normal);
+    // λγ|u × v|² is the height.
+    let distance = (height * height / (square.max(least) * left.max(least))).sqrt();
+    let (p, q) = (distance * grows_a - start.dot(u), distance * grows_b + start.dot(v));
+    let inside = [(p * vv + q * uv) * inv, (q * uu + p * uv) * inv].map(|along| along.clamp(zero, one));
+    let crossing = at(lanes, pills, inside, fallback);
+    let valid = lanes.splat(1.0e-6).where_less(left, one, zero);
+    // Of axes along each other the edges are all there is.
+    let valid = (uu * vv * lanes.splat(1.0e-8)).max(least).where_less(square, valid, zero);
+    let gap = lanes.splat(0.5).where_less(valid, crossing.gap, lanes.splat(f32::MAX));
+    better(Nearest { gap, ..crossing });
+    best
+}
+
+/// The points at which two pills touch: where they are nearest; or, the more they lie along each other, towards the two ends of
+/// what of the first lies beside the second, so that the force does not hop from one end to the other as they rock.
+#[inline(always)]
+pub fn points<L: Lanes>(lanes: L, a: &Pill<L::V>, b: &Pill<L::V>) -> [Point<L::V>; 2] {
+    let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
+    let least = lanes.splat(f32::MIN_POSITIVE);
+    let deepest = nearest(lanes, a, b);
+    let (u, v) = (a.ends[1] - a.ends[0], b.ends[1] - b.ends[0]);
+    let (uu, vv, normal) = (u.dot(u), v.dot(v), u.cross(v));
+    // 1 where they lie along each other, 0 from where they cross.
+    let sine2 = normal.dot(normal) / (uu * vv).max(least);
+    let sine2 = zero.where_less(uu * vv, sine2, one);
+    let off = (sine2 * lanes.splat(1.0 / (CROSSED * CROSSED))).min(one);
+    let along = (one - off) * (one - off);
+
+    let beside = b.ends.map(|end| ((end - a.ends[0]).dot(u) / uu.max(least)).clamp(zero, one));
+    let crossed = zero.where_less(along, zero, one);
+    let share = half.where_less(crossed, one, half);
+    let point = |end: L::V, share: L::V| {
+        let on_a = deepest.along[0] + (end - deepest.along[0]) * along;
+        let on_b = b.nearest_to(lanes, a.centre(on_a));
+        let there = at(lanes, [a, b], [on_a, on_b], deepest.direction);
+        let pick = |new: L::V, old: L::V| half.where_less(crossed, old, new);
+        let nearest = Nearest {
+            along: [0, 1].map(|k| pick(there.along[k], deepest.along[k])),
+            direction: V3([0, 1, 2].map(|k| pick(there.direction.0[k], deepest.direction.0[k]))),
+            gap: pick(there.gap, deepest.gap),
+        };
+        Point { nearest, share }
+    };
+    [point(beside[0], share), point(beside[1], one - share)]
+}
