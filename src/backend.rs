@@ -55,6 +55,8 @@ pub(crate) struct Frame<'a> {
     /// What of every instance a GPU sends back.
     #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "the CPU's is all there"))]
     pub read_back: ReadBack,
+    /// How many passes bring chains together that meet; 0 for chains that do not.
+    pub passes: u32,
     /// Whether stages are timed.
     pub timed: bool,
 }

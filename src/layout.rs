@@ -478,6 +478,79 @@ pub mod contact {
     pub const ENTRIES: usize = 19;
 }
 
+/// Entries of what the last solve's matrix has of a contact row, where chains meet.
+pub mod solved {
+    /// Its stiffness there (N/m), 0 where it did not press.
+    pub const STIFFNESS: usize = 0;
+    /// Friction's stiffness there (N/m).
+    pub const FRICTION: usize = 1;
+    /// How much less that is along one direction, in which the row slips (N/m).
+    pub const SLIPPING: usize = 2;
+    /// That direction, 3 entries.
+    pub const WAY: usize = 3;
+    /// With what force the row presses as the matrix has it (N): also below 0.
+    pub const FORCE: usize = 6;
+    /// How many entries a row has.
+    pub const ENTRIES: usize = 7;
+}
+
+/// Entries of a meet row: what a contact row of a segment that meets another chain's knows of that.
+pub mod meet {
+    /// Which node row of all that chains show each other is the first of the other segment's; −1 where there is none.
+    pub const OTHER: usize = 0;
+    /// Its lane.
+    pub const LANE: usize = 1;
+    /// Which instance it is of, by its slot, and which of that one's segments: what is remembered of the pair is found by these.
+    pub const INSTANCE: usize = 2;
+    /// See [`INSTANCE`].
+    pub const SEGMENT: usize = 3;
+    /// Which of the two points it is at which segments touch.
+    pub const POINT: usize = 4;
+    /// 1 where the own segment comes first in the pair, else 0.
+    pub const FIRST: usize = 5;
+    /// Where on the other segment.
+    pub const ALONG: usize = 6;
+    /// As [`super::contact::SCALE_TERM`], of the other side (m).
+    pub const SCALE_TERM: usize = 7;
+    /// As [`super::contact::ARM`], of the other side (m).
+    pub const ARM: usize = 8;
+    /// The gap at the substep's start (m), no deeper than it is to come out in the substep.
+    pub const GAP: usize = 9;
+    /// How far the surfaces go against each other until friction does not pull (m), 3 entries.
+    pub const ANCHOR: usize = 10;
+    /// Stiffness over what that of a pair of their masses is, ρ.
+    pub const RATIO: usize = 13;
+    /// How many entries a row has.
+    pub const ENTRIES: usize = 14;
+}
+
+/// Entries of what a node shows other chains.
+pub mod shown {
+    /// The chain's origin in the world (m), 3 entries.
+    pub const ORIGIN: usize = 0;
+    /// Place at the substep's start (m), 3 entries.
+    pub const PLACE: usize = 3;
+    /// Rest radius (m).
+    pub const RADIUS: usize = 6;
+    /// Scale at the substep's start.
+    pub const SCALE: usize = 7;
+    /// One over the node's mass (1/kg); 0 where a bone holds it.
+    pub const INV_MASS: usize = 8;
+    /// How far it has moved since (m), 3 entries, swollen, and turned (rad), 3 entries; before the first solve, as far as in the
+    /// last substep.
+    pub const MOVED: usize = 9;
+    /// See [`MOVED`].
+    pub const SCALING: usize = 12;
+    /// See [`MOVED`].
+    pub const TURN: usize = 13;
+    /// 1 where a segment follows the node, else 0.
+    pub const GOES_ON: usize = 16;
+    /// 1 where one goes before it, else 0.
+    pub const COMES_FROM: usize = 17;
+    /// How many entries a row has.
+    pub const ENTRIES: usize = 18;
+}
+
 /// Entries of a chain row: how a group's bones moved, carried from substep to substep.
 pub mod chain {
     use super::{MAX_BONES, POSE};

@@ -1,6 +1,7 @@
 //! How well the rods keep their volume and length, and how far the solve is from balance.
 
-use crate::cpu::contact_rows::{ContactRow, System, contact_rows};
+use crate::cpu::contact_rows::{ContactRow, System};
+use crate::cpu::contacts::contact_rows;
 use crate::cpu::fascia::add_tie;
 use crate::cpu::holds::Placed;
 use crate::cpu::lanes::{LANES, Lanes, OneF64};
@@ -85,7 +86,7 @@ impl Quality {
         }
         let mut touching = vec![[0.0; UNKNOWNS]; count + 1];
         for (segment, row) in contact_rows(&wide(contacts)).filter(|(segment, _)| *segment < count) {
-            let row = ContactRow::load(lanes, row);
+            let row = ContactRow::load(lanes, row, false);
             let ends =
                 [segment, (segment + 1).min(count - 1)].map(|j| wide(&nodes[j * node::ENTRIES..][..node::ENTRIES]));
             let [a, b] = [&ends[0], &ends[1]].map(|end| Placed::now(lanes, end));

@@ -7,12 +7,11 @@
 
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
-use super::group::Group;
 use super::holds::{Placed, across};
 use super::lanes::{Entry, Lane, Lanes};
 use super::math::{Quaternion, V3};
 use super::rod_energies::{Mat7, SegmentTerms, Vec7};
-use crate::layout::{contact, node};
+use crate::layout::{contact, node, solved};
 
 /// From which share on of what it was in the way of a contact counts as pulled open: a hundredth of the force with which a node
 /// presses that only its weight moves.
@@ -39,14 +38,16 @@ pub struct System<V> {
 pub struct ContactRow<V> {
     /// Whether it acts on the second node too in any lane of the group.
     on_second: bool,
-    along: V,
-    direction: V3<V>,
-    scale_term: V,
+    /// Whether it is of a meeting with another chain.
+    meets: bool,
+    pub(super) along: V,
+    pub(super) direction: V3<V>,
+    pub(super) scale_term: V,
     arm: V,
     gap: V,
-    stiffness: V,
-    friction: V,
-    limit: V,
+    pub(super) stiffness: V,
+    pub(super) friction: V,
+    pub(super) limit: V,
     sticks: V,
     anchor: V3<V>,
 }
@@ -54,6 +55,8 @@ pub struct ContactRow<V> {
 /// Friction as a solve takes it, given how far the surface has gone from its anchor: a stiffness (N/m) in all directions across
 /// the row's own, less that along the pull where it slips, for there the pull stays Coulomb's limit.
 struct Friction<V> {
+    /// Its pull over how far that is (N/m).
+    pull: V,
     stiffness: V,
     slipping: V,
     way: V3<V>,
@@ -77,7 +80,7 @@ impl<V: Lane> Friction<V> {
 
 /// How far a node has gone since the substep's start.
 #[derive(Clone, Copy)]
-struct NodeGone<V> {
+pub struct NodeGone<V> {
     /// Its place (m).
     place: V3<V>,
     /// Its scale.
@@ -91,20 +94,20 @@ struct NodeGone<V> {
 /// How far a chain has gone since the substep's start where a row acts, and the nodes around it.
 #[derive(Clone, Copy)]
 pub struct Gone<V> {
-    nodes: [NodeGone<V>; 2],
-    place: V3<V>,
-    scale: V,
-    turn: V3<V>,
+    pub(super) nodes: [NodeGone<V>; 2],
+    pub(super) place: V3<V>,
+    pub(super) scale: V,
+    pub(super) turn: V3<V>,
 }
 
 /// With what a row presses after a solve.
-pub struct Pressed<V> {
+pub(super) struct Pressed<V> {
     /// Its force (N).
-    force: V,
+    pub(super) force: V,
     /// The friction that goes with it (N).
-    tangent: V3<V>,
+    pub(super) tangent: V3<V>,
     /// A flag where it was taken amiss: it is pulled open, which no contact holds back, or friction is off by [`AMISS`].
-    amiss: V,
+    pub(super) amiss: V,
 }
 
 impl<V: Lane> NodeGone<V> {
@@ -127,12 +130,13 @@ impl<V: Lane> NodeGone<V> {
 impl<V: Lane> ContactRow<V> {
     /// Reads a row.
     #[inline(always)]
-    pub fn load<L: Lanes<V = V>>(lanes: L, row: &[Entry<L::Scalar>]) -> Self
+    pub fn load<L: Lanes<V = V>>(lanes: L, row: &[Entry<L::Scalar>], meets: bool) -> Self
     where
         L::Scalar: Into<f64>,
     {
         Self {
             on_second: row[contact::ALONG].iter().any(|&along| along.into() > 0.0),
+            meets,
             along: lanes.load(&row[contact::ALONG]),
             direction: V3::load(lanes, row, contact::DIRECTION),
             scale_term: lanes.load(&row[contact::SCALE_TERM]),
@@ -167,20 +171,20 @@ impl<V: Lane> ContactRow<V> {
 
     /// How far the surface has gone from where friction does not pull (m).
     #[inline(always)]
-    fn slid(&self, gone: &Gone<V>) -> V3<V> {
+    pub(super) fn slid(&self, gone: &Gone<V>) -> V3<V> {
         self.swept(gone.place, gone.turn) - self.anchor
     }
 
     /// How far the surface goes across the direction where the chain goes and turns by so much.
     #[inline(always)]
-    fn swept(&self, place: V3<V>, turn: V3<V>) -> V3<V> {
+    pub(super) fn swept(&self, place: V3<V>, turn: V3<V>) -> V3<V> {
         across(place, self.direction) + self.direction.cross(turn) * self.arm
     }
 
     /// The derivative of `swept` by a node's turn φ, by rows: θ changes by Re φ + φ × Im, and so
     /// r·d × θ by r(Re [d]× + (d·Im)1 − Im dᵀ)φ.
     #[inline(always)]
-    fn lever<L: Lanes<V = V>>(&self, lanes: L, gone: &NodeGone<V>) -> [V3<V>; 3] {
+    pub(super) fn lever<L: Lanes<V = V>>(&self, lanes: L, gone: &NodeGone<V>) -> [V3<V>; 3] {
         let zero = lanes.splat(0.0);
         let V3([x, y, z]) = self.direction * (self.arm * gone.cosine);
         let half = gone.turn * (self.arm * lanes.splat(0.5));
@@ -197,16 +201,20 @@ impl<V: Lane> ContactRow<V> {
 
     /// Friction's pull over how far the surface has gone from its anchor (N/m): k_t, or as much less as keeps Coulomb's limit.
     #[inline(always)]
-    fn secant<L: Lanes<V = V>>(&self, lanes: L, slid: V3<V>) -> V {
+    pub(super) fn secant<L: Lanes<V = V>>(&self, lanes: L, slid: V3<V>) -> V {
         let far = slid.dot(slid).sqrt().max(lanes.splat(f32::MIN_POSITIVE));
         self.friction.min(self.limit / far)
     }
 
-    /// Friction as the `first` solve takes it, or a later one.
+    /// Friction as the `first` solve takes it, or a later one. Of meetings the other side is still to go: what slips is held
+    /// back by the whole stiffness, which passes make up for.
     #[inline(always)]
     fn coulomb<L: Lanes<V = V>>(&self, lanes: L, slid: V3<V>, first: bool) -> Friction<V> {
         let zero = lanes.splat(0.0);
         let secant = self.secant(lanes, slid);
+        if self.meets {
+            return Friction { pull: secant, stiffness: self.friction, slipping: zero, way: slid.direction(lanes) };
+        }
         let slips = secant.where_less(self.friction, secant, zero);
         let (stiffness, slipping) = if first {
             let half = lanes.splat(0.5);
@@ -214,7 +222,7 @@ impl<V: Lane> ContactRow<V> {
         } else {
             (secant, slips)
         };
-        Friction { stiffness, slipping, way: slid.direction(lanes) }
+        Friction { pull: stiffness, stiffness, slipping, way: slid.direction(lanes) }
     }
 
     /// ½k·min(g, 0)², and friction's ½k_t|u − anchor|² up to where it slips, from there limit·(|u − anchor| − limit/2k_t) (J).
@@ -232,7 +240,7 @@ impl<V: Lane> ContactRow<V> {
     /// With what it presses once the nodes around it have stepped by `delta` in the `first` solve or a later one; `in_the_way`
     /// is how deep it was in the way before, see [`Self::in_the_way`], and `slid` how far the surface had gone from its anchor.
     #[inline(always)]
-    fn pressed_by<L: Lanes<V = V>>(
+    pub(super) fn pressed_by<L: Lanes<V = V>>(
         &self,
         lanes: L,
         in_the_way: V,
@@ -251,13 +259,52 @@ impl<V: Lane> ContactRow<V> {
 
         let goes = self.swept(moved, turned);
         let friction = self.coulomb(lanes, slid, first);
-        let taken = slid * friction.stiffness + friction.along(goes);
+        let taken = slid * friction.pull + friction.along(goes);
         let pull = (slid + goes) * self.secant(lanes, slid + goes);
         let off = taken - pull;
         let amiss = (self.limit * lanes.splat(AMISS)).where_less(off.dot(off).sqrt(), one, open);
+        let amiss = if self.meets { zero } else { amiss };
         let number = taken.dot(taken).where_less(most, one, zero);
         let tangent = V3(taken.0.map(|value| zero.where_less(number, zero - value, zero)));
         Pressed { force, tangent, amiss }
+    }
+
+    /// Keeps what of it the matrix has, and the force that goes with it before the step.
+    #[inline(always)]
+    pub(super) fn keep<L: Lanes<V = V>>(
+        &self,
+        lanes: L,
+        gone: &Gone<V>,
+        solved: Option<V>,
+        stored: &mut [Entry<L::Scalar>],
+    ) {
+        let (zero, half) = (lanes.splat(0.0), lanes.splat(0.5));
+        let flag = solved.unwrap_or(lanes.splat(1.0));
+        let distance = self.distance(gone);
+        let stiffness = distance.where_less(zero, self.stiffness, zero);
+        let friction = self.coulomb(lanes, self.slid(gone), solved.is_none());
+        let [x, y, z] = friction.way.0;
+        let values = [stiffness, friction.stiffness, friction.slipping, x, y, z, zero - stiffness * distance];
+        for (entry, value) in stored.iter_mut().zip(values) {
+            lanes.store(flag.where_less(half, lanes.load(entry), value), entry);
+        }
+    }
+
+    /// What becomes of that force once the nodes around have stepped by `delta`.
+    #[inline(always)]
+    pub(super) fn give_way<L: Lanes<V = V>>(
+        &self,
+        lanes: L,
+        solved: Option<V>,
+        stored: &mut [Entry<L::Scalar>],
+        [a, b]: [&Vec7<V>; 2],
+    ) {
+        let step = |k: usize| a[k] + (b[k] - a[k]) * self.along;
+        let goes = self.direction.dot(V3([step(0), step(1), step(2)])) - self.scale_term * step(3);
+        let model = lanes.load(&stored[solved::FORCE]) - lanes.load(&stored[solved::STIFFNESS]) * goes;
+        let flag = solved.unwrap_or(lanes.splat(1.0));
+        let entry = &mut stored[solved::FORCE];
+        lanes.store(flag.where_less(lanes.splat(0.5), lanes.load(entry), model), entry);
     }
 
     /// How deep it is in the way (m), 0 where it is not, or is not stiff.
@@ -286,7 +333,7 @@ impl<V: Lane> ContactRow<V> {
         let distance = self.distance(gone);
         let stiffness = distance.where_less(zero, self.stiffness, zero);
         let push = stiffness * distance;
-        let pull = slid * friction.stiffness;
+        let pull = slid * friction.pull;
         let way = friction.way * friction.slipping;
         let mut both = [[zero; 4]; 4];
         let mut gradient = [zero; 4];
@@ -356,7 +403,7 @@ impl<V: Lane> ContactRow<V> {
 
 /// The couple of a pull by a lever: Mᵀf.
 #[inline(always)]
-fn couple<L: Lanes>(lanes: L, lever: &[V3<L::V>; 3], pull: V3<L::V>) -> V3<L::V> {
+pub(super) fn couple<L: Lanes>(lanes: L, lever: &[V3<L::V>; 3], pull: V3<L::V>) -> V3<L::V> {
     let zero = V3([lanes.splat(0.0); 3]);
     (0..3).fold(zero, |sum, k| sum + lever[k] * pull.0[k])
 }
@@ -371,119 +418,4 @@ fn turning<L: Lanes>(lanes: L, lever: &[V3<L::V>; 3], pulled: &[V3<L::V>; 3]) ->
         }
     }
     product
-}
-
-/// The row in a slot, and which node begins its segment; `None` after the last.
-#[inline(always)]
-pub fn contact_row<T: Copy + Into<f64>>(contacts: &[Entry<T>], slot: usize) -> Option<(usize, &[Entry<T>])> {
-    let row = contacts.get(slot * contact::ENTRIES..)?.get(..contact::ENTRIES)?;
-    Some((row[contact::SEGMENT][0].into() as usize, row))
-}
-
-/// All rows, with the nodes that begin their segments.
-#[inline(always)]
-pub fn contact_rows<T: Copy + Into<f64>>(contacts: &[Entry<T>]) -> impl Iterator<Item = (usize, &[Entry<T>])> {
-    (0..contacts.len() / contact::ENTRIES).filter_map(|slot| contact_row(contacts, slot))
-}
-
-/// Writes a row's dual and tangent in the lanes of `solved` chains, or of all.
-#[inline(always)]
-fn note<L: Lanes>(lanes: L, row: &mut [Entry<L::Scalar>], solved: Option<L::V>, dual: L::V, tangent: V3<L::V>) {
-    let (half, solved) = (lanes.splat(0.5), solved.unwrap_or(lanes.splat(1.0)));
-    let values = [dual, tangent.0[0], tangent.0[1], tangent.0[2]];
-    for (entry, value) in row[contact::DUAL..contact::TANGENT + 3].iter_mut().zip(values) {
-        lanes.store(solved.where_less(half, lanes.load(entry), value), entry);
-    }
-}
-
-/// Adds the rows from a slot on whose segment a node begins to its system, and notes in those of `solved` chains how deep they
-/// are in the way and how far they have slid; the first slot that is not one of them. All chains are solved first, then some
-/// again.
-#[inline(always)]
-pub fn add_contacts<L: Lanes>(
-    lanes: L,
-    group: &mut Group<L::Scalar>,
-    index: usize,
-    mut slot: usize,
-    solved: Option<L::V>,
-    system: &mut System<L::V>,
-) -> usize
-where
-    L::Scalar: Into<f64>,
-{
-    while let Some((segment, row)) = contact_row(group.contacts, slot)
-        && segment == index
-    {
-        let row = ContactRow::load(lanes, row);
-        let gone = gone(lanes, group, &row, segment, |index| Placed::now(lanes, group.row(index)));
-        row.add(lanes, &gone, solved.is_none(), system);
-        let stored = &mut group.contacts[slot * contact::ENTRIES..][..contact::ENTRIES];
-        note(lanes, stored, solved, row.in_the_way(lanes, &gone), row.slid(&gone));
-        slot += 1;
-    }
-    slot
-}
-
-/// Leaves in the rows before a slot whose segment a node begins, of `solved` chains, with what force they press once it and the
-/// next have stepped by `delta`; the last slot that is not one of them, and a flag where one was taken amiss.
-#[inline(always)]
-pub fn press<L: Lanes>(
-    lanes: L,
-    group: &mut Group<L::Scalar>,
-    index: usize,
-    mut slot: usize,
-    solved: Option<L::V>,
-    delta: [&Vec7<L::V>; 2],
-) -> (usize, L::V)
-where
-    L::Scalar: Into<f64>,
-{
-    let mut flag = lanes.splat(0.0);
-    while slot > 0
-        && let Some((segment, row)) = contact_row(group.contacts, slot - 1)
-        && segment == index
-    {
-        slot -= 1;
-        let row = ContactRow::load(lanes, row);
-        let stored = &mut group.contacts[slot * contact::ENTRIES..][..contact::ENTRIES];
-        let (in_the_way, slid) = (lanes.load(&stored[contact::DUAL]), V3::load(lanes, stored, contact::TANGENT));
-        let Pressed { force, tangent, amiss } = row.pressed_by(lanes, in_the_way, slid, delta, solved.is_none());
-        flag = flag.max(amiss);
-        note(lanes, stored, solved, force, tangent);
-    }
-    (slot, flag)
-}
-
-/// What all rows store (J), the nodes being where `at` says.
-#[inline(always)]
-pub fn stored_by_contacts<L: Lanes>(lanes: L, group: &Group<L::Scalar>, at: impl Fn(usize) -> Placed<L::V>) -> L::V
-where
-    L::Scalar: Into<f64>,
-{
-    let mut stored = lanes.splat(0.0);
-    for (segment, row) in contact_rows(group.contacts) {
-        let row = ContactRow::load(lanes, row);
-        stored = stored + row.potential(lanes, &gone(lanes, group, &row, segment, &at));
-    }
-    stored
-}
-
-#[inline(always)]
-fn gone<L: Lanes>(
-    lanes: L,
-    group: &Group<L::Scalar>,
-    row: &ContactRow<L::V>,
-    segment: usize,
-    at: impl Fn(usize) -> Placed<L::V>,
-) -> Gone<L::V> {
-    // After the last node there is none, and the row has no weight for it.
-    let next = (segment + 1).min(group.rest.node_count - 1);
-    row.gone(lanes, [group.row(segment), group.row(next)], [&at(segment), &at(next)])
-}
-
-/// The stiffness of all rows together (N/m).
-#[inline(always)]
-pub fn stiffness_of_contacts<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> L::V {
-    let rows = group.contacts.chunks_exact(contact::ENTRIES);
-    rows.fold(lanes.splat(0.0), |sum, row| sum + lanes.load(&row[contact::STIFFNESS]))
 }

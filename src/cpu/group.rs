@@ -1,7 +1,7 @@
 //! A group of chains as the stages see it; its twin is `shaders/bindings/group.wgsl`.
 
 use super::lanes::{Entry, Lane, Lanes};
-use crate::layout::{MAX_BONES, POSE, chain, contact, held, input, node, rest, scratch};
+use crate::layout::{MAX_BONES, POSE, chain, contact, held, input, meet, node, rest, scratch};
 use crate::step::StepParams;
 
 /// What eight chains are made of: rest rows and what can be known from them beforehand.
@@ -93,6 +93,12 @@ pub struct Group<'a, T> {
     pub chains: &'a mut [Entry<T>],
     /// `[slot][entry][lane]`, see [`crate::layout::contact`].
     pub contacts: &'a mut [Entry<T>],
+    /// `[slot][entry][lane]`, see [`crate::layout::meet`], of the last contact rows; none where no chain meets another.
+    pub meets: &'a mut [Entry<T>],
+    /// `[slot][entry][lane]`, see [`crate::layout::solved`], of all contact rows where chains meet.
+    pub solved: &'a mut [Entry<T>],
+    /// `[node][entry][lane]`, see [`crate::layout::shown`], of all chains that may meet others.
+    pub shown: &'a [Entry<T>],
     /// `[reaction][entry][lane]`, see [`crate::layout::reaction`].
     pub reactions: &'a mut [Entry<T>],
     /// [`GroupRest::scratch_len`] rows: room for each node's block factor, see [`crate::layout::scratch`], then for the rows
@@ -117,6 +123,12 @@ impl<T> Group<'_, T> {
     #[inline(always)]
     pub fn held_row(&mut self, reaction: usize) -> &mut [Entry<T>] {
         &mut self.scratch[(self.rest.node_count + reaction) * scratch::ENTRIES..][..held::ENTRIES]
+    }
+
+    /// How many contact rows are not of meetings: those come after.
+    #[inline(always)]
+    pub fn first_meeting(&self) -> usize {
+        self.contacts.len() / contact::ENTRIES - self.meets.len() / meet::ENTRIES
     }
 
     /// The scratch row of a node.

@@ -36,6 +36,8 @@ pub struct Point<V> {
     pub nearest: Nearest<V>,
     /// Of both points together 1.
     pub share: V,
+    /// How far the pills lie along each other: 1 where they are parallel, 0 where they cross.
+    pub flat: V,
 }
 
 /// The sine of the angle between axes from which on pills touch at a single point.
@@ -176,7 +178,7 @@ pub fn points<L: Lanes>(lanes: L, a: &Pill<L::V>, b: &Pill<L::V>) -> [Point<L::V
             direction: V3([0, 1, 2].map(|k| pick(there.direction.0[k], deepest.direction.0[k]))),
             gap: pick(there.gap, deepest.gap),
         };
-        Point { nearest, share }
+        Point { nearest, share, flat: along }
     };
     [point(beside[0], share), point(beside[1], one - share)]
 }

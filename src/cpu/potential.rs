@@ -6,7 +6,7 @@
 //! gravity give it. Where a convex Ψ is minimised exactly, both Π(x) ≤ Π(x_n) and the energy after the step,
 //! Ψ(x) + ½‖x − x_n‖²_M/h̃² ≤ Π(x_n).
 
-use super::contact_rows::{stiffness_of_contacts, stored_by_contacts};
+use super::contacts::{stiffness_of_contacts, stored_by_contacts};
 use super::fascia::tie_potential;
 use super::fibres::Excitation;
 use super::group::Group;

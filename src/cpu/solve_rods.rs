@@ -17,7 +17,8 @@
 use super::block_tridiagonal::{
     back_substitute, eliminate, eliminate_rhs, factor, solve_lower, solve_lower_columns, store_factor,
 };
-use super::contact_rows::{System, add_contacts, press, stored_by_contacts};
+use super::contact_rows::System;
+use super::contacts::{Cursors, add_contacts, press, stored_by_contacts};
 use super::fascia::add_tie;
 use super::fibres::Excitation;
 use super::group::{Group, contracts, second_order};
@@ -187,7 +188,7 @@ fn start_again<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, flag: L::V) {
 
 /// Keeps where the chains are, for [`go_on`].
 #[inline(always)]
-fn keep<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
+pub(super) fn keep<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
     for index in 0..group.rest.node_count {
         let now = Placed::now(lanes, group.row(index));
         let row = group.scratch_row(index);
@@ -251,7 +252,7 @@ where
     // After the last node there is no segment, and no step for what is left of the one before to couple to.
     let mut terms = SegmentTerms::none(lanes);
     let mut here = Section::load(lanes, group.row(0));
-    let mut slot = 0;
+    let mut cursors = Cursors::of(group);
     let mut beyond = Beyond::none(lanes);
     for index in 0..count {
         let rest_row = group.rest.row(index);
@@ -274,7 +275,7 @@ where
         // Here and below, functions apart are given copies: what they are given may not be in registers.
         if touching {
             let mut system = System { block, rhs, terms };
-            slot = apart!(lanes, add_contacts(lanes, group, index, slot, solved, &mut system));
+            apart!(lanes, add_contacts(lanes, group, index, &mut cursors, solved, &mut system));
             (block, rhs, terms) = (system.block, system.rhs, system.terms);
         }
         let coupling = &mut terms.block_ab;
@@ -342,8 +343,7 @@ where
         }
         if touching {
             let (here, after) = (delta, next);
-            let taken_amiss;
-            (slot, taken_amiss) = apart!(lanes, press(lanes, group, index, slot, solved, [&here, &after]));
+            let taken_amiss = apart!(lanes, press(lanes, group, index, &mut cursors, solved, [&here, &after]));
             amiss = amiss.max(taken_amiss);
         }
         let inv_length = lanes.at(group.rest.row(index), rest::INV_LENGTH);
@@ -374,7 +374,12 @@ where
 
 /// Where a step takes a node, its scale held within a factor of its value at the substep's start and of its rest value.
 #[inline(always)]
-fn step_by<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>], from: Placed<L::V>, delta: &Vec7<L::V>) -> Placed<L::V> {
+pub(super) fn step_by<L: Lanes>(
+    lanes: L,
+    row: &[Entry<L::Scalar>],
+    from: Placed<L::V>,
+    delta: &Vec7<L::V>,
+) -> Placed<L::V> {
     let [x, y, z, scaling, a, b, c] = *delta;
     let prev_scale = lanes.load(&row[node::PREV_SCALE]);
     let (least, most) = (prev_scale * lanes.splat(1.0 / SCALE_LIMIT), prev_scale * lanes.splat(SCALE_LIMIT));

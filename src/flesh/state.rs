@@ -8,7 +8,7 @@ use crate::cpu::carry::OFF_JOINT;
 use crate::cpu::lanes::{Entry, LANES};
 use crate::cpu::solve_rods::LEAST_SCALE;
 use crate::instances::Pushes;
-use crate::layout::{MAX_BONES, POSE, chain, contact, input, node, plane, reaction, rest};
+use crate::layout::{MAX_BONES, POSE, chain, contact, input, meet, node, plane, reaction, rest};
 use crate::step::FrameReport;
 use crate::{HalfSpace, Pose};
 
@@ -21,6 +21,7 @@ pub struct GroupState {
     pub(crate) planes: Vec<Entry<f32>>,
     pub(crate) chains: Vec<Entry<f32>>,
     pub(crate) contacts: Vec<Entry<f32>>,
+    pub(crate) meets: Vec<Entry<f32>>,
     pub(crate) reactions: Vec<Entry<f32>>,
 }
 
@@ -133,7 +134,7 @@ impl FleshState {
                 }
                 inputs[input::HANGS] = [1.0; LANES];
                 let reactions = vec![[0.0; LANES]; rest.reaction_count() * reaction::ENTRIES];
-                GroupState { nodes, inputs, planes: vec![], chains, contacts: vec![], reactions }
+                GroupState { nodes, inputs, planes: vec![], chains, contacts: vec![], meets: vec![], reactions }
             })
             .collect();
         let motion = BoneMotion::still(bones, root);
@@ -186,6 +187,7 @@ impl FleshState {
             planes: planes.clone(),
             chains: vec![],
             contacts: vec![],
+            meets: vec![],
             reactions: vec![],
         };
         Self { groups: self.groups.iter().map(group).collect(), motion: self.motion.clone() }
@@ -312,12 +314,22 @@ impl FleshState {
     /// Makes room for what the half-spaces of the newest frame may touch: each node each of them. With another count of them
     /// it is forgotten how hard they pressed.
     pub(crate) fn make_room_for_contacts(&mut self) {
-        for GroupState { nodes, planes, contacts, .. } in &mut self.groups {
-            let slots = (nodes.len() / node::ENTRIES) * (planes.len() / plane::ENTRIES);
+        for GroupState { nodes, planes, contacts, meets, .. } in &mut self.groups {
+            let slots = (nodes.len() / node::ENTRIES) * (planes.len() / plane::ENTRIES) + meets.len() / meet::ENTRIES;
             if contacts.len() != slots * contact::ENTRIES {
                 contacts.clear();
+                meets.clear();
+                let slots = (nodes.len() / node::ENTRIES) * (planes.len() / plane::ENTRIES);
                 contacts.resize(slots * contact::ENTRIES, [0.0; LANES]);
             }
+        }
+    }
+
+    /// Forgets that chains met others.
+    pub(crate) fn part(&mut self) {
+        for GroupState { contacts, meets, .. } in self.groups.iter_mut().filter(|group| !group.meets.is_empty()) {
+            contacts.truncate(contacts.len() - meets.len() / meet::ENTRIES * contact::ENTRIES);
+            meets.clear();
         }
     }
 

@@ -6,7 +6,7 @@ use crate::Pose;
 use crate::cpu::contact_rows::MOST_DUAL;
 use crate::flesh::{BoneMotion, Flesh, GroupState};
 use crate::instances::{Instance, InstanceState, MOST_ACCELERATION};
-use crate::layout::{LANES, chain, contact, input, node, plane, reaction};
+use crate::layout::{LANES, chain, contact, input, meet, node, plane, reaction};
 
 /// Number of the format in which snapshots are serialised. Another field in a state is another format.
 pub const SNAPSHOT_VERSION: u32 = 7;
@@ -25,6 +25,8 @@ pub struct RowSizes {
     pub chain: u32,
     /// Entries of a contact row.
     pub contact: u32,
+    /// Entries of a meet row.
+    pub meet: u32,
     /// Entries of a reaction row.
     pub reaction: u32,
     /// Lanes.
@@ -39,6 +41,7 @@ impl RowSizes {
         plane: plane::ENTRIES as u32,
         chain: chain::ENTRIES as u32,
         contact: contact::ENTRIES as u32,
+        meet: meet::ENTRIES as u32,
         reaction: reaction::ENTRIES as u32,
         lanes: LANES,
     };
@@ -262,12 +265,14 @@ fn has_sound_chains(group: &GroupState) -> bool {
             .all(|entry| within(entry, f32::MIN, f32::MAX))
 }
 
-/// Whether a group has as many contacts of each half-space as nodes, and each forces that one can remember.
-fn has_sound_contacts(GroupState { nodes, planes, contacts, .. }: &GroupState) -> bool {
+/// Whether a group has, but for meetings, as many contacts of each half-space as nodes, and each forces that one can remember.
+fn has_sound_contacts(GroupState { nodes, planes, contacts, meets, .. }: &GroupState) -> bool {
     let of_each = nodes.len() / node::ENTRIES * contact::ENTRIES;
     let of = |entry: usize| contacts.iter().skip(entry).step_by(contact::ENTRIES).flatten();
+    let still = contacts.len().checked_sub(meets.len() / meet::ENTRIES * contact::ENTRIES);
     planes.len() % plane::ENTRIES == 0
-        && contacts.len() % of_each.max(1) == 0
+        && meets.len() % meet::ENTRIES == 0
+        && still.is_some_and(|still| still % of_each.max(1) == 0)
         && of(contact::DUAL).chain(of(contact::LIMIT)).all(|force| (0.0..=MOST_DUAL).contains(force))
         && (contact::TANGENT..contact::TANGENT + 3).flat_map(of).all(|force| force.abs() <= MOST_DUAL)
 }

@@ -90,6 +90,7 @@ impl Physics {
             #[cfg(feature = "parallel")]
             pool: self.thread_pool.as_ref(),
             read_back: self.read_back,
+            passes: self.passes,
             timed: self.measure_stages,
         };
         (&mut self.backend, &mut self.instances, frame)

@@ -8,7 +8,8 @@ mod common;
 use chain::{Chain, INV_H, NODES};
 use common::{Random, entry};
 use glam::{DQuat, DVec3};
-use sinew::cpu::contact_rows::{System, add_contacts, stored_by_contacts};
+use sinew::cpu::contact_rows::System;
+use sinew::cpu::contacts::{Cursors, add_contacts, stored_by_contacts};
 use sinew::cpu::fibres::{Excitation, RESTING, SHORT, TOE, contract, fibre_potential, fibre_stretch};
 use sinew::cpu::group::Group;
 use sinew::cpu::holds::Placed;
@@ -516,11 +517,11 @@ fn friction_pulls_as_what_it_stores() {
 /// The matrix that contact rows add to a chain's system, column by column, and after it their gradient.
 fn friction_matrix(group: &mut Group<'_, f64>) -> Vec<Vec<f64>> {
     let mut all = vec![vec![0.0; NODES * UNKNOWNS]; NODES * UNKNOWNS + 1];
-    let mut slot = 0;
+    let mut cursors = Cursors::of(group);
     for index in 0..NODES {
         let mut system =
             System { block: [[0.0; UNKNOWNS]; UNKNOWNS], rhs: [0.0; UNKNOWNS], terms: SegmentTerms::none(LANES) };
-        slot = add_contacts(LANES, group, index, slot, Some(1.0), &mut system);
+        add_contacts(LANES, group, index, &mut cursors, Some(1.0), &mut system);
         let at = index * UNKNOWNS;
         for i in 0..UNKNOWNS {
             all[NODES * UNKNOWNS][at + i] -= system.rhs[i];

@@ -136,6 +136,9 @@ impl Figure14 {
             planes: &[],
             chains: &mut self.chains,
             contacts: &mut [],
+            meets: &mut [],
+            solved: &mut [],
+            shown: &[],
             reactions: &mut self.reactions,
             scratch: &mut self.scratch,
         };
