@@ -474,8 +474,15 @@ pub mod contact {
     /// With what force friction pulled in the last solve (N), 3 entries. Within `solve_rods`, how far the surface had gone from
     /// the anchor where the system was set up (m).
     pub const TANGENT: usize = 16;
+    /// Stiffness κ (N·m) against the chain's turning there otherwise than [`TURN`], up to [`ROLLING_LIMIT`]: rolling and drilling
+    /// friction.
+    pub const ROLLING: usize = 19;
+    /// The most that this takes (N·m).
+    pub const ROLLING_LIMIT: usize = 20;
+    /// How far what touches turns (rad), 3 entries.
+    pub const TURN: usize = 21;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 19;
+    pub const ENTRIES: usize = 24;
 }
 
 /// Entries of what the last solve's matrix has of a contact row, where chains meet.
@@ -490,38 +497,56 @@ pub mod solved {
     pub const WAY: usize = 3;
     /// With what force the row presses as the matrix has it (N): also below 0.
     pub const FORCE: usize = 6;
+    /// Rolling friction's stiffness there (N·m).
+    pub const ROLLING: usize = 7;
+    /// With what couple it turns the chain as the matrix has it (N·m), 3 entries.
+    pub const COUPLE: usize = 8;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 7;
+    pub const ENTRIES: usize = 11;
 }
 
-/// Entries of a meet row: what a contact row of a segment that meets another chain's knows of that.
+/// Entries of a meet row: a point at which two segments of different chains touch or may, reckoned from the first of both.
+///
+/// With c, s and θ how far each side has gone, swollen and turned there since the substep's start, their gap is
+/// g = gap + d·(c_a − c_b) − σ_a s_a − σ_b s_b, and their surfaces have slid by (1 − ddᵀ)(c_a − c_b) + d × (r_a θ_a + r_b θ_b)
+/// against each other.
 pub mod meet {
-    /// Which node row of all that chains show each other is the first of the other segment's; −1 where there is none.
-    pub const OTHER: usize = 0;
-    /// Its lane.
-    pub const LANE: usize = 1;
-    /// Which instance it is of, by its slot, and which of that one's segments: what is remembered of the pair is found by these.
-    pub const INSTANCE: usize = 2;
-    /// See [`INSTANCE`].
-    pub const SEGMENT: usize = 3;
-    /// Which of the two points it is at which segments touch.
-    pub const POINT: usize = 4;
-    /// 1 where the own segment comes first in the pair, else 0.
-    pub const FIRST: usize = 5;
-    /// Where on the other segment.
-    pub const ALONG: usize = 6;
-    /// As [`super::contact::SCALE_TERM`], of the other side (m).
-    pub const SCALE_TERM: usize = 7;
-    /// As [`super::contact::ARM`], of the other side (m).
-    pub const ARM: usize = 8;
+    /// Where on each segment, 2 entries.
+    pub const ALONG: usize = 0;
+    /// Unit direction d from the second side to the first, 3 entries.
+    pub const DIRECTION: usize = 2;
+    /// By how much the gap shrinks as each side's scale grows (m), 2 entries: the rest radii there.
+    pub const SCALE_TERM: usize = 5;
+    /// How far from each side's axis it acts (m), 2 entries.
+    pub const ARM: usize = 7;
     /// The gap at the substep's start (m), no deeper than it is to come out in the substep.
     pub const GAP: usize = 9;
+    /// Stiffness k (N/m); 0 where nothing can touch in the substep.
+    pub const STIFFNESS: usize = 10;
+    /// Friction's stiffness k_t (N/m).
+    pub const FRICTION: usize = 11;
     /// How far the surfaces go against each other until friction does not pull (m), 3 entries.
-    pub const ANCHOR: usize = 10;
+    pub const ANCHOR: usize = 12;
+    /// As [`super::contact::GAP`], of each side's contact row (m), 2 entries.
+    pub const ROW_GAP: usize = 15;
+    /// As [`super::contact::ANCHOR`], of each side's contact row (m), 3 entries for each.
+    pub const ROW_ANCHOR: usize = 17;
+    /// As [`super::contact::TURN`], of each side's contact row (rad), 3 entries for each.
+    pub const ROW_TURN: usize = 23;
+    /// By how much they turn against each other until rolling friction does not hold them back (rad), 3 entries.
+    pub const TURN_ANCHOR: usize = 29;
+    /// With what force both press (N).
+    pub const FORCE: usize = 32;
+    /// With what force friction pulls the first side (N), 3 entries.
+    pub const PULL: usize = 33;
+    /// With what couple rolling friction turns the first side (N·m), 3 entries.
+    pub const COUPLE: usize = 36;
     /// Stiffness over what that of a pair of their masses is, ρ.
-    pub const RATIO: usize = 13;
+    pub const RATIO: usize = 39;
+    /// What is remembered from substep to substep.
+    pub const MEMORY: std::ops::Range<usize> = FORCE..ENTRIES;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 14;
+    pub const ENTRIES: usize = 40;
 }
 
 /// Entries of what a node shows other chains.
@@ -536,8 +561,8 @@ pub mod shown {
     pub const SCALE: usize = 7;
     /// One over the node's mass (1/kg); 0 where a bone holds it.
     pub const INV_MASS: usize = 8;
-    /// How far it has moved since (m), 3 entries, swollen, and turned (rad), 3 entries; before the first solve, as far as in the
-    /// last substep.
+    /// How far it has moved since (m), 3 entries, swollen, and turned (rad), 3 entries; before the first solve, as far as it would
+    /// at the speed that it has.
     pub const MOVED: usize = 9;
     /// See [`MOVED`].
     pub const SCALING: usize = 12;

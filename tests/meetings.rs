@@ -90,11 +90,10 @@ impl Pile {
     /// With what force the rows of a log hold it up (N): those of the ground, and those of other logs.
     fn borne(&self, log: usize) -> [f64; 2] {
         let state = self.physics.state(self.logs[log]).unwrap();
-        let rows = state.contacts().next().unwrap();
+        let (ground, others) = (state.contacts().next().unwrap(), state.meets().next().unwrap());
         let of = |row: &[[f32; 8]]| {
             f64::from(row[contact::DUAL][0] * row[contact::DIRECTION + 1][0] + row[contact::TANGENT + 1][0])
         };
-        let (ground, others) = rows.split_at((SEGMENTS + 1) * contact::ENTRIES);
         [ground, others].map(|rows| rows.chunks_exact(contact::ENTRIES).map(of).sum())
     }
 }

@@ -23,6 +23,9 @@ struct ContactRow {
     limit: f32,
     sticks: f32,
     anchor: vec3<f32>,
+    rolling: f32,
+    rolling_limit: f32,
+    turn: vec3<f32>,
 }
 
 // Friction as a solve takes it, given how far the surface has gone from its anchor: a stiffness (N/m) in all directions across
@@ -86,6 +89,9 @@ fn load_contact_row(row: u32) -> ContactRow {
         contact_at(row, CONTACT_LIMIT),
         contact_at(row, CONTACT_STICKS),
         contact3(row, CONTACT_ANCHOR),
+        contact_at(row, CONTACT_ROLLING),
+        contact_at(row, CONTACT_ROLLING_LIMIT),
+        contact3(row, CONTACT_TURN),
     );
 }
 
@@ -167,6 +173,17 @@ fn coulomb(row: ContactRow, slid: vec3<f32>, first: bool) -> Friction {
     return Friction(secant, where_less(secant, row.friction, secant, 0.0), way);
 }
 
+// How far it has turned otherwise than what touches it (rad).
+fn rolled(row: ContactRow, gone: Gone) -> vec3<f32> {
+    return gone.turn - row.turn;
+}
+
+// Rolling friction's couple over that (N·m): κ, or as much less as keeps its limit.
+fn rolling_secant(row: ContactRow, by: vec3<f32>) -> f32 {
+    let far = larger(sqrt(dot(by, by)), MIN_POSITIVE);
+    return smaller(row.rolling, row.rolling_limit / far);
+}
+
 // ½k·min(g, 0)², and friction's ½k_t|u − anchor|² up to where it slips, from there limit·(|u − anchor| − limit/2k_t) (J).
 fn contact_potential(row: ContactRow, gone: Gone) -> f32 {
     let depth = smaller(distance_of(row, gone), 0.0);
@@ -175,7 +192,11 @@ fn contact_potential(row: ContactRow, gone: Gone) -> f32 {
     let pull = secant_of(row, slid) * far;
     // With |u| the way, limit·(|u| − limit/2k_t) is pull·(2|u| − pull/k_t)/2; up to the limit that is pull·|u|/2.
     let spring = pull / larger(row.friction, MIN_POSITIVE);
-    return 0.5 * (row.stiffness * depth * depth + pull * (far * 2.0 - spring));
+    let by = rolled(row, gone);
+    let turned = sqrt(dot(by, by));
+    let couple = rolling_secant(row, by) * turned;
+    let by_turning = couple * (turned * 2.0 - couple / larger(row.rolling, MIN_POSITIVE));
+    return 0.5 * (row.stiffness * depth * depth + pull * (far * 2.0 - spring) + by_turning);
 }
 
 // How deep a row is in the way (m), 0 where it is not, or is not stiff.
@@ -259,9 +280,14 @@ fn add_contact(
     let second = row.along;
     let own = first * first;
     let lever = lever_of(row, gone.first);
-    var couple = couple_of(lever, pull);
+    let by = rolled(row, gone);
+    let rolls = rolling_secant(row, by);
+    var couple = couple_of(lever, pull) + by * rolls;
     var pulled = through(friction, lever);
     var turning = turning_of(lever, pulled);
+    for (var i = 0u; i < 3u; i++) {
+        turning[i][i] = turning[i][i] + rolls;
+    }
     for (var i = 0u; i < 4u; i++) {
         (*rhs)[i] = (*rhs)[i] - first * gradient[i];
         for (var k = 0u; k <= i; k++) {
@@ -283,8 +309,12 @@ fn add_contact(
         let next_lever = lever_of(row, gone.second);
         var next_pulled = through(friction, next_lever);
         var across_turning = turning_of(lever, next_pulled);
-        couple = couple_of(next_lever, pull);
+        couple = couple_of(next_lever, pull) + by * rolls;
         turning = turning_of(next_lever, next_pulled);
+        for (var i = 0u; i < 3u; i++) {
+            across_turning[i][i] = across_turning[i][i] + rolls;
+            turning[i][i] = turning[i][i] + rolls;
+        }
         for (var i = 0u; i < 4u; i++) {
             (*terms).gradient_b[i] = (*terms).gradient_b[i] + second * gradient[i];
             for (var k = 0u; k < 4u; k++) {

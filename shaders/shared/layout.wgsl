@@ -159,7 +159,10 @@ const CONTACT_STICKS: u32 = 11u;
 const CONTACT_ANCHOR: u32 = 12u;
 const CONTACT_DUAL: u32 = 15u;
 const CONTACT_TANGENT: u32 = 16u;
-const CONTACT_ENTRIES: u32 = 19u;
+const CONTACT_ROLLING: u32 = 19u;
+const CONTACT_ROLLING_LIMIT: u32 = 20u;
+const CONTACT_TURN: u32 = 21u;
+const CONTACT_ENTRIES: u32 = 24u;
 
 // Entries of a chain row, one a group, of the state: how its bones moved, and how its solves went.
 const CHAIN_BONE_OLDER: u32 = 0u;

@@ -9,30 +9,26 @@ use fearless_simd::prelude::*;
 
 use super::deform_skin::Vertices;
 use super::find_pairs::Meetings;
-use super::grid::PairThreads;
 use super::group::{Group, GroupRest};
-use super::lanes::{Entry, Half, LANES, Lanes, OneF32, Wide, apart, with_instructions};
-use super::meetings::{find_meetings, show};
-use super::passes::pass;
+use super::lanes::{Entry, Half, LANES, OneF32, Wide, with_instructions};
 use super::threads::Threads;
 use super::{LaneWidth, run_on_instance, run_on_vertices, run_stage};
 use crate::StepError;
 use crate::backend::{BackendReport, FleshBackend, Frame};
 use crate::flesh::GroupState;
 use crate::instances::{Active, Instance, Instances};
-use crate::layout::{contact, shown, solved};
 use crate::step::{Domain, Scheduled, Stage, StepParams, runs};
 use crate::timing::{StageClock, StageTimes, stage_scope};
 
 /// Flesh on the CPU.
 pub(crate) struct CpuBackend {
     threads: Threads,
-    meetings: Meetings,
+    meetings: Box<Meetings>,
 }
 
 impl Default for CpuBackend {
     fn default() -> Self {
-        Self { threads: Threads::new(1), meetings: Meetings::default() }
+        Self { threads: Threads::new(1), meetings: Box::default() }
     }
 }
 
@@ -63,7 +59,7 @@ impl FleshBackend for CpuBackend {
         let clock = StageClock::new(frame.timed);
         let runner = Runner { frame, threads: self.threads(frame), clock: &clock };
         if frame.passes == 0 {
-            instances.iter_mut().for_each(|instance| instance.state.nodes.part());
+            instances.iter_mut().for_each(Instance::part);
         }
         for run in runs(frame.schedule, frame.fused) {
             if frame.passes > 0 && run[0].stage.domain() == Domain::Chains {
@@ -89,42 +85,14 @@ impl FleshBackend for CpuBackend {
 }
 
 /// A frame as the CPU runs it.
-struct Runner<'a> {
-    frame: &'a Frame<'a>,
-    threads: Threads,
-    clock: &'a StageClock,
-}
-
-/// A group that meets others, with its room.
-type Meeting<'a> = (&'a GroupRest<f32>, &'a mut GroupState, &'a [Entry<f32>], Scratch, Scratch);
-
-/// What groups that meet do together.
-#[derive(Clone, Copy)]
-enum Together<'a> {
-    Find(&'a StepParams),
-    Pass(&'a StepParams, bool),
-}
-
-#[inline(always)]
-fn together<L: Lanes<Scalar = f32>>(lanes: L, what: Together<'_>, group: &mut Group<f32>) {
-    match what {
-        Together::Find(params) => apart!(lanes, find_meetings(lanes, params, group)),
-        Together::Pass(params, first) => apart!(lanes, pass(lanes, params, group, first)),
-    }
-}
-
-#[inline(always)]
-fn together_wide<S: Simd>(simd: S, what: Together<'_>, group: &mut Group<f32>) {
-    if const { S::f32s::LEN < LANES } {
-        together(Half(simd, 0), what, group);
-        together(Half(simd, 4), what, group);
-    } else {
-        together(Wide(simd), what, group);
-    }
+pub(super) struct Runner<'a> {
+    pub frame: &'a Frame<'a>,
+    pub threads: Threads,
+    pub clock: &'a StageClock,
 }
 
 /// Room for a group's block factors, kept from group to group.
-type Scratch = Vec<Entry<f32>>;
+pub(super) type Scratch = Vec<Entry<f32>>;
 
 impl Runner<'_> {
     /// Runs a part of the schedule: stages of chains, or a single other one.
@@ -177,136 +145,9 @@ impl Runner<'_> {
         }
     }
 
-    /// Runs stages of chains some of which may meet: those that do not, at once; the others stage by stage, and they show each
-    /// other where they are between.
-    fn run_meeting(&self, run: &[Scheduled], instances: &mut Instances, meetings: &mut Meetings) {
-        let params = &self.frame.params;
-        let first = &params[run[0].slot as usize];
-        if first.first_substep != 0 {
-            let [x, y, z] = first.gravity;
-            let gravity = (x * x + y * y + z * z).sqrt();
-            meetings.find(instances, &PairThreads(self.threads.clone()), first.frame, gravity);
-        }
-        let groups = instances.iter_mut().flat_map(|instance| {
-            let Instance { flesh, active, state, forces, .. } = instance;
-            let run = self.part_of(run, *active);
-            let forces = forces.iter().map(Vec::as_slice).chain(std::iter::repeat(&[][..]));
-            let groups = flesh.groups.iter().zip(&mut state.nodes.groups).zip(forces);
-            groups.map(move |group| (run, group))
-        });
-        let (mut free, mut meeting) = (Vec::new(), Vec::new());
-        for ((run, ((rest, state), forces)), base) in groups.zip(&meetings.bases) {
-            match base {
-                Some(_) if !run.is_empty() => {
-                    let solved = state.contacts.len() / contact::ENTRIES * solved::ENTRIES;
-                    meeting.push((rest, state, forces, Scratch::new(), vec![[0.0; LANES]; solved]));
-                }
-                _ if !run.is_empty() => free.push((run, ((rest, state), forces))),
-                _ => {}
-            }
-        }
-        self.threads.for_each(&mut free, Scratch::new, |scratch, (run, ((rest, state), forces))| {
-            self.run_chains(run, rest, state, forces, scratch);
-        });
-        let mut shown = vec![[0.0; LANES]; meetings.nodes * shown::ENTRIES];
-        for scheduled in run {
-            let params = &params[scheduled.slot as usize];
-            let one = std::slice::from_ref(scheduled);
-            let finds = scheduled.stage == Stage::SolveContacts && params.iteration == 0;
-            if finds {
-                self.show(&mut meeting, false, &mut shown);
-            }
-            let seen = shown.as_slice();
-            self.threads.for_each(
-                &mut meeting,
-                || (),
-                |(), (rest, state, forces, scratch, solved)| {
-                    self.run_chains_seeing(one, rest, state, forces, scratch, (seen, solved));
-                    if finds {
-                        self.on_chains(rest, state, forces, scratch, (seen, solved), Together::Find(params));
-                    }
-                },
-            );
-            if scheduled.stage == Stage::SolveRods {
-                for pass in 0..self.frame.passes {
-                    self.show(&mut meeting, true, &mut shown);
-                    let seen = shown.as_slice();
-                    self.threads.for_each(
-                        &mut meeting,
-                        || (),
-                        |(), (rest, state, forces, scratch, solved)| {
-                            self.on_chains(
-                                rest,
-                                state,
-                                forces,
-                                scratch,
-                                (seen, solved),
-                                Together::Pass(params, pass == 0),
-                            );
-                        },
-                    );
-                }
-            }
-        }
-    }
-
-    fn show(&self, meeting: &mut [Meeting<'_>], solved: bool, shown: &mut [Entry<f32>]) {
-        let mut rest_of = shown;
-        let mut work: Vec<_> = meeting
-            .iter_mut()
-            .map(|(rest, state, ..)| {
-                let (own, after) = std::mem::take(&mut rest_of).split_at_mut(rest.node_count * shown::ENTRIES);
-                rest_of = after;
-                (*rest, state, own)
-            })
-            .collect();
-        self.threads.for_each(
-            &mut work,
-            || (),
-            |(), (rest, state, own)| {
-                let GroupState { nodes, inputs, planes, chains, contacts, meets, reactions } = state;
-                let group = Group {
-                    rest,
-                    nodes,
-                    inputs,
-                    forces: &[],
-                    planes,
-                    chains,
-                    contacts,
-                    meets,
-                    solved: &mut [],
-                    shown: &[],
-                    reactions,
-                    scratch: &mut [],
-                };
-                show(&group, solved, own);
-            },
-        );
-    }
-
-    fn on_chains(
-        &self,
-        rest: &GroupRest<f32>,
-        state: &mut GroupState,
-        forces: &[Entry<f32>],
-        scratch: &mut Scratch,
-        (shown, solved): (&[Entry<f32>], &mut Scratch),
-        what: Together<'_>,
-    ) {
-        let GroupState { nodes, inputs, planes, chains, contacts, meets, reactions } = state;
-        let mut group =
-            Group { rest, nodes, inputs, forces, planes, chains, contacts, meets, solved, shown, reactions, scratch };
-        match self.frame.lane_width {
-            width @ (LaneWidth::Eight | LaneWidth::EightBaseline) => {
-                with_instructions!(width.level(), simd => together_wide(simd, what, &mut group))
-            }
-            LaneWidth::One => (0..LANES).for_each(|lane| together(OneF32(lane), what, &mut group)),
-        }
-    }
-
     /// What of a run of chains' stages is done of an instance: flesh that only goes with its bones is brought there by the first
     /// of them.
-    fn part_of<'r>(&self, run: &'r [Scheduled], active: Active) -> &'r [Scheduled] {
+    pub(super) fn part_of<'r>(&self, run: &'r [Scheduled], active: Active) -> &'r [Scheduled] {
         let first = run[0];
         let begins = first.stage == Stage::MoveBones && self.frame.params[first.slot as usize].first_substep != 0;
         match active {
@@ -323,36 +164,26 @@ impl Runner<'_> {
         self.clock.stop(stage, start);
     }
 
-    fn run_chains(
+    pub(super) fn run_chains(
         &self,
         run: &[Scheduled],
         rest: &GroupRest<f32>,
         state: &mut GroupState,
         forces: &[Entry<f32>],
         scratch: &mut Scratch,
-    ) {
-        self.run_chains_seeing(run, rest, state, forces, scratch, (&[], &mut Scratch::new()));
-    }
-
-    fn run_chains_seeing(
-        &self,
-        run: &[Scheduled],
-        rest: &GroupRest<f32>,
-        state: &mut GroupState,
-        forces: &[Entry<f32>],
-        scratch: &mut Scratch,
-        (shown, solved): (&[Entry<f32>], &mut Scratch),
     ) {
         scratch.resize(rest.scratch_len().max(scratch.len()), [0.0; LANES]);
-        let GroupState { nodes, inputs, planes, chains, contacts, meets, reactions } = state;
-        let mut group =
-            Group { rest, nodes, inputs, forces, planes, chains, contacts, meets, solved, shown, reactions, scratch };
+        let mut group = group_of(rest, state, forces, scratch, &mut []);
+        self.on_group(run, &mut group);
+    }
+
+    pub(super) fn on_group(&self, run: &[Scheduled], group: &mut Group<f32>) {
         match self.frame.lane_width {
             width @ (LaneWidth::Eight | LaneWidth::EightBaseline) => {
-                with_instructions!(width.level(), simd => self.run_vectors(simd, run, &mut group))
+                with_instructions!(width.level(), simd => self.run_vectors(simd, run, group))
             }
             LaneWidth::One => self.each(run, |stage, params| {
-                (0..LANES).for_each(|lane| run_stage(OneF32(lane), stage, params, &mut group));
+                (0..LANES).for_each(|lane| run_stage(OneF32(lane), stage, params, group));
             }),
         }
     }
@@ -381,4 +212,16 @@ impl Runner<'_> {
             self.clock.stop(scheduled.stage, start);
         }
     }
+}
+
+/// A group that is stepped.
+pub(super) fn group_of<'a>(
+    rest: &'a GroupRest<f32>,
+    state: &'a mut GroupState,
+    forces: &'a [Entry<f32>],
+    scratch: &'a mut [Entry<f32>],
+    solved: &'a mut [Entry<f32>],
+) -> Group<'a, f32> {
+    let GroupState { nodes, inputs, planes, chains, contacts, meets, reactions } = state;
+    Group { rest, nodes, inputs, forces, planes, chains, contacts, meets, solved, reactions, scratch }
 }

@@ -50,6 +50,9 @@ pub struct ContactRow<V> {
     pub(super) limit: V,
     sticks: V,
     anchor: V3<V>,
+    rolling: V,
+    rolling_limit: V,
+    turn: V3<V>,
 }
 
 /// Friction as a solve takes it, given how far the surface has gone from its anchor: a stiffness (N/m) in all directions across
@@ -147,6 +150,9 @@ impl<V: Lane> ContactRow<V> {
             limit: lanes.load(&row[contact::LIMIT]),
             sticks: lanes.load(&row[contact::STICKS]),
             anchor: V3::load(lanes, row, contact::ANCHOR),
+            rolling: lanes.load(&row[contact::ROLLING]),
+            rolling_limit: lanes.load(&row[contact::ROLLING_LIMIT]),
+            turn: V3::load(lanes, row, contact::TURN),
         }
     }
 
@@ -225,7 +231,17 @@ impl<V: Lane> ContactRow<V> {
         Friction { pull: stiffness, stiffness, slipping, way: slid.direction(lanes) }
     }
 
-    /// ½k·min(g, 0)², and friction's ½k_t|u − anchor|² up to where it slips, from there limit·(|u − anchor| − limit/2k_t) (J).
+    /// How far it has turned otherwise than what touches it (rad), and rolling friction's couple over that (N·m): κ, or as much
+    /// less as keeps its limit.
+    #[inline(always)]
+    fn rolled<L: Lanes<V = V>>(&self, lanes: L, gone: &Gone<V>) -> (V3<V>, V) {
+        let by = gone.turn - self.turn;
+        let far = by.dot(by).sqrt().max(lanes.splat(f32::MIN_POSITIVE));
+        (by, self.rolling.min(self.rolling_limit / far))
+    }
+
+    /// ½k·min(g, 0)², and friction's ½k_t|u − anchor|² up to where it slips, from there limit·(|u − anchor| − limit/2k_t) (J);
+    /// rolling friction likewise.
     #[inline(always)]
     pub fn potential<L: Lanes<V = V>>(&self, lanes: L, gone: &Gone<V>) -> V {
         let depth = self.distance(gone).min(lanes.splat(0.0));
@@ -234,7 +250,11 @@ impl<V: Lane> ContactRow<V> {
         // With |u| the way, limit·(|u| − limit/2k_t) is pull·(2|u| − pull/k_t)/2; up to the limit that is pull·|u|/2.
         let half = lanes.splat(0.5);
         let spring = pull / self.friction.max(lanes.splat(f32::MIN_POSITIVE));
-        half * (self.stiffness * depth * depth + pull * (slid.dot(slid).sqrt() * lanes.splat(2.0) - spring))
+        let (by, secant) = self.rolled(lanes, gone);
+        let couple = secant * by.dot(by).sqrt();
+        let rolled =
+            couple * (by.dot(by).sqrt() * lanes.splat(2.0) - couple / self.rolling.max(lanes.splat(f32::MIN_POSITIVE)));
+        half * (self.stiffness * depth * depth + pull * (slid.dot(slid).sqrt() * lanes.splat(2.0) - spring) + rolled)
     }
 
     /// With what it presses once the nodes around it have stepped by `delta` in the `first` solve or a later one; `in_the_way`
@@ -280,11 +300,14 @@ impl<V: Lane> ContactRow<V> {
     ) {
         let (zero, half) = (lanes.splat(0.0), lanes.splat(0.5));
         let flag = solved.unwrap_or(lanes.splat(1.0));
-        let distance = self.distance(gone);
-        let stiffness = distance.where_less(zero, self.stiffness, zero);
+        let distance = self.distance(gone).min(zero);
+        let stiffness = self.in_matrix(lanes, distance);
         let friction = self.coulomb(lanes, self.slid(gone), solved.is_none());
         let [x, y, z] = friction.way.0;
-        let values = [stiffness, friction.stiffness, friction.slipping, x, y, z, zero - stiffness * distance];
+        let (by, secant) = self.rolled(lanes, gone);
+        let [a, b, c] = (by * (zero - secant)).0;
+        let (rolling, force) = (self.rolling_in_matrix(secant), zero - stiffness * distance);
+        let values = [stiffness, friction.stiffness, friction.slipping, x, y, z, force, rolling, a, b, c];
         for (entry, value) in stored.iter_mut().zip(values) {
             lanes.store(flag.where_less(half, lanes.load(entry), value), entry);
         }
@@ -303,8 +326,25 @@ impl<V: Lane> ContactRow<V> {
         let goes = self.direction.dot(V3([step(0), step(1), step(2)])) - self.scale_term * step(3);
         let model = lanes.load(&stored[solved::FORCE]) - lanes.load(&stored[solved::STIFFNESS]) * goes;
         let flag = solved.unwrap_or(lanes.splat(1.0));
-        let entry = &mut stored[solved::FORCE];
-        lanes.store(flag.where_less(lanes.splat(0.5), lanes.load(entry), model), entry);
+        let [x, y, z] = (V3([step(4), step(5), step(6)]) * lanes.load(&stored[solved::ROLLING])).0;
+        let couple = V3::load(lanes, stored, solved::COUPLE) - V3([x, y, z]);
+        let half = lanes.splat(0.5);
+        lanes.store(flag.where_less(half, lanes.load(&stored[solved::FORCE]), model), &mut stored[solved::FORCE]);
+        V3::load(lanes, stored, solved::COUPLE).or(lanes, couple, flag).store(lanes, stored, solved::COUPLE);
+    }
+
+    /// The stiffness that the matrix has of it, where it is so far (m), at most 0. Passes make up for what a meeting holds back
+    /// that has opened; one that had no stiffness there would be thrown by their forces.
+    #[inline(always)]
+    fn in_matrix<L: Lanes<V = V>>(&self, lanes: L, distance: V) -> V {
+        let zero = lanes.splat(0.0);
+        if self.meets { self.stiffness } else { distance.where_less(zero, self.stiffness, zero) }
+    }
+
+    /// Rolling friction's stiffness that the matrix has of it, given what its couple is over how far it has turned (N·m).
+    #[inline(always)]
+    fn rolling_in_matrix(&self, secant: V) -> V {
+        if self.meets { self.rolling } else { secant }
     }
 
     /// How deep it is in the way (m), 0 where it is not, or is not stiff.
@@ -330,8 +370,8 @@ impl<V: Lane> ContactRow<V> {
         let (d, sigma) = (self.direction, self.scale_term);
         let slid = self.slid(gone);
         let friction = self.coulomb(lanes, slid, first);
-        let distance = self.distance(gone);
-        let stiffness = distance.where_less(zero, self.stiffness, zero);
+        let distance = self.distance(gone).min(zero);
+        let stiffness = self.in_matrix(lanes, distance);
         let push = stiffness * distance;
         let pull = slid * friction.pull;
         let way = friction.way * friction.slipping;
@@ -354,7 +394,13 @@ impl<V: Lane> ContactRow<V> {
         let lever = self.lever(lanes, &gone.nodes[0]);
         let couple = couple(lanes, &lever, pull);
         let pulled = friction.through(lanes, &lever);
-        let turning = turning(lanes, &lever, &pulled);
+        let mut turning = turning(lanes, &lever, &pulled);
+        let (rolled, secant) = self.rolled(lanes, gone);
+        let (rolled, rolls) = (rolled * secant, self.rolling_in_matrix(secant));
+        for i in 0..3 {
+            turning[i][i] = turning[i][i] + rolls;
+        }
+        let couple = couple + rolled;
         for i in 0..4 {
             rhs[i] = rhs[i] - first * gradient[i];
             for k in 0..=i {
@@ -375,7 +421,12 @@ impl<V: Lane> ContactRow<V> {
             let next_lever = self.lever(lanes, &gone.nodes[1]);
             let couple = self::couple(lanes, &next_lever, pull);
             let next_pulled = friction.through(lanes, &next_lever);
-            let [across, turning] = [&lever, &next_lever].map(|of| self::turning(lanes, of, &next_pulled));
+            let [mut across, mut turning] = [&lever, &next_lever].map(|of| self::turning(lanes, of, &next_pulled));
+            for i in 0..3 {
+                across[i][i] = across[i][i] + rolls;
+                turning[i][i] = turning[i][i] + rolls;
+            }
+            let couple = couple + rolled;
             for i in 0..4 {
                 terms.gradient_b[i] = terms.gradient_b[i] + second * gradient[i];
                 for k in 0..4 {

@@ -32,26 +32,48 @@ fn note<L: Lanes>(lanes: L, row: &mut [Entry<L::Scalar>], solved: Option<L::V>, 
     }
 }
 
-/// Which contact rows are next: those that are not of meetings, and those that are, each in the order of their segments.
+/// Which contact rows are next, of half-spaces and of meetings, each in the order of their segments.
 #[derive(Clone, Copy)]
 pub struct Cursors {
     next: [usize; 2],
-    begin: [usize; 2],
-    end: [usize; 2],
+    count: [usize; 2],
 }
 
 impl Cursors {
     /// Before the first rows of a group.
     #[inline(always)]
     pub fn of<T>(group: &Group<T>) -> Self {
-        let (first, all) = (group.first_meeting(), group.contacts.len() / contact::ENTRIES);
-        Self { next: [0, first], begin: [0, first], end: [first, all] }
+        Self { next: [0; 2], count: group.touching().map(|rows| rows.len() / contact::ENTRIES) }
     }
+
+    /// The next row of a kind, if its segment begins with a node.
+    #[inline(always)]
+    pub fn forth<T: Copy + Into<f64>>(&mut self, group: &Group<T>, kind: usize, index: usize) -> Option<usize> {
+        let slot = self.next[kind];
+        let there = slot < self.count[kind] && segment(group.touching()[kind], slot) == index;
+        self.next[kind] += usize::from(there);
+        there.then_some(slot)
+    }
+
+    /// The row of a kind before it, if its segment begins with a node.
+    #[inline(always)]
+    pub fn back<T: Copy + Into<f64>>(&mut self, group: &Group<T>, kind: usize, index: usize) -> Option<usize> {
+        let slot = self.next[kind].checked_sub(1)?;
+        let there = segment(group.touching()[kind], slot) == index;
+        self.next[kind] -= usize::from(there);
+        there.then_some(slot)
+    }
+}
+
+/// Which node begins a row's segment.
+#[inline(always)]
+fn segment<T: Copy + Into<f64>>(rows: &[Entry<T>], slot: usize) -> usize {
+    rows[slot * contact::ENTRIES + contact::SEGMENT][0].into() as usize
 }
 
 /// Whether no lane of a row presses or may.
 #[inline(always)]
-fn is_idle<T: Copy + Into<f64>>(row: &[Entry<T>]) -> bool {
+pub fn is_idle<T: Copy + Into<f64>>(row: &[Entry<T>]) -> bool {
     row[contact::STIFFNESS].iter().all(|&value| value.into() == 0.0)
 }
 
@@ -69,25 +91,23 @@ pub fn add_contacts<L: Lanes>(
     L::Scalar: Into<f64>,
 {
     let zero = lanes.splat(0.0);
-    for list in 0..2 {
-        while cursors.next[list] < cursors.end[list]
-            && let Some((segment, row)) = contact_row(group.contacts, cursors.next[list])
-            && segment == index
-        {
-            let slot = cursors.next[list];
-            let at = slot * contact::ENTRIES;
-            cursors.next[list] += 1;
+    for kind in 0..2 {
+        while let Some(slot) = cursors.forth(group, kind, index) {
+            let row = &group.touching()[kind][slot * contact::ENTRIES..][..contact::ENTRIES];
             if is_idle(row) {
-                note(lanes, &mut group.contacts[at..][..contact::ENTRIES], solved, zero, V3([zero; 3]));
+                note(lanes, group.contact_mut(kind, slot), solved, zero, V3([zero; 3]));
+                if let Some(at) = group.solved_at(kind, slot) {
+                    lanes.store(zero, &mut group.solved[at][solved::STIFFNESS]);
+                }
                 continue;
             }
-            let row = ContactRow::load(lanes, row, list == 1);
-            let gone = gone(lanes, group, &row, segment, |index| Placed::now(lanes, group.row(index)));
+            let row = ContactRow::load(lanes, row, kind == 1);
+            let gone = gone(lanes, group, &row, index, |index| Placed::now(lanes, group.row(index)));
             row.add(lanes, &gone, solved.is_none(), system);
-            let stored = &mut group.contacts[at..][..contact::ENTRIES];
-            note(lanes, stored, solved, row.in_the_way(lanes, &gone), row.slid(&gone));
-            if !group.solved.is_empty() {
-                row.keep(lanes, &gone, solved, &mut group.solved[slot * solved::ENTRIES..][..solved::ENTRIES]);
+            let (in_the_way, slid) = (row.in_the_way(lanes, &gone), row.slid(&gone));
+            note(lanes, group.contact_mut(kind, slot), solved, in_the_way, slid);
+            if let Some(at) = group.solved_at(kind, slot) {
+                row.keep(lanes, &gone, solved, &mut group.solved[at]);
             }
         }
     }
@@ -108,24 +128,20 @@ where
     L::Scalar: Into<f64>,
 {
     let mut flag = lanes.splat(0.0);
-    for list in 0..2 {
-        while cursors.next[list] > cursors.begin[list]
-            && let Some((segment, row)) = contact_row(group.contacts, cursors.next[list] - 1)
-            && segment == index
-        {
-            cursors.next[list] -= 1;
+    for kind in 0..2 {
+        while let Some(slot) = cursors.back(group, kind, index) {
+            let row = &group.touching()[kind][slot * contact::ENTRIES..][..contact::ENTRIES];
             if is_idle(row) {
                 continue;
             }
-            let row = ContactRow::load(lanes, row, list == 1);
-            let stored = &mut group.contacts[cursors.next[list] * contact::ENTRIES..][..contact::ENTRIES];
+            let row = ContactRow::load(lanes, row, kind == 1);
+            let stored = group.contact_mut(kind, slot);
             let (in_the_way, slid) = (lanes.load(&stored[contact::DUAL]), V3::load(lanes, stored, contact::TANGENT));
             let Pressed { force, tangent, amiss } = row.pressed_by(lanes, in_the_way, slid, delta, solved.is_none());
             flag = flag.max(amiss);
             note(lanes, stored, solved, force, tangent);
-            if !group.solved.is_empty() {
-                let slot = cursors.next[list];
-                row.give_way(lanes, solved, &mut group.solved[slot * solved::ENTRIES..][..solved::ENTRIES], delta);
+            if let Some(at) = group.solved_at(kind, slot) {
+                row.give_way(lanes, solved, &mut group.solved[at], delta);
             }
         }
     }
@@ -139,9 +155,14 @@ where
     L::Scalar: Into<f64>,
 {
     let mut stored = lanes.splat(0.0);
-    for (segment, row) in contact_rows(group.contacts) {
-        let row = ContactRow::load(lanes, row, false);
-        stored = stored + row.potential(lanes, &gone(lanes, group, &row, segment, &at));
+    for rows in group.touching() {
+        for (segment, row) in contact_rows(rows) {
+            if is_idle(row) {
+                continue;
+            }
+            let row = ContactRow::load(lanes, row, false);
+            stored = stored + row.potential(lanes, &gone(lanes, group, &row, segment, &at));
+        }
     }
     stored
 }
@@ -162,6 +183,6 @@ fn gone<L: Lanes>(
 /// The stiffness of all rows together (N/m).
 #[inline(always)]
 pub fn stiffness_of_contacts<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> L::V {
-    let rows = group.contacts.chunks_exact(contact::ENTRIES);
+    let rows = group.touching().into_iter().flat_map(|rows| rows.chunks_exact(contact::ENTRIES));
     rows.fold(lanes.splat(0.0), |sum, row| sum + lanes.load(&row[contact::STIFFNESS]))
 }

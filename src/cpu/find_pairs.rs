@@ -1,227 +1,253 @@
-//! Which segments may touch those of other chains in a frame, and the contact rows that they then have.
+//! Which segments may touch those of other chains in a frame.
 //!
-//! A segment is a pill; its bounding sphere, widened by how far it may go in the frame, goes through the grid. Segments of one
-//! chain do not meet, nor do those of one instance that overlap at rest. In all lanes of a group a row is on the same segment, so
-//! a segment has as many rows as in the lane that meets most.
+//! A segment is a pill; its bounding sphere, widened by how far it may go in the frame, goes through the grid, and what comes out
+//! is kept where the pills themselves may come together at the speed that they have against each other. Segments of one chain do not
+//! meet, nor do those of one instance that overlap at rest.
 
 use glam::DVec3;
 
 use super::grid::{Pair, PairFinder, PairThreads, Sphere};
-use super::lanes::{Entry, LANES, OneF64};
+use super::lanes::{Entry, LANES, OneF32, OneF64};
 use super::math::V3;
+use super::meetings::{PairBlock, Side};
+use super::members::Room;
 use super::pills::{Pill, nearest};
-use crate::flesh::{Flesh, GroupState};
-use crate::instances::Instances;
-use crate::layout::{chain, contact, meet, node, rest};
+use crate::flesh::Flesh;
+use crate::instances::{FleshHandle, Instances, REMEMBERED, SegmentName, Touch};
+use crate::layout::{chain, meet, node, rest, shown};
 
-/// How many segments a group has at most, for names of segments.
-const MOST_SEGMENTS: usize = 4096;
+/// Names a segment from frame to frame: its instance, and which of that.
+type Name = (FleshHandle, SegmentName);
 
-/// A segment.
+/// A segment that may meet others.
 #[derive(Clone, Copy)]
 struct Segment {
+    name: Name,
     /// Which of the groups that there are.
-    place: usize,
-    instance: usize,
-    group: usize,
-    index: usize,
-    lane: usize,
+    place: u32,
+    lane: u32,
+    /// The node with which it begins.
+    node: u32,
+    pill: Pill<f32>,
+    /// Velocities of its ends (m/s).
+    velocities: [V3<f32>; 2],
 }
 
-impl Segment {
-    /// What names it within its instance.
-    fn name(&self) -> f32 {
-        ((self.group * MOST_SEGMENTS + self.index) * LANES + self.lane) as f32
-    }
+/// A group that may meet others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct MeetingGroup {
+    /// Which node of what is shown is its first.
+    pub base: u32,
+    /// Which of [`Meetings::sides`] each lane's begin with, and where the last one's end.
+    pub sides: [u32; LANES + 1],
 }
 
 /// Who meets whom.
 #[derive(Default)]
 pub(super) struct Meetings {
     finder: PairFinder,
+    segments: Vec<Segment>,
+    spheres: Vec<Sphere>,
     pairs: Vec<Pair>,
-    /// Which node of what is shown is the first of each group's, in the order of instances and groups; `None` of those that
-    /// meet nobody.
-    pub bases: Vec<Option<usize>>,
-    /// How many nodes are shown.
-    pub nodes: usize,
+    /// Of every pair.
+    names: Vec<[Name; 2]>,
+    /// All pairs, in ascending order.
+    pub blocks: Vec<PairBlock>,
+    /// The segments that meet others, by group, lane and node, once for each pair.
+    pub sides: Vec<Side>,
+    /// Of every group; `None` of those that meet nobody.
+    pub groups: Vec<Option<MeetingGroup>>,
+    /// What all groups show.
+    pub shown: Vec<Entry<f32>>,
+    /// Room for each group that meets others.
+    pub rooms: Vec<Room>,
 }
 
 impl Meetings {
-    /// Finds who may meet in a frame of so long (s), and gives every group the rows for it.
-    pub fn find(&mut self, instances: &mut Instances, threads: &PairThreads, frame: f32, gravity: f32) {
-        let mut segments = Vec::new();
-        let mut spheres = Vec::new();
-        let mut origin: Option<DVec3> = None;
+    /// Finds who may meet in a frame of so long (s); what was remembered of a pair is kept.
+    pub fn find(&mut self, instances: &Instances, threads: &PairThreads, frame: f32, gravity: f32) {
+        self.gather(instances, frame, gravity);
+        let Self { finder, segments, spheres, pairs, .. } = self;
+        let keep = |a: u32, b: u32| {
+            let (a, b) = (&segments[a as usize], &segments[b as usize]);
+            (a.place, a.lane) != (b.place, b.lane) && a.may_touch(b, frame, gravity)
+        };
+        finder.find(threads, spheres, keep, pairs);
+        self.make_blocks(instances);
+        self.sort_sides(instances);
+    }
+
+    /// The segments and their spheres.
+    fn gather(&mut self, instances: &Instances, frame: f32, gravity: f32) {
+        self.segments.clear();
+        self.spheres.clear();
+        let mut common: Option<DVec3> = None;
         let mut place = 0;
-        for (slot, (_, instance)) in instances.handles().enumerate() {
+        for (handle, instance) in instances.handles() {
             for (group, (rest, state)) in instance.flesh.groups.iter().zip(&instance.state.nodes.groups).enumerate() {
-                for index in 0..rest.node_count.saturating_sub(1) {
-                    for lane in 0..LANES {
-                        if instance.active.flesh && rest.row(index)[rest::INV_LENGTH][lane] > 0.0 {
-                            let (ends, radius, speed) =
-                                sphere_of(state, rest.row(index), rest.row(index + 1), index, lane);
-                            let common = *origin.get_or_insert(ends[0]);
-                            let margin = speed * frame + 0.5 * gravity * frame * frame + 0.05 * radius;
-                            let centre = (ends[0] + ends[1]) * 0.5 - common;
-                            let half = 0.5 * ends[0].distance(ends[1]) as f32;
-                            spheres
-                                .push(Sphere { centre: centre.as_vec3().to_array(), radius: half + radius + margin });
-                            segments.push(Segment { place, instance: slot, group, index, lane });
+                for lane in (0..LANES).filter(|_| instance.active.flesh) {
+                    let vector = |rows: &[Entry<f32>], at: usize| std::array::from_fn(|k| rows[at + k][lane]);
+                    let origin = DVec3::from_array(vector(&state.chains, chain::ORIGIN).map(f64::from));
+                    let shift = (origin - *common.get_or_insert(origin)).as_vec3();
+                    for index in 0..rest.node_count.saturating_sub(1) {
+                        if rest.row(index)[rest::INV_LENGTH][lane] <= 0.0 {
+                            break;
                         }
+                        let row = |index: usize| &state.nodes[index * node::ENTRIES..][..node::ENTRIES];
+                        let ends = [index, index + 1]
+                            .map(|index| V3((shift + glam::Vec3::from(vector(row(index), node::PLACE))).to_array()));
+                        let radii = [index, index + 1]
+                            .map(|index| rest.row(index)[rest::RADIUS][lane] * row(index)[node::SCALE][lane]);
+                        let velocities = [index, index + 1].map(|index| V3(vector(row(index), node::VELOCITY)));
+                        let speed = velocities.map(|v| v.dot(v).sqrt());
+                        let margin = speed[0].max(speed[1]) * frame + margin(radii, frame, gravity);
+                        let along = ends[1] - ends[0];
+                        self.spheres.push(Sphere {
+                            centre: (ends[0] + along * 0.5).0,
+                            radius: 0.5 * along.dot(along).sqrt() + radii[0].max(radii[1]) + margin,
+                        });
+                        self.segments.push(Segment {
+                            name: (handle, [group, lane, index].map(|part| part as u16)),
+                            place,
+                            lane: lane as u32,
+                            node: index as u32,
+                            pill: Pill { ends, radii },
+                            velocities,
+                        });
                     }
                 }
                 place += 1;
             }
         }
-        let fleshes: Vec<_> = instances.iter().map(|instance| instance.flesh.clone()).collect();
-        let keep = |a: u32, b: u32| {
-            let (a, b) = (&segments[a as usize], &segments[b as usize]);
-            if a.instance != b.instance {
-                return true;
-            }
-            let alike = (a.group, a.lane) == (b.group, b.lane);
-            !alike && rest_gap(&fleshes[a.instance], a, b) > 0.0
-        };
-        self.finder.find(threads, &spheres, keep, &mut self.pairs);
+        self.groups.clear();
+        self.groups.resize(place as usize, None);
+    }
 
-        // Whom each segment meets, in ascending order.
-        let mut met: Vec<Vec<u32>> = vec![Vec::new(); segments.len()];
+    /// Makes the pairs' rows, with what they remember of the frame before.
+    fn make_blocks(&mut self, instances: &Instances) {
+        self.names.clear();
+        self.blocks.clear();
+        let mut own: Option<(FleshHandle, &Flesh)> = None;
+        let mut touches = [].iter().peekable();
+        let (segments, mut kept) = (&self.segments, Vec::with_capacity(self.pairs.len()));
         for &[a, b] in &self.pairs {
-            met[a as usize].push(b);
-            met[b as usize].push(a);
-        }
-        let mut counts: Vec<Vec<usize>> = Vec::new();
-        self.bases.clear();
-        self.nodes = 0;
-        for instance in instances.iter() {
-            for rest in &instance.flesh.groups {
-                counts.push(vec![0; rest.node_count]);
-                self.bases.push(None);
+            let names @ [(handle, first), (other, second)] = [a, b].map(|index| segments[index as usize].name);
+            if own.is_none_or(|own| own.0 != handle) {
+                let instance = instances.get(handle).expect("has a segment");
+                own = Some((handle, &instance.flesh));
+                touches = instance.state.touches.iter().peekable();
             }
-        }
-        for (segment, met) in segments.iter().zip(&met) {
-            let most = &mut counts[segment.place][segment.index];
-            *most = (*most).max(met.len());
-        }
-        let mut place = 0;
-        for instance in instances.iter() {
-            for rest in &instance.flesh.groups {
-                if counts[place].iter().any(|&count| count > 0) {
-                    self.bases[place] = Some(self.nodes);
-                    self.nodes += rest.node_count;
+            let overlap = own.is_some_and(|(_, flesh)| handle == other && rest_gap(flesh, [first, second]) < 0.0);
+            if overlap {
+                continue;
+            }
+            let pair = (first, other, second);
+            while touches.next_if(|touch| touch.pair() < pair).is_some() {}
+            let remembered = touches.next_if(|touch| touch.pair() == pair);
+            let lane = self.names.len() % LANES;
+            if lane == 0 {
+                self.blocks.push(PairBlock::NONE);
+            }
+            let block = self.blocks.last_mut().expect("has a lane left");
+            block.there[lane] = 1.0;
+            for (point, row) in block.points.iter_mut().enumerate() {
+                for (k, entry) in meet::MEMORY.enumerate() {
+                    row[entry][lane] = remembered.map_or(0.0, |touch| touch.points[point][k]);
                 }
-                place += 1;
             }
+            self.names.push(names);
+            kept.push([a, b]);
         }
-        let mut of_place: Vec<Vec<usize>> = vec![Vec::new(); place];
-        for (index, segment) in segments.iter().enumerate() {
-            of_place[segment.place].push(index);
-        }
-        let mut place = 0;
-        for instance in instances.iter_mut() {
-            for state in &mut instance.state.nodes.groups {
-                let partners = of_place[place].iter().map(|&index| (index, &segments[index], &met[index]));
-                make_rows(state, &counts[place], partners, &segments, &self.bases);
-                place += 1;
+        self.pairs = kept;
+    }
+
+    /// Leaves with the instances what pairs that touch remember.
+    pub fn keep(&self, instances: &mut Instances) {
+        instances.iter_mut().for_each(|instance| instance.state.touches.clear());
+        for (pair, [(handle, own), (other, theirs)]) in self.names.iter().copied().enumerate() {
+            let (block, lane) = (&self.blocks[pair / LANES], pair % LANES);
+            let touches = block.points.iter().any(|row| row[meet::FORCE][lane] > 0.0 || row[meet::RATIO][lane] > 1.0);
+            if touches && let Ok(instance) = instances.get_mut(handle) {
+                let points = block.points.each_ref().map(|row| {
+                    let rows = &row[meet::MEMORY];
+                    std::array::from_fn::<f32, REMEMBERED, _>(|k| rows[k][lane])
+                });
+                instance.state.touches.push(Touch { own, other, theirs, points });
             }
         }
     }
+
+    /// Sorts the pairs' sides by their segments, and says who shows where.
+    fn sort_sides(&mut self, instances: &Instances) {
+        let segments = &self.segments;
+        let mut next = vec![0_u32; segments.len() + 1];
+        for segment in self.pairs.iter().flatten() {
+            next[*segment as usize + 1] += 1;
+        }
+        for index in 1..next.len() {
+            next[index] += next[index - 1];
+        }
+        let mut nodes = 0;
+        let node_counts =
+            instances.iter().flat_map(|instance| instance.flesh.groups.iter().map(|rest| rest.node_count));
+        let mut index = 0;
+        for (place, (group, node_count)) in self.groups.iter_mut().zip(node_counts).enumerate() {
+            let sides: [u32; LANES + 1] = std::array::from_fn(|lane| {
+                let first = next[index];
+                let own = segments[index..].iter();
+                index += own.take_while(|segment| (segment.place, segment.lane) == (place as u32, lane as u32)).count();
+                first
+            });
+            if sides[LANES] > sides[0] {
+                *group = Some(MeetingGroup { base: nodes as u32, sides });
+                nodes += node_count;
+            }
+        }
+        self.sides.clear();
+        self.sides.resize(2 * self.pairs.len(), Side::default());
+        for (pair, segments_of) in self.pairs.iter().enumerate() {
+            for (side, &segment) in segments_of.iter().enumerate() {
+                let Segment { node, place, lane, .. } = segments[segment as usize];
+                let at = &mut next[segment as usize];
+                self.sides[*at as usize] = Side { segment: node, pair: pair as u32, side: side as u32 };
+                *at += 1;
+                let base = self.groups[place as usize].map_or(0, |group| group.base);
+                let row = (base + node) as usize * shown::ENTRIES;
+                self.blocks[pair / LANES].first[side][pair % LANES] = (row * LANES) as u32 + lane;
+            }
+        }
+        self.shown.resize(nodes * shown::ENTRIES, [0.0; LANES]);
+    }
 }
 
-/// A segment's ends in the world (m), its larger radius (m) and how fast it goes (m/s).
-fn sphere_of(
-    state: &GroupState,
-    rest: &[Entry<f32>],
-    next_rest: &[Entry<f32>],
-    index: usize,
-    lane: usize,
-) -> ([DVec3; 2], f32, f32) {
-    let vector =
-        |rows: &[Entry<f32>], at: usize| DVec3::from_array(std::array::from_fn(|k| f64::from(rows[at + k][lane])));
-    let origin = vector(&state.chains, chain::ORIGIN);
-    let row = |index: usize| &state.nodes[index * node::ENTRIES..][..node::ENTRIES];
-    let ends = [index, index + 1].map(|index| origin + vector(row(index), node::PLACE));
-    let speed = [index, index + 1].map(|index| vector(row(index), node::VELOCITY).length() as f32);
-    let radius = |rest: &[Entry<f32>], index: usize| rest[rest::RADIUS][lane] * row(index)[node::SCALE][lane];
-    (ends, radius(rest, index).max(radius(next_rest, index + 1)), speed[0].max(speed[1]))
+/// How far beyond what its speed takes it a pill may come (m).
+fn margin(radii: [f32; 2], frame: f32, gravity: f32) -> f32 {
+    0.5 * gravity * frame * frame + 0.05 * radii[0].max(radii[1])
+}
+
+impl Segment {
+    /// Whether it may come to touch another one in a frame.
+    fn may_touch(&self, other: &Self, frame: f32, gravity: f32) -> bool {
+        let apart = |i: usize, k: usize| self.velocities[i] - other.velocities[k];
+        let fastest = [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(i, k)| apart(i, k).dot(apart(i, k)).sqrt());
+        let fastest = fastest.into_iter().fold(0.0, f32::max);
+        let reach =
+            fastest * frame + margin(self.pill.radii, frame, gravity) + margin(other.pill.radii, frame, gravity);
+        nearest(OneF32(0), &self.pill, &other.pill).gap <= reach
+    }
 }
 
 /// The gap between two segments of one instance at rest (m).
-fn rest_gap(flesh: &Flesh, a: &Segment, b: &Segment) -> f64 {
-    let pill = |segment: &Segment| {
-        let chain = flesh.chains().iter().find(|chain| (chain.group, chain.lane) == (segment.group, segment.lane));
+fn rest_gap(flesh: &Flesh, names: [SegmentName; 2]) -> f64 {
+    let pill = |name: SegmentName| {
+        let [group, lane, index] = name.map(usize::from);
+        let chain = flesh.chains().iter().find(|chain| (chain.group, chain.lane) == (group, lane));
         let rest = &chain.expect("has a segment").rest;
-        let radius = |index: usize| f64::from(flesh.groups[segment.group].row(index)[rest::RADIUS][segment.lane]);
+        let radius = |index: usize| f64::from(flesh.groups[group].row(index)[rest::RADIUS][lane]);
         Pill {
-            ends: [segment.index, segment.index + 1].map(|index| V3(rest[index].translation.to_array())),
-            radii: [segment.index, segment.index + 1].map(radius),
+            ends: [index, index + 1].map(|index| V3(rest[index].translation.to_array())),
+            radii: [index, index + 1].map(radius),
         }
     };
-    nearest(OneF64(0), &pill(a), &pill(b)).gap
-}
-
-/// A group's rows of a frame: two for each pair, in the order of segments; what was remembered of a pair is kept.
-fn make_rows<'a>(
-    state: &mut GroupState,
-    counts: &[usize],
-    partners: impl Iterator<Item = (usize, &'a Segment, &'a Vec<u32>)>,
-    segments: &[Segment],
-    bases: &[Option<usize>],
-) {
-    let total: usize = counts.iter().sum::<usize>() * 2;
-    let first = state.contacts.len() / contact::ENTRIES - state.meets.len() / meet::ENTRIES;
-    let old_contacts = state.contacts.split_off(first * contact::ENTRIES);
-    let old_meets = std::mem::take(&mut state.meets);
-    if total == 0 {
-        return;
-    }
-    state.contacts.resize((first + total) * contact::ENTRIES, [0.0; LANES]);
-    state.meets.resize(total * meet::ENTRIES, [0.0; LANES]);
-    let mut begin = Vec::with_capacity(counts.len());
-    let mut slot = 0;
-    for (index, &count) in counts.iter().enumerate() {
-        begin.push(slot);
-        for _ in 0..count * 2 {
-            let at = (first + slot) * contact::ENTRIES;
-            state.contacts[at + contact::SEGMENT] = [index as f32; LANES];
-            state.contacts[at + contact::DIRECTION] = [1.0; LANES];
-            state.meets[slot * meet::ENTRIES + meet::OTHER] = [-1.0; LANES];
-            state.meets[slot * meet::ENTRIES + meet::RATIO] = [1.0; LANES];
-            slot += 1;
-        }
-    }
-    for (own, segment, met) in partners {
-        let lane = segment.lane;
-        for (rank, &other) in met.iter().enumerate() {
-            let partner = &segments[other as usize];
-            let Some(base) = bases[partner.place] else { continue };
-            for point in 0..2 {
-                let slot = begin[segment.index] + rank * 2 + point;
-                let row = &mut state.meets[slot * meet::ENTRIES..][..meet::ENTRIES];
-                row[meet::OTHER][lane] = (base + partner.index) as f32;
-                row[meet::LANE][lane] = partner.lane as f32;
-                row[meet::INSTANCE][lane] = partner.instance as f32;
-                row[meet::SEGMENT][lane] = partner.name();
-                row[meet::POINT][lane] = point as f32;
-                row[meet::FIRST][lane] = if (own as u32) < other { 1.0 } else { 0.0 };
-                let same = |old: usize| {
-                    let (row, old_row) = (&*row, &old_meets[old * meet::ENTRIES..][..meet::ENTRIES]);
-                    let alike = |entry: usize| row[entry][lane] == old_row[entry][lane];
-                    old_row[meet::OTHER][lane] >= 0.0
-                        && old_contacts[old * contact::ENTRIES + contact::SEGMENT][lane] == segment.index as f32
-                        && [meet::INSTANCE, meet::SEGMENT, meet::POINT].into_iter().all(alike)
-                };
-                if let Some(old) = (0..old_meets.len() / meet::ENTRIES).find(|&old| same(old)) {
-                    for entry in meet::ALONG..meet::ENTRIES {
-                        row[entry][lane] = old_meets[old * meet::ENTRIES + entry][lane];
-                    }
-                    for entry in contact::ALONG..contact::ENTRIES {
-                        state.contacts[(first + slot) * contact::ENTRIES + entry][lane] =
-                            old_contacts[old * contact::ENTRIES + entry][lane];
-                    }
-                }
-            }
-        }
-    }
+    nearest(OneF64(0), &pill(names[0]), &pill(names[1])).gap
 }

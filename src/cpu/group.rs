@@ -1,7 +1,7 @@
 //! A group of chains as the stages see it; its twin is `shaders/bindings/group.wgsl`.
 
 use super::lanes::{Entry, Lane, Lanes};
-use crate::layout::{MAX_BONES, POSE, chain, contact, held, input, meet, node, rest, scratch};
+use crate::layout::{MAX_BONES, POSE, chain, contact, held, input, node, rest, scratch, solved};
 use crate::step::StepParams;
 
 /// What eight chains are made of: rest rows and what can be known from them beforehand.
@@ -91,14 +91,13 @@ pub struct Group<'a, T> {
     pub planes: &'a [Entry<T>],
     /// `[entry][lane]`, see [`crate::layout::chain`].
     pub chains: &'a mut [Entry<T>],
-    /// `[slot][entry][lane]`, see [`crate::layout::contact`].
+    /// `[slot][entry][lane]`, see [`crate::layout::contact`]: of half-spaces.
     pub contacts: &'a mut [Entry<T>],
-    /// `[slot][entry][lane]`, see [`crate::layout::meet`], of the last contact rows; none where no chain meets another.
+    /// The same, of meetings with other chains.
     pub meets: &'a mut [Entry<T>],
-    /// `[slot][entry][lane]`, see [`crate::layout::solved`], of all contact rows where chains meet.
+    /// `[slot][entry][lane]`, see [`crate::layout::solved`], of both kinds of contact rows in this order; none where no chain
+    /// meets another.
     pub solved: &'a mut [Entry<T>],
-    /// `[node][entry][lane]`, see [`crate::layout::shown`], of all chains that may meet others.
-    pub shown: &'a [Entry<T>],
     /// `[reaction][entry][lane]`, see [`crate::layout::reaction`].
     pub reactions: &'a mut [Entry<T>],
     /// [`GroupRest::scratch_len`] rows: room for each node's block factor, see [`crate::layout::scratch`], then for the rows
@@ -125,10 +124,31 @@ impl<T> Group<'_, T> {
         &mut self.scratch[(self.rest.node_count + reaction) * scratch::ENTRIES..][..held::ENTRIES]
     }
 
-    /// How many contact rows are not of meetings: those come after.
+    /// Both kinds of contact rows: of half-spaces, of meetings.
     #[inline(always)]
-    pub fn first_meeting(&self) -> usize {
-        self.contacts.len() / contact::ENTRIES - self.meets.len() / meet::ENTRIES
+    pub fn touching(&self) -> [&[Entry<T>]; 2] {
+        [self.contacts, self.meets]
+    }
+
+    /// Whether anything may touch its chains.
+    #[inline(always)]
+    pub fn is_touched(&self) -> bool {
+        !(self.contacts.is_empty() && self.meets.is_empty())
+    }
+
+    /// A contact row, to write.
+    #[inline(always)]
+    pub fn contact_mut(&mut self, kind: usize, slot: usize) -> &mut [Entry<T>] {
+        let rows = if kind == 0 { &mut *self.contacts } else { &mut *self.meets };
+        &mut rows[slot * contact::ENTRIES..][..contact::ENTRIES]
+    }
+
+    /// Where among [`Self::solved`] a contact row's entries are; `None` where nothing is kept of it.
+    #[inline(always)]
+    pub fn solved_at(&self, kind: usize, slot: usize) -> Option<std::ops::Range<usize>> {
+        let slot = if kind == 0 { slot } else { self.contacts.len() / contact::ENTRIES + slot };
+        let at = slot * solved::ENTRIES;
+        (!self.solved.is_empty()).then_some(at..at + solved::ENTRIES)
     }
 
     /// The scratch row of a node.

@@ -6,7 +6,7 @@ use crate::instances::{Instance, InstanceState};
 /// Bones, activations, teleports, pushes and half-spaces become rows; what skin follows becomes poses in model space.
 pub(super) fn gather_inputs(frame: &Frame<'_>, instance: &mut Instance) {
     let Instance { flesh, active, state, skin_inputs, pushes, forces, .. } = instance;
-    let InstanceState { nodes, bones, root, excitations, activations, health, palette, acceleration } = state;
+    let InstanceState { nodes, bones, root, excitations, activations, health, palette, acceleration, .. } = state;
     let (shown, told) = ((&mut *nodes, activations.as_mut_slice()), (bones.as_slice(), &*root, excitations.as_slice()));
     frame.host.gather_inputs((flesh, *active), shown, told, (*acceleration, pushes), health);
     *forces = pushes.rows(flesh);

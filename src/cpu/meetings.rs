@@ -1,19 +1,20 @@
-//! Chains that meet: contact rows of segments that touch other chains' segments, and the passes that bring both sides together.
+//! Chains that meet: where segments of different chains touch, how hard they press, and what each side's chain is told of it.
 //!
-//! Each side has rows of its own and sees the other by what that shows ([`shown`]): where it was at the substep's start, and how
-//! far it has gone since. A side's row presses against the plane halfway between both: for gaps C that both close, ½k·C² is at
-//! most the sum of both sides' halves, ½·2k·(C/2 + what the side goes)², so that the potential of all chains falls although all
-//! go at once. First `solve_rods` solves with the other side going on as in the last substep; then, pass by pass, all show how
-//! far they went, the planes move to the middle of where both now are, and the steps that this takes are found with the factors
-//! of the first pass.
+//! Data flow of a substep: every chain that may meet another shows where it is and how it goes ([`show`]). For every pair of segments
+//! that [`find_pairs`](super::find_pairs) found for the frame, [`find_meetings`] finds the points at which they touch and how stiff
+//! that is, once for both sides ([`meet`]); [`row_of_side`] makes a contact row of it for either. `solve_rods` solves each chain
+//! with the other side going on as it did. Then, pass by pass, chains show how far they went, [`press`] finds with what force each
+//! pair presses where both now are, the same for both sides, and [`settle`](super::settle) finds the steps that this takes,
+//! with the factors of the solve.
 //!
-//! Friction is in proportion: half of how far the surfaces slide against each other, twice the stiffness, Coulomb's limit.
+//! A side's row presses against the plane halfway between both: for gaps C that both close, ½k·C² is at most the sum of both
+//! sides' halves, ½·2k·(C/2 + what the side goes)², so that the potential of all chains falls although all go at once. Friction
+//! is in proportion: half of how far the surfaces slide against each other, twice the stiffness, Coulomb's limit.
 
-use super::contact_rows::{ContactRow, MOST_DUAL};
-use super::contacts::contact_row;
+use super::contact_rows::MOST_DUAL;
 use super::group::{Group, goes_on, unpadded};
-use super::holds::across;
-use super::lanes::{Entry, Lane, Lanes};
+use super::holds::{Placed, across};
+use super::lanes::{Entry, LANES, Lane, Lanes};
 use super::math::{Quaternion, V3};
 use super::pills::{Pill, points};
 use crate::layout::{chain, contact, meet, node, rest, shown};
@@ -34,151 +35,162 @@ pub const APART: f32 = 1.0;
 /// Coulomb's coefficient between chains.
 pub const RUBS: f32 = 0.5;
 
+/// Rolling friction's limit over the force with which chains press and the radius.
+pub const ROLLS: f32 = 0.2;
+
+/// Its stiffness over friction's and the radius squared.
+pub const ROLLING: f32 = 10.0;
+
 /// Depths over the radius beyond which pairs get stiffer, and below which they get softer again.
 pub const DEEP: [f32; 2] = [0.04, 0.02];
 
 /// The most that ρ is.
 pub const MOST_RATIO: f32 = 300.0;
 
-/// Writes what the nodes of a group's chains show others: before the first solve of a substep, or after.
-pub fn show(group: &Group<f32>, solved: bool, out: &mut [Entry<f32>]) {
+/// Eight pairs of segments, each with the two points at which they may touch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PairBlock {
+    /// For each side, where what its first node shows begins among what all show: the word of its first entry.
+    pub first: [[u32; LANES]; 2],
+    /// 1 in lanes that have a pair, else 0.
+    pub there: Entry<f32>,
+    /// See [`meet`].
+    pub points: [[Entry<f32>; meet::ENTRIES]; 2],
+}
+
+impl PairBlock {
+    /// No pair.
+    pub const NONE: Self =
+        Self { first: [[0; LANES]; 2], there: [0.0; LANES], points: [[[0.0; LANES]; meet::ENTRIES]; 2] };
+}
+
+/// Writes what the nodes of a group's chains show others at a substep's start: where they are, and how they would go on.
+#[inline(always)]
+pub fn show<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>, out: &mut [Entry<L::Scalar>]) {
+    let (zero, one, h) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(params.h));
     for index in 0..group.rest.node_count {
         let (row, rest_row) = (group.row(index), group.rest.row(index));
         let out = &mut out[index * shown::ENTRIES..][..shown::ENTRIES];
-        out[shown::ORIGIN..][..3].copy_from_slice(&group.chains[chain::ORIGIN..][..3]);
-        out[shown::PLACE..][..3].copy_from_slice(&row[node::PREV_PLACE..][..3]);
-        out[shown::RADIUS] = rest_row[rest::RADIUS];
-        out[shown::SCALE] = row[node::PREV_SCALE];
-        for lane in 0..row[0].len() {
-            let mass = rest_row[rest::MASS][lane];
-            out[shown::INV_MASS][lane] =
-                if rest_row[rest::FREE_PLACE][lane] > 0.5 && mass > 0.0 { 1.0 / mass } else { 0.0 };
-            let of = |at: usize| -> [f32; 3] { std::array::from_fn(|k| row[at + k][lane]) };
-            let quaternion = |at: usize| Quaternion::<f32>(std::array::from_fn(|k| row[at + k][lane]));
-            let (moved, scaling, turn) = if solved {
-                let turn = quaternion(node::FRAME).product(quaternion(node::PREV_FRAME).conjugate());
-                let double = if turn.0[3] < 0.0 { -2.0 } else { 2.0 };
-                let scaling = row[node::SCALE][lane] - row[node::PREV_SCALE][lane];
-                (of(node::MOVED), scaling, turn.imaginary().0.map(|x| x * double))
-            } else {
-                (of(node::OLDER_MOVE), row[node::OLDER_SCALING][lane], of(node::OLDER_TURN))
-            };
-            for k in 0..3 {
-                out[shown::MOVED + k][lane] = moved[k];
-                out[shown::TURN + k][lane] = turn[k];
-            }
-            out[shown::SCALING][lane] = scaling;
-            out[shown::GOES_ON][lane] = if rest_row[rest::INV_LENGTH][lane] > 0.0 { 1.0 } else { 0.0 };
-            out[shown::COMES_FROM][lane] = if index > 0 { 1.0 } else { 0.0 };
-        }
+        V3::load(lanes, group.chains, chain::ORIGIN).store(lanes, out, shown::ORIGIN);
+        V3::load(lanes, row, node::PREV_PLACE).store(lanes, out, shown::PLACE);
+        lanes.store(lanes.load(&rest_row[rest::RADIUS]), &mut out[shown::RADIUS]);
+        lanes.store(lanes.load(&row[node::PREV_SCALE]), &mut out[shown::SCALE]);
+        let mass = unpadded(lanes, group, index, rest::MASS);
+        let free = lanes.load(&rest_row[rest::FREE_PLACE]);
+        let inv_mass = zero.where_less(mass * free, one / mass.max(lanes.splat(f32::MIN_POSITIVE)), zero);
+        lanes.store(inv_mass, &mut out[shown::INV_MASS]);
+        lanes.store(goes_on(lanes, group.rest, index), &mut out[shown::GOES_ON]);
+        lanes.store(if index > 0 { one } else { zero }, &mut out[shown::COMES_FROM]);
+        let (moved, scaling, turn) = gone(lanes, group, index);
+        let going = V3::load(lanes, row, node::OLDER_VELOCITY) * h;
+        going.or(lanes, moved, one - free).store(lanes, out, shown::MOVED);
+        let grows = lanes.load(&row[node::SCALE_RATE]) * h;
+        lanes.store(lanes.splat(0.5).where_less(free, grows, scaling), &mut out[shown::SCALING]);
+        let free_frame = lanes.load(&rest_row[rest::FREE_FRAME]);
+        let turning = V3::load(lanes, row, node::SPIN) * h;
+        turning.or(lanes, turn, one - free_frame).store(lanes, out, shown::TURN);
     }
 }
 
-/// A node as it shows itself, or as its own chain has it.
+/// Writes how far the nodes of a group's chains have gone.
+#[inline(always)]
+pub fn show_gone<L: Lanes>(lanes: L, group: &Group<L::Scalar>, out: &mut [Entry<L::Scalar>]) {
+    for index in 0..group.rest.node_count {
+        let out = &mut out[index * shown::ENTRIES..][..shown::ENTRIES];
+        let (moved, scaling, turn) = gone(lanes, group, index);
+        moved.store(lanes, out, shown::MOVED);
+        lanes.store(scaling, &mut out[shown::SCALING]);
+        turn.store(lanes, out, shown::TURN);
+    }
+}
+
+/// How far a node has moved since the substep's start (m), swollen and turned (rad).
+#[inline(always)]
+fn gone<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize) -> (V3<L::V>, L::V, V3<L::V>) {
+    let row = group.row(index);
+    let now = Placed::now(lanes, row);
+    let turn = now.frame.product(Quaternion::load(lanes, row, node::PREV_FRAME).conjugate());
+    let two = lanes.splat(2.0);
+    let double = turn.0[3].where_less(lanes.splat(0.0), -two, two);
+    (now.moved, now.scale - lanes.load(&row[node::PREV_SCALE]), turn.imaginary() * double)
+}
+
+/// An entry of what the nodes so many words after a side's first ones show.
+#[inline(always)]
+fn seen<L: Lanes<Scalar = f32>>(lanes: L, shown: &[f32], first: &[u32; LANES], after: isize, entry: usize) -> L::V {
+    let offset = (after * shown::ENTRIES as isize + entry as isize) * LANES as isize;
+    let at = |lane: usize| shown[(first[lane] as isize + offset).max(0) as usize];
+    let values: Entry<f32> = std::array::from_fn(at);
+    lanes.load(&values)
+}
+
+/// A node as it shows itself.
 #[derive(Clone, Copy)]
-pub(super) struct Seen<V> {
-    origin: V3<V>,
+struct Seen<V> {
     place: V3<V>,
     radius: V,
     scale: V,
     inv_mass: V,
-    pub(super) moved: V3<V>,
-    pub(super) scaling: V,
-    pub(super) turn: V3<V>,
+    going: Going<V>,
     goes_on: V,
     comes_from: V,
 }
 
-impl<V: Lane> Seen<V> {
-    /// A node of what is shown, lane by lane, so many after the first of the segment that is met.
+/// How far a node, or a point between two, goes (m), swells and turns (rad).
+#[derive(Clone, Copy)]
+struct Going<V> {
+    moved: V3<V>,
+    scaling: V,
+    turn: V3<V>,
+}
+
+impl<V: Lane> Going<V> {
     #[inline(always)]
-    pub(super) fn of<L: Lanes<V = V>>(
-        lanes: L,
-        group: &Group<L::Scalar>,
-        meet_row: &[Entry<L::Scalar>],
-        after: isize,
-    ) -> Self
-    where
-        L::Scalar: Into<f64>,
-    {
+    fn of<L: Lanes<V = V, Scalar = f32>>(lanes: L, shown: &[f32], first: &[u32; LANES], after: isize) -> Self {
+        let zero = lanes.splat(0.0);
         let at = |entry: usize| {
-            let values: Entry<L::Scalar> = std::array::from_fn(|lane| {
-                let first = meet_row[meet::OTHER][lane].into().max(0.0) as isize;
-                let at = (first + after).clamp(0, (group.shown.len() / shown::ENTRIES) as isize - 1) as usize;
-                let other = meet_row[meet::LANE][lane].into() as usize;
-                group.shown[at * shown::ENTRIES + entry][other]
-            });
+            let value = seen(lanes, shown, first, after, entry);
             // What is no number says nothing.
-            let (value, zero) = (lanes.load(&values), lanes.splat(0.0));
             value.max(zero - value).where_less(lanes.splat(FARTHEST), value, zero)
         };
         let vector = |entry: usize| V3([at(entry), at(entry + 1), at(entry + 2)]);
+        Self { moved: vector(shown::MOVED), scaling: at(shown::SCALING), turn: vector(shown::TURN) }
+    }
+
+    #[inline(always)]
+    fn between([a, b]: [&Self; 2], along: V) -> Self {
         Self {
-            origin: vector(shown::ORIGIN),
-            place: vector(shown::PLACE),
+            moved: a.moved + (b.moved - a.moved) * along,
+            scaling: a.scaling + (b.scaling - a.scaling) * along,
+            turn: a.turn + (b.turn - a.turn) * along,
+        }
+    }
+
+    /// How far the surface goes across `direction`, in which its side is pressed, at so long an arm.
+    #[inline(always)]
+    fn swept(&self, direction: V3<V>, arm: V) -> V3<V> {
+        across(self.moved, direction) + direction.cross(self.turn) * arm
+    }
+}
+
+impl<V: Lane> Seen<V> {
+    #[inline(always)]
+    fn of<L: Lanes<V = V, Scalar = f32>>(lanes: L, shown: &[f32], first: &[u32; LANES], after: isize) -> Self {
+        let zero = lanes.splat(0.0);
+        let at = |entry: usize| {
+            let value = seen(lanes, shown, first, after, entry);
+            value.max(zero - value).where_less(lanes.splat(FARTHEST), value, zero)
+        };
+        Self {
+            place: V3([at(shown::PLACE), at(shown::PLACE + 1), at(shown::PLACE + 2)]),
             radius: at(shown::RADIUS),
             scale: at(shown::SCALE),
             inv_mass: at(shown::INV_MASS),
-            moved: vector(shown::MOVED),
-            scaling: at(shown::SCALING),
-            turn: vector(shown::TURN),
+            going: Going::of(lanes, shown, first, after),
             goes_on: at(shown::GOES_ON),
             comes_from: at(shown::COMES_FROM),
         }
     }
-
-    /// It going on for so many times as long.
-    #[inline(always)]
-    fn going(self, times: V) -> Self {
-        Self { moved: self.moved * times, scaling: self.scaling * times, turn: self.turn * times, ..self }
-    }
-
-    /// What of it is at a point between two.
-    #[inline(always)]
-    pub(super) fn between(a: &Self, b: &Self, along: V) -> Self {
-        let mix = |a: V3<V>, b: V3<V>| a + (b - a) * along;
-        let one = |a: V, b: V| a + (b - a) * along;
-        Self {
-            origin: a.origin,
-            place: mix(a.place, b.place),
-            radius: one(a.radius, b.radius),
-            scale: one(a.scale, b.scale),
-            inv_mass: one(a.inv_mass, b.inv_mass),
-            moved: mix(a.moved, b.moved),
-            scaling: one(a.scaling, b.scaling),
-            turn: mix(a.turn, b.turn),
-            goes_on: a.goes_on,
-            comes_from: a.comes_from,
-        }
-    }
-}
-
-/// Which node of what is shown is the own chain's first; its lanes are the group's.
-#[inline(always)]
-fn own<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize) -> Seen<L::V> {
-    let (row, rest_row) = (group.row(index), group.rest.row(index));
-    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
-    let mass = unpadded(lanes, group, index, rest::MASS);
-    let free = lanes.load(&rest_row[rest::FREE_PLACE]);
-    let inv_mass = zero.where_less(mass * free, one / mass.max(lanes.splat(f32::MIN_POSITIVE)), zero);
-    Seen {
-        origin: V3::load(lanes, group.chains, chain::ORIGIN),
-        place: V3::load(lanes, row, node::PREV_PLACE),
-        radius: lanes.load(&rest_row[rest::RADIUS]),
-        scale: lanes.load(&row[node::PREV_SCALE]),
-        inv_mass,
-        moved: V3::load(lanes, row, node::OLDER_MOVE),
-        scaling: lanes.load(&row[node::OLDER_SCALING]),
-        turn: V3::load(lanes, row, node::OLDER_TURN),
-        goes_on: goes_on(lanes, group.rest, index),
-        comes_from: if index > 0 { one } else { zero },
-    }
-}
-
-/// The node before an own segment's first; where there is none, that.
-#[inline(always)]
-fn own_before<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize) -> Seen<L::V> {
-    own(lanes, group, index.saturating_sub(1))
 }
 
 /// Which share of a contact is a segment's own where it is one of a chain, so that neighbours that touch at the node between them
@@ -221,158 +233,188 @@ fn square<L: Lanes>(lanes: L, [first, second]: [&Seen<L::V>; 2], along: L::V, di
     (direction - off * joined).direction(lanes)
 }
 
-/// Writes the contact rows of meetings for the substep's first solve: where the segments touch, how stiff that is, and the plane
-/// halfway between where both would go on to.
+/// Finds where the segments of eight pairs touch in the substep to come, how stiff that is, and the plane halfway between where both
+/// would go on to.
 #[inline(always)]
-pub fn find_meetings<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>)
-where
-    L::Scalar: Into<f64>,
-{
-    let (zero, one, half, two) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5), lanes.splat(2.0));
+pub fn find_meetings<L: Lanes<Scalar = f32>>(lanes: L, params: &StepParams, shown: &[f32], block: &mut PairBlock) {
+    let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
     let least = lanes.splat(f32::MIN_POSITIVE);
     let inv_h = lanes.splat(params.inv_h);
     let recovery = lanes.splat(APART * params.h);
-    let older = lanes.splat(params.h_over_last_h);
-    let first_slot = group.first_meeting();
-    for slot in 0..group.meets.len() / meet::ENTRIES {
-        let meet_row = &group.meets[slot * meet::ENTRIES..][..meet::ENTRIES];
-        let index = contact_row(group.contacts, first_slot + slot).map_or(0, |(index, _)| index);
-        let there = (lanes.splat(-0.5)).where_less(lanes.load(&meet_row[meet::OTHER]), one, zero);
-        let own = [index, index + 1].map(|index| own(lanes, group, index));
-        let other = [0, 1].map(|next| Seen::of(lanes, group, meet_row, next));
-        let first = half.where_less(lanes.load(&meet_row[meet::FIRST]), one, zero);
-        let (tangent, normal) = remembered(lanes, group, slot, [&own, &other]);
-        // Both sides reckon from the first one's origin, so that they find the same to the bit.
-        let apart = other[0].origin - own[0].origin;
-        let (shift_own, shift_other) = (apart * (first - one), apart * first);
-        let pill = |ends: &[Seen<L::V>; 2], shift: V3<L::V>| Pill {
+    let PairBlock { first, there, points: rows } = block;
+    let there = lanes.load(there);
+    let origin = |side: usize| V3([0, 1, 2].map(|k| seen(lanes, shown, &first[side], 0, shown::ORIGIN + k)));
+    let sides = [0, 1].map(|side| [0, 1].map(|next| Seen::of(lanes, shown, &first[side], next)));
+    let before = [0, 1].map(|side| {
+        let before = Seen::of(lanes, shown, &first[side], -1);
+        let comes_from = sides[side][0].comes_from;
+        // Before a chain's first node is another's last.
+        Seen { place: sides[side][0].place.or(lanes, before.place, comes_from), ..before }
+    });
+    // Both are reckoned from the first one's origin.
+    let shift = origin(1) - origin(0);
+    let pill = |side: usize, shift: V3<L::V>| {
+        let ends = &sides[side];
+        Pill {
             ends: [ends[0].place + shift, ends[1].place + shift],
             radii: [ends[0].radius * ends[0].scale, ends[1].radius * ends[1].scale],
-        };
-        let [own, other] = [own, other].map(|ends| ends.map(|end| end.going(older)));
-        let (here, beyond) = (pill(&own, shift_own), pill(&other, shift_other));
-        let pick = |flag: L::V, a: L::V, b: L::V| half.where_less(flag, a, b);
-        let choose = |a: &Pill<L::V>, b: &Pill<L::V>| Pill {
-            ends: [0, 1].map(|end| V3([0, 1, 2].map(|k| pick(first, a.ends[end].0[k], b.ends[end].0[k])))),
-            radii: [0, 1].map(|end| pick(first, a.radii[end], b.radii[end])),
-        };
-        let both = points(lanes, &choose(&here, &beyond), &choose(&beyond, &here));
-        let second = lanes.load(&meet_row[meet::POINT]);
-        let of = |get: fn(&super::pills::Point<L::V>) -> L::V| pick(second, get(&both[1]), get(&both[0]));
-        let along = [of(|p| p.nearest.along[0]), of(|p| p.nearest.along[1])];
-        let (along, along_other) = (pick(first, along[0], along[1]), pick(first, along[1], along[0]));
-        let direction =
-            V3([of(|p| p.nearest.direction.0[0]), of(|p| p.nearest.direction.0[1]), of(|p| p.nearest.direction.0[2])])
-                * (first * two - one);
-        let (gap, share, flat) = (of(|p| p.nearest.gap), of(|p| p.share), of(|p| p.flat));
-        let before = own_before(lanes, group, index);
-        let its_before = Seen::of(lanes, group, meet_row, -1);
-        let centres = gap + here.radius(along) + beyond.radius(along_other);
-        let kept_here = belongs(lanes, [&before, &own[0], &own[1]], along, direction, centres);
-        let kept_there =
-            belongs(lanes, [&its_before, &other[0], &other[1]], along_other, V3([zero; 3]) - direction, centres);
-        let there = there * (flat + (one - flat) * kept_here * kept_there);
-        // As the first side has it, then as the second: both sides reckon alike.
-        let sign = first * two - one;
-        let mut normal_of_first = direction * sign;
-        let sides = [(&own, along, first), (&other, along_other, one - first)];
-        for turn in [one, zero] {
-            for (ends, along, side) in sides {
-                let mine = half.where_less(side, turn, one - turn);
-                let outward = half.where_less(side, one, zero - one);
-                let bent = square(lanes, [&ends[0], &ends[1]], along, normal_of_first * outward) * outward;
-                normal_of_first = V3([0, 1, 2].map(|k| pick(mine, bent.0[k], normal_of_first.0[k])));
-            }
         }
-        let direction = normal_of_first * sign;
+    };
+    let pills = [pill(0, V3([zero; 3])), pill(1, shift)];
+    let touch = points(lanes, &pills[0], &pills[1]);
+    for (row, point) in rows.iter_mut().zip(touch) {
+        let (along, normal) = (point.nearest.along, point.nearest.direction);
+        let gap = point.nearest.gap;
+        let arms = [0, 1].map(|side| pills[side].radius(along[side]));
+        let centres = gap + arms[0] + arms[1];
+        let kept = [0, 1].map(|side| {
+            let outward = if side == 0 { normal } else { -normal };
+            let [first, second] = &sides[side];
+            belongs(lanes, [&before[side], first, second], along[side], outward, centres)
+        });
+        let own = there * (point.flat + (one - point.flat) * kept[0] * kept[1]);
+        let direction = square(lanes, [&sides[0][0], &sides[0][1]], along[0], normal);
+        let direction = -square(lanes, [&sides[1][0], &sides[1][1]], along[1], -direction);
 
-        let (mine, its) = (Seen::between(&own[0], &own[1], along), Seen::between(&other[0], &other[1], along_other));
-        let (own_arm, other_arm) = (here.radius(along), beyond.radius(along_other));
-        let weight =
-            |ends: &[Seen<L::V>; 2], along: L::V| ends[0].inv_mass + (ends[1].inv_mass - ends[0].inv_mass) * along;
-        let inv_mass = weight(&own, along) + weight(&other, along_other);
+        let going = [0, 1].map(|side| Going::between([&sides[side][0].going, &sides[side][1].going], along[side]));
+        let mix = |side: usize, of: fn(&Seen<L::V>) -> L::V| {
+            let [first, second] = [&sides[side][0], &sides[side][1]].map(of);
+            first + (second - first) * along[side]
+        };
+        let radii = [0, 1].map(|side| mix(side, |seen| seen.radius));
+        let inv_mass = mix(0, |seen| seen.inv_mass) + mix(1, |seen| seen.inv_mass);
         let mass = zero.where_less(inv_mass, one / inv_mass.max(least), zero);
 
-        let radius = own_arm.min(other_arm);
-        let ratio = lanes.load(&meet_row[meet::RATIO]);
+        let radius = arms[0].min(arms[1]);
         let deeper = (radius * lanes.splat(-DEEP[0])).where_less(gap, one, lanes.splat(1.01));
         let less = (radius * lanes.splat(-DEEP[1])).where_less(gap, lanes.splat(0.99), one);
-        let ratio = (ratio * deeper * less).clamp(one, lanes.splat(MOST_RATIO));
-        let friction = lanes.splat(MEETING) * mass * inv_h * inv_h * share * there;
+        let ratio = (lanes.load(&row[meet::RATIO]) * deeper * less).clamp(one, lanes.splat(MOST_RATIO));
+        let friction = lanes.splat(MEETING) * mass * inv_h * inv_h * point.share * own;
         let stiffness = friction * ratio;
 
-        // What may touch in this substep.
-        let relative = mine.moved - its.moved;
-        let reach = relative.dot(relative).sqrt() * two + radius * lanes.splat(0.1);
-        let pressing = gap.where_less(reach, stiffness + stiffness, zero);
         let kept = gap.max(zero - recovery);
-        let going = direction.dot(relative) - (mine.radius * mine.scaling + its.radius * its.scaling);
-        let closed = kept + going;
-        let own_goes = direction.dot(mine.moved) - mine.radius * mine.scaling;
+        let [a, b] = &going;
+        let along_normal =
+            [direction.dot(a.moved) - radii[0] * a.scaling, -direction.dot(b.moved) - radii[1] * b.scaling];
+        let closed = kept + along_normal[0] + along_normal[1];
 
-        let at = (first_slot + slot) * contact::ENTRIES;
-        let tangent = across(tangent, direction);
-        let pulled = tangent.dot(tangent).sqrt();
-        let limit = (lanes.splat(RUBS) * normal).min(lanes.splat(MOST_DUAL));
+        // What touches in this substep: what comes together, and what pressed.
+        let pull = across(V3::load(lanes, row, meet::PULL), direction);
+        let force = lanes.load(&row[meet::FORCE]);
+        let pressing = zero.where_less(force, stiffness, closed.where_less(zero, stiffness, zero));
+        let friction = zero.where_less(pressing, friction, zero);
+        let limit = lanes.splat(RUBS) * force;
+        let pulled = pull.dot(pull).sqrt();
         let reach_on = zero.where_less(friction, limit.min(pulled) / pulled.max(least) / friction.max(least), zero);
-        let anchor = tangent * reach_on;
-        let swept = |seen: &Seen<L::V>, arm: L::V| across(seen.moved, direction) + direction.cross(seen.turn) * arm;
-        let own_slid = swept(&mine, own_arm);
-        let its_slid = across(its.moved, direction) - direction.cross(its.turn) * other_arm;
-        let slid = own_slid - its_slid;
-        let row_anchor = own_slid - (slid - anchor) * half;
+        let anchor = pull * reach_on;
 
-        let row: &mut [Entry<L::Scalar>] = &mut group.contacts[at..][..contact::ENTRIES];
-        lanes.store(along, &mut row[contact::ALONG]);
-        direction.store(lanes, row, contact::DIRECTION);
-        lanes.store(mine.radius, &mut row[contact::SCALE_TERM]);
-        lanes.store(own_arm, &mut row[contact::ARM]);
-        lanes.store(closed * half - own_goes, &mut row[contact::GAP]);
-        lanes.store(pressing, &mut row[contact::STIFFNESS]);
-        lanes.store(zero.where_less(pressing, friction + friction, zero), &mut row[contact::FRICTION]);
-        lanes.store(limit, &mut row[contact::LIMIT]);
-        lanes.store(zero.where_less(limit, one, zero), &mut row[contact::STICKS]);
-        row_anchor.store(lanes, row, contact::ANCHOR);
-        let row: &mut [Entry<L::Scalar>] = &mut group.meets[slot * meet::ENTRIES..][..meet::ENTRIES];
-        lanes.store(along_other, &mut row[meet::ALONG]);
-        lanes.store(its.radius, &mut row[meet::SCALE_TERM]);
-        lanes.store(other_arm, &mut row[meet::ARM]);
+        let swept = [a.swept(direction, arms[0]), b.swept(-direction, arms[1])];
+        let off = (swept[0] - swept[1] - anchor) * half;
+
+        for side in 0..2 {
+            lanes.store(along[side], &mut row[meet::ALONG + side]);
+            lanes.store(radii[side], &mut row[meet::SCALE_TERM + side]);
+            lanes.store(arms[side], &mut row[meet::ARM + side]);
+            lanes.store(closed * half - along_normal[side], &mut row[meet::ROW_GAP + side]);
+        }
+        direction.store(lanes, row, meet::DIRECTION);
         lanes.store(kept, &mut row[meet::GAP]);
+        lanes.store(pressing, &mut row[meet::STIFFNESS]);
+        lanes.store(friction, &mut row[meet::FRICTION]);
         anchor.store(lanes, row, meet::ANCHOR);
+        (swept[0] - off).store(lanes, row, meet::ROW_ANCHOR);
+        (swept[1] + off).store(lanes, row, meet::ROW_ANCHOR + 3);
+        let radius2 = radius * radius;
+        let rolling = friction * radius2 * lanes.splat(ROLLING);
+        let couple = V3::load(lanes, row, meet::COUPLE);
+        let turned = couple * zero.where_less(rolling, one / rolling.max(least), zero);
+        turned.store(lanes, row, meet::TURN_ANCHOR);
+        ((a.turn + b.turn + turned) * half).store(lanes, row, meet::ROW_TURN);
+        ((a.turn + b.turn - turned) * half).store(lanes, row, meet::ROW_TURN + 3);
         lanes.store(ratio, &mut row[meet::RATIO]);
+        // What can touch nothing forgets.
+        let remembered = zero.where_less(pressing, one, zero);
+        lanes.store(force * remembered, &mut row[meet::FORCE]);
+        (pull * remembered).store(lanes, row, meet::PULL);
+        (couple * remembered).store(lanes, row, meet::COUPLE);
     }
 }
 
-/// With what force a pair's friction pulled the own side in the last substep (N), and with what both pressed: from what both sides
-/// see, so that neither pulls otherwise than the other for good.
+/// Finds with what force the segments of eight pairs press, and friction pulls, where both sides have gone to.
 #[inline(always)]
-fn remembered<L: Lanes>(
-    lanes: L,
-    group: &Group<L::Scalar>,
-    slot: usize,
-    [own, other]: [&[Seen<L::V>; 2]; 2],
-) -> (V3<L::V>, L::V)
-where
-    L::Scalar: Into<f64>,
-{
-    let (zero, half, least) = (lanes.splat(0.0), lanes.splat(0.5), lanes.splat(f32::MIN_POSITIVE));
-    let meet_row = &group.meets[slot * meet::ENTRIES..][..meet::ENTRIES];
-    let Some((_, row)) = contact_row(group.contacts, group.first_meeting() + slot) else {
-        return (V3([zero; 3]), zero);
-    };
-    let row = ContactRow::load(lanes, row, true);
-    let mine = Seen::between(&own[0], &own[1], row.along);
-    let its = Seen::between(&other[0], &other[1], lanes.load(&meet_row[meet::ALONG]));
-    let going = row.direction.dot(mine.moved - its.moved)
-        - (row.scale_term * mine.scaling + lanes.load(&meet_row[meet::SCALE_TERM]) * its.scaling);
-    let closed = lanes.load(&meet_row[meet::GAP]) + going;
-    let normal = row.stiffness * half * (zero - closed).max(zero);
-    let own_slid = row.swept(mine.moved, mine.turn);
-    let its_slid = across(its.moved, row.direction) - row.direction.cross(its.turn) * lanes.load(&meet_row[meet::ARM]);
-    let pull = (V3::load(lanes, meet_row, meet::ANCHOR) - (own_slid - its_slid)) * (row.friction * half);
-    let (size, limit) = (pull.dot(pull).sqrt(), lanes.splat(RUBS) * normal);
-    let kept = limit.min(size) / size.max(least);
-    // What is no number is forgotten.
-    let known = |value: L::V| value.max(zero - value).where_less(lanes.splat(MOST_DUAL), value, zero);
-    (V3(pull.0.map(|value| known(value * kept))), known(normal))
+pub fn press<L: Lanes<Scalar = f32>>(lanes: L, shown: &[f32], block: &mut PairBlock) {
+    let zero = lanes.splat(0.0);
+    let PairBlock { first, points: rows, .. } = block;
+    if rows.iter().all(|row| row[meet::STIFFNESS] == [0.0; LANES]) {
+        return;
+    }
+    let sides = [0, 1].map(|side| [0, 1].map(|next| Going::of(lanes, shown, &first[side], next)));
+    for row in rows {
+        let direction = V3::load(lanes, row, meet::DIRECTION);
+        let going =
+            [0, 1].map(|side| Going::between([&sides[side][0], &sides[side][1]], lanes.load(&row[meet::ALONG + side])));
+        let entry = |at: usize| lanes.load(&row[at]);
+        let closed = entry(meet::GAP) + direction.dot(going[0].moved - going[1].moved)
+            - (entry(meet::SCALE_TERM) * going[0].scaling + entry(meet::SCALE_TERM + 1) * going[1].scaling);
+        let force = (entry(meet::STIFFNESS) * (zero - closed).max(zero)).min(lanes.splat(MOST_DUAL));
+        let slid = going[0].swept(direction, entry(meet::ARM)) - going[1].swept(-direction, entry(meet::ARM + 1));
+        let pull = (V3::load(lanes, row, meet::ANCHOR) - slid) * entry(meet::FRICTION);
+        let (size, limit) = (pull.dot(pull).sqrt(), lanes.splat(RUBS) * force);
+        let pull = pull * (limit.min(size) / size.max(lanes.splat(f32::MIN_POSITIVE)));
+        let radius = entry(meet::ARM).min(entry(meet::ARM + 1));
+        let rolling = entry(meet::FRICTION) * radius * radius * lanes.splat(ROLLING);
+        let couple = (V3::load(lanes, row, meet::TURN_ANCHOR) - (going[0].turn - going[1].turn)) * rolling;
+        let (size, limit) = (couple.dot(couple).sqrt(), lanes.splat(ROLLS) * force * radius);
+        let couple = couple * (limit.min(size) / size.max(lanes.splat(f32::MIN_POSITIVE)));
+        lanes.store(force, &mut row[meet::FORCE]);
+        pull.store(lanes, row, meet::PULL);
+        couple.store(lanes, row, meet::COUPLE);
+    }
+}
+
+/// Which side of which point of a pair's a chain's segment is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Side {
+    /// The node with which the segment begins.
+    pub segment: u32,
+    /// Which of all pairs.
+    pub pair: u32,
+    /// Which side of it, 0 or 1.
+    pub side: u32,
+}
+
+impl Side {
+    /// The row of a point of the pair, and the pair's lane.
+    #[inline(always)]
+    pub fn of<'a>(&self, blocks: &'a [PairBlock], point: usize) -> (&'a [Entry<f32>; meet::ENTRIES], usize) {
+        let pair = self.pair as usize;
+        (&blocks[pair / LANES].points[point], pair % LANES)
+    }
+
+    /// Writes a lane of its contact row.
+    #[inline(always)]
+    pub fn write_row(&self, blocks: &[PairBlock], point: usize, row: &mut [Entry<f32>], to: usize) {
+        let (from, lane) = self.of(blocks, point);
+        let side = self.side as usize;
+        let sign = if side == 0 { 1.0 } else { -1.0 };
+        row[contact::ALONG][to] = from[meet::ALONG + side][lane];
+        for k in 0..3 {
+            row[contact::DIRECTION + k][to] = sign * from[meet::DIRECTION + k][lane];
+            row[contact::ANCHOR + k][to] = from[meet::ROW_ANCHOR + 3 * side + k][lane];
+        }
+        row[contact::SCALE_TERM][to] = from[meet::SCALE_TERM + side][lane];
+        row[contact::ARM][to] = from[meet::ARM + side][lane];
+        row[contact::GAP][to] = from[meet::ROW_GAP + side][lane];
+        row[contact::STIFFNESS][to] = 2.0 * from[meet::STIFFNESS][lane];
+        row[contact::FRICTION][to] = 2.0 * from[meet::FRICTION][lane];
+        let limit = RUBS * from[meet::FORCE][lane];
+        row[contact::LIMIT][to] = limit;
+        row[contact::STICKS][to] = if limit > 0.0 { 1.0 } else { 0.0 };
+        let radius = from[meet::ARM][lane].min(from[meet::ARM + 1][lane]);
+        row[contact::ROLLING][to] = 2.0 * ROLLING * from[meet::FRICTION][lane] * radius * radius;
+        row[contact::ROLLING_LIMIT][to] = ROLLS * from[meet::FORCE][lane] * radius;
+        for k in 0..3 {
+            row[contact::TURN + k][to] = from[meet::ROW_TURN + 3 * side + k][lane];
+        }
+    }
 }

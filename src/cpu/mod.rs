@@ -16,12 +16,13 @@ pub mod lanes;
 mod lay;
 pub mod math;
 pub mod meetings;
+mod members;
 pub mod node_terms;
-pub mod passes;
 pub mod pills;
 pub mod potential;
 mod reactions;
 pub mod rod_energies;
+pub mod settle;
 pub mod strains;
 mod threads;
 

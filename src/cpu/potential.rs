@@ -98,7 +98,7 @@ where
         before = here;
         here = next;
     }
-    if !group.contacts.is_empty() {
+    if group.is_touched() {
         let touching = stored_by_contacts(lanes, group, |index| Placed::now(lanes, group.row(index)));
         sum.stored.strain = sum.stored.strain + touching;
     }

@@ -86,7 +86,7 @@ where
     let excitation = if CONTRACTING { Some(Excitation::of_chain(lanes, params, group)) } else { None };
 
     let mut at_start = lanes.load(&group.chains[chain::START_POTENTIAL]);
-    let touching = !group.contacts.is_empty();
+    let touching = group.is_touched();
     if touching {
         at_start = at_start + stored_by_contacts(lanes, group, |index| Placed::start(lanes, group, index));
     }
@@ -240,7 +240,7 @@ where
     let zero = lanes.splat(0.0);
     let solved = again.map(|(flag, _)| flag);
     let count = group.rest.node_count;
-    let touching = !group.contacts.is_empty();
+    let touching = group.is_touched();
     let string_share = if again.is_some() { lanes.splat(1.0) } else { zero };
     let least_pivot = lanes.splat(LEAST_PIVOT / f32::EPSILON) * lanes.epsilon();
     let most = most_stiffness(lanes, group.rest.row(0), inv_step2, lanes.epsilon());

@@ -51,7 +51,6 @@ pub(super) fn balance(group: &mut GroupRest<f32>, lane: usize, poses: &[Pose], g
             contacts: &mut [],
             meets: &mut [],
             solved: &mut [],
-            shown: &[],
             reactions: &mut [],
             scratch: &mut vec![[0.0; LANES]; group.node_count * scratch::ENTRIES],
         };

@@ -8,7 +8,7 @@ use crate::cpu::carry::OFF_JOINT;
 use crate::cpu::lanes::{Entry, LANES};
 use crate::cpu::solve_rods::LEAST_SCALE;
 use crate::instances::Pushes;
-use crate::layout::{MAX_BONES, POSE, chain, contact, input, meet, node, plane, reaction, rest};
+use crate::layout::{MAX_BONES, POSE, chain, contact, input, node, plane, reaction, rest};
 use crate::step::FrameReport;
 use crate::{HalfSpace, Pose};
 
@@ -21,6 +21,8 @@ pub struct GroupState {
     pub(crate) planes: Vec<Entry<f32>>,
     pub(crate) chains: Vec<Entry<f32>>,
     pub(crate) contacts: Vec<Entry<f32>>,
+    /// Contact rows of meetings in the last substep: nothing that the next one goes on from.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) meets: Vec<Entry<f32>>,
     pub(crate) reactions: Vec<Entry<f32>>,
 }
@@ -314,22 +316,12 @@ impl FleshState {
     /// Makes room for what the half-spaces of the newest frame may touch: each node each of them. With another count of them
     /// it is forgotten how hard they pressed.
     pub(crate) fn make_room_for_contacts(&mut self) {
-        for GroupState { nodes, planes, contacts, meets, .. } in &mut self.groups {
-            let slots = (nodes.len() / node::ENTRIES) * (planes.len() / plane::ENTRIES) + meets.len() / meet::ENTRIES;
+        for GroupState { nodes, planes, contacts, .. } in &mut self.groups {
+            let slots = (nodes.len() / node::ENTRIES) * (planes.len() / plane::ENTRIES);
             if contacts.len() != slots * contact::ENTRIES {
                 contacts.clear();
-                meets.clear();
-                let slots = (nodes.len() / node::ENTRIES) * (planes.len() / plane::ENTRIES);
                 contacts.resize(slots * contact::ENTRIES, [0.0; LANES]);
             }
-        }
-    }
-
-    /// Forgets that chains met others.
-    pub(crate) fn part(&mut self) {
-        for GroupState { contacts, meets, .. } in self.groups.iter_mut().filter(|group| !group.meets.is_empty()) {
-            contacts.truncate(contacts.len() - meets.len() / meet::ENTRIES * contact::ENTRIES);
-            meets.clear();
         }
     }
 
@@ -357,6 +349,12 @@ impl FleshState {
     #[doc(hidden)]
     pub fn contacts(&self) -> impl Iterator<Item = &[Entry<f32>]> {
         self.groups.iter().map(|group| group.contacts.as_slice())
+    }
+
+    /// Each group's contact rows of meetings with other chains in the last substep, see [`crate::layout::contact`].
+    #[doc(hidden)]
+    pub fn meets(&self) -> impl Iterator<Item = &[Entry<f32>]> {
+        self.groups.iter().map(|group| group.meets.as_slice())
     }
 
     /// Each group's reaction rows, see [`crate::layout::reaction`].

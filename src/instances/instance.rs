@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
-use super::{Active, Health, Pushes, ReadBack};
+use super::{Active, Health, Pushes, ReadBack, Touch};
 use crate::Pose;
 use crate::cpu::lanes::Entry;
 use crate::flesh::{Flesh, FleshState};
@@ -27,6 +27,8 @@ pub(crate) struct InstanceState {
     pub palette: Vec<PaletteMatrix>,
     /// What accelerates it beside gravity (m/s²).
     pub acceleration: DVec3,
+    /// Whom its segments touched in the newest frame, in ascending order.
+    pub touches: Vec<Touch>,
     pub health: Health,
 }
 
@@ -75,6 +77,7 @@ impl Instance {
             activations: vec![0.0; flesh.chains().len()],
             palette: vec![identity; skin.palette_len],
             acceleration: DVec3::ZERO,
+            touches: Vec::new(),
             health: Health::default(),
         };
         let (skin_inputs, section_matrices, vertices) = Default::default();
@@ -114,9 +117,16 @@ impl Instance {
         }
     }
 
+    /// Forgets whom its chains touched.
+    pub fn part(&mut self) {
+        self.state.touches.clear();
+        self.state.nodes.groups.iter_mut().for_each(|group| group.meets.clear());
+    }
+
     /// Puts it at rest on its bones, without velocity.
     pub fn reset(&mut self) {
         self.state.nodes.rest_on(&self.flesh, &self.state.bones, &self.state.root);
+        self.part();
         self.state.health.forget_names(self.state.nodes.resets(&self.flesh).sum());
         self.placed |= !self.changed;
         self.changed = true;

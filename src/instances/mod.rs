@@ -6,6 +6,7 @@ mod health;
 mod instance;
 mod pushes;
 mod read_back;
+mod touch;
 
 pub use active::Active;
 pub use health::{Fault, Health, Jumped, LaidAnew};
@@ -13,11 +14,12 @@ pub(crate) use instance::{Instance, InstanceState};
 pub use pushes::Motion;
 pub(crate) use pushes::{MOST_ACCELERATION, MOST_VELOCITY, Pushes};
 pub use read_back::ReadBack;
+pub(crate) use touch::{REMEMBERED, SegmentName, Touch};
 
 use crate::StepError;
 
 /// Names an instance of flesh in a [`Physics`](crate::Physics); stays invalid once its instance is removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct FleshHandle {
     index: u32,

@@ -9,7 +9,7 @@ use crate::instances::{Instance, InstanceState, MOST_ACCELERATION};
 use crate::layout::{LANES, chain, contact, input, meet, node, plane, reaction};
 
 /// Number of the format in which snapshots are serialised. Another field in a state is another format.
-pub const SNAPSHOT_VERSION: u32 = 7;
+pub const SNAPSHOT_VERSION: u32 = 8;
 
 /// Entries of each row kind that states hold, and the lanes of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -231,7 +231,8 @@ impl SavedFlesh {
 
     /// Whether what the next step takes for granted is sound; chains whose nodes are not are laid anew by it.
     fn check_values(&self) -> Result<(), SnapshotError> {
-        let InstanceState { nodes, bones, root, excitations, activations, palette, acceleration, .. } = &self.state;
+        let InstanceState { nodes, bones, root, excitations, activations, palette, acceleration, touches, .. } =
+            &self.state;
         let BoneMotion { from, to, root: roots, time, .. } = &nodes.motion;
         let mut poses = [bones, from, to].into_iter().flatten().chain(roots).chain([root]);
         for (sound, what) in [
@@ -241,6 +242,7 @@ impl SavedFlesh {
             (palette.iter().flatten().flatten().all(|value| value.is_finite()), "palette matrices"),
             (nodes.groups.iter().all(has_sound_chains), "chain rows"),
             (nodes.groups.iter().all(has_sound_contacts), "contact rows"),
+            (touches.iter().flat_map(|touch| touch.points).flatten().all(|value| value.abs() <= MOST_DUAL), "touches"),
         ] {
             if !sound {
                 return Err(SnapshotError::NotSound(what));
@@ -265,14 +267,12 @@ fn has_sound_chains(group: &GroupState) -> bool {
             .all(|entry| within(entry, f32::MIN, f32::MAX))
 }
 
-/// Whether a group has, but for meetings, as many contacts of each half-space as nodes, and each forces that one can remember.
-fn has_sound_contacts(GroupState { nodes, planes, contacts, meets, .. }: &GroupState) -> bool {
+/// Whether a group has as many contacts of each half-space as nodes, and each forces that one can remember.
+fn has_sound_contacts(GroupState { nodes, planes, contacts, .. }: &GroupState) -> bool {
     let of_each = nodes.len() / node::ENTRIES * contact::ENTRIES;
     let of = |entry: usize| contacts.iter().skip(entry).step_by(contact::ENTRIES).flatten();
-    let still = contacts.len().checked_sub(meets.len() / meet::ENTRIES * contact::ENTRIES);
     planes.len() % plane::ENTRIES == 0
-        && meets.len() % meet::ENTRIES == 0
-        && still.is_some_and(|still| still % of_each.max(1) == 0)
+        && contacts.len() % of_each.max(1) == 0
         && of(contact::DUAL).chain(of(contact::LIMIT)).all(|force| (0.0..=MOST_DUAL).contains(force))
         && (contact::TANGENT..contact::TANGENT + 3).flat_map(of).all(|force| force.abs() <= MOST_DUAL)
 }

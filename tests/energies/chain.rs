@@ -108,7 +108,6 @@ impl Chain {
             planes: &[],
             meets: &mut [],
             solved: &mut [],
-            shown: &[],
             chains: &mut self.chains,
             contacts: &mut self.contacts,
             reactions: &mut self.reactions,

@@ -59,7 +59,6 @@ impl<T: Copy + From<f32> + Into<f64> + PartialEq> Staged<T> {
             planes: &self.planes,
             meets: &mut [],
             solved: &mut [],
-            shown: &[],
             chains: &mut self.chains,
             contacts: &mut self.contacts,
             reactions: &mut self.reactions,

@@ -138,7 +138,6 @@ impl Figure14 {
             contacts: &mut [],
             meets: &mut [],
             solved: &mut [],
-            shown: &[],
             reactions: &mut self.reactions,
             scratch: &mut self.scratch,
         };
