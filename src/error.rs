@@ -27,6 +27,17 @@ pub enum StepError {
         /// How many there may be.
         most: u32,
     },
+    /// More passes than chains that touch have any use for.
+    #[error("config.passes is {given}; it must be at most {most}")]
+    ManyPasses {
+        /// How many were asked for.
+        given: u32,
+        /// How many there may be.
+        most: u32,
+    },
+    /// Chains that touch chains, on a GPU.
+    #[error("config.passes is {0}, but chains touch chains on the CPU alone as yet; set it to 0, or step on the CPU")]
+    PassesOnGpu(u32),
     /// More solves in a substep and substeps in a frame than any scene has use for.
     #[error("config.substeps × config.iterations is {given}; it must be at most {most}")]
     ManySolves {

@@ -39,9 +39,6 @@ pub struct Physics {
     /// Half-spaces that all flesh stays out of, beside those of a rigid world; set anew before each step where they move, see
     /// [`HalfSpace`].
     pub planes: Vec<HalfSpace>,
-    /// How many passes a substep bring chains together that meet; 0 for chains that pass through each other. On the CPU.
-    #[doc(hidden)]
-    pub passes: u32,
     /// Whether [`Physics::stage_times`] is measured.
     pub measure_stages: bool,
     /// What a GPU sends back of every instance: by default vertices alone, and nothing is enough for a host that draws from GPU
@@ -94,7 +91,6 @@ impl Physics {
             config,
             lane_width: LaneWidth::default(),
             planes: Vec::new(),
-            passes: 0,
             measure_stages: false,
             read_back: ReadBack { vertices: true, ..ReadBack::NOTHING },
             #[cfg(feature = "parallel")]

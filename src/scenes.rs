@@ -8,8 +8,8 @@ use glam::DVec3;
 
 use crate::character::CharacterError;
 use crate::flesh::{BuildError, Flesh, Holds, RodSpec};
-use crate::step::{Integrator, StepConfig};
-use crate::{FleshHandle, Material, Physics, Pose, StepError};
+use crate::step::{Integrator, MOST_PASSES, StepConfig};
+use crate::{FleshHandle, HalfSpace, Material, Physics, Pose, StepError};
 
 /// Parameters of the scene of cantilevers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,6 +66,54 @@ impl Cantilevers {
     }
 }
 
+/// Parameters of the scene of logs: layers of three on the ground, each across the one below.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Logs {
+    /// How many layers.
+    pub layers: usize,
+    /// Segments of a log.
+    pub segments: usize,
+    /// A log's length (m).
+    pub length: f64,
+    /// A log's radius (m).
+    pub radius: f64,
+    /// What the logs are made of.
+    pub material: Material,
+}
+
+impl Default for Logs {
+    fn default() -> Self {
+        let material = Material { youngs_modulus: 1.0e7, damping: 3.0, ..Material::default() };
+        Self { layers: 10, segments: 10, length: 0.42, radius: 0.03, material }
+    }
+}
+
+impl Logs {
+    /// How far the outer logs of a layer are from its middle, over the length. What stands over, a span's 0.408, bends a log
+    /// that lies on three as much outwards as its own weight between them bends it inwards: none lies on a slope.
+    pub const SPACING: f64 = 0.3572;
+
+    /// Rods along x and z by turns, the lowest touching the ground at y = 0.
+    ///
+    /// # Errors
+    /// A [`BuildError`] where a parameter is out of range.
+    pub fn build(&self) -> Result<Arc<Flesh>, BuildError> {
+        let rods: Vec<RodSpec> = (0..3 * self.layers)
+            .map(|index| {
+                let (layer, aside) = (index / 3, ((index % 3) as f64 - 1.0) * Self::SPACING * self.length);
+                let (along, across) = if layer % 2 == 0 { (DVec3::X, DVec3::Z) } else { (DVec3::Z, DVec3::X) };
+                let middle = DVec3::Y * (self.radius * (1.0 + 2.0 * layer as f64)) + across * aside;
+                let half = along * (0.5 * self.length);
+                let (from, to) = (middle - half, middle + half);
+                let mut rod = RodSpec::straight(format!("log {index}"), from, to, self.segments, self.radius);
+                rod.material = self.material;
+                rod
+            })
+            .collect();
+        Ok(Arc::new(Flesh::build(&rods, &[])?))
+    }
+}
+
 /// A scene as the tool runs it: flesh on bones that go from key to key.
 #[derive(Clone, Debug)]
 pub struct Scene {
@@ -75,6 +123,8 @@ pub struct Scene {
     pub start: Vec<Pose>,
     /// What happens from the first frame on, in order of time.
     pub keys: Vec<Key>,
+    /// Half-spaces that the flesh stays out of.
+    pub planes: Vec<HalfSpace>,
     /// How it is stepped.
     pub config: StepConfig,
 }
@@ -108,11 +158,12 @@ impl Key {
 }
 
 impl Scene {
-    /// Adds the flesh to a simulation, at rest on its bones where they start.
+    /// Adds the flesh to a simulation, at rest on its bones where they start, and the half-spaces.
     ///
     /// # Errors
     /// As for [`Physics::insert`].
     pub fn insert(&self, physics: &mut Physics) -> Result<FleshHandle, StepError> {
+        physics.planes.extend_from_slice(&self.planes);
         physics.insert(self.flesh.clone(), &self.start, Pose::IDENTITY)
     }
 
@@ -151,6 +202,8 @@ pub struct SceneParameters {
     pub radius: f64,
     /// How far a band is stretched, over its length.
     pub stretch: f64,
+    /// Layers of logs.
+    pub layers: usize,
     /// What the rods are made of.
     pub material: Material,
     /// How the scene is stepped.
@@ -191,7 +244,7 @@ pub enum SceneError {
 }
 
 /// The scenes' names.
-pub const SCENES: &[&str] = &["cantilevers", "band", "arm"];
+pub const SCENES: &[&str] = &["cantilevers", "band", "arm", "logs"];
 
 /// The parameters' names.
 pub const PARAMETERS: &[&str] = &[
@@ -201,9 +254,11 @@ pub const PARAMETERS: &[&str] = &[
     "length",
     "radius",
     "stretch",
+    "layers",
     "gravity",
     "substeps",
     "iterations",
+    "passes",
     "integrator",
     "youngs_modulus",
     "poissons_ratio",
@@ -220,7 +275,8 @@ impl SceneParameters {
     pub fn of(name: &str) -> Result<Self, SceneError> {
         let Cantilevers { rods, segments, length, radius, material } = Cantilevers::default();
         let config = StepConfig::default();
-        let cantilevers = Self { rods, segments, length, radius, stretch: 1.0, material, config };
+        let layers = Logs::default().layers;
+        let cantilevers = Self { rods, segments, length, radius, stretch: 1.0, layers, material, config };
         match name {
             "cantilevers" => Ok(cantilevers),
             "band" => Ok(Self {
@@ -236,6 +292,11 @@ impl SceneParameters {
                 config: StepConfig { gravity: DVec3::ZERO, ..config },
                 ..cantilevers
             }),
+            "logs" => {
+                let Logs { segments, length, radius, material, .. } = Logs::default();
+                let config = StepConfig { passes: 6, ..config };
+                Ok(Self { rods: 3 * layers, segments, length, radius, material, config, ..cantilevers })
+            }
             "arm" => Ok(arm::parameters()),
             _ => Err(SceneError::NoSuchScene { name: name.into() }),
         }
@@ -259,6 +320,11 @@ impl SceneParameters {
             "stretch" => self.stretch = number()?,
             "gravity" => self.config.gravity = DVec3::new(0.0, -number()?, 0.0),
             "substeps" => self.config.substeps = most(1000)? as u32,
+            "layers" => self.layers = most(1000)?,
+            "passes" => {
+                let passes = value.parse().ok().filter(|passes| *passes <= MOST_PASSES);
+                self.config.passes = passes.ok_or_else(|| bad("a count of 0 to 64"))?;
+            }
             "iterations" => self.config.iterations = most(1000)? as u32,
             "integrator" => {
                 self.config.integrator = match value {
@@ -282,12 +348,13 @@ impl SceneParameters {
     /// # Errors
     /// [`SceneError::NoSuchScene`], [`SceneError::Build`] or [`SceneError::Character`].
     pub fn build(&self, name: &str) -> Result<Scene, SceneError> {
-        let Self { rods, segments, length, radius, stretch, material, config } = *self;
+        let Self { rods, segments, length, radius, stretch, material, config, .. } = *self;
         match name {
             "cantilevers" => {
                 let flesh = Cantilevers { rods, segments, length, radius, material }.build()?;
                 let still = vec![Pose::IDENTITY];
-                Ok(Scene { flesh, start: still.clone(), keys: vec![Key { bones: still, ..Key::default() }], config })
+                let keys = vec![Key { bones: still.clone(), ..Key::default() }];
+                Ok(Scene { flesh, start: still, keys, planes: Vec::new(), config })
             }
             "band" => {
                 let far = |x: f64| Pose::from_translation(DVec3::X * x);
@@ -303,7 +370,13 @@ impl SceneParameters {
                     .collect();
                 let flesh = Arc::new(Flesh::build(&bands, &start)?);
                 let bones = vec![Pose::IDENTITY, far(stretch * length)];
-                Ok(Scene { flesh, start, keys: vec![Key { bones, ..Key::default() }], config })
+                let keys = vec![Key { bones, ..Key::default() }];
+                Ok(Scene { flesh, start, keys, planes: Vec::new(), config })
+            }
+            "logs" => {
+                let flesh = Logs { layers: self.layers, segments, length, radius, material }.build()?;
+                let planes = vec![HalfSpace::ground(0.0, 0.5)];
+                Ok(Scene { flesh, start: Vec::new(), keys: vec![Key::default()], planes, config })
             }
             "arm" => arm::scene(self),
             _ => Err(SceneError::NoSuchScene { name: name.into() }),

@@ -120,6 +120,23 @@ pub fn store_factor<L: Lanes>(
     });
 }
 
+/// What a node's row keeps: the factor's lower triangle and one over its pivots, the coupling, the right-hand side.
+pub type Factor<'a, V> = (&'a Mat7<V>, &'a Vec7<V>, &'a Mat7<V>, &'a Vec7<V>);
+
+/// As [`store_factor`], of flagged chains alone: the others keep theirs, for passes that substitute again.
+#[inline(always)]
+pub fn store_factor_of<L: Lanes>(lanes: L, scratch_row: &mut [Entry<L::Scalar>], factor: Factor<'_, L::V>, flag: L::V) {
+    let mut kept = [lanes.splat(0.0); scratch::STEP];
+    for (kept, entry) in kept.iter_mut().zip(scratch_row.iter()) {
+        *kept = lanes.load(entry);
+    }
+    let (lower, inv_pivot, coupling, rhs) = factor;
+    store_factor(lanes, scratch_row, lower, inv_pivot, coupling, rhs);
+    for (kept, entry) in kept.iter().zip(scratch_row.iter_mut()) {
+        lanes.store(flag.where_less(lanes.splat(0.5), *kept, lanes.load(entry)), entry);
+    }
+}
+
 /// δ_j = L⁻ᵀ d⁻¹(y − X δ_{j+1}).
 #[inline(always)]
 pub fn back_substitute<L: Lanes>(lanes: L, scratch_row: &[Entry<L::Scalar>], next: &Vec7<L::V>) -> Vec7<L::V> {

@@ -43,7 +43,7 @@ pub struct ContactRow<V> {
     pub(super) along: V,
     pub(super) direction: V3<V>,
     pub(super) scale_term: V,
-    arm: V,
+    pub(super) arm: V,
     gap: V,
     pub(super) stiffness: V,
     pub(super) friction: V,
@@ -289,7 +289,7 @@ impl<V: Lane> ContactRow<V> {
         Pressed { force, tangent, amiss }
     }
 
-    /// Keeps what of it the matrix has, and the force that goes with it before the step.
+    /// Keeps what of it the matrix has of `solved` chains, and the force that goes with it before the step.
     #[inline(always)]
     pub(super) fn keep<L: Lanes<V = V>>(
         &self,
@@ -301,7 +301,7 @@ impl<V: Lane> ContactRow<V> {
         let (zero, half) = (lanes.splat(0.0), lanes.splat(0.5));
         let flag = solved.unwrap_or(lanes.splat(1.0));
         let distance = self.distance(gone).min(zero);
-        let stiffness = self.in_matrix(lanes, distance);
+        let stiffness = self.in_matrix(lanes, distance, solved.is_none());
         let friction = self.coulomb(lanes, self.slid(gone), solved.is_none());
         let [x, y, z] = friction.way.0;
         let (by, secant) = self.rolled(lanes, gone);
@@ -311,6 +311,16 @@ impl<V: Lane> ContactRow<V> {
         for (entry, value) in stored.iter_mut().zip(values) {
             lanes.store(flag.where_less(half, lanes.load(entry), value), entry);
         }
+    }
+
+    /// With what it presses, friction pulls and rolling friction turns where the chain has gone so far.
+    #[inline(always)]
+    pub(super) fn presses<L: Lanes<V = V>>(&self, lanes: L, gone: &Gone<V>) -> (V, V3<V>, V3<V>) {
+        let zero = lanes.splat(0.0);
+        let slid = self.slid(gone);
+        let (by, secant) = self.rolled(lanes, gone);
+        let force = zero - self.stiffness * self.distance(gone).min(zero);
+        (force, slid * (zero - self.secant(lanes, slid)), by * (zero - secant))
     }
 
     /// What becomes of that force once the nodes around have stepped by `delta`.
@@ -333,12 +343,13 @@ impl<V: Lane> ContactRow<V> {
         V3::load(lanes, stored, solved::COUPLE).or(lanes, couple, flag).store(lanes, stored, solved::COUPLE);
     }
 
-    /// The stiffness that the matrix has of it, where it is so far (m), at most 0. Passes make up for what a meeting holds back
-    /// that has opened; one that had no stiffness there would be thrown by their forces.
+    /// The stiffness that the matrix of the `first` solve has of it, or of a later one, where it is so far (m), at most 0. Passes
+    /// make up for what a meeting holds back that has opened; one that had no stiffness there would be thrown by their forces. A
+    /// chain that begins again from where it stood is not to be held there.
     #[inline(always)]
-    fn in_matrix<L: Lanes<V = V>>(&self, lanes: L, distance: V) -> V {
+    fn in_matrix<L: Lanes<V = V>>(&self, lanes: L, distance: V, first: bool) -> V {
         let zero = lanes.splat(0.0);
-        if self.meets { self.stiffness } else { distance.where_less(zero, self.stiffness, zero) }
+        if self.meets && first { self.stiffness } else { distance.where_less(zero, self.stiffness, zero) }
     }
 
     /// Rolling friction's stiffness that the matrix has of it, given what its couple is over how far it has turned (N·m).
@@ -371,7 +382,7 @@ impl<V: Lane> ContactRow<V> {
         let slid = self.slid(gone);
         let friction = self.coulomb(lanes, slid, first);
         let distance = self.distance(gone).min(zero);
-        let stiffness = self.in_matrix(lanes, distance);
+        let stiffness = self.in_matrix(lanes, distance, first);
         let push = stiffness * distance;
         let pull = slid * friction.pull;
         let way = friction.way * friction.slipping;

@@ -148,6 +148,14 @@ where
     flag
 }
 
+/// Flags chains that touch others.
+#[inline(always)]
+pub fn meeting<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> L::V {
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    let rows = group.meets.chunks_exact(contact::ENTRIES);
+    rows.fold(zero, |flag, row| zero.where_less(lanes.load(&row[contact::STIFFNESS]), one, flag))
+}
+
 /// What all rows store (J), the nodes being where `at` says.
 #[inline(always)]
 pub fn stored_by_contacts<L: Lanes>(lanes: L, group: &Group<L::Scalar>, at: impl Fn(usize) -> Placed<L::V>) -> L::V

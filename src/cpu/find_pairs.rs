@@ -7,14 +7,15 @@
 use glam::DVec3;
 
 use super::grid::{Pair, PairFinder, PairThreads, Sphere};
+use super::group::GroupRest;
 use super::lanes::{Entry, LANES, OneF32, OneF64};
 use super::math::V3;
 use super::meetings::{PairBlock, Side};
 use super::members::Room;
 use super::pills::{Pill, nearest};
-use crate::flesh::Flesh;
+use crate::flesh::{Flesh, GroupState};
 use crate::instances::{FleshHandle, Instances, REMEMBERED, SegmentName, Touch};
-use crate::layout::{chain, meet, node, rest, shown};
+use crate::layout::{MAX_BONES, POSE, chain, force, input, meet, node, rest, shown};
 
 /// Names a segment from frame to frame: its instance, and which of that.
 type Name = (FleshHandle, SegmentName);
@@ -31,6 +32,64 @@ struct Segment {
     pill: Pill<f32>,
     /// Velocities of its ends (m/s).
     velocities: [V3<f32>; 2],
+    /// How far beyond what these take it it may come (m).
+    slack: f32,
+}
+
+/// What the host gives a chain in the frame to come.
+struct Given<'a> {
+    inputs: &'a [Entry<f32>],
+    forces: &'a [Entry<f32>],
+    lane: usize,
+    kicked: bool,
+    /// How far its bones go (m), and what hangs on them with them.
+    carried: f32,
+}
+
+impl<'a> Given<'a> {
+    fn of(state: &'a GroupState, rest: &GroupRest<f32>, forces: &'a [Entry<f32>], lane: usize) -> Self {
+        let inputs = &state.inputs;
+        let bones = if inputs[input::HANGS][lane] > 0.5 { MAX_BONES } else { 0 };
+        let reach = rest.row(0)[rest::LENGTH][lane];
+        let moved = (0..bones * POSE).step_by(POSE).map(|bone| {
+            let apart = |at: usize| {
+                let [from, to] = [input::BONE_FROM, input::BONE_TO].map(|pose| inputs[pose + bone + at][lane]);
+                (to - from) * (to - from)
+            };
+            let (goes, turns) = ((0..3).map(apart).sum::<f32>().sqrt(), (3..POSE).map(apart).sum::<f32>().sqrt());
+            // |q − q'| is 2·sin(φ/4), at least 0.45 φ; what hangs on a bone is taken to be within two lengths of it.
+            goes + turns * 2.3 * 2.0 * reach
+        });
+        let carried = moved.fold(0.0, f32::max);
+        Self { inputs, forces, lane, kicked: inputs[input::KICKED][lane] > 0.5, carried }
+    }
+
+    fn vector(&self, rows: &[Entry<f32>], at: usize) -> V3<f32> {
+        V3(std::array::from_fn(|k| rows[at + k][self.lane]))
+    }
+
+    /// A node's velocity with what it is kicked with (m/s).
+    fn velocity(&self, row: &[Entry<f32>], index: usize) -> V3<f32> {
+        let velocity = self.vector(row, node::VELOCITY);
+        if !self.kicked {
+            return velocity;
+        }
+        let spin = self.vector(self.inputs, input::KICK_SPIN).cross(self.vector(row, node::PLACE));
+        let kick = self.vector(self.inputs, input::KICK_VELOCITY) + spin;
+        let pushed = self.force_on(index).map_or(V3([0.0; 3]), |row| self.vector(row, force::VELOCITY));
+        velocity * self.inputs[input::KEPT][self.lane] + kick + pushed
+    }
+
+    /// By how much its ends are accelerated beside gravity at most (m/s²).
+    fn acceleration(&self, ends: [usize; 2]) -> f32 {
+        let size = |v: V3<f32>| v.dot(v).sqrt();
+        let pushed = ends.map(|end| self.force_on(end).map_or(0.0, |row| size(self.vector(row, force::ACCELERATION))));
+        size(self.vector(self.inputs, input::ACCELERATION)) + pushed[0].max(pushed[1])
+    }
+
+    fn force_on(&self, index: usize) -> Option<&'a [Entry<f32>]> {
+        self.forces.get(index * force::ENTRIES..(index + 1) * force::ENTRIES)
+    }
 }
 
 /// A group that may meet others.
@@ -70,7 +129,7 @@ impl Meetings {
         let Self { finder, segments, spheres, pairs, .. } = self;
         let keep = |a: u32, b: u32| {
             let (a, b) = (&segments[a as usize], &segments[b as usize]);
-            (a.place, a.lane) != (b.place, b.lane) && a.may_touch(b, frame, gravity)
+            (a.place, a.lane) != (b.place, b.lane) && a.may_touch(b, frame)
         };
         finder.find(threads, spheres, keep, pairs);
         self.make_blocks(instances);
@@ -89,6 +148,7 @@ impl Meetings {
                     let vector = |rows: &[Entry<f32>], at: usize| std::array::from_fn(|k| rows[at + k][lane]);
                     let origin = DVec3::from_array(vector(&state.chains, chain::ORIGIN).map(f64::from));
                     let shift = (origin - *common.get_or_insert(origin)).as_vec3();
+                    let given = Given::of(state, rest, instance.forces.get(group).map_or(&[], Vec::as_slice), lane);
                     for index in 0..rest.node_count.saturating_sub(1) {
                         if rest.row(index)[rest::INV_LENGTH][lane] <= 0.0 {
                             break;
@@ -98,9 +158,11 @@ impl Meetings {
                             .map(|index| V3((shift + glam::Vec3::from(vector(row(index), node::PLACE))).to_array()));
                         let radii = [index, index + 1]
                             .map(|index| rest.row(index)[rest::RADIUS][lane] * row(index)[node::SCALE][lane]);
-                        let velocities = [index, index + 1].map(|index| V3(vector(row(index), node::VELOCITY)));
+                        let velocities = [index, index + 1].map(|index| given.velocity(row(index), index));
                         let speed = velocities.map(|v| v.dot(v).sqrt());
-                        let margin = speed[0].max(speed[1]) * frame + margin(radii, frame, gravity);
+                        let accelerated = gravity + given.acceleration([index, index + 1]);
+                        let slack = 0.5 * accelerated * frame * frame + 0.05 * radii[0].max(radii[1]) + given.carried;
+                        let margin = speed[0].max(speed[1]) * frame + slack;
                         let along = ends[1] - ends[0];
                         self.spheres.push(Sphere {
                             centre: (ends[0] + along * 0.5).0,
@@ -113,6 +175,7 @@ impl Meetings {
                             node: index as u32,
                             pill: Pill { ends, radii },
                             velocities,
+                            slack,
                         });
                     }
                 }
@@ -137,7 +200,7 @@ impl Meetings {
                 own = Some((handle, &instance.flesh));
                 touches = instance.state.touches.iter().peekable();
             }
-            let overlap = own.is_some_and(|(_, flesh)| handle == other && rest_gap(flesh, [first, second]) < 0.0);
+            let overlap = own.is_some_and(|(_, flesh)| handle == other && overlap_at_rest(flesh, [first, second]));
             if overlap {
                 continue;
             }
@@ -220,25 +283,23 @@ impl Meetings {
     }
 }
 
-/// How far beyond what its speed takes it a pill may come (m).
-fn margin(radii: [f32; 2], frame: f32, gravity: f32) -> f32 {
-    0.5 * gravity * frame * frame + 0.05 * radii[0].max(radii[1])
-}
-
 impl Segment {
     /// Whether it may come to touch another one in a frame.
-    fn may_touch(&self, other: &Self, frame: f32, gravity: f32) -> bool {
+    fn may_touch(&self, other: &Self, frame: f32) -> bool {
         let apart = |i: usize, k: usize| self.velocities[i] - other.velocities[k];
         let fastest = [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(i, k)| apart(i, k).dot(apart(i, k)).sqrt());
         let fastest = fastest.into_iter().fold(0.0, f32::max);
-        let reach =
-            fastest * frame + margin(self.pill.radii, frame, gravity) + margin(other.pill.radii, frame, gravity);
+        let reach = fastest * frame + self.slack + other.slack;
         nearest(OneF32(0), &self.pill, &other.pill).gap <= reach
     }
 }
 
-/// The gap between two segments of one instance at rest (m).
-fn rest_gap(flesh: &Flesh, names: [SegmentName; 2]) -> f64 {
+/// How deep two segments of one instance are in each other, over the smaller radius, from which on they overlap at rest: less is
+/// what rods that lie on each other are off by.
+const OVERLAP: f64 = 0.01;
+
+/// Whether two segments of one instance overlap at rest.
+fn overlap_at_rest(flesh: &Flesh, names: [SegmentName; 2]) -> bool {
     let pill = |name: SegmentName| {
         let [group, lane, index] = name.map(usize::from);
         let chain = flesh.chains().iter().find(|chain| (chain.group, chain.lane) == (group, lane));
@@ -249,5 +310,7 @@ fn rest_gap(flesh: &Flesh, names: [SegmentName; 2]) -> f64 {
             radii: [index, index + 1].map(radius),
         }
     };
-    nearest(OneF64(0), &pill(names[0]), &pill(names[1])).gap
+    let [a, b] = names.map(pill);
+    let smaller = a.radii.into_iter().chain(b.radii).fold(f64::MAX, f64::min);
+    nearest(OneF64(0), &a, &b).gap < -OVERLAP * smaller
 }

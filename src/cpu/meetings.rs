@@ -1,7 +1,7 @@
 //! Chains that meet: where segments of different chains touch, how hard they press, and what each side's chain is told of it.
 //!
 //! Data flow of a substep: every chain that may meet another shows where it is and how it goes ([`show`]). For every pair of segments
-//! that [`find_pairs`](super::find_pairs) found for the frame, [`find_meetings`] finds the points at which they touch and how stiff
+//! that `find_pairs` found for the frame, [`find_meetings`] finds the points at which they touch and how stiff
 //! that is, once for both sides ([`meet`]); [`row_of_side`] makes a contact row of it for either. `solve_rods` solves each chain
 //! with the other side going on as it did. Then, pass by pass, chains show how far they went, [`press`] finds with what force each
 //! pair presses where both now are, the same for both sides, and [`settle`](super::settle) finds the steps that this takes,
@@ -43,6 +43,9 @@ pub const ROLLING: f32 = 10.0;
 
 /// Depths over the radius beyond which pairs get stiffer, and below which they get softer again.
 pub const DEEP: [f32; 2] = [0.04, 0.02];
+
+/// Depths over the radius at which pairs would come to lie in a substep, of each of which a fast pair is once as stiff again.
+pub const STOPS: f32 = 0.25;
 
 /// The most that ρ is.
 pub const MOST_RATIO: f32 = 300.0;
@@ -216,7 +219,9 @@ fn belongs<L: Lanes>(
     let turns = path.dot(path).sqrt() / apart.max(least);
     let keeps = |slope: L::V| (half + slope * lanes.splat(0.5 / HANDS_OVER)).clamp(zero, one);
     let ends = keeps(slope(first, second) + (one - along) * turns);
-    let begins = one - keeps(slope(before, first) - along * turns);
+    // Where the chain bends towards the other, the one before has given it up; where it bends around it, both have their own.
+    let before = keeps(slope(before, first) - along * turns);
+    let begins = one - before.min(keeps(slope(first, second) - along * turns));
     half.where_less(second.goes_on, ends, one) * half.where_less(first.comes_from, begins, one)
 }
 
@@ -290,13 +295,16 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(lanes: L, params: &StepParams, show
         let less = (radius * lanes.splat(-DEEP[1])).where_less(gap, lanes.splat(0.99), one);
         let ratio = (lanes.load(&row[meet::RATIO]) * deeper * less).clamp(one, lanes.splat(MOST_RATIO));
         let friction = lanes.splat(MEETING) * mass * inv_h * inv_h * point.share * own;
-        let stiffness = friction * ratio;
 
         let kept = gap.max(zero - recovery);
         let [a, b] = &going;
         let along_normal =
             [direction.dot(a.moved) - radii[0] * a.scaling, -direction.dot(b.moved) - radii[1] * b.scaling];
         let closed = kept + along_normal[0] + along_normal[1];
+
+        // What comes in fast is stopped before it is through.
+        let fast = (zero - closed) / (radius * lanes.splat(STOPS)).max(least);
+        let stiffness = friction * ratio.max(fast.min(lanes.splat(MOST_RATIO)));
 
         // What touches in this substep: what comes together, and what pressed.
         let pull = across(V3::load(lanes, row, meet::PULL), direction);

@@ -10,7 +10,7 @@ use super::grid::PairThreads;
 use super::group::{Group, GroupRest};
 use super::lanes::{Entry, Half, LANES, Lanes, OneF32, Wide, apart, with_instructions};
 use super::meetings::{PairBlock, Side, find_meetings, press, show, show_gone};
-use super::settle::{WANTED, settle};
+use super::settle::{GOES_ON, WANTED, recount, restore, settle};
 use crate::flesh::GroupState;
 use crate::instances::{Instance, Instances};
 use crate::layout::{contact, meet, shown, solved};
@@ -48,10 +48,14 @@ enum Turn<'a> {
     Stages(&'a [Scheduled]),
     /// Shows where it is.
     Show(&'a StepParams),
+    /// Recounts what led it astray.
+    Recount,
     /// Shows how far it has gone.
     ShowGone,
-    /// Settles to what is wanted.
-    Settle,
+    /// Settles to what is wanted, and goes on by a share of the last pass's step.
+    Settle(Option<f32>),
+    /// Restores the momentum that this left out.
+    Restore(&'a StepParams),
 }
 
 impl Runner<'_> {
@@ -121,17 +125,23 @@ impl Runner<'_> {
                 let solve = &run[done..=at];
                 self.for_members(&mut members, shown, |member, shown| {
                     self.take_turn(member, shown, Turn::Stages(solve));
+                    self.take_turn(member, shown, Turn::Recount);
                     self.take_turn(member, shown, Turn::ShowGone);
                 });
                 self.on_blocks(blocks, shown, None);
-                for _ in 0..self.frame.passes {
+                for pass in 0..self.frame.passes {
+                    let goes_on = (pass > 0 && pass + 1 < self.frame.passes).then_some(GOES_ON);
                     self.for_members(&mut members, shown, |member, shown| {
                         gather_wanted(member.room, blocks);
-                        self.take_turn(member, shown, Turn::Settle);
+                        self.take_turn(member, shown, Turn::Settle(goes_on));
                         self.take_turn(member, shown, Turn::ShowGone);
                     });
                     self.on_blocks(blocks, shown, None);
                 }
+                self.for_members(&mut members, shown, |member, shown| {
+                    gather_wanted(member.room, blocks);
+                    self.take_turn(member, shown, Turn::Restore(params));
+                });
                 done = at + 1;
             }
         }
@@ -204,8 +214,10 @@ fn in_turn<L: Lanes<Scalar = f32>>(
     match turn {
         Turn::Stages(_) => {}
         Turn::Show(params) => apart!(lanes, show(lanes, params, group, shown)),
+        Turn::Recount => apart!(lanes, recount(lanes, group)),
         Turn::ShowGone => apart!(lanes, show_gone(lanes, group, shown)),
-        Turn::Settle => apart!(lanes, settle(lanes, group, wanted)),
+        Turn::Restore(params) => apart!(lanes, restore(lanes, params, group, wanted)),
+        Turn::Settle(goes_on) => apart!(lanes, settle(lanes, group, wanted, goes_on)),
     }
 }
 
@@ -281,6 +293,8 @@ fn make_rows(member: &mut Member<'_>, sides: &[Side], blocks: &[PairBlock]) {
     }
     let slots = if rows.is_empty() { 0 } else { state.contacts.len() / contact::ENTRIES + links.len() };
     solved.resize(slots * solved::ENTRIES, [0.0; LANES]);
+    // In lanes without a link nothing is wanted.
+    wanted.clear();
     wanted.resize(links.len() * WANTED, [0.0; LANES]);
 }
 

@@ -279,7 +279,6 @@ pub(super) fn rigid_motion<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> Rigi
     let inv_mass = lanes.splat(1.0) / zero.where_less(mass, mass, lanes.splat(1.0));
     let (centre, velocity) = (moment * inv_mass, momentum * inv_mass);
     let mut angular = zero3;
-    let mut inertia = [[zero; 3]; 3];
     for index in 0..group.rest.node_count {
         let row = group.row(index);
         let m = unpadded(lanes, group, index, rest::MASS);
@@ -288,6 +287,19 @@ pub(super) fn rigid_motion<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> Rigi
         angular = angular
             + arm.cross(V3::load(lanes, row, node::VELOCITY) - velocity) * m
             + V3::load(lanes, row, node::SPIN) * polar;
+    }
+    let inertia = inertia_about(lanes, group, centre);
+    RigidMotion { centre, velocity, spin: spin_of(lanes, inertia, angular) }
+}
+
+/// A chain's inertia about a point (kg·m²): the lower triangle.
+#[inline(always)]
+pub(super) fn inertia_about<L: Lanes>(lanes: L, group: &Group<L::Scalar>, centre: V3<L::V>) -> Mat3<L::V> {
+    let mut inertia = [[lanes.splat(0.0); 3]; 3];
+    for index in 0..group.rest.node_count {
+        let m = unpadded(lanes, group, index, rest::MASS);
+        let polar = unpadded(lanes, group, index, rest::INERTIA_W);
+        let arm = V3::load(lanes, group.row(index), node::PLACE) - centre;
         let square = arm.dot(arm);
         for i in 0..3 {
             for k in 0..=i {
@@ -296,12 +308,12 @@ pub(super) fn rigid_motion<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> Rigi
             inertia[i][i] = inertia[i][i] + m * square + polar;
         }
     }
-    RigidMotion { centre, velocity, spin: spin_of(lanes, inertia, angular) }
+    inertia
 }
 
 /// See [`rigid_motion`]; no inertia gives no spin.
 #[inline(always)]
-fn spin_of<L: Lanes>(lanes: L, mut inertia: Mat3<L::V>, angular: V3<L::V>) -> V3<L::V> {
+pub(super) fn spin_of<L: Lanes>(lanes: L, mut inertia: Mat3<L::V>, angular: V3<L::V>) -> V3<L::V> {
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
     let trace = inertia[0][0] + inertia[1][1] + inertia[2][2];
     let inv_trace = one / zero.where_less(trace, trace, one);

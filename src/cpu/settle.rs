@@ -3,27 +3,34 @@
 //!
 //! With M the factored matrix, in which a row that presses has its stiffness, A the matrix without rows, and G what rows press
 //! with, so that all that was stepped, Δ, satisfies AΔ = r + JᵀG: a pass finds Mδ = Jᵀ(f − G) for the force f with which pairs
-//! press where both sides are ([`press`](super::meetings::press)), steps by δ, and G becomes f − kJδ.
+//! press where both sides are ([`press`](super::meetings::press)), steps by δ, and G becomes f − kJδ. All but the last go on by a
+//! share of the last one's step too, and G with them: both sides going together is what passes alone are slow to find.
 
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
 use super::block_tridiagonal::{back_substitute, eliminate_rhs, solve_lower};
-use super::contact_rows::{ContactRow, MOST_DUAL, couple};
+use super::contact_rows::{ContactRow, Gone, MOST_DUAL, couple};
 use super::contacts::{Cursors, is_idle};
-use super::group::Group;
+use super::group::{Group, second_order, unpadded};
 use super::holds::{Placed, across, guide, hold};
 use super::lanes::{Entry, Lane, Lanes, apart, unrolled};
 use super::math::V3;
+use super::predict::{inertia_about, spin_of};
 use super::rod_energies::{UNKNOWNS, Vec7};
 use super::solve_rods::step_by;
-use crate::layout::{contact, scratch, solved};
+use crate::layout::{chain, contact, input, node, rest, scratch, solved};
+use crate::step::StepParams;
 
 /// Entries of what pairs press a side with, of each meet row: force; pull and couple, 3 entries each.
 pub const WANTED: usize = 7;
 
-/// Steps the chains by what their rows should press with; those of meetings with what is `wanted`.
+/// Which share of the last pass's step a pass goes on by.
+pub const GOES_ON: f32 = 0.6;
+
+/// Steps the chains by what their rows should press with; those of meetings with what is `wanted`. Goes on by a share of the
+/// last pass's step.
 #[inline(always)]
-pub fn settle<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, wanted: &[Entry<L::Scalar>])
+pub fn settle<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, wanted: &[Entry<L::Scalar>], goes_on: Option<f32>)
 where
     L::Scalar: Into<f64>,
 {
@@ -83,12 +90,135 @@ where
         delta = back_substitute(lanes, group.scratch_row(index), &delta);
         for kind in 0..2 {
             while let Some(slot) = cursors.back(group, kind, index) {
-                apart!(lanes, give_way(lanes, group, (kind, slot), [&delta, &after]));
+                apart!(lanes, give_way(lanes, group, (kind, slot), [&delta, &after], goes_on));
             }
         }
+        let mut step = delta;
+        let scratch_row = group.scratch_row(index);
+        unrolled!(for k in 0..7 {
+            if let Some(share) = goes_on {
+                step[k] = step[k] + lanes.at(scratch_row, scratch::STEP + k) * lanes.splat(share);
+            }
+            lanes.store(step[k], &mut scratch_row[scratch::STEP + k]);
+        });
         let row = group.row_mut(index);
         let now = Placed::now(lanes, row);
-        step_by(lanes, row, now, &delta).store(lanes, row);
+        step_by(lanes, row, now, &step).store(lanes, row);
+    }
+}
+
+/// Of chains that were led astray, whose step was shortened, what rows press with is not what the system found: it is what they
+/// press with where the chains are.
+#[inline(always)]
+pub fn recount<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>)
+where
+    L::Scalar: Into<f64>,
+{
+    let rough = lanes.load(&group.chains[chain::ROUGH]);
+    if !lanes.any(rough) {
+        return;
+    }
+    for kind in 0..2 {
+        for slot in 0..group.touching()[kind].len() / contact::ENTRIES {
+            let stored = &group.touching()[kind][slot * contact::ENTRIES..][..contact::ENTRIES];
+            let Some(at) = group.solved_at(kind, slot).filter(|_| !is_idle(stored)) else { continue };
+            let index = stored[contact::SEGMENT][0].into() as usize;
+            let row = ContactRow::load(lanes, stored, kind == 1);
+            let has = has(lanes, group, at.clone(), (kind, slot));
+            let presses = row.presses(lanes, &gone(lanes, group, &row, index));
+            let force = lanes.splat(0.5).where_less(rough, presses.0, has.0);
+            let or = |a: V3<L::V>, b: V3<L::V>| a.or(lanes, b, rough);
+            write(lanes, group, at, (kind, slot), &(force, or(has.1, presses.1), or(has.2, presses.2)));
+        }
+    }
+}
+
+/// With what a row presses as the system has it.
+#[inline(always)]
+fn has<L: Lanes>(
+    lanes: L,
+    group: &Group<L::Scalar>,
+    at: std::ops::Range<usize>,
+    (kind, slot): (usize, usize),
+) -> Presses<L::V> {
+    let (solved, stored) = (&group.solved[at], &group.touching()[kind][slot * contact::ENTRIES..]);
+    let couple = V3::load(lanes, solved, solved::COUPLE);
+    (lanes.load(&solved[solved::FORCE]), V3::load(lanes, stored, contact::TANGENT), couple)
+}
+
+/// How far the chain has gone where a row acts.
+#[inline(always)]
+fn gone<L: Lanes>(lanes: L, group: &Group<L::Scalar>, row: &ContactRow<L::V>, index: usize) -> Gone<L::V> {
+    let after = (index + 1).min(group.rest.node_count - 1);
+    let nodes = [index, after].map(|index| Placed::now(lanes, group.row(index)));
+    row.gone(lanes, [group.row(index), group.row(after)], [&nodes[0], &nodes[1]])
+}
+
+/// Gives free chains, as rigid bodies, the momentum that passes left out: what pairs press with in the end, the same for both
+/// sides, less what the system has of it.
+#[inline(always)]
+pub fn restore<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>, wanted: &[Entry<L::Scalar>])
+where
+    L::Scalar: Into<f64>,
+{
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    let (mut mass, mut moment) = (zero, V3([zero; 3]));
+    for index in 0..group.rest.node_count {
+        let m = unpadded(lanes, group, index, rest::MASS);
+        mass = mass + m;
+        moment = moment + V3::load(lanes, group.row(index), node::PLACE) * m;
+    }
+    let inv_mass = zero.where_less(mass, one / mass.max(lanes.splat(f32::MIN_POSITIVE)), zero);
+    let centre = moment * inv_mass;
+    // What pairs press with, and what of it is missing.
+    let none = (V3([zero; 3]), V3([zero; 3]));
+    let (mut pressed, mut missing) = (none, none);
+    for slot in 0..group.meets.len() / contact::ENTRIES {
+        let stored = &group.meets[slot * contact::ENTRIES..][..contact::ENTRIES];
+        let Some(at) = group.solved_at(1, slot).filter(|_| !is_idle(stored)) else { continue };
+        let index = stored[contact::SEGMENT][0].into() as usize;
+        let row = ContactRow::load(lanes, stored, true);
+        let wanted = load(lanes, &wanted[slot * WANTED..][..WANTED], 0);
+        let has = has(lanes, group, at, (1, slot));
+        let ends = [index, index + 1].map(|index| V3::load(lanes, group.row(index), node::PLACE));
+        let surface = ends[0] + (ends[1] - ends[0]) * row.along - row.direction * row.arm - centre;
+        let whole = |(force, pull, couple): Presses<L::V>| {
+            let both = row.direction * force + across(pull, row.direction);
+            (both, surface.cross(both) + couple)
+        };
+        let (wanted, has) = (whole(wanted), whole(has));
+        pressed = (pressed.0 + wanted.0, pressed.1 + wanted.1);
+        missing = (missing.0 + (wanted.0 - has.0), missing.1 + (wanted.1 - has.1));
+    }
+    let inv_step = lanes.splat(params.inv_h) * (one + second_order(lanes, params, group) * lanes.splat(0.5));
+    let step = one / inv_step;
+    let mut given = (missing.0 * step, missing.1 * step);
+    let rough = lanes.load(&group.chains[chain::ROUGH]);
+    if lanes.any(rough) {
+        // What was led astray has not gone as its forces have it: all of its momentum is told by where it went. Not of what
+        // half-spaces hold: with what force they do is not known so well.
+        let mut gone = none;
+        for index in 0..group.rest.node_count {
+            let row = group.row(index);
+            let lag = V3::load(lanes, row, node::MOVED) - V3::load(lanes, row, node::PREDICTED_MOVE);
+            let gained = lag * (unpadded(lanes, group, index, rest::MASS) * inv_step);
+            let arm = V3::load(lanes, row, node::PLACE) - centre;
+            gone = (gone.0 + gained, gone.1 + arm.cross(gained));
+        }
+        let rows = group.contacts.chunks_exact(contact::ENTRIES);
+        let held = rows.fold(zero, |flag, row| zero.where_less(lanes.load(&row[contact::DUAL]), one, flag));
+        let free = one - held;
+        let of_rough = ((pressed.0 * step - gone.0) * free, (pressed.1 * step - gone.1) * free);
+        given = (given.0.or(lanes, of_rough.0, rough), given.1.or(lanes, of_rough.1, rough));
+    }
+    let free = one - lanes.load(&group.inputs[input::HANGS]);
+    let velocity = given.0 * (inv_mass * free);
+    let spin = spin_of(lanes, inertia_about(lanes, group, centre), given.1 * free);
+    for index in 0..group.rest.node_count {
+        let row = group.row_mut(index);
+        let arm = V3::load(lanes, row, node::PLACE) - centre;
+        let restored = V3::load(lanes, row, node::VELOCITY) + velocity + spin.cross(arm);
+        restored.store(lanes, row, node::VELOCITY);
     }
 }
 
@@ -109,13 +239,9 @@ fn change<L: Lanes>(
     let stored = &group.touching()[kind][slot * contact::ENTRIES..][..contact::ENTRIES];
     let Some(at) = group.solved_at(kind, slot).filter(|_| !is_idle(stored)) else { return };
     let row = ContactRow::load(lanes, stored, kind == 1);
-    let after = (index + 1).min(group.rest.node_count - 1);
-    let nodes = [index, after].map(|index| Placed::now(lanes, group.row(index)));
-    let gone = row.gone(lanes, [group.row(index), group.row(after)], [&nodes[0], &nodes[1]]);
-    let solved_row = &group.solved[at.clone()];
-    let pressing = zero.where_less(lanes.load(&solved_row[solved::STIFFNESS]), one, zero);
-    let (has, tangent) = (lanes.load(&solved_row[solved::FORCE]), V3::load(lanes, stored, contact::TANGENT));
-    let turns = V3::load(lanes, solved_row, solved::COUPLE);
+    let gone = gone(lanes, group, &row, index);
+    let pressing = zero.where_less(lanes.load(&group.solved[at.clone()][solved::STIFFNESS]), one, zero);
+    let (has, tangent, turns) = has(lanes, group, at.clone(), (kind, slot));
     let (force, pull, rolls) = if kind == 1 {
         let wanted = &wanted[slot * WANTED..][..WANTED];
         (lanes.load(&wanted[0]), V3::load(lanes, wanted, 1), V3::load(lanes, wanted, 4))
@@ -136,15 +262,19 @@ fn change<L: Lanes>(
             *sum = *sum + value * weight;
         }
     }
-    lanes.store(force, &mut group.solved[at.clone()][solved::FORCE]);
-    rolls.store(lanes, &mut group.solved[at], solved::COUPLE);
-    note(lanes, group.contact_mut(kind, slot), force, pull);
+    store(lanes, &mut group.solved[at.clone()], solved::BEFORE, &(has, tangent, turns));
+    write(lanes, group, at, (kind, slot), &(force, pull, rolls));
 }
 
-/// What a row presses with once its nodes have stepped by `delta`.
+/// What a row presses with once its nodes have stepped by `delta`, and gone on by a share of the last pass's step.
 #[inline(always)]
-fn give_way<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, (kind, slot): (usize, usize), [a, b]: [&Vec7<L::V>; 2])
-where
+fn give_way<L: Lanes>(
+    lanes: L,
+    group: &mut Group<L::Scalar>,
+    (kind, slot): (usize, usize),
+    [a, b]: [&Vec7<L::V>; 2],
+    goes_on: Option<f32>,
+) where
     L::Scalar: Into<f64>,
 {
     let stored = &group.touching()[kind][slot * contact::ENTRIES..][..contact::ENTRIES];
@@ -161,15 +291,46 @@ where
     let force = lanes.load(&solved_row[solved::FORCE]) - lanes.load(&solved_row[solved::STIFFNESS]) * opens;
     let tangent = V3::load(lanes, stored, contact::TANGENT) - less;
     let rolls = V3::load(lanes, solved_row, solved::COUPLE) - turned * lanes.load(&solved_row[solved::ROLLING]);
-    lanes.store(force, &mut group.solved[at.clone()][solved::FORCE]);
-    rolls.store(lanes, &mut group.solved[at], solved::COUPLE);
-    note(lanes, group.contact_mut(kind, slot), force, tangent);
+
+    let before = load(lanes, solved_row, solved::BEFORE);
+    let share = lanes.splat(goes_on.unwrap_or(0.0));
+    let last = load(lanes, solved_row, solved::CHANGE);
+    let mut change = (force - before.0, tangent - before.1, rolls - before.2);
+    if goes_on.is_some() {
+        change = (change.0 + last.0 * share, change.1 + last.1 * share, change.2 + last.2 * share);
+    }
+    store(lanes, &mut group.solved[at.clone()], solved::CHANGE, &change);
+    write(lanes, group, at, (kind, slot), &(before.0 + change.0, before.1 + change.1, before.2 + change.2));
+}
+
+/// With what a row presses: force, friction's pull and rolling friction's couple.
+type Presses<V> = (V, V3<V>, V3<V>);
+
+#[inline(always)]
+fn load<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>], at: usize) -> Presses<L::V> {
+    (lanes.load(&row[at]), V3::load(lanes, row, at + 1), V3::load(lanes, row, at + 4))
+}
+
+#[inline(always)]
+fn store<L: Lanes>(lanes: L, row: &mut [Entry<L::Scalar>], at: usize, (force, pull, couple): &Presses<L::V>) {
+    lanes.store(*force, &mut row[at]);
+    pull.store(lanes, row, at + 1);
+    couple.store(lanes, row, at + 4);
 }
 
 /// Writes with what a row presses.
 #[inline(always)]
-fn note<L: Lanes>(lanes: L, row: &mut [Entry<L::Scalar>], force: L::V, tangent: V3<L::V>) {
-    let dual = force.max(lanes.splat(0.0)).min(lanes.splat(MOST_DUAL));
-    lanes.store(dual, &mut row[contact::DUAL]);
-    tangent.store(lanes, row, contact::TANGENT);
+fn write<L: Lanes>(
+    lanes: L,
+    group: &mut Group<L::Scalar>,
+    at: std::ops::Range<usize>,
+    (kind, slot): (usize, usize),
+    (force, pull, couple): &Presses<L::V>,
+) {
+    let solved_row = &mut group.solved[at];
+    lanes.store(*force, &mut solved_row[solved::FORCE]);
+    couple.store(lanes, solved_row, solved::COUPLE);
+    let row = group.contact_mut(kind, slot);
+    lanes.store(force.max(lanes.splat(0.0)).min(lanes.splat(MOST_DUAL)), &mut row[contact::DUAL]);
+    pull.store(lanes, row, contact::TANGENT);
 }

@@ -15,10 +15,10 @@
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
 use super::block_tridiagonal::{
-    back_substitute, eliminate, eliminate_rhs, factor, solve_lower, solve_lower_columns, store_factor,
+    back_substitute, eliminate, eliminate_rhs, factor, solve_lower, solve_lower_columns, store_factor, store_factor_of,
 };
 use super::contact_rows::System;
-use super::contacts::{Cursors, add_contacts, press, stored_by_contacts};
+use super::contacts::{Cursors, add_contacts, meeting, press, stored_by_contacts};
 use super::fascia::add_tie;
 use super::fibres::Excitation;
 use super::group::{Group, contracts, second_order};
@@ -148,6 +148,8 @@ where
     let left = (reached.motion - reached.gained - (reached.stored.whole() - at_start)).max(zero);
     let kept = (left / reached.motion.max(lanes.splat(f32::MIN_POSITIVE))).sqrt();
     let kept = left.where_less(reached.motion, kept, one);
+    // What chains that meet give each other is no one's growth, and would be lost to both.
+    let kept = half.where_less(meeting(lanes, group), one, kept);
     lanes.store(astray.where_less(half, one, kept), &mut group.chains[chain::CALM]);
     lanes.store(rough.max(lanes.load(&group.chains[chain::ROUGH])), &mut group.chains[chain::ROUGH]);
     // What is stiffer than its step resolves hangs on the step.
@@ -241,6 +243,7 @@ where
     let solved = again.map(|(flag, _)| flag);
     let count = group.rest.node_count;
     let touching = group.is_touched();
+    let passes = !group.solved.is_empty();
     let string_share = if again.is_some() { lanes.splat(1.0) } else { zero };
     let least_pivot = lanes.splat(LEAST_PIVOT / f32::EPSILON) * lanes.epsilon();
     let most = most_stiffness(lanes, group.rest.row(0), inv_step2, lanes.epsilon());
@@ -316,7 +319,14 @@ where
         let inv_pivot = factor(lanes, &mut block, &least);
         solve_lower(&block, &mut rhs);
         solve_lower_columns(&block, coupling);
-        store_factor(lanes, group.scratch_row(index), &block, &inv_pivot, coupling, &rhs);
+        match solved.filter(|_| passes) {
+            None => store_factor(lanes, group.scratch_row(index), &block, &inv_pivot, coupling, &rhs),
+            Some(flag) => {
+                let (own, pivots, next, right) = (block, inv_pivot, *coupling, rhs);
+                let factor = (&own, &pivots, &next, &right);
+                apart!(lanes, store_factor_of(lanes, group.scratch_row(index), factor, flag));
+            }
+        }
         if index + 1 < count {
             let all = whole.map(|whole| {
                 let (own, pivots, right, next) = (block, inv_pivot, rhs, (terms.block_bb, terms.gradient_b));

@@ -4,7 +4,8 @@ use super::{ActiveBackend, Physics};
 use crate::backend::{Frame, HostFrame};
 use crate::instances::Instances;
 use crate::step::{
-    FrameReport, MOST_GRAVITY, MOST_RETRIES, MOST_SOLVES, Scheduled, StepConfig, StepParams, Walk, params_of, schedule,
+    FrameReport, MOST_GRAVITY, MOST_PASSES, MOST_RETRIES, MOST_SOLVES, Scheduled, StepConfig, StepParams, Walk,
+    params_of, schedule,
 };
 use crate::{HalfSpace, StepError};
 
@@ -40,7 +41,7 @@ impl Physics {
 
     pub(crate) fn check_step(&self, dt: f64) -> Result<(), StepError> {
         check_time_step(dt)?;
-        let StepConfig { substeps, iterations, retries, .. } = self.config;
+        let StepConfig { substeps, iterations, retries, passes, .. } = self.config;
         for (count, name) in [(substeps, "substeps"), (iterations, "iterations"), (retries, "retries")] {
             if count == 0 {
                 return Err(StepError::ZeroCount(name));
@@ -52,6 +53,12 @@ impl Physics {
         }
         if retries > MOST_RETRIES {
             return Err(StepError::ManyRetries { given: retries, most: MOST_RETRIES });
+        }
+        if passes > MOST_PASSES {
+            return Err(StepError::ManyPasses { given: passes, most: MOST_PASSES });
+        }
+        if passes > 0 && self.backend.report().backend != "cpu" {
+            return Err(StepError::PassesOnGpu(passes));
         }
         if self.config.jump.is_nan() || self.config.jump <= 0.0 {
             return Err(StepError::BadJump(self.config.jump));
@@ -90,7 +97,7 @@ impl Physics {
             #[cfg(feature = "parallel")]
             pool: self.thread_pool.as_ref(),
             read_back: self.read_back,
-            passes: self.passes,
+            passes: self.config.passes,
             timed: self.measure_stages,
         };
         (&mut self.backend, &mut self.instances, frame)

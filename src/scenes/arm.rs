@@ -252,6 +252,7 @@ pub(super) fn parameters() -> SceneParameters {
         length: ELBOW.length(),
         radius: (MUSCLES[0].peak_force / (std::f64::consts::PI * SPECIFIC_TENSION)).sqrt(),
         stretch: 1.0,
+        layers: super::Logs::default().layers,
         // At the muscle's own ν of 0.49 a belly at two thirds of its length strays by 1.7 % of its volume.
         material: Material { peak_stress: SPECIFIC_TENSION, poissons_ratio: 0.495, ..Material::muscle() },
         config: StepConfig::default(),
@@ -273,6 +274,7 @@ pub(super) fn scene(parameters: &SceneParameters) -> Result<Scene, SceneError> {
         flesh: Arc::clone(&body.flesh),
         start: of_body(REST_FLEXION),
         keys: COURSE.iter().map(key).collect(),
+        planes: Vec::new(),
         config: parameters.config,
     })
 }

@@ -80,8 +80,9 @@ fn chosen<'a>(character: &'a Character, args: &RunArgs) -> Result<Option<&'a Ani
 /// Physics on the backend asked for.
 pub fn physics(args: &StepArgs, config: StepConfig) -> Result<Physics, Error> {
     let backend = match args.backend {
-        BackendArg::Auto => Backend::Auto,
-        BackendArg::Cpu => Backend::Cpu,
+        // Chains touch chains on the CPU alone.
+        BackendArg::Auto if config.passes == 0 => Backend::Auto,
+        BackendArg::Auto | BackendArg::Cpu => Backend::Cpu,
         BackendArg::Gpu => Backend::Gpu,
     };
     let bar =

@@ -1,0 +1,134 @@
+//! Chains that meet chains, on the CPU.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod impacts;
+mod pile;
+mod stacks;
+
+use std::sync::Arc;
+
+use common::FRAME;
+use glam::DVec3;
+use pile::{LENGTH, PASSES, Pile, RADIUS, SEGMENTS};
+use sinew::cpu::LaneWidth;
+use sinew::flesh::{Flesh, RodSpec};
+use sinew::step::StepConfig;
+use sinew::{Physics, Pose, StepError};
+
+const GRAVITY: f64 = 9.81;
+
+#[test]
+fn logs_lie_on_logs() {
+    let mut pile = Pile::crossed();
+    pile.run(240);
+    let weight = pile.weight(GRAVITY);
+    let (mut ground, mut worst, mut deepest) = (0.0, 0.0_f64, 0.0_f64);
+    for log in 0..3 {
+        ground += pile.borne(log)[0];
+        let upper = pile.borne(3 + log)[1];
+        worst = worst.max((upper / weight - 1.0).abs());
+        deepest = deepest.max(3.0 * RADIUS - pile.centre(3 + log).y);
+    }
+    let whole = (ground / (6.0 * weight) - 1.0).abs();
+    println!(
+        "three logs on three: the ground bears the weight of all within {whole:.1e} (bar 1e-3), the lower ones that of the \
+         upper ones within {worst:.1e} (bar 1e-2); sunk by {:.2} % of the radius (bar 5 %), {:.1e} m/s left (bar 1e-4)",
+        100.0 * deepest / RADIUS,
+        pile.speed()
+    );
+    assert!(whole <= 1.0e-3 && worst <= 1.0e-2);
+    assert!(deepest <= 0.05 * RADIUS && pile.speed() <= 1.0e-4);
+}
+
+#[test]
+fn threads_and_widths_give_the_same_bits() {
+    let hash = |width: LaneWidth, threads: usize| {
+        let mut pile = Pile::crossed();
+        pile.physics.lane_width = width;
+        pile.physics.config.threads = threads;
+        pile.run(40);
+        pile.physics.state_hash()
+    };
+    let one = hash(LaneWidth::Eight, 1);
+    assert_eq!(hash(LaneWidth::Eight, 3), one);
+    assert_eq!(hash(LaneWidth::EightBaseline, 2), one);
+    assert_eq!(hash(LaneWidth::One, 1), one);
+}
+
+/// Who meets nobody is stepped as if nobody could be met; rods of one character that overlap at rest leave each other alone.
+#[test]
+fn what_does_not_touch_is_left_alone() {
+    let fall = |passes: u32| {
+        let far = [0.0, 2.0, 4.0].map(|x| Pose::from_translation(DVec3::new(x, 1.0, 0.0)));
+        let mut pile = Pile::new(&far);
+        pile.physics.config.passes = passes;
+        pile.run(20);
+        pile.physics.state_hash()
+    };
+    assert_eq!(fall(PASSES), fall(0));
+    // Logs that met go through each other once they no longer do.
+    let mut pile = Pile::crossed();
+    pile.run(30);
+    pile.physics.config.passes = 0;
+    pile.run(60);
+    assert!(pile.centre(3).y < 1.2 * RADIUS);
+
+    let rod = |name: &str, z: f64| {
+        let from = DVec3::new(0.0, 0.0, z);
+        RodSpec::straight(name, from, from + DVec3::X * LENGTH, SEGMENTS, RADIUS)
+    };
+    let flesh = Arc::new(Flesh::build(&[rod("one", 0.0), rod("other", RADIUS)], &[]).unwrap());
+    let mut physics = Physics::with_config(StepConfig { gravity: DVec3::ZERO, ..StepConfig::default() });
+    physics.config.passes = PASSES;
+    let handle = physics.insert(flesh, &[], Pose::IDENTITY).unwrap();
+    (0..30).for_each(|_| physics.step_flesh(FRAME).unwrap());
+    let node = |chain| physics.node(handle, chain, 5).unwrap();
+    let (speed, off) = (node(0).velocity.length(), (node(1).place.z - RADIUS).abs());
+    println!("two rods that overlap at rest: {speed:.1e} m/s, {off:.1e} m off");
+    assert!(speed <= 1.0e-5 && off <= 1.0e-6);
+}
+
+/// What touches is remembered: a pile that is put back goes on as it did.
+#[test]
+fn restored_piles_go_on_to_the_bit() {
+    let mut pile = Pile::crossed();
+    pile.push(4, DVec3::new(0.4, 0.0, 0.1), DVec3::ZERO);
+    pile.run(20);
+    let saved = pile.physics.save();
+    pile.run(20);
+    let went_on = pile.physics.state_hash();
+    pile.run(7);
+    assert!(pile.physics.restore(&saved).unwrap().is_whole());
+    pile.run(20);
+    assert_eq!(pile.physics.state_hash(), went_on);
+}
+
+#[test]
+fn too_many_passes_are_refused() {
+    let mut pile = Pile::crossed();
+    pile.physics.config.passes = 65;
+    assert_eq!(pile.physics.step_flesh(FRAME), Err(StepError::ManyPasses { given: 65, most: 64 }));
+}
+
+/// What is removed, paused, thrown or no number does no harm to what it touched.
+#[test]
+fn piles_outlive_what_happens_in_them() {
+    let mut pile = Pile::crossed();
+    pile.run(10);
+    pile.physics.remove(pile.logs.remove(1)).unwrap();
+    pile.run(5);
+    pile.physics.set_active(pile.logs[0], sinew::Active::PAUSED).unwrap();
+    pile.run(5);
+    pile.physics.set_active(pile.logs[0], sinew::Active::default()).unwrap();
+    pile.push(3, DVec3::Y * 300.0, DVec3::X * 50.0);
+    pile.push(2, DVec3::splat(f64::NAN), DVec3::ZERO);
+    (0..60).for_each(|_| pile.physics.step_flesh(FRAME).unwrap());
+    for &log in &pile.logs {
+        assert!(pile.physics.state(log).unwrap().is_finite());
+    }
+    pile.physics.config.substeps = 1;
+    pile.physics.config.iterations = 3;
+    (0..30).for_each(|_| pile.physics.step_flesh(0.1).unwrap());
+    assert!(pile.logs.iter().all(|log| pile.physics.state(*log).unwrap().is_finite()));
+}

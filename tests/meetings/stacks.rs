@@ -1,0 +1,140 @@
+//! What lies on what: towers of logs, heavy and light bodies.
+
+use glam::{DQuat, DVec3};
+use sinew::Physics;
+use sinew::scenes::{Logs, SceneParameters};
+
+use crate::common::{FRAME, material};
+use crate::pile::{LENGTH, Pile, RADIUS, deepest};
+
+/// Ten layers of three logs: seconds, and how they then stand.
+struct Tower {
+    physics: Physics,
+    handle: sinew::FleshHandle,
+    start: Vec<DVec3>,
+}
+
+impl Tower {
+    fn new(youngs_modulus: f64) -> Self {
+        let mut parameters = SceneParameters::of("logs").unwrap();
+        parameters.material.youngs_modulus = youngs_modulus;
+        let scene = parameters.build("logs").unwrap();
+        let mut physics = Physics::with_config(scene.config);
+        let handle = scene.insert(&mut physics).unwrap();
+        let mut tower = Self { physics, handle, start: Vec::new() };
+        tower.start = tower.middles();
+        tower
+    }
+
+    fn nodes(&self) -> impl Iterator<Item = sinew::flesh::NodeState> {
+        let flesh = self.physics.flesh(self.handle).unwrap();
+        let nodes =
+            (0..flesh.chains().len()).flat_map(|log| (0..flesh.chains()[log].node_count()).map(move |j| (log, j)));
+        nodes.map(|(log, j)| self.physics.node(self.handle, log, j).unwrap())
+    }
+
+    fn middles(&self) -> Vec<DVec3> {
+        let segments = Logs::default().segments;
+        let logs = 0..3 * Logs::default().layers;
+        logs.map(|log| self.physics.node(self.handle, log, segments / 2).unwrap().place).collect()
+    }
+
+    fn run(&mut self, seconds: f64) {
+        (0..(seconds / FRAME) as usize).for_each(|_| self.physics.step_flesh(FRAME).unwrap());
+    }
+
+    fn speed(&self) -> f64 {
+        self.nodes().map(|node| f64::from(node.velocity.length())).fold(0.0, f64::max)
+    }
+
+    /// How far the middle of a log has gone sideways (m).
+    fn drift(&self, since: &[DVec3]) -> f64 {
+        let apart = self.middles().into_iter().zip(since).map(|(now, then)| (now - *then).with_y(0.0).length());
+        apart.fold(0.0, f64::max)
+    }
+
+    fn deepest(&self) -> f64 {
+        deepest(&self.physics, &[self.handle]) / RADIUS
+    }
+}
+
+#[test]
+fn ten_layers_of_stiff_logs_stand() {
+    let mut tower = Tower::new(1.0e7);
+    tower.run(10.0);
+    let (speed, depth) = (tower.speed(), tower.deepest());
+    let drift = tower.drift(&tower.start);
+    println!(
+        "ten layers of three logs, E = 10⁷, 10 s: {speed:.1e} m/s left (bar 1e-4), depth {:.2} % of the radius (bar 5 %), gone \
+         sideways {:.2} mm (bar 1)",
+        100.0 * depth,
+        1.0e3 * drift
+    );
+    assert!(speed <= 1.0e-4 && depth <= 0.05 && drift <= 1.0e-3);
+}
+
+/// Soft logs hang over by a twelfth of their radius, and settle by as much: what they go sideways is against where they settled.
+#[test]
+fn ten_layers_of_soft_logs_stand() {
+    let mut tower = Tower::new(1.0e5);
+    tower.run(4.0);
+    let settled = tower.middles();
+    tower.run(8.0);
+    let (speed, depth, drift) = (tower.speed(), tower.deepest(), tower.drift(&settled));
+    println!(
+        "ten layers of three logs, E = 10⁵, 12 s: {speed:.1e} m/s left (bar 5e-3), depth {:.2} % of the radius (bar 5 %), gone \
+         sideways {:.2} mm in the last 8 s (bar 3)",
+        100.0 * depth,
+        1.0e3 * drift
+    );
+    assert!(speed <= 5.0e-3 && depth <= 0.05 && drift <= 3.0e-3);
+}
+
+#[test]
+fn heavy_and_light_logs_lie_on_soft_ones() {
+    for (ratio, bar) in [(0.01, 0.05), (1.0, 0.05), (100.0, 0.05)] {
+        let mut pile = Pile::of(material(1.0e6, 0.3, 1000.0, 3.0), &[]);
+        for aside in [-0.15, 0.0, 0.15] {
+            pile.add(DVec3::new(0.0, RADIUS, aside), DQuat::IDENTITY, 1.0);
+        }
+        let across = DQuat::from_rotation_y(std::f64::consts::FRAC_PI_2);
+        pile.add(DVec3::new(0.0, 3.0 * RADIUS, 0.0), across, ratio);
+        pile.on_ground();
+        pile.run(360);
+        let (speed, depth) = (pile.speed(), pile.deepest() / RADIUS);
+        println!(
+            "a log of {ratio} times the density on three soft ones, 6 s: {speed:.1e} m/s left (bar 2e-2), depth {:.2} % of the \
+             radius (bar {:.0} %)",
+            100.0 * depth,
+            100.0 * bar
+        );
+        assert!(speed <= 2.0e-2 && depth <= bar && pile.centre(3).y > 2.5 * RADIUS);
+    }
+}
+
+#[test]
+fn a_heap_of_logs_comes_to_lie() {
+    let mut pile = Pile::of(material(1.0e6, 0.3, 1000.0, 3.0), &[]);
+    for index in 0..24 {
+        let random = |k: u64| ((index * 3 + k) * 2_654_435_761 % 1000) as f64 / 1000.0 - 0.5;
+        let turn = DQuat::from_rotation_y(6.0 * random(0)) * DQuat::from_rotation_z(0.5 * random(1));
+        pile.add(DVec3::new(0.3 * random(1), 0.2 + 0.09 * index as f64, 0.3 * random(2)), turn, 1.0);
+    }
+    pile.on_ground();
+    let start = pile.energy();
+    let (mut most, mut worst) = (0.0_f64, 0.0_f64);
+    for _ in 0..30 {
+        pile.run(10);
+        most = most.max(pile.energy() / start);
+        worst = worst.max(pile.deepest() / RADIUS);
+    }
+    let depth = pile.deepest() / RADIUS;
+    println!(
+        "24 logs dropped from up to 2 m: energy at most {most:.4} of the start's (bar 1), depth {:.0} % of the radius at the \
+         worst (bar 100 %), {:.1} % after 5 s (bar 5 %)",
+        100.0 * worst,
+        100.0 * depth
+    );
+    assert!(most <= 1.0001 && worst <= 1.0 && depth <= 0.05);
+    assert!((0..24).all(|log| pile.centre(log).y > 0.5 * RADIUS && pile.centre(log).y < LENGTH));
+}
