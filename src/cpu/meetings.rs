@@ -2,7 +2,7 @@
 //!
 //! Data flow of a substep: every chain that may meet another shows where it is and how it goes ([`show`]). For every pair of segments
 //! that `find_pairs` found for the frame, [`find_meetings`] finds the points at which they touch and how stiff
-//! that is, once for both sides ([`meet`]); [`row_of_side`] makes a contact row of it for either. `solve_rods` solves each chain
+//! that is, once for both sides ([`meet`]); [`Side::write_row`] makes a contact row of it for either. `solve_rods` solves each chain
 //! with the other side going on as it did. Then, pass by pass, chains show how far they went, [`press`] finds with what force each
 //! pair presses where both now are, the same for both sides, and [`settle`](super::settle) finds the steps that this takes,
 //! with the factors of the solve.
