@@ -75,7 +75,7 @@ impl Quality {
     fn add_residual(&mut self, flesh: &Flesh, state: &FleshState, chain: usize, [substep, step]: [f64; 2]) {
         let info = &flesh.chains()[chain];
         let (rest, lanes) = (&flesh.groups[info.group], OneF64(info.lane));
-        let GroupState { nodes, contacts, .. } = &state.groups[info.group];
+        let GroupState { nodes, contacts, meets, .. } = &state.groups[info.group];
         let wide = |rows: &[[f32; LANES]]| -> Vec<[f64; LANES]> { rows.iter().map(|e| e.map(f64::from)).collect() };
         let count = info.node_count();
         let mut elastic = vec![[0.0; 3]; count];
@@ -85,8 +85,11 @@ impl Quality {
             elastic[j + 1].iter_mut().zip(terms.gradient_b).for_each(|(sum, force)| *sum += force);
         }
         let mut touching = vec![[0.0; UNKNOWNS]; count + 1];
-        for (segment, row) in contact_rows(&wide(contacts)).filter(|(segment, _)| *segment < count) {
-            let row = ContactRow::load(lanes, row, false);
+        let rows = [(wide(contacts), false), (wide(meets), true)];
+        let rows =
+            rows.iter().flat_map(|(rows, meets)| contact_rows(rows).map(|(segment, row)| (segment, row, *meets)));
+        for (segment, row, meets) in rows.filter(|(segment, ..)| *segment < count) {
+            let row = ContactRow::load(lanes, row, meets);
             let ends =
                 [segment, (segment + 1).min(count - 1)].map(|j| wide(&nodes[j * node::ENTRIES..][..node::ENTRIES]));
             let [a, b] = [&ends[0], &ends[1]].map(|end| Placed::now(lanes, end));

@@ -226,7 +226,10 @@ impl Meetings {
 
     /// Leaves with the instances what pairs that touch remember.
     pub fn keep(&self, instances: &mut Instances) {
-        instances.iter_mut().for_each(|instance| instance.state.touches.clear());
+        instances
+            .iter_mut()
+            .filter(|instance| instance.active.flesh)
+            .for_each(|instance| instance.state.touches.clear());
         for (pair, [(handle, own), (other, theirs)]) in self.names.iter().copied().enumerate() {
             let (block, lane) = (&self.blocks[pair / LANES], pair % LANES);
             let touches = block.points.iter().any(|row| row[meet::FORCE][lane] > 0.0 || row[meet::RATIO][lane] > 1.0);

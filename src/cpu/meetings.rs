@@ -246,6 +246,8 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(lanes: L, params: &StepParams, show
     let least = lanes.splat(f32::MIN_POSITIVE);
     let inv_h = lanes.splat(params.inv_h);
     let recovery = lanes.splat(APART * params.h);
+    // Later ones of the substep go on from the same anchors.
+    let first_solve = params.iteration == 0;
     let PairBlock { first, there, points: rows } = block;
     let there = lanes.load(there);
     let origin = |side: usize| V3([0, 1, 2].map(|k| seen(lanes, shown, &first[side], 0, shown::ORIGIN + k)));
@@ -293,7 +295,8 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(lanes: L, params: &StepParams, show
         let radius = arms[0].min(arms[1]);
         let deeper = (radius * lanes.splat(-DEEP[0])).where_less(gap, one, lanes.splat(1.01));
         let less = (radius * lanes.splat(-DEEP[1])).where_less(gap, lanes.splat(0.99), one);
-        let ratio = (lanes.load(&row[meet::RATIO]) * deeper * less).clamp(one, lanes.splat(MOST_RATIO));
+        let changes = if first_solve { deeper * less } else { one };
+        let ratio = (lanes.load(&row[meet::RATIO]) * changes).clamp(one, lanes.splat(MOST_RATIO));
         let friction = lanes.splat(MEETING) * mass * inv_h * inv_h * point.share * own;
 
         let kept = gap.max(zero - recovery);
@@ -314,7 +317,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(lanes: L, params: &StepParams, show
         let limit = lanes.splat(RUBS) * force;
         let pulled = pull.dot(pull).sqrt();
         let reach_on = zero.where_less(friction, limit.min(pulled) / pulled.max(least) / friction.max(least), zero);
-        let anchor = pull * reach_on;
+        let anchor = if first_solve { pull * reach_on } else { V3::load(lanes, row, meet::ANCHOR) };
 
         let swept = [a.swept(direction, arms[0]), b.swept(-direction, arms[1])];
         let off = (swept[0] - swept[1] - anchor) * half;
@@ -336,6 +339,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(lanes: L, params: &StepParams, show
         let rolling = friction * radius2 * lanes.splat(ROLLING);
         let couple = V3::load(lanes, row, meet::COUPLE);
         let turned = couple * zero.where_less(rolling, one / rolling.max(least), zero);
+        let turned = if first_solve { turned } else { V3::load(lanes, row, meet::TURN_ANCHOR) };
         turned.store(lanes, row, meet::TURN_ANCHOR);
         ((a.turn + b.turn + turned) * half).store(lanes, row, meet::ROW_TURN);
         ((a.turn + b.turn - turned) * half).store(lanes, row, meet::ROW_TURN + 3);

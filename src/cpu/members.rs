@@ -138,10 +138,13 @@ impl Runner<'_> {
                     });
                     self.on_blocks(blocks, shown, None);
                 }
-                self.for_members(&mut members, shown, |member, shown| {
-                    gather_wanted(member.room, blocks);
-                    self.take_turn(member, shown, Turn::Restore(params));
-                });
+                // Of the substep's last solve.
+                if self.frame.params.get(scheduled.slot as usize + 1).is_none_or(|next| next.iteration == 0) {
+                    self.for_members(&mut members, shown, |member, shown| {
+                        gather_wanted(member.room, blocks);
+                        self.take_turn(member, shown, Turn::Restore(params));
+                    });
+                }
                 done = at + 1;
             }
         }

@@ -215,9 +215,11 @@ where
     let velocity = given.0 * (inv_mass * free);
     let spin = spin_of(lanes, inertia_about(lanes, group, centre), given.1 * free);
     for index in 0..group.rest.node_count {
+        // Padding goes its own way.
+        let there = zero.where_less(lanes.at(group.rest.row(index), rest::RADIUS), one, zero);
         let row = group.row_mut(index);
         let arm = V3::load(lanes, row, node::PLACE) - centre;
-        let restored = V3::load(lanes, row, node::VELOCITY) + velocity + spin.cross(arm);
+        let restored = V3::load(lanes, row, node::VELOCITY) + (velocity + spin.cross(arm)) * there;
         restored.store(lanes, row, node::VELOCITY);
     }
 }

@@ -173,7 +173,10 @@ impl PartialEq for SavedFlesh {
 
 impl SavedFlesh {
     pub fn of(instance: &Instance) -> Self {
-        Self { shape: FleshShape::Itself(instance.flesh.clone()), state: instance.state.clone() }
+        let mut state = instance.state.clone();
+        // Contact rows of meetings are made anew by the next substep.
+        state.nodes.groups.iter_mut().for_each(|group| group.meets.clear());
+        Self { shape: FleshShape::Itself(instance.flesh.clone()), state }
     }
 
     /// Whether an instance can take the state.
@@ -274,7 +277,7 @@ fn has_sound_contacts(GroupState { nodes, planes, contacts, .. }: &GroupState) -
     planes.len() % plane::ENTRIES == 0
         && contacts.len() % of_each.max(1) == 0
         && of(contact::DUAL).chain(of(contact::LIMIT)).all(|force| (0.0..=MOST_DUAL).contains(force))
-        && (contact::TANGENT..contact::TANGENT + 3).flat_map(of).all(|force| force.abs() <= MOST_DUAL)
+        && (contact::TANGENT..contact::ENTRIES).flat_map(of).all(|force| force.abs() <= MOST_DUAL)
 }
 
 #[cfg(feature = "serde")]

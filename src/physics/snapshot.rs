@@ -133,6 +133,8 @@ impl Physics {
         let (known, step) = (self.newest().substeps[0], self.step);
         let instance = self.get_mut(handle)?;
         instance.take(flesh);
+        // Whom it touched may be elsewhere, or others.
+        instance.part();
         if known == 0.0 {
             // Before the first step no other instance has a history.
             self.frames = [Stepped { step, substeps: [*last_substep, 0.0], ..Stepped::default() }].into();
