@@ -15,8 +15,10 @@
 //!
 //! All places are relative to the chain's own origin (m), which its rows say.
 
+mod touching;
 mod wgsl;
 
+pub use touching::{contact, meet, shown, solved};
 pub use wgsl::{StructLayout, WgslField, WgslStruct, field_size};
 
 use bytemuck::{Pod, Zeroable};
@@ -435,149 +437,6 @@ pub mod plane {
     pub const TURN: usize = 12;
     /// How many entries a row has.
     pub const ENTRIES: usize = 15;
-}
-
-/// Entries of a contact row: something that touches a chain, as the solve takes it up and whatever it is.
-///
-/// A group's rows are in the order of their segments, and in all lanes a row is on the same one; a lane that has nothing there
-/// has no stiffness in it, and no entry that is no number. With c, s and θ how far the chain has gone, swollen and turned since
-/// the substep's start where the row acts, the distance is g = gap + d·c − σs, and its surface has gone
-/// u = (1 − ddᵀ)c + r d × θ across d. The row stores ½k·min(g, 0)² and, by friction, what pulling the surface away from its
-/// anchor takes: by a spring k_t|u − anchor| up to Coulomb's limit, and the limit from there.
-pub mod contact {
-    /// The node with which the segment begins that it acts on.
-    pub const SEGMENT: usize = 0;
-    /// Where on the segment, 0 at its first node, 1 at its second.
-    pub const ALONG: usize = 1;
-    /// Unit direction d in which it presses, 3 entries.
-    pub const DIRECTION: usize = 2;
-    /// By how much the distance shrinks as the scale grows, σ (m): the rest radius there.
-    pub const SCALE_TERM: usize = 5;
-    /// How far from the chain's axis it acts, r (m): the arm with which friction turns the chain.
-    pub const ARM: usize = 6;
-    /// The distance at the substep's start (m), negative inside, with the depth left to it that it may keep.
-    pub const GAP: usize = 7;
-    /// Stiffness k (N/m); 0 where nothing touches.
-    pub const STIFFNESS: usize = 8;
-    /// Friction's stiffness where it sticks, k_t (N/m).
-    pub const FRICTION: usize = 9;
-    /// Coulomb's limit (N).
-    pub const LIMIT: usize = 10;
-    /// 1 where the first solve takes it as sticking, wherever the prediction is.
-    pub const STICKS: usize = 11;
-    /// How far the surface goes across d until friction does not pull (m), 3 entries: as far as what touches goes, and as far
-    /// again as it takes to pull as in the last substep where it held.
-    pub const ANCHOR: usize = 12;
-    /// The dual: with what force it pressed in the last solve (N), by its whole step, also where that was shortened. Within
-    /// `solve_rods`, how deep it was in the way where the system was set up (m), 0 where it is not in its matrix.
-    pub const DUAL: usize = 15;
-    /// With what force friction pulled in the last solve (N), 3 entries. Within `solve_rods`, how far the surface had gone from
-    /// the anchor where the system was set up (m).
-    pub const TANGENT: usize = 16;
-    /// Stiffness κ (N·m) against the chain's turning there otherwise than [`TURN`], up to [`ROLLING_LIMIT`]: rolling and drilling
-    /// friction.
-    pub const ROLLING: usize = 19;
-    /// The most that this takes (N·m).
-    pub const ROLLING_LIMIT: usize = 20;
-    /// How far what touches turns (rad), 3 entries.
-    pub const TURN: usize = 21;
-    /// How many entries a row has.
-    pub const ENTRIES: usize = 24;
-}
-
-/// Entries of what the last solve's matrix has of a contact row, where chains meet.
-pub mod solved {
-    /// Its stiffness there (N/m), 0 where it did not press.
-    pub const STIFFNESS: usize = 0;
-    /// Friction's stiffness there (N/m).
-    pub const FRICTION: usize = 1;
-    /// How much less that is along one direction, in which the row slips (N/m).
-    pub const SLIPPING: usize = 2;
-    /// That direction, 3 entries.
-    pub const WAY: usize = 3;
-    /// With what force the row presses as the matrix has it (N): also below 0.
-    pub const FORCE: usize = 6;
-    /// Rolling friction's stiffness there (N·m).
-    pub const ROLLING: usize = 7;
-    /// With what couple it turns the chain as the matrix has it (N·m), 3 entries.
-    pub const COUPLE: usize = 8;
-    /// What a pass begins with: force, friction's pull and couple, 7 entries.
-    pub const BEFORE: usize = 11;
-    /// By how much the last pass changed them, 7 entries.
-    pub const CHANGE: usize = 18;
-    /// How many entries a row has.
-    pub const ENTRIES: usize = 25;
-}
-
-/// Entries of a meet row: a point at which two segments of different chains touch or may, reckoned from the first of both.
-///
-/// With c, s and θ how far each side has gone, swollen and turned there since the substep's start, their gap is
-/// g = gap + d·(c_a − c_b) − σ_a s_a − σ_b s_b, and their surfaces have slid by (1 − ddᵀ)(c_a − c_b) + d × (r_a θ_a + r_b θ_b)
-/// against each other.
-pub mod meet {
-    /// Where on each segment, 2 entries.
-    pub const ALONG: usize = 0;
-    /// Unit direction d from the second side to the first, 3 entries.
-    pub const DIRECTION: usize = 2;
-    /// By how much the gap shrinks as each side's scale grows (m), 2 entries: the rest radii there.
-    pub const SCALE_TERM: usize = 5;
-    /// How far from each side's axis it acts (m), 2 entries.
-    pub const ARM: usize = 7;
-    /// The gap at the substep's start (m), no deeper than it is to come out in the substep.
-    pub const GAP: usize = 9;
-    /// Stiffness k (N/m); 0 where nothing can touch in the substep.
-    pub const STIFFNESS: usize = 10;
-    /// Friction's stiffness k_t (N/m).
-    pub const FRICTION: usize = 11;
-    /// How far the surfaces go against each other until friction does not pull (m), 3 entries.
-    pub const ANCHOR: usize = 12;
-    /// As [`super::contact::GAP`], of each side's contact row (m), 2 entries.
-    pub const ROW_GAP: usize = 15;
-    /// As [`super::contact::ANCHOR`], of each side's contact row (m), 3 entries for each.
-    pub const ROW_ANCHOR: usize = 17;
-    /// As [`super::contact::TURN`], of each side's contact row (rad), 3 entries for each.
-    pub const ROW_TURN: usize = 23;
-    /// By how much they turn against each other until rolling friction does not hold them back (rad), 3 entries.
-    pub const TURN_ANCHOR: usize = 29;
-    /// With what force both press (N).
-    pub const FORCE: usize = 32;
-    /// With what force friction pulls the first side (N), 3 entries.
-    pub const PULL: usize = 33;
-    /// With what couple rolling friction turns the first side (N·m), 3 entries.
-    pub const COUPLE: usize = 36;
-    /// Stiffness over what that of a pair of their masses is, ρ.
-    pub const RATIO: usize = 39;
-    /// What is remembered from substep to substep.
-    pub const MEMORY: std::ops::Range<usize> = FORCE..ENTRIES;
-    /// How many entries a row has.
-    pub const ENTRIES: usize = 40;
-}
-
-/// Entries of what a node shows other chains.
-pub mod shown {
-    /// The chain's origin in the world (m), 3 entries.
-    pub const ORIGIN: usize = 0;
-    /// Place at the substep's start (m), 3 entries.
-    pub const PLACE: usize = 3;
-    /// Rest radius (m).
-    pub const RADIUS: usize = 6;
-    /// Scale at the substep's start.
-    pub const SCALE: usize = 7;
-    /// One over the node's mass (1/kg); 0 where a bone holds it.
-    pub const INV_MASS: usize = 8;
-    /// How far it has moved since (m), 3 entries, swollen, and turned (rad), 3 entries; before the first solve, as far as it would
-    /// at the speed that it has.
-    pub const MOVED: usize = 9;
-    /// See [`MOVED`].
-    pub const SCALING: usize = 12;
-    /// See [`MOVED`].
-    pub const TURN: usize = 13;
-    /// 1 where a segment follows the node, else 0.
-    pub const GOES_ON: usize = 16;
-    /// 1 where one goes before it, else 0.
-    pub const COMES_FROM: usize = 17;
-    /// How many entries a row has.
-    pub const ENTRIES: usize = 18;
 }
 
 /// Entries of a chain row: how a group's bones moved, carried from substep to substep.

@@ -184,7 +184,8 @@ fn rolling_secant(row: ContactRow, by: vec3<f32>) -> f32 {
     return smaller(row.rolling, row.rolling_limit / far);
 }
 
-// ½k·min(g, 0)², and friction's ½k_t|u − anchor|² up to where it slips, from there limit·(|u − anchor| − limit/2k_t) (J).
+// ½k·min(g, 0)², and friction's ½k_t|u − anchor|² up to where it slips, from there limit·(|u − anchor| − limit/2k_t) (J);
+// rolling friction likewise.
 fn contact_potential(row: ContactRow, gone: Gone) -> f32 {
     let depth = smaller(distance_of(row, gone), 0.0);
     let slid = slid_of(row, gone);
@@ -195,7 +196,8 @@ fn contact_potential(row: ContactRow, gone: Gone) -> f32 {
     let by = rolled(row, gone);
     let turned = sqrt(dot(by, by));
     let couple = rolling_secant(row, by) * turned;
-    let by_turning = couple * (turned * 2.0 - couple / larger(row.rolling, MIN_POSITIVE));
+    let spring_turn = couple / larger(row.rolling, MIN_POSITIVE);
+    let by_turning = couple * (turned * 2.0 - spring_turn);
     return 0.5 * (row.stiffness * depth * depth + pull * (far * 2.0 - spring) + by_turning);
 }
 

@@ -231,13 +231,17 @@ impl<V: Lane> ContactRow<V> {
         Friction { pull: stiffness, stiffness, slipping, way: slid.direction(lanes) }
     }
 
-    /// How far it has turned otherwise than what touches it (rad), and rolling friction's couple over that (N·m): κ, or as much
-    /// less as keeps its limit.
+    /// How far it has turned otherwise than what touches it (rad).
     #[inline(always)]
-    fn rolled<L: Lanes<V = V>>(&self, lanes: L, gone: &Gone<V>) -> (V3<V>, V) {
-        let by = gone.turn - self.turn;
+    fn rolled(&self, gone: &Gone<V>) -> V3<V> {
+        gone.turn - self.turn
+    }
+
+    /// Rolling friction's couple over that (N·m): κ, or as much less as keeps its limit.
+    #[inline(always)]
+    fn rolling_secant<L: Lanes<V = V>>(&self, lanes: L, by: V3<V>) -> V {
         let far = by.dot(by).sqrt().max(lanes.splat(f32::MIN_POSITIVE));
-        (by, self.rolling.min(self.rolling_limit / far))
+        self.rolling.min(self.rolling_limit / far)
     }
 
     /// ½k·min(g, 0)², and friction's ½k_t|u − anchor|² up to where it slips, from there limit·(|u − anchor| − limit/2k_t) (J);
@@ -250,11 +254,14 @@ impl<V: Lane> ContactRow<V> {
         // With |u| the way, limit·(|u| − limit/2k_t) is pull·(2|u| − pull/k_t)/2; up to the limit that is pull·|u|/2.
         let half = lanes.splat(0.5);
         let spring = pull / self.friction.max(lanes.splat(f32::MIN_POSITIVE));
-        let (by, secant) = self.rolled(lanes, gone);
-        let couple = secant * by.dot(by).sqrt();
-        let rolled =
-            couple * (by.dot(by).sqrt() * lanes.splat(2.0) - couple / self.rolling.max(lanes.splat(f32::MIN_POSITIVE)));
-        half * (self.stiffness * depth * depth + pull * (slid.dot(slid).sqrt() * lanes.splat(2.0) - spring) + rolled)
+        let by = self.rolled(gone);
+        let turned = by.dot(by).sqrt();
+        let couple = self.rolling_secant(lanes, by) * turned;
+        let spring_turn = couple / self.rolling.max(lanes.splat(f32::MIN_POSITIVE));
+        let by_turning = couple * (turned * lanes.splat(2.0) - spring_turn);
+        half * (self.stiffness * depth * depth
+            + pull * (slid.dot(slid).sqrt() * lanes.splat(2.0) - spring)
+            + by_turning)
     }
 
     /// With what it presses once the nodes around it have stepped by `delta` in the `first` solve or a later one; `in_the_way`
@@ -304,7 +311,8 @@ impl<V: Lane> ContactRow<V> {
         let stiffness = self.in_matrix(lanes, distance, solved.is_none());
         let friction = self.coulomb(lanes, self.slid(gone), solved.is_none());
         let [x, y, z] = friction.way.0;
-        let (by, secant) = self.rolled(lanes, gone);
+        let by = self.rolled(gone);
+        let secant = self.rolling_secant(lanes, by);
         let [a, b, c] = (by * (zero - secant)).0;
         let (rolling, force) = (self.rolling_in_matrix(secant), zero - stiffness * distance);
         let values = [stiffness, friction.stiffness, friction.slipping, x, y, z, force, rolling, a, b, c];
@@ -318,7 +326,8 @@ impl<V: Lane> ContactRow<V> {
     pub(super) fn presses<L: Lanes<V = V>>(&self, lanes: L, gone: &Gone<V>) -> (V, V3<V>, V3<V>) {
         let zero = lanes.splat(0.0);
         let slid = self.slid(gone);
-        let (by, secant) = self.rolled(lanes, gone);
+        let by = self.rolled(gone);
+        let secant = self.rolling_secant(lanes, by);
         let force = zero - self.stiffness * self.distance(gone).min(zero);
         (force, slid * (zero - self.secant(lanes, slid)), by * (zero - secant))
     }
@@ -406,8 +415,9 @@ impl<V: Lane> ContactRow<V> {
         let couple = couple(lanes, &lever, pull);
         let pulled = friction.through(lanes, &lever);
         let mut turning = turning(lanes, &lever, &pulled);
-        let (rolled, secant) = self.rolled(lanes, gone);
-        let (rolled, rolls) = (rolled * secant, self.rolling_in_matrix(secant));
+        let by = self.rolled(gone);
+        let secant = self.rolling_secant(lanes, by);
+        let (rolled, rolls) = (by * secant, self.rolling_in_matrix(secant));
         for i in 0..3 {
             turning[i][i] = turning[i][i] + rolls;
         }

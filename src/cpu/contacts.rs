@@ -175,8 +175,9 @@ where
     stored
 }
 
+/// How far the chain has gone where a row acts whose segment a node begins, the nodes being where `at` says.
 #[inline(always)]
-fn gone<L: Lanes>(
+pub(super) fn gone<L: Lanes>(
     lanes: L,
     group: &Group<L::Scalar>,
     row: &ContactRow<L::V>,

@@ -127,6 +127,13 @@ fn seen<L: Lanes<Scalar = f32>>(lanes: L, shown: &[f32], first: &[u32; LANES], a
     lanes.load(&values)
 }
 
+/// As [`seen`]; what is no number, or beyond all measure, says nothing.
+#[inline(always)]
+fn known<L: Lanes<Scalar = f32>>(lanes: L, shown: &[f32], first: &[u32; LANES], after: isize, entry: usize) -> L::V {
+    let (zero, value) = (lanes.splat(0.0), seen(lanes, shown, first, after, entry));
+    value.max(zero - value).where_less(lanes.splat(FARTHEST), value, zero)
+}
+
 /// A node as it shows itself.
 #[derive(Clone, Copy)]
 struct Seen<V> {
@@ -150,12 +157,7 @@ struct Going<V> {
 impl<V: Lane> Going<V> {
     #[inline(always)]
     fn of<L: Lanes<V = V, Scalar = f32>>(lanes: L, shown: &[f32], first: &[u32; LANES], after: isize) -> Self {
-        let zero = lanes.splat(0.0);
-        let at = |entry: usize| {
-            let value = seen(lanes, shown, first, after, entry);
-            // What is no number says nothing.
-            value.max(zero - value).where_less(lanes.splat(FARTHEST), value, zero)
-        };
+        let at = |entry: usize| known(lanes, shown, first, after, entry);
         let vector = |entry: usize| V3([at(entry), at(entry + 1), at(entry + 2)]);
         Self { moved: vector(shown::MOVED), scaling: at(shown::SCALING), turn: vector(shown::TURN) }
     }
@@ -179,11 +181,7 @@ impl<V: Lane> Going<V> {
 impl<V: Lane> Seen<V> {
     #[inline(always)]
     fn of<L: Lanes<V = V, Scalar = f32>>(lanes: L, shown: &[f32], first: &[u32; LANES], after: isize) -> Self {
-        let zero = lanes.splat(0.0);
-        let at = |entry: usize| {
-            let value = seen(lanes, shown, first, after, entry);
-            value.max(zero - value).where_less(lanes.splat(FARTHEST), value, zero)
-        };
+        let at = |entry: usize| known(lanes, shown, first, after, entry);
         Self {
             place: V3([at(shown::PLACE), at(shown::PLACE + 1), at(shown::PLACE + 2)]),
             radius: at(shown::RADIUS),

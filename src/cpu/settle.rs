@@ -9,8 +9,8 @@
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
 use super::block_tridiagonal::{back_substitute, eliminate_rhs, solve_lower};
-use super::contact_rows::{ContactRow, Gone, MOST_DUAL, couple};
-use super::contacts::{Cursors, is_idle};
+use super::contact_rows::{ContactRow, MOST_DUAL, couple};
+use super::contacts::{Cursors, gone, is_idle};
 use super::group::{Group, second_order, unpadded};
 use super::holds::{Placed, across, guide, hold};
 use super::lanes::{Entry, Lane, Lanes, apart, unrolled};
@@ -125,7 +125,8 @@ where
             let index = stored[contact::SEGMENT][0].into() as usize;
             let row = ContactRow::load(lanes, stored, kind == 1);
             let has = has(lanes, group, at.clone(), (kind, slot));
-            let presses = row.presses(lanes, &gone(lanes, group, &row, index));
+            let gone = gone(lanes, group, &row, index, |index| Placed::now(lanes, group.row(index)));
+            let presses = row.presses(lanes, &gone);
             let force = lanes.splat(0.5).where_less(rough, presses.0, has.0);
             let or = |a: V3<L::V>, b: V3<L::V>| a.or(lanes, b, rough);
             write(lanes, group, at, (kind, slot), &(force, or(has.1, presses.1), or(has.2, presses.2)));
@@ -144,14 +145,6 @@ fn has<L: Lanes>(
     let (solved, stored) = (&group.solved[at], &group.touching()[kind][slot * contact::ENTRIES..]);
     let couple = V3::load(lanes, solved, solved::COUPLE);
     (lanes.load(&solved[solved::FORCE]), V3::load(lanes, stored, contact::TANGENT), couple)
-}
-
-/// How far the chain has gone where a row acts.
-#[inline(always)]
-fn gone<L: Lanes>(lanes: L, group: &Group<L::Scalar>, row: &ContactRow<L::V>, index: usize) -> Gone<L::V> {
-    let after = (index + 1).min(group.rest.node_count - 1);
-    let nodes = [index, after].map(|index| Placed::now(lanes, group.row(index)));
-    row.gone(lanes, [group.row(index), group.row(after)], [&nodes[0], &nodes[1]])
 }
 
 /// Gives free chains, as rigid bodies, the momentum that passes left out: what pairs press with in the end, the same for both
@@ -241,7 +234,7 @@ fn change<L: Lanes>(
     let stored = &group.touching()[kind][slot * contact::ENTRIES..][..contact::ENTRIES];
     let Some(at) = group.solved_at(kind, slot).filter(|_| !is_idle(stored)) else { return };
     let row = ContactRow::load(lanes, stored, kind == 1);
-    let gone = gone(lanes, group, &row, index);
+    let gone = gone(lanes, group, &row, index, |index| Placed::now(lanes, group.row(index)));
     let pressing = zero.where_less(lanes.load(&group.solved[at.clone()][solved::STIFFNESS]), one, zero);
     let (has, tangent, turns) = has(lanes, group, at.clone(), (kind, slot));
     let (force, pull, rolls) = if kind == 1 {

@@ -82,12 +82,12 @@ fn ten_layers_of_soft_logs_stand() {
     tower.run(8.0);
     let (speed, depth, drift) = (tower.speed(), tower.deepest(), tower.drift(&settled));
     println!(
-        "ten layers of three logs, E = 10⁵, 12 s: {speed:.1e} m/s left (bar 5e-3), depth {:.2} % of the radius (bar 5 %), gone \
-         sideways {:.2} mm in the last 8 s (bar 3)",
+        "ten layers of three logs, E = 10⁵, 12 s: {speed:.1e} m/s left (bar 1e-3), depth {:.2} % of the radius (bar 5 %), gone \
+         sideways {:.2} mm in the last 8 s (bar 1)",
         100.0 * depth,
         1.0e3 * drift
     );
-    assert!(speed <= 5.0e-3 && depth <= 0.05 && drift <= 3.0e-3);
+    assert!(speed <= 1.0e-3 && depth <= 0.05 && drift <= 1.0e-3);
 }
 
 #[test]
@@ -103,12 +103,12 @@ fn heavy_and_light_logs_lie_on_soft_ones() {
         pile.run(360);
         let (speed, depth) = (pile.speed(), pile.deepest() / RADIUS);
         println!(
-            "a log of {ratio} times the density on three soft ones, 6 s: {speed:.1e} m/s left (bar 2e-2), depth {:.2} % of the \
+            "a log of {ratio} times the density on three soft ones, 6 s: {speed:.1e} m/s left (bar 1e-3), depth {:.2} % of the \
              radius (bar {:.0} %)",
             100.0 * depth,
             100.0 * bar
         );
-        assert!(speed <= 2.0e-2 && depth <= bar && pile.centre(3).y > 2.5 * RADIUS);
+        assert!(speed <= 1.0e-3 && depth <= bar && pile.centre(3).y > 2.5 * RADIUS);
     }
 }
 
