@@ -9,8 +9,15 @@ const PENALTY: f32 = 1000.0;
 // The most that contact stiffness over mass is (1/s²).
 const STIFFEST: f32 = 1.0e7;
 
+// How deep over its radius a node may come by itself at the speed that it has: a fast one meets more than STIFFEST.
+const STOPS: f32 = 0.05;
+
 // Which share of Coulomb's limit is below it.
 const STICKING: f32 = 0.999;
+
+// By which share of its rest radius flesh between two held ends is dented by what its bones carry it into, before it goes along
+// with them.
+const DENTED: f32 = 0.5;
 
 // How fast a node that is found inside a half-space is pushed out (m/s).
 const RECOVERY_SPEED: f32 = 1.0;
@@ -37,12 +44,12 @@ fn solve_contacts(@builtin(global_invocation_id) invocation: vec3<u32>) {
         let rest_radius = rest_at(rest_row, REST_RADIUS);
         let prev_radius = rest_radius * node_at(row, NODE_PREV_SCALE);
         let radius = rest_radius * node_at(row, NODE_SCALE);
-        let stiffness = smaller(PENALTY * inv_h * inv_h, STIFFEST) * weight_of(rest_row, REST_MASS);
+        let weight = weight_of(rest_row, REST_MASS);
         // What bones hold, and flesh between two held ends, goes where they carry it, into the half-space too.
         let held = 1.0 - rest_at(rest_row, REST_FREE_PLACE);
         let obeys = larger(held, rest_at(rest_row, REST_CARRIED));
-        // What swells is pushed out, but where it is held.
-        let obeyed_radius = rest_radius + (prev_radius - rest_radius) * held;
+        // What swells is pushed out, but where it is held; what is carried is dented first.
+        let obeyed_radius = rest_radius * (1.0 - (1.0 - held) * DENTED) + (prev_radius - rest_radius) * held;
         var carried_place = start;
         if obeys > 0.5 {
             carried_place = carried_in_chain(chain, index, CHAIN_BONE_NOW).place;
@@ -57,6 +64,9 @@ fn solve_contacts(@builtin(global_invocation_id) invocation: vec3<u32>) {
             // A node that may reach it in this substep is told now.
             let approach = now - was;
             let reach = smaller(smaller(was, now), now + approach);
+            let goes = was - gap - dot(there.later.normal, predicted);
+            let rate = larger(goes, 0.0) * inv_h / larger(prev_radius * STOPS, MIN_POSITIVE);
+            let stiffness = smaller(PENALTY * inv_h * inv_h, larger(STIFFEST, rate * rate)) * weight;
             let pressing = where_less(reach, 0.0, stiffness, 0.0);
             let kept = smaller(was + recovery, 0.0);
 

@@ -3,6 +3,7 @@
 use glam::DVec3;
 
 use crate::cpu::LaneWidth;
+use crate::cpu::solids::SolidScene;
 use crate::flesh::{Flesh, FleshState, FrameInputs};
 use crate::instances::{Active, Health, Instances, Pushes, ReadBack};
 use crate::step::{FrameReport, Scheduled, StepParams};
@@ -43,6 +44,8 @@ pub(crate) struct Frame<'a> {
     pub params: &'a [StepParams],
     /// What all instances are told of it alike.
     pub host: HostFrame<'a>,
+    /// Solids around; on the CPU alone.
+    pub solids: &'a SolidScene,
     /// The step's number.
     pub step: u64,
     /// With which lanes the CPU steps.

@@ -110,6 +110,16 @@ pub enum StepError {
         "planes[{0}] needs a unit normal, an offset and a centre within 10¹² m, a friction between 0 and 1000, and at most 10⁴ m/s and rad/s"
     )]
     BadPlane(usize),
+    /// A solid that is none.
+    #[error(
+        "solids[{0}] needs a shape that is one (Shape::check), a finite pose within 10⁹ m, a border and friction between 0 and 1000, and at most 10⁴ m/s and rad/s"
+    )]
+    BadSolid(usize),
+    /// Solids are touched on the CPU alone as yet.
+    #[error(
+        "{0} solids in physics.solids: flesh touches solids on the CPU alone as yet; clear them, or step on the CPU"
+    )]
+    SolidsOnGpu(usize),
     /// A skin whose vertex names a matrix, section, node, chain or bone that is not there; one past the last vertex for
     /// a section that none follows.
     #[error("vertex {0} of the skin names a palette matrix, section, node, chain or bone that is not there")]

@@ -29,10 +29,13 @@ pub struct HalfSpace {
 }
 
 /// The largest velocity (m/s) and spin (rad/s) of a half-space.
-const FASTEST: f64 = 1.0e4;
+pub(crate) const FASTEST: f64 = 1.0e4;
 
 /// The farthest that it and its centre may be from the world's origin (m).
-const FARTHEST: f64 = 1.0e12;
+pub(crate) const FARTHEST: f64 = 1.0e12;
+
+/// By how much one turns in a frame at most (rad).
+pub(crate) const MOST_TURN: f64 = 1.0;
 
 impl HalfSpace {
     /// A half-space at rest, of a unit normal, an offset (m) and a coefficient of friction.

@@ -18,7 +18,7 @@
 mod touching;
 mod wgsl;
 
-pub use touching::{contact, meet, shown, solved};
+pub use touching::{contact, meet, shown, solved, tangent};
 pub use wgsl::{StructLayout, WgslField, WgslStruct, field_size};
 
 use bytemuck::{Pod, Zeroable};

@@ -85,7 +85,9 @@ mod quality;
 #[cfg(feature = "rapier")]
 pub mod rigid;
 pub mod scenes;
+mod shape;
 mod skin;
+mod solid;
 pub mod step;
 mod timing;
 #[cfg(feature = "hecs")]
@@ -100,12 +102,15 @@ pub use half_space::HalfSpace;
 pub use instances::{Active, Fault, FleshHandle, Health, Jumped, LaidAnew, Motion, ReadBack};
 pub use material::{Material, Moduli, ModuliOverrides, Section};
 pub use physics::{
-    Backend, BackendError, FleshSnapshot, Physics, Restored, RowSizes, SNAPSHOT_VERSION, Snapshot, SnapshotError,
+    Backend, BackendError, Contact, FleshSnapshot, Physics, Restored, RowSizes, SNAPSHOT_VERSION, Snapshot,
+    SnapshotError, Touched,
 };
 pub use pose::Pose;
 pub use quality::Quality;
+pub use shape::{Convex, Mesh, Shape, ShapeError, Surface};
 pub use skin::{
     MAX_SECTIONS, ModelPose, PaletteMatrix, SectionMatrix, SectionWeight, Skin, SkinInputs, SkinSection, SkinVertex,
     SkinnedVertices, palette_matrix,
 };
+pub use solid::Solid;
 pub use timing::StageTimes;

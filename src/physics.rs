@@ -1,6 +1,7 @@
 //! The core: instances of flesh, stepped together. Knows neither hecs nor rapier.
 
 mod active;
+mod contacts;
 mod pushes;
 mod saved;
 mod skin;
@@ -9,6 +10,7 @@ mod stepping;
 
 pub(crate) use active::ActiveBackend;
 pub use active::{Backend, BackendError};
+pub use contacts::{Contact, Touched};
 pub use saved::{RowSizes, SNAPSHOT_VERSION, SnapshotError};
 pub use snapshot::{FleshSnapshot, Restored, Snapshot};
 use stepping::Stepped;
@@ -28,7 +30,7 @@ use crate::layout::HealthReport;
 use crate::skin::{SectionMatrix, Skin};
 use crate::step::{FrameReport, StepConfig};
 use crate::timing::StageTimes;
-use crate::{HalfSpace, Pose, Quality, StepError, UnknownMuscle};
+use crate::{HalfSpace, Pose, Quality, Solid, StepError, UnknownMuscle};
 
 /// All flesh of a scene.
 pub struct Physics {
@@ -39,6 +41,9 @@ pub struct Physics {
     /// Half-spaces that all flesh stays out of, beside those of a rigid world; set anew before each step where they move, see
     /// [`HalfSpace`].
     pub planes: Vec<HalfSpace>,
+    /// Solids that all flesh stays out of, beside those of a rigid world; set anew before each step where they move, see
+    /// [`Solid`]. Flesh touches solids on the CPU alone as yet.
+    pub solids: Vec<Solid>,
     /// Whether [`Physics::stage_times`] is measured.
     pub measure_stages: bool,
     /// What a GPU sends back of every instance: by default vertices alone, and nothing is enough for a host that draws from GPU
@@ -49,6 +54,8 @@ pub struct Physics {
     pub thread_pool: Option<Arc<rayon::ThreadPool>>,
     /// Planes of the world around, after [`Physics::planes`].
     world_planes: Vec<HalfSpace>,
+    /// Solids of the world around, after [`Physics::solids`].
+    world_solids: Vec<Solid>,
     pub(crate) backend: ActiveBackend,
     pub(crate) instances: Instances,
     /// The newest frames, as many as a GPU may go back to.
@@ -91,11 +98,13 @@ impl Physics {
             config,
             lane_width: LaneWidth::default(),
             planes: Vec::new(),
+            solids: Vec::new(),
             measure_stages: false,
             read_back: ReadBack { vertices: true, ..ReadBack::NOTHING },
             #[cfg(feature = "parallel")]
             thread_pool: None,
             world_planes: Vec::new(),
+            world_solids: Vec::new(),
             backend: ActiveBackend::default(),
             instances: Instances::default(),
             frames: VecDeque::new(),
@@ -234,6 +243,14 @@ impl Physics {
         let bounded = planes.into_iter().map(|plane| HalfSpace { friction: plane.friction.min(1.0e3), ..plane });
         let sound = bounded.map(|plane| if plane.is_sound() { plane } else { plane.still() });
         self.world_planes = sound.filter(HalfSpace::is_sound).collect();
+    }
+
+    /// Solids of a world beside the flesh, after [`Physics::solids`], until they are set again: rapier's, every step. Those that
+    /// are not sound are taken as [`Physics::set_world_planes`] takes half-spaces. A GPU leaves them out.
+    pub fn set_world_solids(&mut self, solids: impl IntoIterator<Item = Solid>) {
+        let bounded = solids.into_iter().map(|solid| Solid { friction: solid.friction.min(1.0e3), ..solid });
+        let sound = bounded.map(|solid| if solid.is_sound() { solid } else { solid.still() });
+        self.world_solids = sound.filter(Solid::is_sound).collect();
     }
 
     /// Whether an instance is as it was put in, which it is once: no pose of its bones has come yet that it moves to.
@@ -484,6 +501,11 @@ impl Physics {
     /// All that flesh stays in front of: [`Physics::planes`], then rapier's half-spaces as the last step found them.
     pub fn all_planes(&self) -> Vec<HalfSpace> {
         self.planes.iter().chain(&self.world_planes).copied().collect()
+    }
+
+    /// All solids that flesh stays out of on the CPU: [`Physics::solids`], then rapier's as the last step found them.
+    pub fn all_solids(&self) -> impl Iterator<Item = &Solid> {
+        self.solids.iter().chain(&self.world_solids)
     }
 
     /// How many steps were taken.

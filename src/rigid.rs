@@ -1,8 +1,12 @@
-//! Rigid bodies beside the flesh: rapier's world, bones that follow poses, and the planes that flesh rests on.
+//! Rigid bodies beside the flesh: rapier's world, bones that follow poses, and the solids that flesh touches.
 //!
-//! The only module that names rapier. Rapier owns every rigid pose; this module converts at the edge.
+//! The only room that names rapier. Rapier owns every rigid pose; this module converts at the edge.
 
-use crate::{HalfSpace, Pose};
+mod solids;
+
+pub use solids::{LeftOut, TouchedColliders};
+
+use crate::Pose;
 use glam::{DVec3, Quat, Vec3};
 use rapier3d::math::Pose as RapierPose;
 use rapier3d::na::Unit;
@@ -120,6 +124,8 @@ pub struct RigidWorld {
     /// Bodies that characters were spawned with. Those that no [`BoneBodies`](crate::components::BoneBodies) names any more the
     /// next step removes.
     pub character_bones: Vec<RigidBodyHandle>,
+    /// Which colliders flesh touches.
+    pub touched: TouchedColliders,
 }
 
 impl Default for RigidWorld {
@@ -140,6 +146,7 @@ impl Default for RigidWorld {
             soft_bodies: SoftBodySet::new(),
             ccd_solver: CCDSolver::new(),
             character_bones: Vec::new(),
+            touched: TouchedColliders::default(),
         }
     }
 }
@@ -265,25 +272,6 @@ impl RigidWorld {
         Ok(self.colliders.insert(plane.friction(friction)))
     }
 
-    /// Every enabled, solid half-space collider as a [`HalfSpace`] for the flesh, in the order of rapier's set (which
-    /// depends only on the order of insertions and removals).
-    ///
-    /// Those on moving bodies are where their body was after the last step, and move as it did.
-    pub fn half_spaces(&self) -> Vec<HalfSpace> {
-        let solid = self.colliders.iter().filter(|(_, collider)| collider.is_enabled() && !collider.is_sensor());
-        solid
-            .filter_map(|(_, collider)| {
-                let shape = collider.shape().as_halfspace()?;
-                let pose = self.to_world(collider.position());
-                let normal = (pose.rotation * shape.normal.as_dvec3()).normalize();
-                let still = HalfSpace::new(normal, normal.dot(pose.translation), collider.friction());
-                let Some(body) = collider.parent().and_then(|body| self.bodies.get(body)) else { return Some(still) };
-                let centre = self.origin + body.center_of_mass().as_dvec3();
-                Some(still.moving(body.linvel().as_dvec3()).turning(body.angvel().as_dvec3(), centre))
-            })
-            .collect()
-    }
-
     /// A world pose as rapier holds it: f32, relative to [`origin`](Self::origin).
     ///
     /// # Errors
@@ -317,6 +305,7 @@ impl RigidWorld {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::HalfSpace;
     use glam::DQuat;
 
     const DT: f32 = 1.0 / 60.0;

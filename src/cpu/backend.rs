@@ -173,11 +173,30 @@ impl Runner<'_> {
         scratch: &mut Scratch,
     ) {
         scratch.resize(rest.scratch_len().max(scratch.len()), [0.0; LANES]);
-        let mut group = group_of(rest, state, forces, scratch, &mut []);
-        self.on_group(run, &mut group);
+        self.on_group(run, (rest, state, forces), (scratch, &mut []));
     }
 
-    pub(super) fn on_group(&self, run: &[Scheduled], group: &mut Group<f32>) {
+    /// Runs stages of chains on a group; before a substep's first contacts it finds which solids it is near to.
+    pub(super) fn on_group(
+        &self,
+        run: &[Scheduled],
+        (rest, state, forces): (&GroupRest<f32>, &mut GroupState, &[Entry<f32>]),
+        (scratch, solved): (&mut [Entry<f32>], &mut [Entry<f32>]),
+    ) {
+        let params = |of: &Scheduled| &self.frame.params[of.slot as usize];
+        let finds = |of: &Scheduled| of.stage == Stage::SolveContacts && params(of).iteration == 0;
+        let alone = self.frame.solids.is_empty() && state.slots.is_empty();
+        for part in run.chunk_by(|_, next| alone || !finds(next)) {
+            if !alone && finds(&part[0]) {
+                let start = self.clock.start();
+                self.frame.solids.touch(params(&part[0]), rest, state, forces);
+                self.clock.stop(Stage::SolveContacts, start);
+            }
+            self.on_rows(part, &mut group_of(rest, state, forces, scratch, solved));
+        }
+    }
+
+    fn on_rows(&self, run: &[Scheduled], group: &mut Group<f32>) {
         match self.frame.lane_width {
             width @ (LaneWidth::Eight | LaneWidth::EightBaseline) => {
                 with_instructions!(width.level(), simd => self.run_vectors(simd, run, group))
@@ -222,6 +241,6 @@ pub(super) fn group_of<'a>(
     scratch: &'a mut [Entry<f32>],
     solved: &'a mut [Entry<f32>],
 ) -> Group<'a, f32> {
-    let GroupState { nodes, inputs, planes, chains, contacts, meets, reactions } = state;
-    Group { rest, nodes, inputs, forces, planes, chains, contacts, meets, solved, reactions, scratch }
+    let GroupState { nodes, inputs, planes, tangents, chains, contacts, meets, reactions, .. } = state;
+    Group { rest, nodes, inputs, forces, planes, tangents, chains, contacts, meets, solved, reactions, scratch }
 }

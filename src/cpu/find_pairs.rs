@@ -37,17 +37,17 @@ struct Segment {
 }
 
 /// What the host gives a chain in the frame to come.
-struct Given<'a> {
+pub(super) struct Given<'a> {
     inputs: &'a [Entry<f32>],
     forces: &'a [Entry<f32>],
     lane: usize,
     kicked: bool,
     /// How far its bones go (m), and what hangs on them with them.
-    carried: f32,
+    pub carried: f32,
 }
 
 impl<'a> Given<'a> {
-    fn of(state: &'a GroupState, rest: &GroupRest<f32>, forces: &'a [Entry<f32>], lane: usize) -> Self {
+    pub fn of(state: &'a GroupState, rest: &GroupRest<f32>, forces: &'a [Entry<f32>], lane: usize) -> Self {
         let inputs = &state.inputs;
         let bones = if inputs[input::HANGS][lane] > 0.5 { MAX_BONES } else { 0 };
         let reach = rest.row(0)[rest::LENGTH][lane];
@@ -69,7 +69,7 @@ impl<'a> Given<'a> {
     }
 
     /// A node's velocity with what it is kicked with (m/s).
-    fn velocity(&self, row: &[Entry<f32>], index: usize) -> V3<f32> {
+    pub fn velocity(&self, row: &[Entry<f32>], index: usize) -> V3<f32> {
         let velocity = self.vector(row, node::VELOCITY);
         if !self.kicked {
             return velocity;
@@ -81,7 +81,7 @@ impl<'a> Given<'a> {
     }
 
     /// By how much its ends are accelerated beside gravity at most (m/s²).
-    fn acceleration(&self, ends: [usize; 2]) -> f32 {
+    pub fn acceleration(&self, ends: [usize; 2]) -> f32 {
         let size = |v: V3<f32>| v.dot(v).sqrt();
         let pushed = ends.map(|end| self.force_on(end).map_or(0.0, |row| size(self.vector(row, force::ACCELERATION))));
         size(self.vector(self.inputs, input::ACCELERATION)) + pushed[0].max(pushed[1])

@@ -89,9 +89,11 @@ pub struct Group<'a, T> {
     pub forces: &'a [Entry<T>],
     /// `[plane][entry][lane]`, see [`crate::layout::plane`].
     pub planes: &'a [Entry<T>],
+    /// `[slot][entry][lane]`, see [`crate::layout::tangent`]; none where no solid is near.
+    pub tangents: &'a [Entry<T>],
     /// `[entry][lane]`, see [`crate::layout::chain`].
     pub chains: &'a mut [Entry<T>],
-    /// `[slot][entry][lane]`, see [`crate::layout::contact`]: of half-spaces.
+    /// `[slot][entry][lane]`, see [`crate::layout::contact`]: of half-spaces and tangent planes.
     pub contacts: &'a mut [Entry<T>],
     /// The same, of meetings with other chains.
     pub meets: &'a mut [Entry<T>],
@@ -124,7 +126,7 @@ impl<T> Group<'_, T> {
         &mut self.scratch[(self.rest.node_count + reaction) * scratch::ENTRIES..][..held::ENTRIES]
     }
 
-    /// Both kinds of contact rows: of half-spaces, of meetings.
+    /// Both kinds of contact rows: of what is no chain, and of meetings.
     #[inline(always)]
     pub fn touching(&self) -> [&[Entry<T>]; 2] {
         [self.contacts, self.meets]

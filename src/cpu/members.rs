@@ -191,10 +191,10 @@ impl Runner<'_> {
         let Member { rest, state, forces, room, .. } = member;
         let Room { scratch, solved, wanted, .. } = &mut **room;
         scratch.resize(rest.scratch_len().max(scratch.len()), [0.0; LANES]);
-        let mut group = group_of(rest, state, forces, scratch, solved);
         if let Turn::Stages(run) = turn {
-            return self.on_group(run, &mut group);
+            return self.on_group(run, (rest, state, forces), (scratch, solved));
         }
+        let mut group = group_of(rest, state, forces, scratch, solved);
         let start = self.clock.start();
         match self.frame.lane_width {
             width @ (LaneWidth::Eight | LaneWidth::EightBaseline) => {

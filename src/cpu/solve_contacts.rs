@@ -21,7 +21,7 @@ use super::group::{Group, second_order, unpadded};
 use super::holds::across;
 use super::lanes::{Entry, Lane, Lanes};
 use super::math::{Quaternion, V3};
-use crate::layout::{chain, contact, node, plane, rest};
+use crate::layout::{chain, contact, node, plane, rest, tangent};
 use crate::step::StepParams;
 
 /// β: contact stiffness over m/h² (1). Lower sinks deeper; higher costs f32 digits.
@@ -31,97 +31,237 @@ pub const PENALTY: f32 = 1000.0;
 /// g/[`STIFFEST`] deep, a few units in the last place of a place within a metre.
 pub const STIFFEST: f32 = 1.0e7;
 
+/// How deep over its radius a node may come by itself at the speed that it has: a fast one meets more than [`STIFFEST`].
+pub const STOPS: f32 = 0.05;
+
 /// Which share of Coulomb's limit is below it.
 pub const STICKING: f32 = 0.999;
+
+/// By which share of its rest radius flesh between two held ends is dented by what its bones carry it into, before it goes along
+/// with them.
+pub const DENTED: f32 = 0.5;
 
 /// How fast a node that is found inside a half-space is pushed out (m/s).
 pub const RECOVERY_SPEED: f32 = 1.0;
 
-/// Writes each node's row of each half-space.
+/// Writes each node's row of each half-space, and the rows of what solids' tangent planes touch.
 #[inline(always)]
 pub fn solve_contacts<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>)
 where
     L::Scalar: Into<f64>,
 {
     let planes = group.planes.len() / plane::ENTRIES;
-    if planes == 0 {
+    let mut tangents = group.tangents.chunks_exact(tangent::ENTRIES).peekable();
+    if planes == 0 && tangents.peek().is_none() {
         return;
     }
-    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
-    let inv_h = lanes.splat(params.inv_h);
-    let recovery = lanes.splat(RECOVERY_SPEED * params.h);
-    let inv_step = inv_h * (one + second_order(lanes, params, group) * lanes.splat(0.5));
+    let (alpha, share) = (params.alpha, params.substep_share());
+    let mut slot = 0;
     for index in 0..group.rest.node_count {
+        let node = Point::of_node(lanes, group, index);
+        for row in group.planes.chunks_exact(plane::ENTRIES) {
+            let there = Surface::between(lanes, row, [alpha - share, alpha], share);
+            write_row(lanes, params, group, slot, (index, &node), &there);
+            slot += 1;
+        }
+        while let Some(row) = tangents.next_if(|row| row[tangent::SEGMENT][0].into() as usize == index) {
+            let there = Surface::between(lanes, &row[tangent::PLANE..], [0.0, 1.0], 1.0);
+            let shared = lanes.load(&row[tangent::SHARE]);
+            let along = lanes.load(&row[tangent::ALONG]);
+            let touching = if lanes.any(lanes.splat(0.0).where_less(along, lanes.splat(1.0), lanes.splat(0.0))) {
+                let next = Point::of_node(lanes, group, (index + 1).min(group.rest.node_count - 1));
+                Point::between(lanes, [&node, &next], along)
+            } else {
+                node
+            };
+            write_row(lanes, params, group, slot, (index, &touching.shared(shared)), &there);
+            slot += 1;
+        }
+    }
+}
+
+/// A point of a chain's axis in a substep: a node, or between two.
+#[derive(Clone, Copy)]
+struct Point<V> {
+    /// Where on its segment.
+    along: V,
+    /// Its place at the substep's start (m).
+    start: V3<V>,
+    /// How far it has gone since (m).
+    moved: V3<V>,
+    /// How far it would go (m).
+    predicted: V3<V>,
+    /// How far it would turn (rad).
+    turned: V3<V>,
+    /// The rod's direction at the start.
+    axis: V3<V>,
+    rest_radius: V,
+    prev_radius: V,
+    radius: V,
+    /// The radius of which it obeys its bones (m).
+    obeyed_radius: V,
+    /// Which share of it bones hold or carry wherever they go.
+    obeys: V,
+    /// Where they carry it (m).
+    carried: V3<V>,
+    mass: V,
+    /// One over its inertia about the axis (1/(kg·m²)), 0 where it does not turn.
+    inv_inertia: V,
+    /// The mass that its stiffness goes by (kg); 0 where nothing is there to touch.
+    weight: V,
+}
+
+impl<V: Lane> Point<V> {
+    #[inline(always)]
+    fn of_node<L: Lanes<V = V>>(lanes: L, group: &Group<L::Scalar>, index: usize) -> Self
+    where
+        L::Scalar: Into<f64>,
+    {
+        let one = lanes.splat(1.0);
+        let least = lanes.splat(f32::MIN_POSITIVE);
         let rest_row = group.rest.row(index);
         let row = group.row(index);
         let start = V3::load(lanes, row, node::PREV_PLACE);
-        let moved = V3::load(lanes, row, node::MOVED);
         let prev_frame = Quaternion::load(lanes, row, node::PREV_FRAME);
-        let axis = prev_frame.axes(lanes)[2];
-        let predicted = V3::load(lanes, row, node::PREDICTED_MOVE);
-        let turned = prev_frame.turn_on(lanes, Quaternion::load(lanes, row, node::PREDICTED_FRAME));
         let rest_radius = lanes.load(&rest_row[rest::RADIUS]);
         let prev_radius = rest_radius * lanes.load(&row[node::PREV_SCALE]);
-        let radius = rest_radius * lanes.load(&row[node::SCALE]);
-        let mass = unpadded(lanes, group, index, rest::MASS);
-        let stiffness = (lanes.splat(PENALTY) * inv_h * inv_h).min(lanes.splat(STIFFEST)) * mass;
-        // What bones hold, and flesh between two held ends, goes where they carry it, into the half-space too.
+        // What bones hold, and flesh between two held ends, goes where they carry it, into the solid too.
         let held = one - lanes.load(&rest_row[rest::FREE_PLACE]);
-        let obeys = held.max(lanes.load(&rest_row[rest::CARRIED]));
-        // What swells is pushed out, but where it is held.
-        let obeyed_radius = rest_radius + (prev_radius - rest_radius) * held;
         let mut carried_place = start;
         if group.rest.carried[index] {
             carried_place = carried(lanes, group.rest, &group.chains[chain::BONE_NOW..], index).0;
         }
-        for slot in 0..planes {
-            let there = Surface::in_substep(lanes, params, &group.planes[slot * plane::ENTRIES..]);
-            let allowed = (there.later.distance(carried_place) - obeyed_radius).min(zero) * obeys;
-            let was = there.earlier.distance(start) - prev_radius - allowed;
-            let gap = there.later.distance(start) - prev_radius - allowed;
-            let now = gap + (there.later.normal.dot(moved) - (radius - prev_radius));
-
-            // A node that may reach it in this substep is told now.
-            let approach = now - was;
-            let reach = was.min(now).min(now + approach);
-            let pressing = reach.where_less(zero, stiffness, zero);
-            let kept = (was + recovery).min(zero);
-
-            // As if the node were part of it: what is carried turns with it.
-            let normal = there.later.normal;
-            let slide = across(there.sweep(lanes, start - normal * prev_radius), normal);
-            let foreseen = across(predicted, normal) + normal.cross(turned) * prev_radius - slide;
-            let at = (index * planes + slot) * contact::ENTRIES;
-            let before = &group.contacts[at..][..contact::ENTRIES];
-            let tangent = across(V3::load(lanes, before, contact::TANGENT), there.later.normal);
-            let pulled = tangent.dot(tangent).sqrt();
-            let stuck = pulled.where_less(lanes.load(&before[contact::LIMIT]) * lanes.splat(STICKING), one, zero);
-            let dual = lanes.load(&before[contact::DUAL]);
-            let limit = (there.friction * zero.where_less(dual, dual, zero)).min(lanes.splat(MOST_DUAL));
-            let inertia = inertia_of(lanes, rest_row, axis, normal, foreseen, prev_radius);
-            let stops = (foreseen.dot(foreseen).sqrt() * inertia * inv_step * inv_step).where_less(limit, one, zero);
-            let least = lanes.splat(f32::MIN_POSITIVE);
-            let goes_on = limit.min(pulled) / pulled.max(least) / stiffness.max(least);
-            let (anchor, sticks) = if params.iteration == 0 {
-                (slide + tangent * goes_on, zero.where_less(limit, stuck.max(stops), zero))
-            } else {
-                (V3::load(lanes, before, contact::ANCHOR), zero)
-            };
-
-            let row: &mut [Entry<L::Scalar>] = &mut group.contacts[at..][..contact::ENTRIES];
-            lanes.store(lanes.splat(index as f32), &mut row[contact::SEGMENT]);
-            lanes.store(zero, &mut row[contact::ALONG]);
-            there.later.normal.store(lanes, row, contact::DIRECTION);
-            lanes.store(rest_radius, &mut row[contact::SCALE_TERM]);
-            lanes.store(gap - kept, &mut row[contact::GAP]);
-            lanes.store(pressing, &mut row[contact::STIFFNESS]);
-            lanes.store(prev_radius, &mut row[contact::ARM]);
-            lanes.store(pressing, &mut row[contact::FRICTION]);
-            lanes.store(limit, &mut row[contact::LIMIT]);
-            lanes.store(sticks, &mut row[contact::STICKS]);
-            anchor.store(lanes, row, contact::ANCHOR);
+        let mass = lanes.load(&rest_row[rest::MASS]).max(least);
+        Self {
+            along: lanes.splat(0.0),
+            start,
+            moved: V3::load(lanes, row, node::MOVED),
+            predicted: V3::load(lanes, row, node::PREDICTED_MOVE),
+            turned: prev_frame.turn_on(lanes, Quaternion::load(lanes, row, node::PREDICTED_FRAME)),
+            axis: prev_frame.axes(lanes)[2],
+            rest_radius,
+            prev_radius,
+            radius: rest_radius * lanes.load(&row[node::SCALE]),
+            // What swells is pushed out, but where it is held; what is carried is dented first.
+            obeyed_radius: rest_radius * (one - (one - held) * lanes.splat(DENTED))
+                + (prev_radius - rest_radius) * held,
+            obeys: held.max(lanes.load(&rest_row[rest::CARRIED])),
+            carried: carried_place,
+            mass,
+            inv_inertia: lanes.load(&rest_row[rest::FREE_FRAME]) / lanes.load(&rest_row[rest::INERTIA_W]).max(least),
+            weight: unpadded(lanes, group, index, rest::MASS),
         }
     }
+
+    /// Its stiffness (N/m) against what it goes towards by so much in the substep (m).
+    #[inline(always)]
+    fn stiffness<L: Lanes<V = V>>(&self, lanes: L, params: &StepParams, goes: V) -> V {
+        let inv_h = lanes.splat(params.inv_h);
+        let speed = goes.max(lanes.splat(0.0)) * inv_h;
+        let rate = speed / (self.prev_radius * lanes.splat(STOPS)).max(lanes.splat(f32::MIN_POSITIVE));
+        let most = lanes.splat(STIFFEST).max(rate * rate);
+        (lanes.splat(PENALTY) * inv_h * inv_h).min(most) * self.weight
+    }
+
+    /// Between two nodes: what it weighs is what a force there moves.
+    #[inline(always)]
+    fn between<L: Lanes<V = V>>(lanes: L, [a, b]: [&Self; 2], along: V) -> Self {
+        let one = lanes.splat(1.0);
+        let least = lanes.splat(f32::MIN_POSITIVE);
+        let mix = |a: V, b: V| a + (b - a) * along;
+        let mix3 = |a: V3<V>, b: V3<V>| a + (b - a) * along;
+        let (first, second) = ((one - along) * (one - along), along * along);
+        let together = |a: V, b: V| one / (first / a.max(least) + second / b.max(least)).max(least);
+        Self {
+            along,
+            start: mix3(a.start, b.start),
+            moved: mix3(a.moved, b.moved),
+            predicted: mix3(a.predicted, b.predicted),
+            turned: mix3(a.turned, b.turned),
+            axis: a.axis,
+            rest_radius: mix(a.rest_radius, b.rest_radius),
+            prev_radius: mix(a.prev_radius, b.prev_radius),
+            radius: mix(a.radius, b.radius),
+            obeyed_radius: mix(a.obeyed_radius, b.obeyed_radius),
+            obeys: mix(a.obeys, b.obeys),
+            carried: mix3(a.carried, b.carried),
+            mass: together(a.mass, b.mass),
+            inv_inertia: mix(a.inv_inertia, b.inv_inertia),
+            weight: together(a.weight, b.weight),
+        }
+    }
+
+    /// It with a share of its weight against what it touches.
+    #[inline(always)]
+    fn shared(self, share: V) -> Self {
+        Self { weight: self.weight * share, ..self }
+    }
+
+    /// What its surface weighs (kg) against a force across a normal, along a way: it turns about the rod's axis too.
+    #[inline(always)]
+    fn inertia<L: Lanes<V = V>>(&self, lanes: L, normal: V3<V>, way: V3<V>) -> V {
+        let about_axis = self.prev_radius * normal.cross(way.direction(lanes)).dot(self.axis);
+        self.mass / (lanes.splat(1.0) + about_axis * about_axis * self.inv_inertia * self.mass)
+    }
+}
+
+/// Writes the row in a slot of what a point on a segment touches.
+#[inline(always)]
+fn write_row<L: Lanes>(
+    lanes: L,
+    params: &StepParams,
+    group: &mut Group<L::Scalar>,
+    slot: usize,
+    (segment, point): (usize, &Point<L::V>),
+    there: &Surface<L::V>,
+) {
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    let recovery = lanes.splat(RECOVERY_SPEED * params.h);
+    let inv_step = lanes.splat(params.inv_h) * (one + second_order(lanes, params, group) * lanes.splat(0.5));
+    let Point { start, moved, prev_radius, .. } = *point;
+    let normal = there.later.normal;
+    let allowed = (there.later.distance(point.carried) - point.obeyed_radius).min(zero) * point.obeys;
+    let was = there.earlier.distance(start) - prev_radius - allowed;
+    let gap = there.later.distance(start) - prev_radius - allowed;
+    let now = gap + (normal.dot(moved) - (point.radius - prev_radius));
+
+    // What may reach it in this substep is told now.
+    let approach = now - was;
+    let reach = was.min(now).min(now + approach);
+    let stiffness = point.stiffness(lanes, params, was - gap - normal.dot(point.predicted));
+    let pressing = reach.where_less(zero, stiffness, zero);
+    let kept = (was + recovery).min(zero);
+
+    // As if the point were part of it: what is carried turns with it.
+    let slide = across(there.sweep(lanes, start - normal * prev_radius), normal);
+    let foreseen = across(point.predicted, normal) + normal.cross(point.turned) * prev_radius - slide;
+    let row = &mut group.contacts[slot * contact::ENTRIES..][..contact::ENTRIES];
+    let tangent = across(V3::load(lanes, row, contact::TANGENT), normal);
+    let pulled = tangent.dot(tangent).sqrt();
+    let stuck = pulled.where_less(lanes.load(&row[contact::LIMIT]) * lanes.splat(STICKING), one, zero);
+    let dual = lanes.load(&row[contact::DUAL]);
+    let limit = (there.friction * zero.where_less(dual, dual, zero)).min(lanes.splat(MOST_DUAL));
+    let inertia = point.inertia(lanes, normal, foreseen);
+    let stops = (foreseen.dot(foreseen).sqrt() * inertia * inv_step * inv_step).where_less(limit, one, zero);
+    let least = lanes.splat(f32::MIN_POSITIVE);
+    let goes_on = zero.where_less(stiffness, limit.min(pulled) / pulled.max(least) / stiffness.max(least), zero);
+    let (anchor, sticks) = if params.iteration == 0 {
+        (slide + tangent * goes_on, zero.where_less(limit, stuck.max(stops), zero))
+    } else {
+        (V3::load(lanes, row, contact::ANCHOR), zero)
+    };
+
+    lanes.store(lanes.splat(segment as f32), &mut row[contact::SEGMENT]);
+    lanes.store(point.along, &mut row[contact::ALONG]);
+    normal.store(lanes, row, contact::DIRECTION);
+    lanes.store(point.rest_radius, &mut row[contact::SCALE_TERM]);
+    lanes.store(gap - kept, &mut row[contact::GAP]);
+    lanes.store(pressing, &mut row[contact::STIFFNESS]);
+    lanes.store(prev_radius, &mut row[contact::ARM]);
+    lanes.store(pressing, &mut row[contact::FRICTION]);
+    lanes.store(limit, &mut row[contact::LIMIT]);
+    lanes.store(sticks, &mut row[contact::STICKS]);
+    anchor.store(lanes, row, contact::ANCHOR);
 }
 
 /// A half-space's plane as the chain sees it.
@@ -151,8 +291,9 @@ struct Surface<V> {
 }
 
 impl<V: Lane> Surface<V> {
+    /// Between two shares of the way that a plane row has it go; `share` is the one between.
     #[inline(always)]
-    fn in_substep<L: Lanes<V = V>>(lanes: L, params: &StepParams, row: &[Entry<L::Scalar>]) -> Self {
+    fn between<L: Lanes<V = V>>(lanes: L, row: &[Entry<L::Scalar>], [start, end]: [f32; 2], share: f32) -> Self {
         let (from, to) = (V3::load(lanes, row, plane::NORMAL_FROM), V3::load(lanes, row, plane::NORMAL_TO));
         let (offset_from, offset_to) = (lanes.load(&row[plane::OFFSET_FROM]), lanes.load(&row[plane::OFFSET_TO]));
         let at = |alpha: f32| {
@@ -165,10 +306,10 @@ impl<V: Lane> Surface<V> {
                 offset: (offset_from + (offset_to - offset_from) * alpha) * inv_length,
             }
         };
-        let share = lanes.splat(params.substep_share());
+        let share = lanes.splat(share);
         Self {
-            earlier: at(params.alpha - params.substep_share()),
-            later: at(params.alpha),
+            earlier: at(start),
+            later: at(end),
             friction: lanes.load(&row[plane::FRICTION]),
             goes: V3::load(lanes, row, plane::MOVE) * share,
             turns: V3::load(lanes, row, plane::TURN) * share,
@@ -181,21 +322,4 @@ impl<V: Lane> Surface<V> {
         let straight = self.goes + self.turns.cross(point);
         straight + self.turns.cross(straight) * lanes.splat(0.5)
     }
-}
-
-/// What a node's surface weighs (kg) against a force across a normal, along a way: it turns about the rod's axis too.
-#[inline(always)]
-fn inertia_of<L: Lanes>(
-    lanes: L,
-    rest_row: &[Entry<L::Scalar>],
-    axis: V3<L::V>,
-    normal: V3<L::V>,
-    way: V3<L::V>,
-    arm: L::V,
-) -> L::V {
-    let least = lanes.splat(f32::MIN_POSITIVE);
-    let about_axis = arm * normal.cross(way.direction(lanes)).dot(axis);
-    let mass = lanes.load(&rest_row[rest::MASS]).max(least);
-    let turns = lanes.load(&rest_row[rest::FREE_FRAME]) / lanes.load(&rest_row[rest::INERTIA_W]).max(least);
-    mass / (lanes.splat(1.0) + about_axis * about_axis * turns * mass)
 }

@@ -47,6 +47,7 @@ pub(super) fn balance(group: &mut GroupRest<f32>, lane: usize, poses: &[Pose], g
             inputs: &[[0.0; LANES]; input::ENTRIES],
             forces: &[],
             planes: &[],
+            tangents: &[],
             chains: &mut [[0.0; LANES]; chain::ENTRIES],
             contacts: &mut [],
             meets: &mut [],

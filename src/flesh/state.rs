@@ -6,14 +6,16 @@ use super::bone_motion::BoneMotion;
 use super::build::{Chain, Flesh};
 use crate::cpu::carry::OFF_JOINT;
 use crate::cpu::lanes::{Entry, LANES};
+use crate::cpu::solids::SolidSlot;
 use crate::cpu::solve_rods::LEAST_SCALE;
+use crate::half_space::MOST_TURN;
 use crate::instances::Pushes;
 use crate::layout::{MAX_BONES, POSE, chain, contact, input, node, plane, reaction, rest};
 use crate::step::FrameReport;
 use crate::{HalfSpace, Pose};
 
 /// A group's rows, see [`crate::layout`].
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct GroupState {
     pub(crate) nodes: Vec<Entry<f32>>,
@@ -21,6 +23,11 @@ pub struct GroupState {
     pub(crate) planes: Vec<Entry<f32>>,
     pub(crate) chains: Vec<Entry<f32>>,
     pub(crate) contacts: Vec<Entry<f32>>,
+    /// What solids the chains may touch in the newest frame, in the order of their segments.
+    pub(crate) slots: Vec<SolidSlot>,
+    /// What of these they are nearest to in a substep.
+    #[cfg_attr(feature = "serde", serde(skip))]
+    pub(crate) tangents: Vec<Entry<f32>>,
     /// Contact rows of meetings in the last substep: nothing that the next one goes on from.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub(crate) meets: Vec<Entry<f32>>,
@@ -136,7 +143,7 @@ impl FleshState {
                 }
                 inputs[input::HANGS] = [1.0; LANES];
                 let reactions = vec![[0.0; LANES]; rest.reaction_count() * reaction::ENTRIES];
-                GroupState { nodes, inputs, planes: vec![], chains, contacts: vec![], meets: vec![], reactions }
+                GroupState { nodes, inputs, chains, reactions, ..GroupState::default() }
             })
             .collect();
         let motion = BoneMotion::still(bones, root);
@@ -187,10 +194,7 @@ impl FleshState {
             nodes: vec![],
             inputs: inputs.clone(),
             planes: planes.clone(),
-            chains: vec![],
-            contacts: vec![],
-            meets: vec![],
-            reactions: vec![],
+            ..GroupState::default()
         };
         Self { groups: self.groups.iter().map(group).collect(), motion: self.motion.clone() }
     }
@@ -314,13 +318,13 @@ impl FleshState {
     }
 
     /// Makes room for what the half-spaces of the newest frame may touch: each node each of them. With another count of them
-    /// it is forgotten how hard they pressed.
+    /// it is forgotten how hard they and solids pressed.
     pub(crate) fn make_room_for_contacts(&mut self) {
-        for GroupState { nodes, planes, contacts, .. } in &mut self.groups {
-            let slots = (nodes.len() / node::ENTRIES) * (planes.len() / plane::ENTRIES);
-            if contacts.len() != slots * contact::ENTRIES {
-                contacts.clear();
-                contacts.resize(slots * contact::ENTRIES, [0.0; LANES]);
+        for group in &mut self.groups {
+            if group.contacts.len() != group.contact_count() * contact::ENTRIES {
+                group.slots.clear();
+                group.contacts.clear();
+                group.contacts.resize(group.contact_count() * contact::ENTRIES, [0.0; LANES]);
             }
         }
     }
@@ -452,9 +456,6 @@ fn write_vec3(row: &mut [Entry<f32>], at: usize, lane: usize, value: Vec3) {
         row[at + k][lane] = value;
     }
 }
-
-/// By how much a half-space turns in a frame at most (rad).
-const MOST_TURN: f64 = 1.0;
 
 /// A half-space as a chain sees it whose origin is given, in a frame of so long (s).
 fn write_plane(row: &mut [Entry<f32>], lane: usize, half_space: &HalfSpace, origin: DVec3, frame: f64) {

@@ -48,6 +48,24 @@ pub mod contact {
     pub const ENTRIES: usize = 24;
 }
 
+/// Entries of a tangent row: the plane that is tangent to a solid where a segment is nearest to it in a substep, in every lane its
+/// own. A group's are in the order of their segments, two for each segment and solid: for the node that begins it, and for what is
+/// deeper between its nodes.
+pub mod tangent {
+    use super::super::plane;
+
+    /// The node with which the segment begins.
+    pub const SEGMENT: usize = 0;
+    /// Where on the segment, 0 at its first node, 1 at its second.
+    pub const ALONG: usize = 1;
+    /// Which share of its stiffness it has: 0 where nothing is there to touch.
+    pub const SHARE: usize = 2;
+    /// The plane, from the substep's start to its end, see [`plane`].
+    pub const PLANE: usize = 3;
+    /// How many entries a row has.
+    pub const ENTRIES: usize = PLANE + plane::ENTRIES;
+}
+
 /// Entries of what the last solve's matrix has of a contact row, where chains meet.
 pub mod solved {
     /// Its stiffness there (N/m), 0 where it did not press.

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use crate::Pose;
 use crate::cpu::contact_rows::MOST_DUAL;
+use crate::cpu::solids::SolidSlot;
 use crate::flesh::{BoneMotion, Flesh, GroupState};
 use crate::instances::{Instance, InstanceState, MOST_ACCELERATION};
 use crate::layout::{LANES, chain, contact, input, meet, node, plane, reaction};
 
 /// Number of the format in which snapshots are serialised. Another field in a state is another format.
-pub const SNAPSHOT_VERSION: u32 = 8;
+pub const SNAPSHOT_VERSION: u32 = 9;
 
 /// Entries of each row kind that states hold, and the lanes of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,8 +175,11 @@ impl PartialEq for SavedFlesh {
 impl SavedFlesh {
     pub fn of(instance: &Instance) -> Self {
         let mut state = instance.state.clone();
-        // Contact rows of meetings are made anew by the next substep.
-        state.nodes.groups.iter_mut().for_each(|group| group.meets.clear());
+        // These are made anew by the next substep.
+        for group in &mut state.nodes.groups {
+            group.meets.clear();
+            group.tangents.clear();
+        }
         Self { shape: FleshShape::Itself(instance.flesh.clone()), state }
     }
 
@@ -270,12 +274,16 @@ fn has_sound_chains(group: &GroupState) -> bool {
             .all(|entry| within(entry, f32::MIN, f32::MAX))
 }
 
-/// Whether a group has as many contacts of each half-space as nodes, and each forces that one can remember.
-fn has_sound_contacts(GroupState { nodes, planes, contacts, .. }: &GroupState) -> bool {
-    let of_each = nodes.len() / node::ENTRIES * contact::ENTRIES;
+/// Whether a group has as many contacts of each half-space as nodes, beside those of solids, and each forces that one can remember.
+fn has_sound_contacts(group: &GroupState) -> bool {
+    let GroupState { nodes, planes, contacts, slots, .. } = group;
+    let count = nodes.len() / node::ENTRIES;
+    let of_planes = contacts.len().checked_sub(slots.len() * SolidSlot::ROWS * contact::ENTRIES);
     let of = |entry: usize| contacts.iter().skip(entry).step_by(contact::ENTRIES).flatten();
     planes.len() % plane::ENTRIES == 0
-        && contacts.len() % of_each.max(1) == 0
+        && slots.is_sorted_by_key(|slot| slot.segment)
+        && slots.iter().all(|slot| (slot.segment as usize) < count)
+        && of_planes.is_some_and(|entries| entries % (count * contact::ENTRIES).max(1) == 0)
         && of(contact::DUAL).chain(of(contact::LIMIT)).all(|force| (0.0..=MOST_DUAL).contains(force))
         && (contact::TANGENT..contact::ENTRIES).flat_map(of).all(|force| force.abs() <= MOST_DUAL)
 }

@@ -2,6 +2,7 @@
 
 use super::{ActiveBackend, Physics};
 use crate::backend::{Frame, HostFrame};
+use crate::cpu::solids::SolidScene;
 use crate::instances::Instances;
 use crate::step::{
     FrameReport, MOST_GRAVITY, MOST_PASSES, MOST_RETRIES, MOST_SOLVES, Scheduled, StepConfig, StepParams, Walk,
@@ -57,7 +58,7 @@ impl Physics {
         if passes > MOST_PASSES {
             return Err(StepError::ManyPasses { given: passes, most: MOST_PASSES });
         }
-        if passes > 0 && self.backend.report().backend != "cpu" {
+        if passes > 0 && !self.on_cpu() {
             return Err(StepError::PassesOnGpu(passes));
         }
         if self.config.jump.is_nan() || self.config.jump <= 0.0 {
@@ -66,21 +67,33 @@ impl Physics {
         if !(self.config.gravity.is_finite() && self.config.gravity.length() < MOST_GRAVITY) {
             return Err(StepError::BadGravity(self.config.gravity));
         }
-        match self.planes.iter().position(|plane| !plane.is_sound()) {
-            Some(plane) => Err(StepError::BadPlane(plane)),
-            None => self.backend.ready(),
+        if let Some(plane) = self.planes.iter().position(|plane| !plane.is_sound()) {
+            return Err(StepError::BadPlane(plane));
         }
+        if let Some(solid) = self.solids.iter().position(|solid| !solid.is_sound()) {
+            return Err(StepError::BadSolid(solid));
+        }
+        if !self.solids.is_empty() && !self.on_cpu() {
+            return Err(StepError::SolidsOnGpu(self.solids.len()));
+        }
+        self.backend.ready()
+    }
+
+    fn on_cpu(&self) -> bool {
+        self.backend.report().backend == "cpu"
     }
 
     /// What a frame of `dt` (s) is made of.
     pub(crate) fn plan(&self, dt: f64) -> Plan {
         let time = self.config.split(dt);
+        let on_cpu = self.on_cpu();
         let schedule = schedule(time.substeps, self.config.iterations);
         Plan {
-            time,
             schedule,
             params: params_of(&self.config, dt, self.newest().substeps[0]),
             planes: self.all_planes(),
+            solids: SolidScene::new(self.all_solids().filter(|_| on_cpu).cloned(), time.simulated),
+            time,
         }
     }
 
@@ -91,6 +104,7 @@ impl Physics {
             fused: true,
             params: &plan.params,
             host: HostFrame { planes: &plan.planes, time: plan.time, jump: self.config.jump },
+            solids: &plan.solids,
             step: self.step + 1,
             lane_width: self.lane_width,
             threads: self.config.threads,
@@ -173,6 +187,8 @@ pub(crate) struct Plan {
     pub params: Vec<StepParams>,
     /// What all flesh stays in front of.
     pub planes: Vec<HalfSpace>,
+    /// And which solids.
+    pub solids: SolidScene,
 }
 
 fn check_time_step(dt: f64) -> Result<(), StepError> {

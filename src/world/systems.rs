@@ -78,10 +78,14 @@ pub fn drive_bodies(world: &mut World, physics: &mut Physics, rigid: &mut RigidW
 }
 
 /// Says to the flesh of all characters where their bones go in its next step, joints bound to bodies with these; and to all
-/// flesh which of rapier's half-spaces it touches beside [`Physics::planes`].
+/// flesh which of rapier's half-spaces and solids it touches beside [`Physics::planes`] and [`Physics::solids`]: not those of
+/// characters' bones, nor of bodies that joints are bound to.
 #[cfg(feature = "rapier")]
-pub fn gather_inputs(world: &mut World, physics: &mut Physics, rigid: &RigidWorld) {
+pub fn gather_inputs(world: &mut World, physics: &mut Physics, rigid: &mut RigidWorld) {
     physics.set_world_planes(rigid.half_spaces());
+    let bound: HashSet<_> = world.query_mut::<&BoundJoints>().into_iter().flat_map(|bound| &bound.0).collect();
+    let bound: HashSet<_> = bound.into_iter().map(|(_, body)| *body).collect();
+    physics.set_world_solids(rigid.solids(|body| bound.contains(&body)));
     for (instance, pose, root, bound) in
         world.query_mut::<(&CharacterInstance, &CharacterPose, &RootTransform, Option<&BoundJoints>)>()
     {
@@ -93,6 +97,7 @@ pub fn gather_inputs(world: &mut World, physics: &mut Physics, rigid: &RigidWorl
 /// As [`gather_inputs`], of characters without rigid bodies.
 pub fn gather_inputs_without_bodies(world: &mut World, physics: &mut Physics) {
     physics.set_world_planes([]);
+    physics.set_world_solids([]);
     for (instance, pose, root) in world.query_mut::<(&CharacterInstance, &CharacterPose, &RootTransform)>() {
         gather(physics, instance, root, posed(instance, pose, root, &[]));
     }

@@ -4,6 +4,7 @@
 mod common;
 mod moving;
 mod slopes;
+mod solids;
 
 use std::sync::Arc;
 

@@ -106,6 +106,7 @@ impl Chain {
             inputs: &self.inputs,
             forces: &[],
             planes: &[],
+            tangents: &[],
             meets: &mut [],
             solved: &mut [],
             chains: &mut self.chains,

@@ -327,7 +327,7 @@ where
             let rows: [&[Entry<T>]; 4] = [group.nodes, group.inputs, group.chains, group.contacts];
             let mut rows = rows.map(as_f64);
             let [nodes, inputs, chains, contacts] = &mut rows;
-            let there = Group { rest: wide, nodes, inputs, forces: &[], planes: &[], meets: &mut [], solved: &mut [], chains, contacts, reactions: &mut [], scratch: &mut [] };
+            let there = Group { rest: wide, nodes, inputs, forces: &[], planes: &[], tangents: &[], meets: &mut [], solved: &mut [], chains, contacts, reactions: &mut [], scratch: &mut [] };
             // Contacts that are found between two solves of a substep were there at its start.
             if stage != Stage::SolveRods {
                 let start = |lane: usize| {

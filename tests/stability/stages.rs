@@ -57,6 +57,7 @@ impl<T: Copy + From<f32> + Into<f64> + PartialEq> Staged<T> {
             inputs: &self.inputs,
             forces: &[],
             planes: &self.planes,
+            tangents: &[],
             meets: &mut [],
             solved: &mut [],
             chains: &mut self.chains,

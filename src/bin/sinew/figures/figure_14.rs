@@ -134,6 +134,7 @@ impl Figure14 {
             inputs: &self.inputs,
             forces: &[],
             planes: &[],
+            tangents: &[],
             chains: &mut self.chains,
             contacts: &mut [],
             meets: &mut [],
