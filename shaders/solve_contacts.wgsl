@@ -15,10 +15,6 @@ const STOPS: f32 = 0.05;
 // Which share of Coulomb's limit is below it.
 const STICKING: f32 = 0.999;
 
-// By which share of its rest radius flesh between two held ends is dented by what its bones carry it into, before it goes along
-// with them.
-const DENTED: f32 = 0.5;
-
 // How fast a node that is found inside a half-space is pushed out (m/s).
 const RECOVERY_SPEED: f32 = 1.0;
 
@@ -48,8 +44,8 @@ fn solve_contacts(@builtin(global_invocation_id) invocation: vec3<u32>) {
         // What bones hold, and flesh between two held ends, goes where they carry it, into the half-space too.
         let held = 1.0 - rest_at(rest_row, REST_FREE_PLACE);
         let obeys = larger(held, rest_at(rest_row, REST_CARRIED));
-        // What swells is pushed out, but where it is held; what is carried is dented first.
-        let obeyed_radius = rest_radius * (1.0 - (1.0 - held) * DENTED) + (prev_radius - rest_radius) * held;
+        // What swells is pushed out, but where it is held.
+        let obeyed_radius = rest_radius + (prev_radius - rest_radius) * held;
         var carried_place = start;
         if obeys > 0.5 {
             carried_place = carried_in_chain(chain, index, CHAIN_BONE_NOW).place;

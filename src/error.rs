@@ -112,7 +112,7 @@ pub enum StepError {
     BadPlane(usize),
     /// A solid that is none.
     #[error(
-        "solids[{0}] needs a shape that is one (Shape::check), a finite pose within 10⁹ m, a border and friction between 0 and 1000, and at most 10⁴ m/s and rad/s"
+        "solids[{0}] needs a shape that is one (Shape::check), a finite pose within 10⁹ m, a border and friction between 0 and 1000, dents between 0 and 1, and at most 10⁴ m/s and rad/s"
     )]
     BadSolid(usize),
     /// Solids are touched on the CPU alone as yet.

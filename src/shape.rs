@@ -9,6 +9,7 @@ mod convex;
 mod distance;
 mod mesh;
 
+pub(crate) use boxes::Boxes;
 pub use convex::Convex;
 pub use mesh::Mesh;
 

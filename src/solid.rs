@@ -30,13 +30,17 @@ pub struct Solid {
     pub centre: DVec3,
     /// Coulomb's coefficient of friction (1).
     pub friction: f32,
+    /// By which share of its rest radius it dents flesh between two held ends, 0 to 1, before that goes with its bones wherever
+    /// they carry it, into the solid too. 0 for ground, into which animation may sink feet.
+    pub dents: f32,
 }
 
 impl Solid {
     /// A solid at rest, with a coefficient of friction.
     pub fn new(shape: Arc<Shape>, pose: Pose, friction: f32) -> Self {
         let still = DVec3::ZERO;
-        Self { shape, border_radius: 0.0, pose, velocity: still, spin: still, centre: pose.translation, friction }
+        let centre = pose.translation;
+        Self { shape, border_radius: 0.0, pose, velocity: still, spin: still, centre, friction, dents: 0.5 }
     }
 
     /// It at rest, where it is at the step's end.
@@ -55,9 +59,10 @@ impl Solid {
     }
 
     /// Whether it is one: a shape that is ([`Shape::check`]), a pose and a centre that are finite and within 10⁹ m and 10¹² m,
-    /// a border and friction between 0 and 1000, and velocities up to 10⁴ m/s and 10⁴ rad/s.
+    /// a border and friction between 0 and 1000, dents between 0 and 1, and velocities up to 10⁴ m/s and 10⁴ rad/s.
     pub fn is_sound(&self) -> bool {
-        let bounded = (0.0..=1.0e3).contains(&self.friction) && (0.0..=1.0e3).contains(&self.border_radius);
+        let dents = (0.0..=1.0).contains(&self.dents);
+        let bounded = dents && (0.0..=1.0e3).contains(&self.friction) && (0.0..=1.0e3).contains(&self.border_radius);
         let slow = self.velocity.length() <= FASTEST && self.spin.length() <= FASTEST;
         self.shape.check().is_ok() && self.pose.is_sound() && self.centre.length() <= FARTHEST && bounded && slow
     }

@@ -16,11 +16,15 @@ use super::group::GroupRest;
 use super::lanes::{Entry, LANES};
 use crate::flesh::GroupState;
 use crate::layout::{chain, contact, node, plane, rest, tangent};
+use crate::shape::Boxes;
 use crate::step::StepParams;
 use crate::{Pose, Solid};
 
 /// How much deeper than its ends, over the radius, a segment is between them from which on it touches there with all its stiffness.
 const DEEPER: f64 = 0.05;
+
+/// By which share of a coordinate boxes are larger than they are: some roundings.
+const ROUNDED: f64 = 1.0e-6;
 
 /// By the cosine between normals, how alike primitives face of which one goes on with the other's friction.
 const ALIKE: f32 = 0.9;
@@ -46,23 +50,27 @@ impl SolidSlot {
 /// All solids of a frame.
 #[derive(Default)]
 pub(crate) struct SolidScene {
-    solids: Vec<Placed>,
+    solids: Vec<Solid>,
+    /// All that each comes to cover in the frame, from the first one's place.
+    boxes: Boxes,
     /// The frame (s).
     time: f64,
-}
-
-/// A solid in a frame.
-struct Placed {
-    solid: Solid,
-    /// All that it comes to cover in the frame (m).
-    bounds: [DVec3; 2],
 }
 
 impl SolidScene {
     /// Of so many solids in a frame of so long (s).
     pub fn new(solids: impl IntoIterator<Item = Solid>, time: f64) -> Self {
-        let solids = solids.into_iter().map(|solid| Placed { bounds: bounds_of(&solid, time), solid }).collect();
-        Self { solids, time }
+        let mut scene = Self { solids: solids.into_iter().collect(), boxes: Boxes::default(), time };
+        let bounds = scene.solids.iter().map(|solid| scene.near_first(bounds_of(solid, time)));
+        scene.boxes = Boxes::new(bounds.collect::<Vec<_>>().into_iter());
+        scene
+    }
+
+    /// A box of the world from the first solid's place (m), no smaller for its rounding.
+    fn near_first(&self, bounds: [DVec3; 2]) -> [Vec3; 2] {
+        let origin = self.solids.first().map_or(DVec3::ZERO, |solid| solid.pose.translation);
+        let [low, high] = bounds.map(|corner| corner - origin);
+        [(low - low.abs() * ROUNDED).as_vec3(), (high + high.abs() * ROUNDED).as_vec3()]
     }
 
     pub fn is_empty(&self) -> bool {
@@ -86,7 +94,7 @@ impl SolidScene {
                 row[tangent::SEGMENT] = [slot.segment as f32; LANES];
             }
             for (lane, [solid, primitive]) in slot.touches.into_iter().enumerate() {
-                let Some(Placed { solid, .. }) = self.solids.get(solid as usize) else { continue };
+                let Some(solid) = self.solids.get(solid as usize) else { continue };
                 let ends = Ends::of(rest, nodes, chains, slot.segment as usize, lane);
                 let touching = Touching { solid, primitive, time: self.time, params };
                 depths[lane] = touching.write(&ends, own, between, lane);
@@ -112,18 +120,15 @@ impl SolidScene {
             for index in (0..rest.node_count).take_while(|index| rest.row(*index)[rest::RADIUS][lane] > 0.0) {
                 let ends = Ends::of(rest, &state.nodes, &state.chains, index, lane);
                 let reach = f64::from(ends.reach(params, &given, state, index, gravity));
-                let region = ends.bounds(reach);
-                for (solid, Placed { solid: placed, bounds }) in self.solids.iter().enumerate() {
-                    if !overlap(&region, bounds) {
-                        continue;
-                    }
+                self.boxes.touching(self.near_first(ends.bounds(reach)), &mut |solid| {
+                    let placed = &self.solids[solid as usize];
                     let ways = [0.0, 0.5, 1.0].map(|left| placed.before(left, self.time));
                     let boxes = ways.map(|pose| ends.bounds_in(&pose, reach + f64::from(placed.border_radius)));
                     let local = boxes.into_iter().reduce(|a, b| [a[0].min(b[0]), a[1].max(b[1])]);
                     placed.shape.primitives_in(local.expect("there are three"), &mut |primitive| {
-                        found.push((index as u32, lane, [solid as u32, primitive]));
+                        found.push((index as u32, lane, [solid, primitive]));
                     });
-                }
+                });
             }
         }
         found.sort_unstable();
@@ -351,6 +356,7 @@ impl Touching<'_> {
             let to = (carried.rotation * normal, carried.transform_point(point));
             row[tangent::ALONG][lane] = along as f32;
             row[tangent::SHARE][lane] = share;
+            row[tangent::DENTS][lane] = solid.dents;
             let row = &mut row[tangent::PLANE..];
             for (normal_at, offset_at, (normal, point)) in
                 [(plane::NORMAL_FROM, plane::OFFSET_FROM, (normal, point)), (plane::NORMAL_TO, plane::OFFSET_TO, to)]
@@ -406,10 +412,6 @@ fn bounds_of(solid: &Solid, time: f64) -> [DVec3; 2] {
     let turn = solid.motion(1.0, time).1.length();
     let bulge = (half.length() + solid.pose.transform_point(middle).distance(solid.centre)) * turn * turn / 32.0;
     [from[0].min(halfway[0]).min(to[0]) - bulge, from[1].max(halfway[1]).max(to[1]) + bulge]
-}
-
-fn overlap(a: &[DVec3; 2], b: &[DVec3; 2]) -> bool {
-    a[0].cmple(b[1]).all() && b[0].cmple(a[1]).all()
 }
 
 fn write_vec3(row: &mut [Entry<f32>], at: usize, lane: usize, value: DVec3) {

@@ -37,10 +37,6 @@ pub const STOPS: f32 = 0.05;
 /// Which share of Coulomb's limit is below it.
 pub const STICKING: f32 = 0.999;
 
-/// By which share of its rest radius flesh between two held ends is dented by what its bones carry it into, before it goes along
-/// with them.
-pub const DENTED: f32 = 0.5;
-
 /// How fast a node that is found inside a half-space is pushed out (m/s).
 pub const RECOVERY_SPEED: f32 = 1.0;
 
@@ -65,7 +61,8 @@ where
             slot += 1;
         }
         while let Some(row) = tangents.next_if(|row| row[tangent::SEGMENT][0].into() as usize == index) {
-            let there = Surface::between(lanes, &row[tangent::PLANE..], [0.0, 1.0], 1.0);
+            let plane = Surface::between(lanes, &row[tangent::PLANE..], [0.0, 1.0], 1.0);
+            let there = Surface { dents: lanes.load(&row[tangent::DENTS]), ..plane };
             let shared = lanes.load(&row[tangent::SHARE]);
             let along = lanes.load(&row[tangent::ALONG]);
             let touching = if lanes.any(lanes.splat(0.0).where_less(along, lanes.splat(1.0), lanes.splat(0.0))) {
@@ -100,6 +97,8 @@ struct Point<V> {
     radius: V,
     /// The radius of which it obeys its bones (m).
     obeyed_radius: V,
+    /// How much of that may be dented (m): all of it where it is not held.
+    yields: V,
     /// Which share of it bones hold or carry wherever they go.
     obeys: V,
     /// Where they carry it (m).
@@ -142,9 +141,9 @@ impl<V: Lane> Point<V> {
             rest_radius,
             prev_radius,
             radius: rest_radius * lanes.load(&row[node::SCALE]),
-            // What swells is pushed out, but where it is held; what is carried is dented first.
-            obeyed_radius: rest_radius * (one - (one - held) * lanes.splat(DENTED))
-                + (prev_radius - rest_radius) * held,
+            // What swells is pushed out, but where it is held.
+            obeyed_radius: rest_radius + (prev_radius - rest_radius) * held,
+            yields: rest_radius * (one - held),
             obeys: held.max(lanes.load(&rest_row[rest::CARRIED])),
             carried: carried_place,
             mass,
@@ -183,6 +182,7 @@ impl<V: Lane> Point<V> {
             prev_radius: mix(a.prev_radius, b.prev_radius),
             radius: mix(a.radius, b.radius),
             obeyed_radius: mix(a.obeyed_radius, b.obeyed_radius),
+            yields: mix(a.yields, b.yields),
             obeys: mix(a.obeys, b.obeys),
             carried: mix3(a.carried, b.carried),
             mass: together(a.mass, b.mass),
@@ -220,7 +220,8 @@ fn write_row<L: Lanes>(
     let inv_step = lanes.splat(params.inv_h) * (one + second_order(lanes, params, group) * lanes.splat(0.5));
     let Point { start, moved, prev_radius, .. } = *point;
     let normal = there.later.normal;
-    let allowed = (there.later.distance(point.carried) - point.obeyed_radius).min(zero) * point.obeys;
+    let obeyed_radius = point.obeyed_radius - point.yields * there.dents;
+    let allowed = (there.later.distance(point.carried) - obeyed_radius).min(zero) * point.obeys;
     let was = there.earlier.distance(start) - prev_radius - allowed;
     let gap = there.later.distance(start) - prev_radius - allowed;
     let now = gap + (normal.dot(moved) - (point.radius - prev_radius));
@@ -284,6 +285,8 @@ struct Surface<V> {
     /// At its end.
     later: Plane<V>,
     friction: V,
+    /// By which share of its radius it dents flesh that its bones carry into it.
+    dents: V,
     /// How far it goes in the substep at the chain's origin (m).
     goes: V3<V>,
     /// By how much it turns (rad).
@@ -311,6 +314,7 @@ impl<V: Lane> Surface<V> {
             earlier: at(start),
             later: at(end),
             friction: lanes.load(&row[plane::FRICTION]),
+            dents: lanes.splat(0.0),
             goes: V3::load(lanes, row, plane::MOVE) * share,
             turns: V3::load(lanes, row, plane::TURN) * share,
         }

@@ -60,8 +60,10 @@ pub mod tangent {
     pub const ALONG: usize = 1;
     /// Which share of its stiffness it has: 0 where nothing is there to touch.
     pub const SHARE: usize = 2;
+    /// By which share of its radius flesh that bones carry into it is dented.
+    pub const DENTS: usize = 3;
     /// The plane, from the substep's start to its end, see [`plane`].
-    pub const PLANE: usize = 3;
+    pub const PLANE: usize = 4;
     /// How many entries a row has.
     pub const ENTRIES: usize = PLANE + plane::ENTRIES;
 }

@@ -78,7 +78,7 @@ impl RigidWorld {
 
     /// Every other enabled collider that is no sensor as [`Solid`]s for the flesh, several of a compound, in the order of rapier's
     /// set: those that [`TouchedColliders::groups`] collide with, but for those on [`RigidWorld::character_bones`] and on bodies
-    /// that `passes` names. They are where they were after the last step, and move as they did in it. Solids on
+    /// that `passes` names. Fixed ones dent no flesh ([`Solid::dents`]). They are where they were after the last step, and move as they did in it. Solids on
     /// one side: oriented triangle meshes, height fields and voxels; other meshes are thin and have two.
     pub fn solids(&mut self, passes: impl Fn(RigidBodyHandle) -> bool) -> Vec<Solid> {
         let mut touched = std::mem::take(&mut self.touched);
@@ -105,6 +105,9 @@ impl RigidWorld {
                 let pose = self.to_world(&(*collider.position() * *place));
                 let mut solid =
                     Solid { border_radius: *border_radius, ..Solid::new(shape.clone(), pose, collider.friction()) };
+                if body.is_none_or(|body| body.is_fixed()) {
+                    solid.dents = 0.0;
+                }
                 if let Some(body) = body {
                     let centre = self.origin + body.center_of_mass().as_dvec3();
                     solid = solid.moving(body.linvel().as_dvec3()).turning(body.angvel().as_dvec3(), centre);

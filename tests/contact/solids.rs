@@ -274,3 +274,26 @@ fn a_pinched_rod_goes_aside() {
         assert!([PINCHED / 8, PINCHED * 7 / 8].iter().all(|&j| scales[j] > 1.02), "the flanks thicken");
     }
 }
+
+/// Into ground that dents nothing flesh between two held ends goes with its bones; what dents it does so by its share.
+#[test]
+fn ground_leaves_flesh_to_its_bones() {
+    let thinned_by = |dents: f32| {
+        let mut rod = RodSpec::straight("rod", DVec3::ZERO, DVec3::X * LENGTH, SEGMENTS, RADIUS);
+        rod.material = material(1.0e5, 0.45, 1000.0, 5.0);
+        let rod = rod.attach(0, 0, Holds::CLAMP).attach(SEGMENTS, 0, Holds::CLAMP);
+        let config = StepConfig { gravity: DVec3::ZERO, ..StepConfig::default() };
+        let mut rod = OneRod::new(&rod, &[Pose::IDENTITY], config);
+        // 1 cm into its middle.
+        let place = Pose::from_translation(DVec3::new(0.5 * LENGTH, -RADIUS + 0.01 - 0.05, 0.0));
+        let shape = cuboid(Vec3::new(0.08, 0.05, 0.2));
+        rod.physics.solids = vec![Solid { dents, ..Solid::new(shape, place, 0.5) }];
+        rod.run(FRAME, 120);
+        assert!(rod.is_sound());
+        let middle = rod.node(SEGMENTS / 2);
+        middle.place.y - f64::from(middle.radius) + RADIUS
+    };
+    let [ground, prop] = [thinned_by(0.0), thinned_by(0.5)];
+    println!("its lower side is {ground:.1e} m higher over ground, {prop:.4} m over what dents it");
+    assert!(ground.abs() < 1.0e-6 && (0.0099..0.02).contains(&prop));
+}
