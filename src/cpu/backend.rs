@@ -185,7 +185,7 @@ impl Runner<'_> {
     ) {
         let params = |of: &Scheduled| &self.frame.params[of.slot as usize];
         let finds = |of: &Scheduled| of.stage == Stage::SolveContacts && params(of).iteration == 0;
-        let alone = self.frame.solids.is_empty() && state.slots.is_empty();
+        let alone = self.frame.solids.is_empty() && state.slots.is_empty() && state.tangents.is_empty();
         for part in run.chunk_by(|_, next| alone || !finds(next)) {
             if !alone && finds(&part[0]) {
                 let start = self.clock.start();

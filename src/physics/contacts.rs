@@ -7,7 +7,7 @@ use crate::StepError;
 use crate::cpu::contacts::contact_rows;
 use crate::flesh::GroupState;
 use crate::instances::{FleshHandle, Instance};
-use crate::layout::{LANES, contact, node, plane};
+use crate::layout::{LANES, contact, node};
 
 /// What presses against flesh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -86,7 +86,6 @@ fn sources(group: &GroupState) -> impl Iterator<Item = [Option<Touched>; LANES a
     let rows = group.contacts.len() / contact::ENTRIES - group.of_solids();
     // As many half-spaces as there are rows of them, wherever the state comes from.
     let planes = rows / nodes.max(1);
-    debug_assert!(group.planes.is_empty() || group.planes.len() / plane::ENTRIES == planes);
     (0..nodes as u32).flat_map(move |node| {
         let first = slots.partition_point(|slot| slot.segment < node);
         let own = slots[first..].iter().take_while(move |slot| slot.segment == node);
