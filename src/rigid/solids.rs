@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use glam::Vec3;
 use rapier3d::math::Pose as RapierPose;
+use rapier3d::parry::transformation::try_convex_hull;
 use rapier3d::prelude::{
     ColliderHandle, HeightField, InteractionGroups, RigidBodyHandle, Shape as RapierShape, ShapeType, SharedShape,
     TriMeshFlags, TypedShape, Voxels,
@@ -178,8 +179,9 @@ fn form_of(shape: &dyn RapierShape) -> Result<Shape, LeftOut> {
         }
         TypedShape::Cone(cone) => Shape::Cone { half_height: cone.half_height, radius: cone.radius },
         TypedShape::ConvexPolyhedron(polyhedron) => {
-            let (points, triangles) = polyhedron.to_trimesh();
-            Shape::Convex(Convex::new(&points, triangles)?)
+            // Its own faces are taken together where they nearly lie in a plane, and are none.
+            let hull = try_convex_hull(polyhedron.points()).map_err(|_| ShapeError::Empty)?;
+            Shape::Convex(Convex::new(&hull.0, hull.1)?)
         }
         TypedShape::Triangle(triangle) => {
             Shape::Mesh(Mesh::new(vec![triangle.a, triangle.b, triangle.c], vec![[0, 1, 2]], false)?)
