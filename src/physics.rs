@@ -248,7 +248,8 @@ impl Physics {
     /// Solids of a world beside the flesh, after [`Physics::solids`], until they are set again: rapier's, every step. Those that
     /// are not sound are taken as [`Physics::set_world_planes`] takes half-spaces. A GPU leaves them out.
     pub fn set_world_solids(&mut self, solids: impl IntoIterator<Item = Solid>) {
-        let bounded = solids.into_iter().map(|solid| Solid { friction: solid.friction.min(1.0e3), ..solid });
+        let most = |friction: f32| if friction > 1.0e3 { 1.0e3 } else { friction };
+        let bounded = solids.into_iter().map(|solid| Solid { friction: most(solid.friction), ..solid });
         let sound = bounded.map(|solid| if solid.is_sound() { solid } else { solid.still() });
         self.world_solids = sound.filter(Solid::is_sound).collect();
     }

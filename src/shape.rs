@@ -59,7 +59,7 @@ pub enum Shape {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError {
     /// A size that no solid has.
-    #[error("{0} must be finite, and above 0; of a capsule's radius, at least 0")]
+    #[error("{0} must be above 0 m and at most 10⁹ m; a capsule's radius may be 0")]
     Size(&'static str),
     /// A point that is not finite.
     #[error("point {0} is not finite")]
@@ -107,7 +107,7 @@ impl Shape {
     /// # Errors
     /// [`ShapeError`] names what is not.
     pub fn check(&self) -> Result<(), ShapeError> {
-        let sized = |size: f32, name| if size > 0.0 && size.is_finite() { Ok(()) } else { Err(ShapeError::Size(name)) };
+        let sized = |size: f32, name| if size > 0.0 && size <= LARGEST { Ok(()) } else { Err(ShapeError::Size(name)) };
         match self {
             Self::Ball { radius } => sized(*radius, "radius"),
             Self::Cuboid { half_extents } => {
@@ -180,11 +180,19 @@ impl Shape {
     }
 
     /// Where between its ends a pill is deepest in a primitive, 0 at the first, 1 at the second: where the signed distance of its
-    /// centres less their radii is least. `None` where that is at an end, or everywhere.
+    /// centres less their radii is least, of a mesh's triangle on whichever side. `None` where that is at an end, or everywhere, or
+    /// behind what is solid there: its ends are told to come out.
     pub fn deepest(&self, primitive: u32, ends: [DVec3; 2], radii: [f64; 2]) -> Option<f64> {
         let along = ends[1] - ends[0];
         let gap = |t: f64| {
-            let Surface { distance, normal, .. } = self.surface(primitive, ends[0] + along * t);
+            let point = ends[0] + along * t;
+            let (distance, normal) = match self {
+                Self::Mesh(mesh) => mesh.thin(primitive, point),
+                _ => {
+                    let Surface { distance, normal, .. } = self.surface(primitive, point);
+                    (distance, normal)
+                }
+            };
             let (grows, radius) = (radii[1] - radii[0], radii[0] + (radii[1] - radii[0]) * t);
             (distance - radius, normal.dot(along) - grows)
         };
@@ -205,9 +213,14 @@ impl Shape {
         // Where the tangents of both ends cross: the very place of a kink.
         let (falls, rises) = (first.1.1, last.1.1);
         let crossing = (first.1.0 - last.1.0 + rises * last.0 - falls * first.0) / (rises - falls);
-        Some(if crossing >= first.0 && crossing <= last.0 { crossing } else { 0.5 * (first.0 + last.0) })
+        let found = if crossing >= first.0 && crossing <= last.0 { crossing } else { 0.5 * (first.0 + last.0) };
+        let behind = matches!(self, Self::Mesh(mesh) if mesh.is_behind(primitive, ends[0] + along * found));
+        (!behind).then_some(found)
     }
 }
+
+/// The largest size of a shape (m).
+const LARGEST: f32 = 1.0e9;
 
 /// Slopes of the gap over the length below which a pill lies flat.
 const FLAT: f64 = 1.0e-4;

@@ -197,6 +197,7 @@ fn one_triangle_says_an_edge() {
             }
         }
         println!("waves of {waves}: the nearest is always someone's; {several} of 4000 have more than one near");
+        assert!(waves > 0.0 || several == 0, "over an edge one of both");
     }
 }
 
@@ -270,4 +271,42 @@ fn bad_shapes_are_named() {
     let four = [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z];
     let inward = vec![[0, 1, 2], [0, 3, 1], [0, 2, 3], [1, 3, 2]];
     assert!(matches!(Convex::new(&four, inward), Err(ShapeError::NotConvex { .. })));
+}
+
+/// A pill over a thin closed slab, coarse above and fine below, is never told of the lower side.
+#[test]
+fn a_slab_has_one_side_towards_a_pill() {
+    let (mut points, mut triangles) = (Vec::new(), Vec::new());
+    for (height, cells) in [(0.0_f32, 1_u32), (-0.02, 20)] {
+        let first = points.len() as u32;
+        let at = |k: u32| k as f32 / cells as f32 - 0.5;
+        points.extend((0..=cells).flat_map(|i| (0..=cells).map(move |k| Vec3::new(at(i), height, at(k)))));
+        for i in 0..cells {
+            for k in 0..cells {
+                let corner = |i: u32, k: u32| first + i * (cells + 1) + k;
+                let [a, b, c, d] = [corner(i, k), corner(i, k + 1), corner(i + 1, k), corner(i + 1, k + 1)];
+                let up = [[a, b, c], [c, b, d]];
+                triangles.extend(if height < 0.0 { up.map(|[a, b, c]| [a, c, b]) } else { up });
+            }
+        }
+    }
+    let shape = Shape::Mesh(Mesh::new(points, triangles, true).expect("triangles"));
+    let mut random = Random(23);
+    let mut told = 0;
+    for _ in 0..2000 {
+        let place = |random: &mut Random| {
+            DVec3::new(random.uniform(-0.6, 0.6), random.uniform(0.0, 0.05), random.uniform(-0.6, 0.6))
+        };
+        let ends = [place(&mut random), place(&mut random)];
+        for primitive in 0..shape.primitives() {
+            let Some(along) = shape.deepest(primitive, ends, [0.03; 2]) else { continue };
+            let found = shape.surface(primitive, ends[0].lerp(ends[1], along));
+            let there = ends[0].lerp(ends[1], along) - found.normal * found.distance;
+            let lower = there.y < -0.01 && there.x.abs().max(there.z.abs()) < 0.499;
+            assert!(found.distance >= 0.0 && !(found.own && lower), "{there}");
+            told += usize::from(found.own);
+        }
+    }
+    println!("{told} of 2000 pills are deepest between their ends");
+    assert!(told > 100);
 }

@@ -87,6 +87,13 @@ impl<'a> Given<'a> {
         size(self.vector(self.inputs, input::ACCELERATION)) + pushed[0].max(pushed[1])
     }
 
+    /// How far a node may come in a frame of so long (s), under gravity of so much (m).
+    pub fn comes(&self, state: &GroupState, index: usize, gravity: f32, frame: f32) -> f32 {
+        let velocity = self.velocity(&state.nodes[index * node::ENTRIES..][..node::ENTRIES], index);
+        let accelerated = gravity + self.acceleration([index; 2]);
+        velocity.dot(velocity).sqrt() * frame + 0.5 * accelerated * frame * frame + self.carried
+    }
+
     fn force_on(&self, index: usize) -> Option<&'a [Entry<f32>]> {
         self.forces.get(index * force::ENTRIES..(index + 1) * force::ENTRIES)
     }

@@ -23,6 +23,7 @@ pub mod potential;
 mod reactions;
 pub mod rod_energies;
 pub mod settle;
+pub(crate) mod solid_slots;
 pub(crate) mod solids;
 pub mod strains;
 mod threads;

@@ -14,8 +14,9 @@ use glam::{DVec3, Vec3};
 use super::find_pairs::Given;
 use super::group::GroupRest;
 use super::lanes::{Entry, LANES};
+use super::solid_slots::SolidSlot;
 use crate::flesh::GroupState;
-use crate::layout::{chain, contact, node, plane, rest, tangent};
+use crate::layout::{chain, node, plane, rest, tangent};
 use crate::shape::Boxes;
 use crate::step::StepParams;
 use crate::{Pose, Solid};
@@ -23,29 +24,17 @@ use crate::{Pose, Solid};
 /// How much deeper than its ends, over the radius, a segment is between them from which on it touches there with all its stiffness.
 const DEEPER: f64 = 0.05;
 
+/// How much farther than its chain's speed takes it a segment may come, over its radius: what has been hit swings and shakes.
+const SLACK: f32 = 0.5;
+
+/// How far a segment is foreseen to come in a frame at most (m): 600 m/s at 60 frames a second.
+const MOST_REACH: f64 = 10.0;
+
+/// How many primitives of solids a segment may touch in a frame: the nearest.
+const MOST_NEAR: usize = 128;
+
 /// By which share of a coordinate boxes are larger than they are: some roundings.
 const ROUNDED: f64 = 1.0e-6;
-
-/// By the cosine between normals, how alike primitives face of which one goes on with the other's friction.
-const ALIKE: f32 = 0.9;
-
-/// A segment of a group, and in each lane what it may touch.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub(crate) struct SolidSlot {
-    /// The node with which the segment begins.
-    pub segment: u32,
-    /// Which solid, and which of its primitives; [`SolidSlot::NOTHING`] in lanes that have none.
-    pub touches: [[u32; 2]; LANES],
-}
-
-impl SolidSlot {
-    /// Of a lane that has none.
-    pub const NOTHING: [u32; 2] = [u32::MAX; 2];
-
-    /// How many contact rows a slot has: its first node's, and that of what is deeper between both.
-    pub const ROWS: usize = 2;
-}
 
 /// All solids of a frame.
 #[derive(Default)]
@@ -113,22 +102,39 @@ impl SolidScene {
         forces: &[Entry<f32>],
     ) -> Vec<SolidSlot> {
         let mut found: Vec<(u32, usize, [u32; 2])> = Vec::new();
+        let (mut solids, mut own) = (Vec::new(), Vec::new());
         let [x, y, z] = params.gravity;
         let gravity = (x * x + y * y + z * z).sqrt();
         for lane in 0..LANES {
             let given = Given::of(state, rest, forces, lane);
-            for index in (0..rest.node_count).take_while(|index| rest.row(*index)[rest::RADIUS][lane] > 0.0) {
+            let own_nodes = 0..rest.node_count;
+            let own_nodes = own_nodes.take_while(|index| rest.row(*index)[rest::RADIUS][lane] > 0.0);
+            // What is stopped at one end whips at the other: each segment may come to be as fast as any.
+            let coming = own_nodes.clone().map(|index| given.comes(state, index, gravity, params.frame));
+            let coming = coming.fold(0.0, f32::max);
+            for index in own_nodes {
                 let ends = Ends::of(rest, &state.nodes, &state.chains, index, lane);
-                let reach = f64::from(ends.reach(params, &given, state, index, gravity));
+                let reach = f64::from(coming + SLACK * ends.radii[0].max(ends.radii[1]));
+                // What a solid pushes may be pushed into another as fast as that goes.
+                self.boxes.touching(self.near_first(ends.bounds(bounded(reach))), &mut |solid| solids.push(solid));
+                let pushed = solids.drain(..).map(|solid| sweep_of(&self.solids[solid as usize], self.time));
+                let reach = bounded(reach + pushed.fold(0.0, f64::max));
                 self.boxes.touching(self.near_first(ends.bounds(reach)), &mut |solid| {
                     let placed = &self.solids[solid as usize];
-                    let ways = [0.0, 0.5, 1.0].map(|left| placed.before(left, self.time));
-                    let boxes = ways.map(|pose| ends.bounds_in(&pose, reach + f64::from(placed.border_radius)));
-                    let local = boxes.into_iter().reduce(|a, b| [a[0].min(b[0]), a[1].max(b[1])]);
-                    placed.shape.primitives_in(local.expect("there are three"), &mut |primitive| {
-                        found.push((index as u32, lane, [solid, primitive]));
+                    let far = reach + f64::from(placed.border_radius) + sweep_of(placed, self.time);
+                    let middle = local(&placed.pose, ends.places[0].lerp(ends.places[1], 0.5));
+                    placed.shape.primitives_in(ends.bounds_in(&placed.pose, far), &mut |primitive| {
+                        let gap = placed.shape.surface(primitive, middle).distance - ends.extent();
+                        if gap <= far {
+                            own.push((gap.abs(), [solid, primitive]));
+                        }
                     });
                 });
+                if own.len() > MOST_NEAR {
+                    own.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+                    own.truncate(MOST_NEAR);
+                }
+                found.extend(own.drain(..).map(|(_, touches)| (index as u32, lane, touches)));
             }
         }
         found.sort_unstable();
@@ -148,129 +154,6 @@ impl SolidScene {
         }
         slots
     }
-}
-
-impl GroupState {
-    /// Lays the contact rows of half-spaces and solids anew, for these slots; what is remembered of each stays with it.
-    fn lay_contacts(&mut self, slots: Vec<SolidSlot>) {
-        if slots == self.slots {
-            return;
-        }
-        let (count, planes) = (self.nodes.len() / node::ENTRIES, self.planes.len() / plane::ENTRIES);
-        let rows = (count * planes + SolidSlot::ROWS * slots.len()) * contact::ENTRIES;
-        let old = std::mem::replace(&mut self.contacts, vec![[0.0; LANES]; rows]);
-        let old_at = rows_of(count, planes, &self.slots);
-        let new_at = rows_of(count, planes, &slots);
-        for index in 0..count {
-            let rows = planes * contact::ENTRIES;
-            let [from, to] = [&old_at, &new_at].map(|at| at.0[index] * contact::ENTRIES);
-            if let Some(old) = old.get(from..from + rows) {
-                self.contacts[to..to + rows].copy_from_slice(old);
-            }
-        }
-        for (slot, &to) in slots.iter().zip(&new_at.1) {
-            let before = self.slots.partition_point(|old| old.segment < slot.segment);
-            let same = self.slots[before..].iter().zip(&old_at.1[before..]);
-            for (known, &from) in same.take_while(|(known, _)| known.segment == slot.segment) {
-                for lane in (0..LANES).filter(|&lane| known.touches[lane] == slot.touches[lane]) {
-                    for entry in 0..SolidSlot::ROWS * contact::ENTRIES {
-                        let value = old[from * contact::ENTRIES + entry][lane];
-                        self.contacts[to * contact::ENTRIES + entry][lane] = value;
-                    }
-                }
-            }
-        }
-        self.slots = slots;
-    }
-
-    /// Of a solid's primitives that a segment is behind, only the nearest of all is touched: what is in front of a thin wall is behind
-    /// its other side. `depths` are how far they are, by slot and lane.
-    fn leave_far_sides(&mut self, depths: &[[[f64; SolidSlot::ROWS]; LANES]]) {
-        let Self { slots, tangents, .. } = self;
-        let mut first = 0;
-        for segment in slots.chunk_by(|a, b| a.segment == b.segment) {
-            let all = first..first + segment.len();
-            first = all.end;
-            for (row, lane) in (0..SolidSlot::ROWS).flat_map(|row| (0..LANES).map(move |lane| (row, lane))) {
-                for slot in all.clone().filter(|&slot| depths[slot][lane][row] < 0.0) {
-                    let (solid, depth) = (slots[slot].touches[lane][0], depths[slot][lane][row]);
-                    let nearer = |&other: &usize| {
-                        slots[other].touches[lane][0] == solid && depths[other][lane][row].abs() < depth.abs()
-                    };
-                    if all.clone().any(|other| nearer(&other)) {
-                        tangents[(slot * SolidSlot::ROWS + row) * tangent::ENTRIES + tangent::SHARE][lane] = 0.0;
-                    }
-                }
-            }
-        }
-    }
-
-    /// What a segment leaves of a solid's primitives goes with what is remembered to the one that it comes to: over a mesh's edges
-    /// friction goes on.
-    fn hand_over(&mut self) {
-        let Self { nodes, planes, slots, tangents, contacts, .. } = self;
-        let (count, planes) = (nodes.len() / node::ENTRIES, planes.len() / plane::ENTRIES);
-        let rows = rows_of(count, planes, slots).1;
-        let share = |slot: usize, row: usize, lane: usize| {
-            tangents[(slot * SolidSlot::ROWS + row) * tangent::ENTRIES + tangent::SHARE][lane]
-        };
-        let mut first = 0;
-        for segment in slots.chunk_by(|a, b| a.segment == b.segment) {
-            let all = first..first + segment.len();
-            first = all.end;
-            for (row, lane) in (0..SolidSlot::ROWS).flat_map(|row| (0..LANES).map(move |lane| (row, lane))) {
-                let at = |slot: usize| (rows[slot] + row) * contact::ENTRIES;
-                for left in all.clone().filter(|&slot| share(slot, row, lane) == 0.0) {
-                    if contacts[at(left) + contact::DUAL][lane] == 0.0 {
-                        continue;
-                    }
-                    let solid = slots[left].touches[lane][0];
-                    let comes_to = |&slot: &usize| {
-                        slots[slot].touches[lane][0] == solid && share(slot, row, lane) > 0.0 && {
-                            let now = (slot * SolidSlot::ROWS + row) * tangent::ENTRIES + tangent::PLANE;
-                            let normals = (0..3).map(|k| {
-                                let before = contacts[at(left) + contact::DIRECTION + k][lane];
-                                before * tangents[now + plane::NORMAL_FROM + k][lane]
-                            });
-                            normals.sum::<f32>() > ALIKE
-                        }
-                    };
-                    let Some(to) = all.clone().find(comes_to) else { continue };
-                    for entry in
-                        [contact::LIMIT, contact::DUAL].into_iter().chain(contact::TANGENT..contact::TANGENT + 3)
-                    {
-                        contacts[at(to) + entry][lane] += contacts[at(left) + entry][lane];
-                        contacts[at(left) + entry][lane] = 0.0;
-                    }
-                }
-            }
-        }
-    }
-
-    /// How many contact rows of half-spaces and solids there are to be.
-    pub(crate) fn contact_count(&self) -> usize {
-        self.nodes.len() / node::ENTRIES * (self.planes.len() / plane::ENTRIES) + self.of_solids()
-    }
-
-    /// How many contact rows of solids there are.
-    pub(crate) fn of_solids(&self) -> usize {
-        SolidSlot::ROWS * self.slots.len()
-    }
-}
-
-/// The first contact row of each node, and of each slot: a node's half-spaces come before its slots.
-fn rows_of(nodes: usize, planes: usize, slots: &[SolidSlot]) -> (Vec<usize>, Vec<usize>) {
-    let (mut of_nodes, mut of_slots) = (Vec::with_capacity(nodes), Vec::with_capacity(slots.len()));
-    let (mut row, mut next) = (0, slots.iter().peekable());
-    for index in 0..nodes {
-        of_nodes.push(row);
-        row += planes;
-        while next.next_if(|slot| slot.segment as usize == index).is_some() {
-            of_slots.push(row);
-            row += SolidSlot::ROWS;
-        }
-    }
-    (of_nodes, of_slots)
 }
 
 /// A segment at a substep's start; of a chain's last node, twice that.
@@ -295,18 +178,6 @@ impl Ends {
         Self { origin, places, radii, goes_on }
     }
 
-    /// How far it may come in a frame (m).
-    fn reach(&self, params: &StepParams, given: &Given<'_>, state: &GroupState, index: usize, gravity: f32) -> f32 {
-        let ends = if self.goes_on { [index, index + 1] } else { [index; 2] };
-        let speed = ends.map(|index| {
-            let velocity = given.velocity(&state.nodes[index * node::ENTRIES..][..node::ENTRIES], index);
-            velocity.dot(velocity).sqrt()
-        });
-        let accelerated = gravity + given.acceleration(ends);
-        let slack = 0.05 * self.radii[0].max(self.radii[1]) + given.carried;
-        speed[0].max(speed[1]) * params.frame + 0.5 * accelerated * params.frame * params.frame + slack
-    }
-
     fn bounds(&self, reach: f64) -> [DVec3; 2] {
         let reach = reach + f64::from(self.radii[0].max(self.radii[1]));
         let [a, b] = self.places;
@@ -317,7 +188,13 @@ impl Ends {
     fn bounds_in(&self, pose: &Pose, reach: f64) -> [Vec3; 2] {
         let [a, b] = self.places.map(|place| local(pose, place));
         let reach = reach + f64::from(self.radii[0].max(self.radii[1]));
-        [a.min(b) - reach, a.max(b) + reach].map(|corner| corner.as_vec3())
+        let (low, high) = (a.min(b) - reach, a.max(b) + reach);
+        [(low - low.abs() * ROUNDED).as_vec3(), (high + high.abs() * ROUNDED).as_vec3()]
+    }
+
+    /// How far it is from its middle to its surface at most (m).
+    fn extent(&self) -> f64 {
+        0.5 * self.places[0].distance(self.places[1]) + f64::from(self.radii[0].max(self.radii[1]))
     }
 }
 
@@ -407,11 +284,25 @@ fn bounds_of(solid: &Solid, time: f64) -> [DVec3; 2] {
         let reach = turned.sum::<DVec3>() + f64::from(solid.border_radius);
         [centre - reach, centre + reach]
     };
-    let [from, halfway, to] = [1.0, 0.5, 0.0].map(|left| covers(solid.before(left, time)));
-    // Between these it bulges by less than a quarter of an arc's sagitta of a whole turn's step.
-    let turn = solid.motion(1.0, time).1.length();
-    let bulge = (half.length() + solid.pose.transform_point(middle).distance(solid.centre)) * turn * turn / 32.0;
-    [from[0].min(halfway[0]).min(to[0]) - bulge, from[1].max(halfway[1]).max(to[1]) + bulge]
+    let ([low, high], sweep) = (covers(solid.pose), sweep_of(solid, time));
+    [low - sweep, high + sweep]
+}
+
+/// How far a point of a solid goes in a frame at most (m).
+fn sweep_of(solid: &Solid, time: f64) -> f64 {
+    let (goes, turns) = solid.motion(1.0, time);
+    if goes == DVec3::ZERO && turns == DVec3::ZERO {
+        return 0.0;
+    }
+    let [low, high] = solid.shape.bounds().map(|corner| corner.as_dvec3());
+    let middle = solid.pose.transform_point((low + high) * 0.5);
+    let lever = middle.distance(solid.centre) + 0.5 * low.distance(high) + f64::from(solid.border_radius);
+    goes.length() + lever * turns.length()
+}
+
+/// A reach that is a number, and within [`MOST_REACH`].
+fn bounded(reach: f64) -> f64 {
+    if reach < MOST_REACH { reach } else { MOST_REACH }
 }
 
 fn write_vec3(row: &mut [Entry<f32>], at: usize, lane: usize, value: DVec3) {

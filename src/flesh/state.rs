@@ -6,7 +6,7 @@ use super::bone_motion::BoneMotion;
 use super::build::{Chain, Flesh};
 use crate::cpu::carry::OFF_JOINT;
 use crate::cpu::lanes::{Entry, LANES};
-use crate::cpu::solids::SolidSlot;
+use crate::cpu::solid_slots::SolidSlot;
 use crate::cpu::solve_rods::LEAST_SCALE;
 use crate::half_space::MOST_TURN;
 use crate::instances::Pushes;
@@ -322,7 +322,7 @@ impl FleshState {
     pub(crate) fn make_room_for_contacts(&mut self) {
         for group in &mut self.groups {
             if group.contacts.len() != group.contact_count() * contact::ENTRIES {
-                group.slots.clear();
+                group.leave_solids();
                 group.contacts.clear();
                 group.contacts.resize(group.contact_count() * contact::ENTRIES, [0.0; LANES]);
             }

@@ -205,7 +205,7 @@ impl ChainRows {
         upload.rows(NODE_ROWS, self.nodes.start, &rows(|group| &group.nodes))?;
         upload.rows(CHAIN_ROWS, self.groups.start, &rows(|group| &group.chains))?;
         upload.rows(REACTION_ROWS, self.reactions.start, &rows(|group| &group.reactions))?;
-        let contacts = rows(|group| &group.contacts);
+        let contacts: Vec<_> = state.groups.iter().flat_map(GroupState::of_planes).collect();
         let entries = count(&self.contacts) * contact::ENTRIES;
         // Of another count of half-spaces, nothing is known of how hard they press.
         let contacts = if contacts.len() == entries { contacts } else { vec![[0.0; LANES as usize]; entries] };

@@ -155,7 +155,7 @@ impl Sent {
             for group in &mut instance.state.nodes.groups {
                 let slots = group.nodes.len() / node::ENTRIES * front.planes as usize;
                 // No solids are touched there.
-                group.slots.clear();
+                group.leave_solids();
                 group.contacts.resize(slots * contact::ENTRIES, [0.0; LANES as usize]);
                 take_rows(&mut group.nodes, &mut nodes);
                 take_rows(&mut group.chains, &mut chains);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::Pose;
 use crate::cpu::contact_rows::MOST_DUAL;
-use crate::cpu::solids::SolidSlot;
+use crate::cpu::solid_slots::SolidSlot;
 use crate::flesh::{BoneMotion, Flesh, GroupState};
 use crate::instances::{Instance, InstanceState, MOST_ACCELERATION};
 use crate::layout::{LANES, chain, contact, input, meet, node, plane, reaction};

@@ -67,7 +67,7 @@ impl Physics {
     }
 
     /// Goes back to a saved state of the flesh: of all instances that were saved and are there still. Says which they are,
-    /// which saved ones are gone, and which were added since and go on as they are. Configuration, planes, the hecs
+    /// which saved ones are gone, and which were added since and go on as they are. Configuration, planes, solids, the hecs
     /// world and rigid bodies are the host's. Skin is empty until the next step.
     ///
     /// # Errors

@@ -18,7 +18,7 @@ impl Physics {
     /// teleport, and both are counted and named in the instance's [`Health`](crate::Health); the others go on.
     ///
     /// # Errors
-    /// A [`StepError`] where the time step, the counts, gravity or a plane are out of range, and nothing moved; or what the
+    /// A [`StepError`] where the time step, the counts, gravity, a plane or a solid are out of range, and nothing moved; or what the
     /// GPU says.
     pub fn step_flesh(&mut self, dt: f64) -> Result<(), StepError> {
         self.step_flesh_by(dt, &Walk::default())
@@ -79,7 +79,8 @@ impl Physics {
         self.backend.ready()
     }
 
-    fn on_cpu(&self) -> bool {
+    /// Whether the CPU steps.
+    pub(crate) fn on_cpu(&self) -> bool {
         self.backend.report().backend == "cpu"
     }
 

@@ -1,14 +1,14 @@
 //! Rapier's colliders as the flesh touches them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use glam::Vec3;
 use rapier3d::math::Pose as RapierPose;
 use rapier3d::parry::transformation::try_convex_hull;
 use rapier3d::prelude::{
-    ColliderHandle, HeightField, InteractionGroups, RigidBodyHandle, Shape as RapierShape, ShapeType, SharedShape,
-    TriMeshFlags, TypedShape, Voxels,
+    Collider, ColliderHandle, HeightField, InteractionGroups, RigidBodyHandle, Shape as RapierShape, ShapeType,
+    SharedShape, TriMeshFlags, TypedShape, Voxels,
 };
 
 use super::RigidWorld;
@@ -42,8 +42,10 @@ pub enum LeftOut {
     /// A shape that is none.
     #[error(transparent)]
     Shape(#[from] ShapeError),
-    /// No half-space or solid that flesh can touch.
-    #[error("the collider is not where flesh can touch it: farther than 10⁹ m, or its numbers are not finite")]
+    /// No solid that flesh can touch.
+    #[error(
+        "flesh cannot touch the collider: it is farther than 10⁹ m, a number is not finite, or its friction or border is not within 0 and 1000"
+    )]
     Place,
 }
 
@@ -52,19 +54,21 @@ type Part = (RapierPose, Arc<Shape>, f32);
 
 /// What a shape is to the flesh.
 struct Known {
+    /// Whether a collider has it in this step; what none has any more is forgotten.
+    seen: bool,
     /// Keeps it where it is.
-    shape: SharedShape,
+    _shape: SharedShape,
     parts: Result<Vec<Part>, LeftOut>,
 }
 
 impl RigidWorld {
-    /// Every enabled, solid half-space collider as a [`HalfSpace`] for the flesh, in the order of rapier's set (which
-    /// depends only on the order of insertions and removals).
+    /// Every half-space collider that flesh touches as a [`HalfSpace`], in the order of rapier's set (which depends only on the
+    /// order of insertions and removals): enabled, no sensor, and in groups that [`TouchedColliders::groups`] collide with.
     ///
     /// Those on moving bodies are where their body was after the last step, and move as it did.
     pub fn half_spaces(&self) -> Vec<HalfSpace> {
-        let solid = self.colliders.iter().filter(|(_, collider)| collider.is_enabled() && !collider.is_sensor());
-        solid
+        let touched = self.colliders.iter().filter(|(_, collider)| self.touched.collide_with(collider));
+        touched
             .filter_map(|(_, collider)| {
                 let shape = collider.shape().as_halfspace()?;
                 let pose = self.to_world(collider.position());
@@ -84,12 +88,13 @@ impl RigidWorld {
     pub fn solids(&mut self, passes: impl Fn(RigidBodyHandle) -> bool) -> Vec<Solid> {
         let mut touched = std::mem::take(&mut self.touched);
         touched.left_out.clear();
+        touched.known.values_mut().for_each(|known| known.seen = false);
+        let bones: HashSet<_> = self.character_bones.iter().collect();
         let mut solids = Vec::new();
         for (handle, collider) in self.colliders.iter() {
             let body = collider.parent();
-            let own = body.is_some_and(|body| self.character_bones.contains(&body) || passes(body));
-            let apart = !collider.collision_groups().test(touched.groups) || collider.is_sensor();
-            if own || apart || !collider.is_enabled() || collider.shape().as_halfspace().is_some() {
+            let own = body.is_some_and(|body| bones.contains(&body) || passes(body));
+            if own || !touched.collide_with(collider) || collider.shape().as_halfspace().is_some() {
                 continue;
             }
             let parts = match touched.parts(collider.shared_shape()) {
@@ -102,10 +107,10 @@ impl RigidWorld {
             };
             let before = solids.len();
             let body = body.and_then(|body| self.bodies.get(body));
+            let friction = if collider.friction() > 1.0e3 { 1.0e3 } else { collider.friction() };
             for (place, shape, border_radius) in parts {
                 let pose = self.to_world(&(*collider.position() * *place));
-                let mut solid =
-                    Solid { border_radius: *border_radius, ..Solid::new(shape.clone(), pose, collider.friction()) };
+                let mut solid = Solid { border_radius: *border_radius, ..Solid::new(shape.clone(), pose, friction) };
                 if body.is_none_or(|body| body.is_fixed()) {
                     solid.dents = 0.0;
                 }
@@ -113,7 +118,7 @@ impl RigidWorld {
                     let centre = self.origin + body.center_of_mass().as_dvec3();
                     solid = solid.moving(body.linvel().as_dvec3()).turning(body.angvel().as_dvec3(), centre);
                 }
-                if pose.is_sound() {
+                if solid.clone().still().is_sound() {
                     solids.push(solid);
                 }
             }
@@ -121,21 +126,27 @@ impl RigidWorld {
                 touched.left_out.push((handle, LeftOut::Place));
             }
         }
-        touched.known.retain(|_, known| Arc::strong_count(&known.shape.0) > 1);
+        touched.known.retain(|_, known| known.seen);
         self.touched = touched;
         solids
     }
 }
 
 impl TouchedColliders {
+    /// Whether flesh collides with a collider, whatever it is on.
+    fn collide_with(&self, collider: &Collider) -> bool {
+        collider.is_enabled() && !collider.is_sensor() && collider.collision_groups().test(self.groups)
+    }
+
     /// What a shape is made of.
     fn parts(&mut self, shape: &SharedShape) -> Result<&Vec<Part>, &LeftOut> {
         let at = Arc::as_ptr(&shape.0).cast::<()>() as usize;
         let known = self.known.entry(at).or_insert_with(|| {
             let mut parts = Vec::new();
             let found = add_parts(&**shape, &RapierPose::IDENTITY, &mut parts);
-            Known { shape: shape.clone(), parts: found.map(|()| parts) }
+            Known { seen: true, _shape: shape.clone(), parts: found.map(|()| parts) }
         });
+        known.seen = true;
         known.parts.as_ref()
     }
 }

@@ -10,13 +10,12 @@ use super::mesh::{Feature, check, nearest};
 pub struct Convex {
     points: Vec<Vec3>,
     triangles: Vec<[u32; 3]>,
-    /// Unit normals out of the triangles.
-    normals: Vec<DVec3>,
+    /// Unit normals out of the triangles, and how far along them the polyhedron reaches (m): a sliver's normal is rounded.
+    planes: Vec<(DVec3, f64)>,
 }
 
-/// How far a point may be outside a face, over the polyhedron's size: hulls that were made by taking faces together are off by as
-/// much as these.
-const OUTSIDE: f64 = 1.0e-2;
+/// How far a point may be outside a face, over the polyhedron's size.
+const OUTSIDE: f64 = 1.0e-3;
 
 impl Convex {
     /// Of points (m) and the triangles that they make, counter-clockwise from outside.
@@ -34,18 +33,19 @@ impl Convex {
         if triangles.is_empty() {
             return Err(ShapeError::Empty);
         }
-        let normals = triangles.iter().map(|triangle| {
+        let planes = triangles.iter().map(|triangle| {
             let [a, b, c] = corners(triangle);
-            (b - a).cross(c - a).normalize()
+            let normal = (b - a).cross(c - a).normalize();
+            (normal, points.iter().map(|point| normal.dot(point.as_dvec3())).fold(f64::MIN, f64::max))
         });
-        let convex = Self { normals: normals.collect(), points: points.to_vec(), triangles };
+        let convex = Self { planes: planes.collect(), points: points.to_vec(), triangles };
         let [low, high] = convex.bounds();
         let most = OUTSIDE * f64::from((high - low).length());
-        for (triangle, (corners, normal)) in convex.triangles.iter().zip(&convex.normals).enumerate() {
-            let through = points[corners[0] as usize].as_dvec3();
-            let outside = |point: &Vec3| normal.dot(point.as_dvec3() - through) > most;
-            if let Some(point) = points.iter().position(outside) {
-                return Err(ShapeError::NotConvex { point, triangle });
+        for (triangle, (of, (normal, reach))) in convex.triangles.iter().zip(&convex.planes).enumerate() {
+            if reach - normal.dot(corners(of)[0]) > most {
+                let along = |point: &Vec3| normal.dot(point.as_dvec3());
+                let farthest = (0..points.len()).max_by(|&a, &b| along(&points[a]).total_cmp(&along(&points[b])));
+                return Err(ShapeError::NotConvex { point: farthest.unwrap_or_default(), triangle });
             }
         }
         Ok(convex)
@@ -58,16 +58,15 @@ impl Convex {
 
     /// Inside, from the nearest of the planes; outside, from the nearest of the triangles.
     pub(super) fn surface(&self, point: DVec3) -> (f64, DVec3) {
-        let corners = |triangle: &[u32; 3]| triangle.map(|point| self.points[point as usize].as_dvec3());
-        let planes = self.triangles.iter().zip(&self.normals);
-        let of_planes = planes.map(|(triangle, normal)| (normal.dot(point - corners(triangle)[0]), *normal));
+        let of_planes = self.planes.iter().map(|(normal, reach)| (normal.dot(point) - reach, *normal));
         let inside = of_planes.reduce(|a, b| if b.0 > a.0 { b } else { a }).unwrap_or((0.0, DVec3::Y));
         if inside.0 <= 0.0 {
             return inside;
         }
         let mut best = (f64::INFINITY, inside.1);
-        for (triangle, normal) in self.triangles.iter().zip(&self.normals) {
-            let (place, feature) = nearest(corners(triangle), point);
+        for (triangle, (normal, _)) in self.triangles.iter().zip(&self.planes) {
+            let corners = triangle.map(|point| self.points[point as usize].as_dvec3());
+            let (place, feature) = nearest(corners, point);
             let from = point - place;
             let length = from.length();
             if length < best.0 {

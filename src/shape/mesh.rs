@@ -17,11 +17,11 @@ pub struct Mesh {
     points: Vec<Vec3>,
     triangles: Vec<[u32; 3]>,
     one_sided: bool,
-    /// Of each triangle's edge, from its corner on, which other points its triangles have.
+    /// Of each edge that a triangle is asked of, from its corner on, which other points the triangles there have.
     across_edges: Lists,
-    /// Of each triangle's corner, which points its triangles have beside it.
+    /// Of each corner that a triangle is asked of, which points the triangles there have beside it.
     around_corners: Lists,
-    /// Of each triangle: by bits, which of its edges and corners it is asked of.
+    /// Of each triangle: by bits, which of its edges and corners it is asked of: it is the first there.
     asked: Vec<u8>,
     pub(super) boxes: Boxes,
 }
@@ -98,6 +98,8 @@ impl Mesh {
                 let first = edge.first().is_some_and(|(first, _)| *first == index);
                 let first_at_corner = corner.first().is_some_and(|(first, _)| *first == index);
                 asked[index as usize] |= u8::from(first) << k | u8::from(first_at_corner) << (3 + k);
+                // Only the first is asked.
+                let (edge, corner) = (if first { edge } else { &[] }, if first_at_corner { corner } else { &[] });
                 across_edges.push(edge.iter().map(|(_, across)| *across));
                 around_corners.push(corner.iter().flat_map(|(_, others)| *others));
             }
@@ -139,12 +141,25 @@ impl Mesh {
         let from = point - place;
         let distance = from.length();
         let normal = if distance > 0.0 { from / distance } else { side };
-        let (asked, own) = match feature {
-            Feature::Edge(k) => (k, self.is_at_edge(index, k, normal)),
-            Feature::Corner(k) => (3 + k, self.is_at_corner(index, k, normal)),
+        let is_asked = |bit: usize| self.asked[index as usize] >> bit & 1 == 1;
+        let own = match feature {
+            Feature::Edge(k) => is_asked(k) && self.is_at_edge(index, k, normal),
+            Feature::Corner(k) => is_asked(3 + k) && self.is_at_corner(index, k, normal),
             Feature::Face => unreachable!("these were told of above"),
         };
-        Surface { distance, normal, own: own && self.asked[index as usize] >> asked & 1 == 1 }
+        Surface { distance, normal, own }
+    }
+
+    /// How far a point is from a triangle on whichever side, and in which direction: a convex function of the point.
+    pub(super) fn thin(&self, index: u32, point: DVec3) -> (f64, DVec3) {
+        let found = self.surface(index, point);
+        if found.distance < 0.0 { (-found.distance, -found.normal) } else { (found.distance, found.normal) }
+    }
+
+    /// Whether a point is behind a triangle's plane where what is there is solid.
+    pub(super) fn is_behind(&self, index: u32, point: DVec3) -> bool {
+        let [a, b, c] = self.triangles[index as usize].map(|point| self.place(point));
+        self.one_sided && (b - a).cross(c - a).dot(point - a) < 0.0
     }
 
     /// Whether a direction from a triangle's edge is in the edge's region, given that it is the first triangle there.
@@ -155,7 +170,8 @@ impl Mesh {
         let mut faces = DVec3::ZERO;
         for (nth, &other) in self.across_edges.of(index, k).iter().enumerate() {
             let inward = self.place(other) - from;
-            let inward = (inward - along * along.dot(inward)).normalize();
+            // A sliver has no say.
+            let Some(inward) = (inward - along * along.dot(inward)).try_normalize() else { continue };
             if normal.dot(inward) > SLACK {
                 return false;
             }
@@ -207,7 +223,7 @@ pub(super) fn nearest(corners: [DVec3; 3], point: DVec3) -> (DVec3, Feature) {
         let (from, to) = (corners[k], corners[(k + 1) % 3]);
         (to - from).cross(point - from).dot(normal)
     };
-    if size2 > 0.0 && (0..3).all(|k| inside(k) >= 0.0) {
+    if size2 > 0.0 && (0..3).all(|k| inside(k) > 0.0) {
         return (point - normal * (normal.dot(point - a) / size2), Feature::Face);
     }
     let on_edge = |k: usize| {

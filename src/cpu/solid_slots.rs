@@ -1,0 +1,173 @@
+//! What of solids a group's segments may touch in a frame, and the contact rows that are laid for it, with what they remember.
+
+#[cfg(feature = "gpu")]
+use super::lanes::Entry;
+use super::lanes::LANES;
+use crate::flesh::GroupState;
+use crate::layout::{contact, node, plane, tangent};
+
+/// By the cosine between normals, how alike primitives face of which one goes on with the other's friction.
+const ALIKE: f32 = 0.9;
+
+/// A segment of a group, and in each lane what it may touch.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct SolidSlot {
+    /// The node with which the segment begins.
+    pub segment: u32,
+    /// Which solid, and which of its primitives; [`SolidSlot::NOTHING`] in lanes that have none.
+    pub touches: [[u32; 2]; LANES],
+}
+
+impl SolidSlot {
+    /// Of a lane that has none.
+    pub const NOTHING: [u32; 2] = [u32::MAX; 2];
+
+    /// How many contact rows a slot has: its first node's, and that of what is deeper between both.
+    pub const ROWS: usize = 2;
+}
+
+impl GroupState {
+    /// Lays the contact rows of half-spaces and solids anew, for these slots; what is remembered of each stays with it.
+    pub(super) fn lay_contacts(&mut self, slots: Vec<SolidSlot>) {
+        if slots == self.slots {
+            return;
+        }
+        let (count, planes) = (self.nodes.len() / node::ENTRIES, self.planes.len() / plane::ENTRIES);
+        let rows = (count * planes + SolidSlot::ROWS * slots.len()) * contact::ENTRIES;
+        let old = std::mem::replace(&mut self.contacts, vec![[0.0; LANES]; rows]);
+        let old_at = rows_of(count, planes, &self.slots);
+        let new_at = rows_of(count, planes, &slots);
+        for index in 0..count {
+            let rows = planes * contact::ENTRIES;
+            let [from, to] = [&old_at, &new_at].map(|at| at.0[index] * contact::ENTRIES);
+            if let Some(old) = old.get(from..from + rows) {
+                self.contacts[to..to + rows].copy_from_slice(old);
+            }
+        }
+        for (slot, &to) in slots.iter().zip(&new_at.1) {
+            let before = self.slots.partition_point(|old| old.segment < slot.segment);
+            let same = self.slots[before..].iter().zip(&old_at.1[before..]);
+            for (known, &from) in same.take_while(|(known, _)| known.segment == slot.segment) {
+                for lane in (0..LANES).filter(|&lane| known.touches[lane] == slot.touches[lane]) {
+                    for entry in 0..SolidSlot::ROWS * contact::ENTRIES {
+                        let value = old[from * contact::ENTRIES + entry][lane];
+                        self.contacts[to * contact::ENTRIES + entry][lane] = value;
+                    }
+                }
+            }
+        }
+        self.slots = slots;
+    }
+
+    /// Of a solid's primitives that a segment is behind, only the nearest of all is touched: what is in front of a thin wall is behind
+    /// its other side. `depths` are how far they are, by slot and lane.
+    pub(super) fn leave_far_sides(&mut self, depths: &[[[f64; SolidSlot::ROWS]; LANES]]) {
+        let Self { slots, tangents, .. } = self;
+        let mut first = 0;
+        for segment in slots.chunk_by(|a, b| a.segment == b.segment) {
+            let all = first..first + segment.len();
+            first = all.end;
+            for (row, lane) in (0..SolidSlot::ROWS).flat_map(|row| (0..LANES).map(move |lane| (row, lane))) {
+                for slot in all.clone().filter(|&slot| depths[slot][lane][row] < 0.0) {
+                    let (solid, depth) = (slots[slot].touches[lane][0], depths[slot][lane][row]);
+                    let nearer = |&other: &usize| {
+                        let least =
+                            depths[other][lane].iter().fold(f64::INFINITY, |least, depth| least.min(depth.abs()));
+                        let before = least < depth.abs() || (least == depth.abs() && other < slot);
+                        other != slot && slots[other].touches[lane][0] == solid && before
+                    };
+                    if all.clone().any(|other| nearer(&other)) {
+                        tangents[(slot * SolidSlot::ROWS + row) * tangent::ENTRIES + tangent::SHARE][lane] = 0.0;
+                    }
+                }
+            }
+        }
+    }
+
+    /// What a segment leaves of a solid's primitives goes with what is remembered to the one that it comes to: over a mesh's edges
+    /// friction goes on.
+    pub(super) fn hand_over(&mut self) {
+        let Self { nodes, planes, slots, tangents, contacts, .. } = self;
+        if slots.is_empty() {
+            return;
+        }
+        let (count, planes) = (nodes.len() / node::ENTRIES, planes.len() / plane::ENTRIES);
+        let rows = rows_of(count, planes, slots).1;
+        let share = |slot: usize, row: usize, lane: usize| {
+            tangents[(slot * SolidSlot::ROWS + row) * tangent::ENTRIES + tangent::SHARE][lane]
+        };
+        let mut first = 0;
+        for segment in slots.chunk_by(|a, b| a.segment == b.segment) {
+            let all = first..first + segment.len();
+            first = all.end;
+            for (row, lane) in (0..SolidSlot::ROWS).flat_map(|row| (0..LANES).map(move |lane| (row, lane))) {
+                let at = |slot: usize| (rows[slot] + row) * contact::ENTRIES;
+                for left in all.clone().filter(|&slot| share(slot, row, lane) == 0.0) {
+                    if contacts[at(left) + contact::DUAL][lane] == 0.0 {
+                        continue;
+                    }
+                    let solid = slots[left].touches[lane][0];
+                    let comes_to = |&slot: &usize| {
+                        slots[slot].touches[lane][0] == solid && share(slot, row, lane) > 0.0 && {
+                            let now = (slot * SolidSlot::ROWS + row) * tangent::ENTRIES + tangent::PLANE;
+                            let normals = (0..3).map(|k| {
+                                let before = contacts[at(left) + contact::DIRECTION + k][lane];
+                                before * tangents[now + plane::NORMAL_FROM + k][lane]
+                            });
+                            normals.sum::<f32>() > ALIKE
+                        }
+                    };
+                    let Some(to) = all.clone().find(comes_to) else { continue };
+                    for entry in
+                        [contact::LIMIT, contact::DUAL].into_iter().chain(contact::TANGENT..contact::TANGENT + 3)
+                    {
+                        contacts[at(to) + entry][lane] += contacts[at(left) + entry][lane];
+                        contacts[at(left) + entry][lane] = 0.0;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Forgets solids: no row of theirs is left of what `contacts` has.
+    pub(crate) fn leave_solids(&mut self) {
+        self.slots.clear();
+        self.tangents.clear();
+    }
+
+    /// The contact rows of half-spaces alone.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn of_planes(&self) -> Vec<Entry<f32>> {
+        let rows = (self.contacts.len() / contact::ENTRIES).saturating_sub(self.of_solids());
+        let (count, width) = (self.nodes.len() / node::ENTRIES, contact::ENTRIES);
+        let planes = rows / count.max(1);
+        let at = rows_of(count, planes, &self.slots).0;
+        at.into_iter().flat_map(|row| &self.contacts[row * width..(row + planes) * width]).copied().collect()
+    }
+
+    /// How many contact rows of half-spaces and solids there are to be.
+    pub(crate) fn contact_count(&self) -> usize {
+        self.nodes.len() / node::ENTRIES * (self.planes.len() / plane::ENTRIES) + self.of_solids()
+    }
+
+    /// How many contact rows of solids there are.
+    pub(crate) fn of_solids(&self) -> usize {
+        SolidSlot::ROWS * self.slots.len()
+    }
+}
+
+/// The first contact row of each node, and of each slot: a node's half-spaces come before its slots.
+fn rows_of(nodes: usize, planes: usize, slots: &[SolidSlot]) -> (Vec<usize>, Vec<usize>) {
+    let (mut of_nodes, mut of_slots) = (Vec::with_capacity(nodes), Vec::with_capacity(slots.len()));
+    let (mut row, mut next) = (0, slots.iter().peekable());
+    for index in 0..nodes {
+        of_nodes.push(row);
+        row += planes;
+        while next.next_if(|slot| slot.segment as usize == index).is_some() {
+            of_slots.push(row);
+            row += SolidSlot::ROWS;
+        }
+    }
+    (of_nodes, of_slots)
+}
