@@ -1,5 +1,5 @@
 // Stage solve_contacts: which half-spaces the nodes' spheres touch in this substep, how hard, and how much friction that
-// allows; the twin of src/cpu/solve_contacts.rs, which says why.
+// allows; the twin of src/cpu/solve_contacts.rs, which says why and has solids too.
 
 @group(0) @binding(8) var<storage, read> plane_rows: array<f32>;
 
@@ -25,80 +25,141 @@ fn solve_contacts(@builtin(global_invocation_id) invocation: vec3<u32>) {
     if params.plane_count == 0u || chain.node_count == 0u {
         return;
     }
-    let inv_h = params.inv_h;
-    let recovery = RECOVERY_SPEED * params.h;
-    let inv_step = inv_h * (1.0 + second_order_of(chain) * 0.5);
     for (var index = 0u; index < chain.node_count; index++) {
-        let rest_row = rest_row_of(chain, index);
-        let row = node_row_of(chain, index);
-        let start = node3(row, NODE_PREV_PLACE);
-        let moved = node3(row, NODE_MOVED);
-        let prev_frame = node4(row, NODE_PREV_FRAME);
-        let axis = axes_of(prev_frame)[2];
-        let predicted = node3(row, NODE_PREDICTED_MOVE);
-        let turned = turn_on(prev_frame, node4(row, NODE_PREDICTED_FRAME));
-        let rest_radius = rest_at(rest_row, REST_RADIUS);
-        let prev_radius = rest_radius * node_at(row, NODE_PREV_SCALE);
-        let radius = rest_radius * node_at(row, NODE_SCALE);
-        let weight = weight_of(rest_row, REST_MASS);
-        // What bones hold, and flesh between two held ends, goes where they carry it, into the half-space too.
-        let held = 1.0 - rest_at(rest_row, REST_FREE_PLACE);
-        let obeys = larger(held, rest_at(rest_row, REST_CARRIED));
-        // What swells is pushed out, but where it is held.
-        let obeyed_radius = rest_radius + (prev_radius - rest_radius) * held;
-        var carried_place = start;
-        if obeys > 0.5 {
-            carried_place = carried_in_chain(chain, index, CHAIN_BONE_NOW).place;
-        }
+        let node = point_of_node(chain, index);
         for (var slot = 0u; slot < params.plane_count; slot++) {
             let there = surface_in_substep(plane_row_of(chain, slot));
-            let allowed = smaller(distance_from(there.later, carried_place) - obeyed_radius, 0.0) * obeys;
-            let was = distance_from(there.earlier, start) - prev_radius - allowed;
-            let gap = distance_from(there.later, start) - prev_radius - allowed;
-            let now = gap + (dot(there.later.normal, moved) - (radius - prev_radius));
-
-            // A node that may reach it in this substep is told now.
-            let approach = now - was;
-            let reach = smaller(smaller(was, now), now + approach);
-            let goes = was - gap - dot(there.later.normal, predicted);
-            let rate = larger(goes, 0.0) * inv_h / larger(prev_radius * STOPS, MIN_POSITIVE);
-            let stiffness = smaller(PENALTY * inv_h * inv_h, larger(STIFFEST, rate * rate)) * weight;
-            let pressing = where_less(reach, 0.0, stiffness, 0.0);
-            let kept = smaller(was + recovery, 0.0);
-
-            // As if the node were part of it: what is carried turns with it.
-            let normal = there.later.normal;
-            let slide = across(sweep(there, start - normal * prev_radius), normal);
-            let foreseen = across(predicted, normal) + cross(normal, turned) * prev_radius - slide;
-            let at = contact_row_of(chain, index * params.plane_count + slot);
-            let tangent = across(contact3(at, CONTACT_TANGENT), normal);
-            let pulled = sqrt(dot(tangent, tangent));
-            let stuck = where_less(pulled, contact_at(at, CONTACT_LIMIT) * STICKING, 1.0, 0.0);
-            let dual = contact_at(at, CONTACT_DUAL);
-            let limit = smaller(there.friction * where_less(0.0, dual, dual, 0.0), MOST_DUAL);
-            let inertia = inertia_of(rest_row, axis, normal, foreseen, prev_radius);
-            let stops = where_less(sqrt(dot(foreseen, foreseen)) * inertia * inv_step * inv_step, limit, 1.0, 0.0);
-            let goes_on = smaller(limit, pulled) / larger(pulled, MIN_POSITIVE) / larger(stiffness, MIN_POSITIVE);
-            var anchor = slide + tangent * goes_on;
-            var sticks = where_less(0.0, limit, larger(stuck, stops), 0.0);
-            if params.iteration > 0u {
-                anchor = contact3(at, CONTACT_ANCHOR);
-                sticks = 0.0;
-            }
-
-            set_contact(at, CONTACT_SEGMENT, f32(index));
-            set_contact(at, CONTACT_ALONG, 0.0);
-            set_contact3(at, CONTACT_DIRECTION, there.later.normal);
-            set_contact(at, CONTACT_SCALE_TERM, rest_radius);
-            set_contact(at, CONTACT_GAP, gap - kept);
-            set_contact(at, CONTACT_STIFFNESS, pressing);
-            set_contact(at, CONTACT_ARM, prev_radius);
-            set_contact(at, CONTACT_FRICTION, pressing);
-            set_contact(at, CONTACT_LIMIT, limit);
-            set_contact(at, CONTACT_STICKS, sticks);
-            set_contact3(at, CONTACT_ANCHOR, anchor);
+            write_row(chain, index * params.plane_count + slot, index, node, there);
         }
     }
+}
+
+// A point of a chain's axis in a substep: a node.
+struct Point {
+    // Its place at the substep's start (m).
+    start: vec3<f32>,
+    // How far it has gone since (m).
+    moved: vec3<f32>,
+    // How far it would go (m).
+    predicted: vec3<f32>,
+    // How far it would turn (rad).
+    turned: vec3<f32>,
+    // The rod's direction at the start.
+    axis: vec3<f32>,
+    rest_radius: f32,
+    prev_radius: f32,
+    radius: f32,
+    // The radius of which it obeys its bones (m).
+    obeyed_radius: f32,
+    // Which share of it bones hold or carry wherever they go.
+    obeys: f32,
+    // Where they carry it (m).
+    carried: vec3<f32>,
+    mass: f32,
+    // One over its inertia about the axis (1/(kg·m²)), 0 where it does not turn.
+    inv_inertia: f32,
+    // The mass that its stiffness goes by (kg); 0 where nothing is there to touch.
+    weight: f32,
+}
+
+fn point_of_node(chain: Chain, index: u32) -> Point {
+    let rest_row = rest_row_of(chain, index);
+    let row = node_row_of(chain, index);
+    let start = node3(row, NODE_PREV_PLACE);
+    let prev_frame = node4(row, NODE_PREV_FRAME);
+    let rest_radius = rest_at(rest_row, REST_RADIUS);
+    let prev_radius = rest_radius * node_at(row, NODE_PREV_SCALE);
+    // What bones hold, and flesh between two held ends, goes where they carry it, into the solid too.
+    let held = 1.0 - rest_at(rest_row, REST_FREE_PLACE);
+    let obeys = larger(held, rest_at(rest_row, REST_CARRIED));
+    var carried_place = start;
+    if obeys > 0.5 {
+        carried_place = carried_in_chain(chain, index, CHAIN_BONE_NOW).place;
+    }
+    return Point(
+        start,
+        node3(row, NODE_MOVED),
+        node3(row, NODE_PREDICTED_MOVE),
+        turn_on(prev_frame, node4(row, NODE_PREDICTED_FRAME)),
+        axes_of(prev_frame)[2],
+        rest_radius,
+        prev_radius,
+        rest_radius * node_at(row, NODE_SCALE),
+        // What swells is pushed out, but where it is held.
+        rest_radius + (prev_radius - rest_radius) * held,
+        obeys,
+        carried_place,
+        larger(rest_at(rest_row, REST_MASS), MIN_POSITIVE),
+        rest_at(rest_row, REST_FREE_FRAME) / larger(rest_at(rest_row, REST_INERTIA_W), MIN_POSITIVE),
+        weight_of(rest_row, REST_MASS),
+    );
+}
+
+// Its stiffness (N/m) against what it goes towards by so much in the substep (m).
+fn contact_stiffness(point: Point, goes: f32) -> f32 {
+    let inv_h = params.inv_h;
+    let speed = larger(goes, 0.0) * inv_h;
+    let rate = speed / larger(point.prev_radius * STOPS, MIN_POSITIVE);
+    let most = larger(STIFFEST, rate * rate);
+    return smaller(PENALTY * inv_h * inv_h, most) * point.weight;
+}
+
+// What its surface weighs (kg) against a force across a normal, along a way: it turns about the rod's axis too.
+fn inertia_of(point: Point, normal: vec3<f32>, way: vec3<f32>) -> f32 {
+    let about_axis = point.prev_radius * dot(cross(normal, direction(way)), point.axis);
+    return point.mass / (1.0 + about_axis * about_axis * point.inv_inertia * point.mass);
+}
+
+// Writes the row in a slot of what a point on a segment touches.
+fn write_row(chain: Chain, slot: u32, segment: u32, point: Point, there: Surface) {
+    let recovery = RECOVERY_SPEED * params.h;
+    let inv_step = params.inv_h * (1.0 + second_order_of(chain) * 0.5);
+    let start = point.start;
+    let prev_radius = point.prev_radius;
+    let normal = there.later.normal;
+    let allowed = smaller(distance_from(there.later, point.carried) - point.obeyed_radius, 0.0) * point.obeys;
+    let was = distance_from(there.earlier, start) - prev_radius - allowed;
+    let gap = distance_from(there.later, start) - prev_radius - allowed;
+    let now = gap + (dot(normal, point.moved) - (point.radius - prev_radius));
+
+    // What may reach it in this substep is told now.
+    let approach = now - was;
+    let reach = smaller(smaller(was, now), now + approach);
+    let stiffness = contact_stiffness(point, was - gap - dot(normal, point.predicted));
+    let pressing = where_less(reach, 0.0, stiffness, 0.0);
+    let kept = smaller(was + recovery, 0.0);
+
+    // As if the point were part of it: what is carried turns with it.
+    let slide = across(sweep(there, start - normal * prev_radius), normal);
+    let foreseen = across(point.predicted, normal) + cross(normal, point.turned) * prev_radius - slide;
+    let at = contact_row_of(chain, slot);
+    let tangent = across(contact3(at, CONTACT_TANGENT), normal);
+    let pulled = sqrt(dot(tangent, tangent));
+    let stuck = where_less(pulled, contact_at(at, CONTACT_LIMIT) * STICKING, 1.0, 0.0);
+    let dual = contact_at(at, CONTACT_DUAL);
+    let limit = smaller(there.friction * where_less(0.0, dual, dual, 0.0), MOST_DUAL);
+    let inertia = inertia_of(point, normal, foreseen);
+    let stops = where_less(sqrt(dot(foreseen, foreseen)) * inertia * inv_step * inv_step, limit, 1.0, 0.0);
+    let holds = smaller(limit, pulled) / larger(pulled, MIN_POSITIVE) / larger(stiffness, MIN_POSITIVE);
+    let goes_on = where_less(0.0, stiffness, holds, 0.0);
+    var anchor = slide + tangent * goes_on;
+    var sticks = where_less(0.0, limit, larger(stuck, stops), 0.0);
+    if params.iteration > 0u {
+        anchor = contact3(at, CONTACT_ANCHOR);
+        sticks = 0.0;
+    }
+
+    set_contact(at, CONTACT_SEGMENT, f32(segment));
+    set_contact(at, CONTACT_ALONG, 0.0);
+    set_contact3(at, CONTACT_DIRECTION, normal);
+    set_contact(at, CONTACT_SCALE_TERM, point.rest_radius);
+    set_contact(at, CONTACT_GAP, gap - kept);
+    set_contact(at, CONTACT_STIFFNESS, pressing);
+    set_contact(at, CONTACT_ARM, prev_radius);
+    set_contact(at, CONTACT_FRICTION, pressing);
+    set_contact(at, CONTACT_LIMIT, limit);
+    set_contact(at, CONTACT_STICKS, sticks);
+    set_contact3(at, CONTACT_ANCHOR, anchor);
 }
 
 // A half-space's plane as the chain sees it.
@@ -149,14 +210,6 @@ fn plane_on_the_way(row: u32, alpha: f32) -> Plane {
 fn sweep(surface: Surface, point: vec3<f32>) -> vec3<f32> {
     let straight = surface.goes + cross(surface.turns, point);
     return straight + cross(surface.turns, straight) * 0.5;
-}
-
-// What a node's surface weighs (kg) against a force across a normal, along a way: it turns about the rod's axis too.
-fn inertia_of(rest_row: u32, axis: vec3<f32>, normal: vec3<f32>, way: vec3<f32>, arm: f32) -> f32 {
-    let about_axis = arm * dot(cross(normal, direction(way)), axis);
-    let mass = larger(rest_at(rest_row, REST_MASS), MIN_POSITIVE);
-    let turns = rest_at(rest_row, REST_FREE_FRAME) / larger(rest_at(rest_row, REST_INERTIA_W), MIN_POSITIVE);
-    return mass / (1.0 + about_axis * about_axis * turns * mass);
 }
 
 // First word of a half-space's row.

@@ -18,7 +18,7 @@ use sinew::rapier3d::parry::utils::Array2;
 use sinew::rapier3d::prelude::*;
 use sinew::rigid::{BoneCapsule, LeftOut, RigidWorld};
 use sinew::step::StepConfig;
-use sinew::{FleshHandle, Physics, Pose};
+use sinew::{FleshHandle, Physics, Pose, Touched};
 
 const FRAME: f64 = 1.0 / 60.0;
 const RADIUS: f64 = 0.03;
@@ -427,7 +427,7 @@ fn colliders_that_move() {
 #[test]
 fn what_cannot_be_touched_is_named() {
     let mut rigid = RigidWorld::default();
-    rigid.colliders.insert(ColliderBuilder::cuboid(2.0, 0.5, 2.0).translation(Vec3::NEG_Y * 0.5));
+    let floor = rigid.colliders.insert(ColliderBuilder::cuboid(2.0, 0.5, 2.0).translation(Vec3::NEG_Y * 0.5));
     let flat = rigid.colliders.insert(ColliderBuilder::cuboid(2.0, 0.0, 2.0));
     let far = rigid.colliders.insert(ColliderBuilder::ball(1.0).translation(Vec3::splat(2.0e9)));
     let mut scene = Scene::beside(rigid, DVec3::Y * RADIUS, 0.0, 0.0);
@@ -436,4 +436,9 @@ fn what_cannot_be_touched_is_named() {
     assert!(scene.is_sound() && scene.gap().0.abs() < 1.0e-3);
     let left_out = &scene.rigid.touched.left_out;
     assert!(matches!(left_out[..], [(a, LeftOut::Shape(_)), (b, LeftOut::Place)] if a == flat && b == far));
+    let colliders = &scene.rigid.touched.colliders;
+    let mut pressed: Vec<_> = scene.physics.contacts(scene.rod).expect("is there").collect();
+    assert!(pressed.len() > SEGMENTS);
+    pressed.retain(|contact| !matches!(contact.touched, Touched::Solid(solid) if colliders[solid] == floor));
+    assert!(pressed.is_empty(), "{pressed:?}");
 }

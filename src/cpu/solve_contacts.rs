@@ -155,7 +155,7 @@ impl<V: Lane> Point<V> {
 
     /// Its stiffness (N/m) against what it goes towards by so much in the substep (m).
     #[inline(always)]
-    fn stiffness<L: Lanes<V = V>>(&self, lanes: L, params: &StepParams, goes: V) -> V {
+    fn contact_stiffness<L: Lanes<V = V>>(&self, lanes: L, params: &StepParams, goes: V) -> V {
         let inv_h = lanes.splat(params.inv_h);
         let speed = goes.max(lanes.splat(0.0)) * inv_h;
         let rate = speed / (self.prev_radius * lanes.splat(STOPS)).max(lanes.splat(f32::MIN_POSITIVE));
@@ -230,7 +230,7 @@ fn write_row<L: Lanes>(
     // What may reach it in this substep is told now.
     let approach = now - was;
     let reach = was.min(now).min(now + approach);
-    let stiffness = point.stiffness(lanes, params, was - gap - normal.dot(point.predicted));
+    let stiffness = point.contact_stiffness(lanes, params, was - gap - normal.dot(point.predicted));
     let pressing = reach.where_less(zero, stiffness, zero);
     let kept = (was + recovery).min(zero);
 
@@ -246,7 +246,8 @@ fn write_row<L: Lanes>(
     let inertia = point.inertia(lanes, normal, foreseen);
     let stops = (foreseen.dot(foreseen).sqrt() * inertia * inv_step * inv_step).where_less(limit, one, zero);
     let least = lanes.splat(f32::MIN_POSITIVE);
-    let goes_on = zero.where_less(stiffness, limit.min(pulled) / pulled.max(least) / stiffness.max(least), zero);
+    let holds = limit.min(pulled) / pulled.max(least) / stiffness.max(least);
+    let goes_on = zero.where_less(stiffness, holds, zero);
     let (anchor, sticks) = if params.iteration == 0 {
         (slide + tangent * goes_on, zero.where_less(limit, stuck.max(stops), zero))
     } else {

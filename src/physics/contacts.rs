@@ -12,9 +12,9 @@ use crate::layout::{LANES, contact, node};
 /// What presses against flesh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Touched {
-    /// A half-space, by its place in [`Physics::all_planes`].
+    /// A half-space, by its place in [`Physics::all_planes`] in that step.
     Plane(usize),
-    /// A solid, by its place in [`Physics::all_solids`].
+    /// A solid, by its place in [`Physics::all_solids`] in that step; of rapier's, `TouchedColliders::colliders` says which.
     Solid(usize),
 }
 
@@ -41,7 +41,8 @@ pub struct Contact {
 
 impl Physics {
     /// Where half-spaces and solids press an instance's flesh, chain by chain and in the order of its segments, and with what
-    /// force; on a GPU as [`Physics::state`] shows it. Nothing before the first step. Chains that touch chains are not in it.
+    /// force, in the last step that it took part in; on a GPU as [`Physics::state`] shows it. Nothing before the first step. Chains
+    /// that touch chains are not in it.
     ///
     /// # Errors
     /// [`StepError::NoSuchFlesh`].

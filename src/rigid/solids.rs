@@ -12,6 +12,8 @@ use rapier3d::prelude::{
 };
 
 use super::RigidWorld;
+#[cfg(doc)]
+use crate::Physics;
 use crate::shape::{Convex, Mesh};
 use crate::{HalfSpace, Shape, ShapeError, Solid};
 
@@ -19,6 +21,9 @@ use crate::{HalfSpace, Shape, ShapeError, Solid};
 pub struct TouchedColliders {
     /// With which of rapier's groups the flesh collides, as a collider of its own would: everything by default.
     pub groups: InteractionGroups,
+    /// Of which collider each of rapier's solids is, in the order of [`RigidWorld::solids`]: in [`Physics::all_solids`] they come after
+    /// [`Physics::solids`].
+    pub colliders: Vec<ColliderHandle>,
     /// Colliders that the flesh passes through though it would collide with them, and why: of the newest step.
     pub left_out: Vec<(ColliderHandle, LeftOut)>,
     /// By the address at which rapier keeps a shape, which stays there as long as this does.
@@ -27,7 +32,7 @@ pub struct TouchedColliders {
 
 impl Default for TouchedColliders {
     fn default() -> Self {
-        Self { groups: InteractionGroups::all(), left_out: Vec::new(), known: HashMap::new() }
+        Self { groups: InteractionGroups::all(), colliders: Vec::new(), left_out: Vec::new(), known: HashMap::new() }
     }
 }
 
@@ -88,6 +93,7 @@ impl RigidWorld {
     pub fn solids(&mut self, passes: impl Fn(RigidBodyHandle) -> bool) -> Vec<Solid> {
         let mut touched = std::mem::take(&mut self.touched);
         touched.left_out.clear();
+        touched.colliders.clear();
         touched.known.values_mut().for_each(|known| known.seen = false);
         let bones: HashSet<_> = self.character_bones.iter().collect();
         let mut solids = Vec::new();
@@ -122,7 +128,9 @@ impl RigidWorld {
                     solids.push(solid);
                 }
             }
-            if solids.len() < before + parts.len() {
+            let is_whole = solids.len() == before + parts.len();
+            touched.colliders.resize(solids.len(), handle);
+            if !is_whole {
                 touched.left_out.push((handle, LeftOut::Place));
             }
         }
