@@ -44,6 +44,7 @@
 //!   handle, every step, except for what cannot be, which [`Health::fault`] names.
 //! - Flesh falls by [`step::StepConfig::gravity`], rapier's bodies by `RigidWorld::gravity`.
 //! - Flesh stays out of [`Physics::planes`], half-spaces that are the host's alone, and of rapier's; those that move carry it.
+//! - [`Physics::queries`] takes a picture of the flesh for rays, casts, overlaps and what is nearest, see [`queries`].
 //! - What a GPU has done is seen some steps later, and only what [`Physics::read_back`] and [`Physics::ask_for`] ask for:
 //!   [`Physics::state_step`] says of which step, [`Physics::finish`] waits for all.
 #![deny(missing_docs)]
@@ -82,6 +83,7 @@ mod physics;
 pub mod picture;
 mod pose;
 mod quality;
+pub mod queries;
 #[cfg(feature = "rapier")]
 pub mod rigid;
 pub mod scenes;

@@ -3,6 +3,7 @@
 mod active;
 mod contacts;
 mod pushes;
+mod queries;
 mod saved;
 mod skin;
 mod snapshot;
