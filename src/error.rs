@@ -120,6 +120,14 @@ pub enum StepError {
         "{0} solids in physics.solids: flesh touches solids on the CPU alone as yet; clear them, or step on the CPU"
     )]
     SolidsOnGpu(usize),
+    /// Chains hang on chains on the CPU alone as yet.
+    #[error(
+        "`{chain}` of the flesh hangs on another chain: the CPU alone steps such flesh as yet; remove it, or step on the CPU"
+    )]
+    TreesOnGpu {
+        /// The first chain that hangs.
+        chain: String,
+    },
     /// A skin whose vertex names a matrix, section, node, chain or bone that is not there; one past the last vertex for
     /// a section that none follows.
     #[error("vertex {0} of the skin names a palette matrix, section, node, chain or bone that is not there")]

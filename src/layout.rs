@@ -287,8 +287,10 @@ pub mod rest {
     pub const LEAST_COUNTED: usize = 93;
     /// Which of the group's reaction rows is the node's; −1 where no lane's bones hold or guide it.
     pub const REACTION: usize = 94;
+    /// 1 where the node hangs on a node of another chain.
+    pub const HUNG: usize = 95;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 95;
+    pub const ENTRIES: usize = 96;
 }
 
 /// Entries of a node row, by who writes them.
@@ -380,8 +382,10 @@ pub mod input {
     /// The chain's origin in the world from the frame's start on (m), 3 entries: a point of a lattice, see
     /// [`super::chain::ORIGIN`].
     pub const ORIGIN: usize = 2 * MAX_BONES * POSE;
-    /// 1 where the chain hangs on a bone, 0 where it is free.
+    /// 1 where the chain hangs on a bone, [`ON_CHAIN`] where on a chain that does, 0 where it is free.
     pub const HANGS: usize = ORIGIN + 3;
+    /// See [`HANGS`].
+    pub const ON_CHAIN: f32 = 0.75;
     /// Activation of the chain, 0 at rest, 1 at peak stress.
     pub const ACTIVATION: usize = HANGS + 1;
     /// 0 where the frame starts where the last one ended, ¼ where the bones jerk from there. Else they are elsewhere at once,
@@ -520,4 +524,41 @@ pub mod held {
     pub const COUPLING: usize = 35;
     /// How many entries it takes, no more than a scratch row has.
     pub const ENTRIES: usize = 84;
+}
+
+/// Entries of the scratch row in which `solve_rods` keeps what a node bears of the chains that hang on it: what they add to its
+/// rows once they are eliminated.
+pub mod borne {
+    /// What they add to the right-hand side, 7 entries.
+    pub const RHS: usize = 0;
+    /// What they add to the node's block, its lower triangle by rows, 28 entries.
+    pub const BLOCK: usize = 7;
+    /// How many entries it takes, no more than a scratch row has.
+    pub const ENTRIES: usize = 35;
+}
+
+/// Entries of the scratch row in which `solve_rods` keeps what is left of a chain that hangs on another once all of it is
+/// eliminated but place and frame of its last node, the six unknowns that it shares with what it hangs on.
+pub mod stump {
+    /// Their right-hand side, 6 entries.
+    pub const RHS: usize = 0;
+    /// Their block, its lower triangle by rows, 21 entries.
+    pub const BLOCK: usize = 6;
+    /// Their coupling to the node's scale, 6 entries.
+    pub const COUPLING: usize = 27;
+    /// By how much what it hangs on moves and turns them, 6 entries.
+    pub const GIVEN: usize = 33;
+    /// How many entries it takes, no more than a scratch row has.
+    pub const ENTRIES: usize = 39;
+}
+
+/// Entries of the first node's scratch row in which it is kept, up to the solve, how a chain that hangs on others or bears them
+/// moves with all of them as one rigid body.
+pub mod rigid {
+    /// Centre of mass from the chain's origin (m), 3 entries.
+    pub const CENTRE: usize = 0;
+    /// Its velocity (m/s), 3 entries.
+    pub const VELOCITY: usize = 3;
+    /// Spin (rad/s), 3 entries.
+    pub const SPIN: usize = 6;
 }

@@ -1,6 +1,7 @@
 //! The canonical scenes: tests, benches, examples and the tool all use these.
 
 pub mod arm;
+pub mod octopuses;
 
 use std::sync::Arc;
 
@@ -119,6 +120,8 @@ impl Logs {
 pub struct Scene {
     /// The flesh.
     pub flesh: Arc<Flesh>,
+    /// Where each instance of it starts.
+    pub roots: Vec<Pose>,
     /// Where the bones start.
     pub start: Vec<Pose>,
     /// What happens from the first frame on, in order of time.
@@ -158,13 +161,22 @@ impl Key {
 }
 
 impl Scene {
-    /// Adds the flesh to a simulation, at rest on its bones where they start, and the half-spaces.
+    /// Adds all instances of the flesh to a simulation, at rest on their bones where they start, and the half-spaces; the first of
+    /// them.
     ///
     /// # Errors
     /// As for [`Physics::insert`].
     pub fn insert(&self, physics: &mut Physics) -> Result<FleshHandle, StepError> {
         physics.planes.extend_from_slice(&self.planes);
-        physics.insert(self.flesh.clone(), &self.start, Pose::IDENTITY)
+        let first = physics.insert(self.flesh.clone(), &self.start, self.root())?;
+        for root in self.roots.iter().skip(1) {
+            physics.insert(self.flesh.clone(), &self.start, *root)?;
+        }
+        Ok(first)
+    }
+
+    fn root(&self) -> Pose {
+        self.roots.first().copied().unwrap_or_default()
     }
 
     /// What happens at a time (s): the first key's before it, the last one's after it.
@@ -176,7 +188,7 @@ impl Scene {
         }
     }
 
-    /// Says where bones are and how excited chains are at the end of the next step, which ends at `time` (s).
+    /// Says where an instance's bones are and how excited its chains are at the end of the next step, which ends at `time` (s).
     ///
     /// # Errors
     /// As for [`Physics::set_bones`] and [`Physics::set_activation`].
@@ -185,14 +197,14 @@ impl Scene {
         for (chain, &activation) in key.activations.iter().enumerate() {
             physics.set_activation(handle, chain, activation)?;
         }
-        physics.set_bones(handle, &key.bones, Pose::IDENTITY)
+        physics.set_bones(handle, &key.bones, self.root())
     }
 }
 
 /// Parameters that any scene may take, by the names of the config and material fields.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SceneParameters {
-    /// How many rods.
+    /// How many rods, or octopuses.
     pub rods: usize,
     /// Segments of a rod.
     pub segments: usize,
@@ -244,7 +256,7 @@ pub enum SceneError {
 }
 
 /// The scenes' names.
-pub const SCENES: &[&str] = &["cantilevers", "band", "arm", "logs"];
+pub const SCENES: &[&str] = &["cantilevers", "band", "arm", "logs", "octopuses"];
 
 /// The parameters' names.
 pub const PARAMETERS: &[&str] = &[
@@ -298,6 +310,7 @@ impl SceneParameters {
                 Ok(Self { rods: 3 * layers, segments, length, radius, material, config, ..cantilevers })
             }
             "arm" => Ok(arm::parameters()),
+            "octopuses" => Ok(octopuses::parameters(cantilevers)),
             _ => Err(SceneError::NoSuchScene { name: name.into() }),
         }
     }
@@ -354,7 +367,7 @@ impl SceneParameters {
                 let flesh = Cantilevers { rods, segments, length, radius, material }.build()?;
                 let still = vec![Pose::IDENTITY];
                 let keys = vec![Key { bones: still.clone(), ..Key::default() }];
-                Ok(Scene { flesh, start: still, keys, planes: Vec::new(), config })
+                Ok(Scene { flesh, roots: vec![Pose::IDENTITY], start: still, keys, planes: Vec::new(), config })
             }
             "band" => {
                 let far = |x: f64| Pose::from_translation(DVec3::X * x);
@@ -371,14 +384,22 @@ impl SceneParameters {
                 let flesh = Arc::new(Flesh::build(&bands, &start)?);
                 let bones = vec![Pose::IDENTITY, far(stretch * length)];
                 let keys = vec![Key { bones, ..Key::default() }];
-                Ok(Scene { flesh, start, keys, planes: Vec::new(), config })
+                Ok(Scene { flesh, roots: vec![Pose::IDENTITY], start, keys, planes: Vec::new(), config })
             }
             "logs" => {
                 let flesh = Logs { layers: self.layers, segments, length, radius, material }.build()?;
                 let planes = vec![HalfSpace::ground(0.0, 0.5)];
-                Ok(Scene { flesh, start: Vec::new(), keys: vec![Key::default()], planes, config })
+                Ok(Scene {
+                    flesh,
+                    roots: vec![Pose::IDENTITY],
+                    start: Vec::new(),
+                    keys: vec![Key::default()],
+                    planes,
+                    config,
+                })
             }
             "arm" => arm::scene(self),
+            "octopuses" => Ok(octopuses::scene(self)?),
             _ => Err(SceneError::NoSuchScene { name: name.into() }),
         }
     }

@@ -80,7 +80,8 @@ const REST_SLIDES_IN_BED: u32 = 91u;
 const REST_STRAIN_TIME2: u32 = 92u;
 const REST_LEAST_COUNTED: u32 = 93u;
 const REST_REACTION: u32 = 94u;
-const REST_ENTRIES: u32 = 95u;
+const REST_HUNG: u32 = 95u;
+const REST_ENTRIES: u32 = 96u;
 
 // Entries of a node row, one a node, of the state.
 const NODE_PLACE: u32 = 0u;

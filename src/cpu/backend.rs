@@ -9,13 +9,13 @@ use fearless_simd::prelude::*;
 
 use super::deform_skin::Vertices;
 use super::find_pairs::Meetings;
-use super::group::{Group, GroupRest};
+use super::group::Group;
+use super::kin::{Member, members_of};
 use super::lanes::{Entry, Half, LANES, OneF32, Wide, with_instructions};
 use super::threads::Threads;
 use super::{LaneWidth, run_on_instance, run_on_vertices, run_stage};
 use crate::StepError;
 use crate::backend::{BackendReport, FleshBackend, Frame};
-use crate::flesh::GroupState;
 use crate::instances::{Active, Instance, Instances};
 use crate::step::{Domain, Scheduled, Stage, StepParams, runs};
 use crate::timing::{StageClock, StageTimes, stage_scope};
@@ -91,8 +91,8 @@ pub(super) struct Runner<'a> {
     pub clock: &'a StageClock,
 }
 
-/// Room for a group's block factors, kept from group to group.
-pub(super) type Scratch = Vec<Entry<f32>>;
+/// Room for a group's block factors, and for what is kept of its contact rows.
+type GroupRoom<'a> = (&'a mut Vec<Entry<f32>>, &'a mut [Entry<f32>]);
 
 impl Runner<'_> {
     /// Runs a part of the schedule: stages of chains, or a single other one.
@@ -100,17 +100,12 @@ impl Runner<'_> {
         let stage = run[0].stage;
         match stage.domain() {
             Domain::Chains => {
-                let groups = instances.iter_mut().flat_map(|instance| {
-                    let Instance { flesh, active, state, forces, .. } = instance;
-                    let run = self.part_of(run, *active);
-                    let forces = forces.iter().map(Vec::as_slice).chain(std::iter::repeat(&[][..]));
-                    let groups = flesh.groups.iter().zip(&mut state.nodes.groups).zip(forces);
-                    groups.filter(|_| !run.is_empty()).map(move |group| (run, group))
-                });
-                let mut groups: Vec<_> = groups.collect();
-                self.threads.for_each(&mut groups, Scratch::new, |scratch, (run, ((rest, state), forces))| {
-                    self.run_chains(run, rest, state, forces, scratch);
-                });
+                let mut members: Vec<_> = instances
+                    .iter_mut()
+                    .flat_map(|instance| members_of(instance, |active| self.part_of(run, active)))
+                    .filter(|member| !member.run.is_empty())
+                    .collect();
+                self.run_free(&mut members);
             }
             // Little for each: a barrier would cost more.
             Domain::Host | Domain::Instances => self.timed(stage, || {
@@ -164,35 +159,19 @@ impl Runner<'_> {
         self.clock.stop(stage, start);
     }
 
-    pub(super) fn run_chains(
-        &self,
-        run: &[Scheduled],
-        rest: &GroupRest<f32>,
-        state: &mut GroupState,
-        forces: &[Entry<f32>],
-        scratch: &mut Scratch,
-    ) {
-        scratch.resize(rest.scratch_len().max(scratch.len()), [0.0; LANES]);
-        self.on_group(run, (rest, state, forces), (scratch, &mut []));
-    }
-
     /// Runs stages of chains on a group; before a substep's first contacts it finds which solids it is near to.
-    pub(super) fn on_group(
-        &self,
-        run: &[Scheduled],
-        (rest, state, forces): (&GroupRest<f32>, &mut GroupState, &[Entry<f32>]),
-        (scratch, solved): (&mut [Entry<f32>], &mut [Entry<f32>]),
-    ) {
+    pub(super) fn on_group(&self, run: &[Scheduled], member: &mut Member<'_, '_>, (scratch, solved): GroupRoom<'_>) {
         let params = |of: &Scheduled| &self.frame.params[of.slot as usize];
         let finds = |of: &Scheduled| of.stage == Stage::SolveContacts && params(of).iteration == 0;
+        let state = &*member.state;
         let alone = self.frame.solids.is_empty() && state.slots.is_empty() && state.tangents.is_empty();
         for part in run.chunk_by(|_, next| alone || !finds(next)) {
             if !alone && finds(&part[0]) {
                 let start = self.clock.start();
-                self.frame.solids.touch(params(&part[0]), rest, state, forces);
+                self.frame.solids.touch(params(&part[0]), member.rest, member.state, member.forces);
                 self.clock.stop(Stage::SolveContacts, start);
             }
-            self.on_rows(part, &mut group_of(rest, state, forces, scratch, solved));
+            self.on_rows(part, &mut member.group(scratch, solved));
         }
     }
 
@@ -231,16 +210,4 @@ impl Runner<'_> {
             self.clock.stop(scheduled.stage, start);
         }
     }
-}
-
-/// A group that is stepped.
-pub(super) fn group_of<'a>(
-    rest: &'a GroupRest<f32>,
-    state: &'a mut GroupState,
-    forces: &'a [Entry<f32>],
-    scratch: &'a mut [Entry<f32>],
-    solved: &'a mut [Entry<f32>],
-) -> Group<'a, f32> {
-    let GroupState { nodes, inputs, planes, tangents, chains, contacts, meets, reactions, .. } = state;
-    Group { rest, nodes, inputs, forces, planes, tangents, chains, contacts, meets, solved, reactions, scratch }
 }

@@ -218,7 +218,7 @@ fn suspects<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>) -
 
     let whole = lanes.at(group.rest.row(0), rest::LENGTH);
     let off = first.place - Section::carried(lanes, group, 0).place;
-    let off = lanes.load(&group.inputs[input::HANGS]).where_less(half, zero, off.dot(off).sqrt());
+    let off = lanes.load(&group.inputs[input::HANGS]).where_less(one, zero, off.dot(off).sqrt());
     let by_weight = by_weight(lanes, params, group);
     let stretch = lanes.splat(MOST_STRETCH).max(by_weight);
     let fine = extent.stretched_within(lanes, stretch).min(extent.scaled_within(lanes, stretch));
@@ -258,7 +258,8 @@ fn out_of_bounds<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scala
         off2 = off2.max(zero.where_less(inv_length, off.dot(off), zero));
         (here, carried_here) = (next, carried_next);
     }
-    let off2 = lanes.load(&group.inputs[input::HANGS]).where_less(half, zero, off2);
+    // What hangs on a chain is where that is, and what is free anywhere.
+    let off2 = lanes.load(&group.inputs[input::HANGS]).where_less(one, zero, off2);
 
     let whole = lanes.at(group.rest.row(0), rest::LENGTH);
     let whole = whole.max((path.spread * whole).sqrt());

@@ -46,6 +46,13 @@ impl Cursors {
         Self { next: [0; 2], count: group.touching().map(|rows| rows.len() / contact::ENTRIES) }
     }
 
+    /// After the last rows of a group.
+    #[inline(always)]
+    pub fn after<T>(group: &Group<T>) -> Self {
+        let Self { count, .. } = Self::of(group);
+        Self { next: count, count }
+    }
+
     /// The next row of a kind, if its segment begins with a node.
     #[inline(always)]
     pub fn forth<T: Copy + Into<f64>>(&mut self, group: &Group<T>, kind: usize, index: usize) -> Option<usize> {

@@ -8,10 +8,10 @@ use glam::DVec3;
 
 use super::grid::{Pair, PairFinder, PairThreads, Sphere};
 use super::group::GroupRest;
+use super::kin::Room;
 use super::lanes::{Entry, LANES, OneF32, OneF64};
 use super::math::V3;
 use super::meetings::{PairBlock, Side};
-use super::members::Room;
 use super::pills::{Pill, nearest};
 use crate::flesh::{Flesh, GroupState};
 use crate::instances::{FleshHandle, Instances, REMEMBERED, SegmentName, Touch};
@@ -260,21 +260,29 @@ impl Meetings {
         for index in 1..next.len() {
             next[index] += next[index - 1];
         }
-        let mut nodes = 0;
-        let node_counts =
-            instances.iter().flat_map(|instance| instance.flesh.groups.iter().map(|rest| rest.node_count));
-        let mut index = 0;
-        for (place, (group, node_count)) in self.groups.iter_mut().zip(node_counts).enumerate() {
-            let sides: [u32; LANES + 1] = std::array::from_fn(|lane| {
+        let (mut nodes, mut index) = (0, 0);
+        let mut sides_of = |place: usize| -> [u32; LANES + 1] {
+            std::array::from_fn(|lane| {
                 let first = next[index];
                 let own = segments[index..].iter();
                 index += own.take_while(|segment| (segment.place, segment.lane) == (place as u32, lane as u32)).count();
                 first
-            });
-            if sides[LANES] > sides[0] {
-                *group = Some(MeetingGroup { base: nodes as u32, sides });
-                nodes += node_count;
+            })
+        };
+        let mut first = 0;
+        for instance in instances.iter() {
+            let rests = &instance.flesh.groups;
+            let sides: Vec<_> = (first..first + rests.len()).map(&mut sides_of).collect();
+            let meets = |sides: &[u32; LANES + 1]| sides[LANES] > sides[0];
+            // What hangs together is stepped together.
+            let together = !instance.flesh.branches.is_empty() && sides.iter().any(meets);
+            for ((group, sides), rest) in self.groups[first..].iter_mut().zip(sides).zip(rests) {
+                if together || meets(&sides) {
+                    *group = Some(MeetingGroup { base: nodes as u32, sides });
+                    nodes += rest.node_count;
+                }
             }
+            first += rests.len();
         }
         self.sides.clear();
         self.sides.resize(2 * self.pairs.len(), Side::default());

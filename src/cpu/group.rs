@@ -1,7 +1,7 @@
 //! A group of chains as the stages see it; its twin is `shaders/bindings/group.wgsl`.
 
 use super::lanes::{Entry, Lane, Lanes};
-use crate::layout::{MAX_BONES, POSE, chain, contact, held, input, node, rest, scratch, solved};
+use crate::layout::{MAX_BONES, POSE, borne, chain, contact, held, input, node, rest, scratch, solved, stump};
 use crate::step::StepParams;
 
 /// What eight chains are made of: rest rows and what can be known from them beforehand.
@@ -25,6 +25,10 @@ pub struct GroupRest<T> {
     pub turns: Vec<bool>,
     /// For each node, which reaction row is its: where bones hold its place or frame, or guide it, in any lane.
     pub reactions: Vec<Option<usize>>,
+    /// For each node, whether it hangs on another chain's in any lane.
+    pub hung: Vec<bool>,
+    /// For each node of which any lane's bears chains that hang on it, which [`borne`](crate::layout::borne) row is its.
+    pub bears: Vec<Option<usize>>,
     /// Whether any lane resists surface bending, (15).
     pub has_surface_bending: bool,
     /// Whether any lane's fibres act without activation: by a stiffness, passive tension, or tension expected in series.
@@ -49,9 +53,21 @@ impl<T> GroupRest<T> {
         self.reactions.iter().flatten().count()
     }
 
-    /// How many entries of room a solve has.
+    /// How many nodes bear chains that hang on them.
+    pub fn bearing_count(&self) -> usize {
+        self.bears.iter().flatten().count()
+    }
+
+    /// Whether any of its chains hangs on another or bears one.
+    pub fn is_in_tree(&self) -> bool {
+        self.hung.contains(&true) || self.bears.iter().any(Option::is_some)
+    }
+
+    /// How many entries of room a solve has: a row for each node, each node of which there is a reaction, each that bears chains,
+    /// and one of what is left of chains that hang.
     pub fn scratch_len(&self) -> usize {
-        (self.node_count + self.reaction_count()) * scratch::ENTRIES
+        let stump = usize::from(self.hung.contains(&true));
+        (self.node_count + self.reaction_count() + self.bearing_count() + stump) * scratch::ENTRIES
     }
 }
 
@@ -66,6 +82,8 @@ impl GroupRest<f32> {
             slides: self.slides.clone(),
             turns: self.turns.clone(),
             reactions: self.reactions.clone(),
+            hung: self.hung.clone(),
+            bears: self.bears.clone(),
             bone_count: self.bone_count,
             has_free_chain: self.has_free_chain,
             has_surface_bending: self.has_surface_bending,
@@ -103,7 +121,8 @@ pub struct Group<'a, T> {
     /// `[reaction][entry][lane]`, see [`crate::layout::reaction`].
     pub reactions: &'a mut [Entry<T>],
     /// [`GroupRest::scratch_len`] rows: room for each node's block factor, see [`crate::layout::scratch`], then for the rows
-    /// of each node of which there is a reaction, see [`crate::layout::held`].
+    /// of each node of which there is a reaction, see [`crate::layout::held`], of each that bears chains, see
+    /// [`crate::layout::borne`], and one [`crate::layout::stump`] row.
     pub scratch: &'a mut [Entry<T>],
 }
 
@@ -124,6 +143,20 @@ impl<T> Group<'_, T> {
     #[inline(always)]
     pub fn held_row(&mut self, reaction: usize) -> &mut [Entry<T>] {
         &mut self.scratch[(self.rest.node_count + reaction) * scratch::ENTRIES..][..held::ENTRIES]
+    }
+
+    /// The scratch row of what a node bears.
+    #[inline(always)]
+    pub fn borne_row(&mut self, bears: usize) -> &mut [Entry<T>] {
+        let at = self.rest.node_count + self.rest.reaction_count() + bears;
+        &mut self.scratch[at * scratch::ENTRIES..][..borne::ENTRIES]
+    }
+
+    /// The scratch row of what is left of chains that hang on others.
+    #[inline(always)]
+    pub fn stump_row(&mut self) -> &mut [Entry<T>] {
+        let at = self.rest.node_count + self.rest.reaction_count() + self.rest.bearing_count();
+        &mut self.scratch[at * scratch::ENTRIES..][..stump::ENTRIES]
     }
 
     /// Both kinds of contact rows: of what is no chain, and of meetings.

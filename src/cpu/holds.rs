@@ -44,7 +44,7 @@ impl<V: Lane> Placed<V> {
         start.held(lanes, group, index, V3::load(lanes, row, node::PREV_PLACE))
     }
 
-    /// With what bones hold or guide where they have it; `start` is its place (m) at the substep's start.
+    /// With what bones hold or guide where they have it, and what hangs where its stem has it; `start` is its place (m) at the substep's start.
     #[inline(always)]
     pub fn held<L: Lanes<V = V>>(mut self, lanes: L, group: &Group<L::Scalar>, index: usize, start: V3<V>) -> Self {
         let (half, one) = (lanes.splat(0.5), lanes.splat(1.0));
@@ -64,6 +64,13 @@ impl<V: Lane> Placed<V> {
             }
             self.frame = held_frame.beside(lanes, self.frame).or(lanes, self.frame, free_frame);
             self.scale = lanes.load(&rest_row[rest::FREE_SCALE]).where_less(half, one, self.scale);
+        }
+        if group.rest.hung[index] {
+            let hung = lanes.load(&rest_row[rest::HUNG]);
+            let hung_move = V3::load(lanes, row, node::TARGET_PLACE) - start;
+            let hung_frame = Quaternion::load(lanes, row, node::TARGET_FRAME).beside(lanes, self.frame);
+            self.moved = self.moved.or(lanes, hung_move, hung);
+            self.frame = self.frame.or(lanes, hung_frame, hung);
         }
         self
     }

@@ -4,36 +4,17 @@
 use fearless_simd::{Simd, SimdBase};
 
 use super::LaneWidth;
-use super::backend::{Runner, Scratch, group_of};
+use super::backend::Runner;
 use super::find_pairs::{MeetingGroup, Meetings};
 use super::grid::PairThreads;
-use super::group::{Group, GroupRest};
+use super::group::Group;
+use super::kin::{Member, Room, members_of};
 use super::lanes::{Entry, Half, LANES, Lanes, OneF32, Wide, apart, with_instructions};
 use super::meetings::{PairBlock, Side, find_meetings, press, show, show_gone};
 use super::settle::{GOES_ON, WANTED, recount, restore, settle};
-use crate::flesh::GroupState;
-use crate::instances::{Instance, Instances};
+use crate::instances::Instances;
 use crate::layout::{contact, meet, shown, solved};
 use crate::step::{Scheduled, Stage, StepParams};
-
-/// A group that meets others, with its room.
-struct Member<'a> {
-    rest: &'a GroupRest<f32>,
-    state: &'a mut GroupState,
-    forces: &'a [Entry<f32>],
-    meeting: MeetingGroup,
-    room: &'a mut Room,
-}
-
-/// What a group that meets others works with.
-#[derive(Default)]
-pub(super) struct Room {
-    scratch: Scratch,
-    solved: Scratch,
-    wanted: Scratch,
-    /// Which side of which point each lane of a meet row is: twice the point, of two a pair, and the side.
-    links: Vec<[u32; LANES]>,
-}
 
 /// Of a lane of a meet row in which nothing is met.
 const NO_LINK: u32 = u32::MAX;
@@ -41,11 +22,18 @@ const NO_LINK: u32 = u32::MAX;
 /// How many blocks of pairs a thread takes up at a time.
 const BLOCKS: usize = 16;
 
+/// Groups that are stepped together and meet others.
+struct Kin<'k, 'a, 'r> {
+    members: &'k mut [Member<'a, 'r>],
+    rooms: &'k mut [Room],
+    meeting: &'k [MeetingGroup],
+    /// Which nodes of what is shown are theirs.
+    shown: std::ops::Range<usize>,
+}
+
 /// What a group that meets others does between two waits.
 #[derive(Clone, Copy)]
 enum Turn<'a> {
-    /// Stages.
-    Stages(&'a [Scheduled]),
     /// Shows where it is.
     Show(&'a StepParams),
     /// Recounts what led it astray.
@@ -77,33 +65,33 @@ impl Runner<'_> {
         let params = &self.frame.params;
         let Meetings { blocks, sides, groups, shown, rooms, .. } = meetings;
         rooms.resize_with(groups.iter().flatten().count().max(rooms.len()), Room::default);
-        let all = instances.iter_mut().flat_map(|instance| {
-            let Instance { flesh, active, state, forces, .. } = instance;
-            let run = self.part_of(run, *active);
-            let forces = forces.iter().map(Vec::as_slice).chain(std::iter::repeat(&[][..]));
-            let groups = flesh.groups.iter().zip(&mut state.nodes.groups).zip(forces);
-            groups.map(move |group| (run, group))
-        });
-        let (mut free, mut members) = (Vec::new(), Vec::new());
-        let mut rooms = rooms.iter_mut();
-        for ((run, ((rest, state), forces)), meeting) in all.zip(&*groups) {
-            match (meeting, rooms.len()) {
-                (Some(meeting), 1..) => {
-                    let room = rooms.next().expect("there is one for each");
-                    members.push(Member { rest, state, forces, meeting: *meeting, room });
+        let all = instances.iter_mut().flat_map(|instance| members_of(instance, |active| self.part_of(run, active)));
+        let (mut free, mut members, mut meeting) = (Vec::new(), Vec::new(), Vec::new());
+        for (member, met) in all.zip(&*groups) {
+            match met {
+                Some(met) => {
+                    members.push(member);
+                    meeting.push(*met);
                 }
-                _ if !run.is_empty() => {
-                    state.meets.clear();
-                    free.push((run, ((rest, state), forces)));
+                None if !member.run.is_empty() => {
+                    member.state.meets.clear();
+                    free.push(member);
                 }
-                _ => {}
+                None => {}
             }
         }
-        self.threads.for_each(&mut free, Scratch::new, |scratch, (run, ((rest, state), forces))| {
-            self.run_chains(run, rest, state, forces, scratch);
-        });
+        self.run_free(&mut free);
         if members.is_empty() {
             return;
+        }
+        let mut kin = Vec::new();
+        let (mut rooms, mut meeting, mut shown_left) = (&mut rooms[..], &meeting[..], 0);
+        for members in members.chunk_by_mut(|_, next| next.is_of_kin) {
+            let (own, left) = rooms.split_at_mut(members.len());
+            let (met, others) = meeting.split_at(members.len());
+            let nodes = members.iter().map(|member| member.rest.node_count).sum::<usize>();
+            kin.push(Kin { members, rooms: own, meeting: met, shown: shown_left..shown_left + nodes });
+            (rooms, meeting, shown_left) = (left, others, shown_left + nodes);
         }
         // Up to where meetings are found, and on from there up to the solve.
         let mut done = 0;
@@ -111,64 +99,90 @@ impl Runner<'_> {
             let params = &params[scheduled.slot as usize];
             if scheduled.stage == Stage::SolveContacts {
                 let (before, first) = (&run[done..=at], params.iteration == 0);
-                self.for_members(&mut members, shown, |member, shown| {
-                    self.take_turn(member, shown, Turn::Stages(before));
+                self.for_kin(&mut kin, shown, |kin, shown| {
+                    self.run_kin(before, kin.members, kin.rooms);
                     if first {
-                        self.take_turn(member, shown, Turn::Show(params));
+                        self.take_turn(kin, shown, Turn::Show(params));
                     }
                 });
                 self.on_blocks(blocks, shown, Some(params));
-                self.for_members(&mut members, shown, |member, _| make_rows(member, sides, blocks));
+                self.for_kin(&mut kin, shown, |kin, _| {
+                    for ((member, room), met) in kin.members.iter_mut().zip(&mut *kin.rooms).zip(kin.meeting) {
+                        make_rows((member, room, met), sides, blocks);
+                    }
+                });
                 done = at + 1;
             }
             if scheduled.stage == Stage::SolveRods {
                 let solve = &run[done..=at];
-                self.for_members(&mut members, shown, |member, shown| {
-                    self.take_turn(member, shown, Turn::Stages(solve));
-                    self.take_turn(member, shown, Turn::Recount);
-                    self.take_turn(member, shown, Turn::ShowGone);
+                self.for_kin(&mut kin, shown, |kin, shown| {
+                    self.run_kin(solve, kin.members, kin.rooms);
+                    self.take_turn(kin, shown, Turn::Recount);
+                    self.take_turn(kin, shown, Turn::ShowGone);
                 });
                 self.on_blocks(blocks, shown, None);
                 for pass in 0..self.frame.passes {
                     let goes_on = (pass > 0 && pass + 1 < self.frame.passes).then_some(GOES_ON);
-                    self.for_members(&mut members, shown, |member, shown| {
-                        gather_wanted(member.room, blocks);
-                        self.take_turn(member, shown, Turn::Settle(goes_on));
-                        self.take_turn(member, shown, Turn::ShowGone);
+                    self.for_kin(&mut kin, shown, |kin, shown| {
+                        kin.rooms.iter_mut().for_each(|room| gather_wanted(room, blocks));
+                        self.settle(kin, params, goes_on);
+                        self.take_turn(kin, shown, Turn::ShowGone);
                     });
                     self.on_blocks(blocks, shown, None);
                 }
                 // Of the substep's last solve.
                 if self.frame.params.get(scheduled.slot as usize + 1).is_none_or(|next| next.iteration == 0) {
-                    self.for_members(&mut members, shown, |member, shown| {
-                        gather_wanted(member.room, blocks);
-                        self.take_turn(member, shown, Turn::Restore(params));
+                    self.for_kin(&mut kin, shown, |kin, _| {
+                        kin.rooms.iter_mut().for_each(|room| gather_wanted(room, blocks));
+                        self.restore(kin, params);
                     });
                 }
                 done = at + 1;
             }
         }
         let rest = &run[done..];
-        self.for_members(&mut members, shown, |member, shown| self.take_turn(member, shown, Turn::Stages(rest)));
+        self.for_kin(&mut kin, shown, |kin, _| self.run_kin(rest, kin.members, kin.rooms));
     }
 
-    /// Runs on every member, with what it shows.
-    fn for_members(
+    /// Runs on all who are stepped together, with what they show.
+    fn for_kin(
         &self,
-        members: &mut [Member<'_>],
+        kin: &mut [Kin<'_, '_, '_>],
         shown: &mut [Entry<f32>],
-        run: impl Fn(&mut Member<'_>, &mut [Entry<f32>]) + Sync + Send,
+        run: impl Fn(&mut Kin<'_, '_, '_>, &mut [Entry<f32>]) + Sync + Send,
     ) {
         let mut left = shown;
-        let mut work: Vec<_> = members
+        let mut work: Vec<_> = kin
             .iter_mut()
-            .map(|member| {
-                let (own, after) = std::mem::take(&mut left).split_at_mut(member.rest.node_count * shown::ENTRIES);
+            .map(|kin| {
+                let (own, after) = std::mem::take(&mut left).split_at_mut(kin.shown.len() * shown::ENTRIES);
                 left = after;
-                (member, own)
+                (kin, own)
             })
             .collect();
-        self.threads.for_each(&mut work, || (), |(), (member, own)| run(member, own));
+        self.threads.for_each(&mut work, || (), |(), (kin, own)| run(kin, own));
+    }
+
+    /// Settles chains to what is wanted, and has them go on by a share of the last pass's step.
+    fn settle(&self, kin: &mut Kin<'_, '_, '_>, params: &StepParams, goes_on: Option<f32>) {
+        let start = self.clock.start();
+        if let [member] = kin.members {
+            self.on_lanes(member, &mut kin.rooms[0], &mut [], Turn::Settle(goes_on));
+        } else {
+            self.as_forest(kin.members, kin.rooms, params, |forest, wanted| forest.settle(wanted, goes_on));
+        }
+        self.clock.stop(Stage::SolveContacts, start);
+    }
+
+    /// Restores the momentum that settling left out.
+    fn restore(&self, kin: &mut Kin<'_, '_, '_>, params: &StepParams) {
+        let start = self.clock.start();
+        if let [member] = kin.members {
+            self.on_lanes(member, &mut kin.rooms[0], &mut [], Turn::Restore(params));
+        } else {
+            self.as_forest(kin.members, kin.rooms, params, |forest, wanted| forest.restore(wanted));
+        }
+        self.clock.stop(Stage::SolveContacts, start);
     }
 
     /// Finds where pairs meet in a substep of these parameters, or with what force they press.
@@ -187,22 +201,26 @@ impl Runner<'_> {
         );
     }
 
-    fn take_turn(&self, member: &mut Member<'_>, shown: &mut [Entry<f32>], turn: Turn<'_>) {
-        let Member { rest, state, forces, room, .. } = member;
-        let Room { scratch, solved, wanted, .. } = &mut **room;
-        scratch.resize(rest.scratch_len().max(scratch.len()), [0.0; LANES]);
-        if let Turn::Stages(run) = turn {
-            return self.on_group(run, (rest, state, forces), (scratch, solved));
-        }
-        let mut group = group_of(rest, state, forces, scratch, solved);
+    fn take_turn(&self, kin: &mut Kin<'_, '_, '_>, shown: &mut [Entry<f32>], turn: Turn<'_>) {
         let start = self.clock.start();
+        let mut left = shown;
+        for (member, room) in kin.members.iter_mut().zip(&mut *kin.rooms) {
+            let (own, after) = std::mem::take(&mut left).split_at_mut(member.rest.node_count * shown::ENTRIES);
+            left = after;
+            self.on_lanes(member, room, own, turn);
+        }
+        self.clock.stop(Stage::SolveContacts, start);
+    }
+
+    fn on_lanes(&self, member: &mut Member<'_, '_>, room: &mut Room, shown: &mut [Entry<f32>], turn: Turn<'_>) {
+        let Room { scratch, solved, wanted, .. } = room;
+        let mut group = member.group(scratch, solved);
         match self.frame.lane_width {
             width @ (LaneWidth::Eight | LaneWidth::EightBaseline) => {
                 with_instructions!(width.level(), simd => in_turn_wide(simd, turn, &mut group, wanted, shown))
             }
             LaneWidth::One => (0..LANES).for_each(|lane| in_turn(OneF32(lane), turn, &mut group, wanted, shown)),
         }
-        self.clock.stop(Stage::SolveContacts, start);
     }
 }
 
@@ -215,7 +233,6 @@ fn in_turn<L: Lanes<Scalar = f32>>(
     shown: &mut [Entry<f32>],
 ) {
     match turn {
-        Turn::Stages(_) => {}
         Turn::Show(params) => apart!(lanes, show(lanes, params, group, shown)),
         Turn::Recount => apart!(lanes, recount(lanes, group)),
         Turn::ShowGone => apart!(lanes, show_gone(lanes, group, shown)),
@@ -261,9 +278,13 @@ fn meet_wide<S: Simd>(simd: S, blocks: &mut [PairBlock], shown: &[f32], finds: O
 }
 
 /// A group's contact rows of what its chains meet in a substep, in the order of their segments.
-fn make_rows(member: &mut Member<'_>, sides: &[Side], blocks: &[PairBlock]) {
-    let Member { rest, state, meeting, room, .. } = member;
-    let Room { solved, wanted, links, .. } = &mut **room;
+fn make_rows(
+    (member, room, meeting): (&mut Member<'_, '_>, &mut Room, &MeetingGroup),
+    sides: &[Side],
+    blocks: &[PairBlock],
+) {
+    let Member { rest, state, .. } = member;
+    let Room { solved, wanted, links, .. } = room;
     let rows = &mut state.meets;
     rows.clear();
     links.clear();

@@ -5,6 +5,7 @@ pub mod block_tridiagonal;
 pub(crate) mod carry;
 pub mod contact_rows;
 pub mod contacts;
+pub mod descent;
 pub mod fascia;
 pub mod fibres;
 mod find_pairs;
@@ -12,6 +13,7 @@ pub mod grid;
 pub mod group;
 pub mod holds;
 mod host;
+mod kin;
 pub mod lanes;
 mod lay;
 pub mod math;
@@ -27,6 +29,8 @@ pub(crate) mod solid_slots;
 pub(crate) mod solids;
 pub mod strains;
 mod threads;
+mod tree_motion;
+mod trees;
 
 pub(crate) use backend::CpuBackend;
 

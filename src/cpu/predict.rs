@@ -2,7 +2,7 @@
 //! its twin is `shaders/predict.wgsl`.
 //!
 //! Damping acts on the carried velocity relative to the motion of the bones that the chain hangs on, blended along
-//! the chain, or relative to a free chain's own rigid motion. The same blended bone motion moves the first iterate
+//! the chain, or relative to a free chain's own rigid motion, which is that of all that it hangs on and that hang on it. The same blended bone motion moves the first iterate
 //! (VIPER 8.2), and nothing else: by its change since the last substep, so that a bone that jumps takes the iterate
 //! along while a bone that keeps its speed leaves the inertial prediction alone.
 //!
@@ -22,7 +22,7 @@ use super::lanes::{Entry, Lane, Lanes, apart, unrolled};
 use super::math::{Mat3, Quaternion, V3};
 use super::potential::stored_at_start;
 use super::strains::{Section, measure, most_stiffness};
-use crate::layout::{chain, force, input, node, rest};
+use crate::layout::{chain, force, input, node, rest, rigid};
 use crate::step::StepParams;
 
 /// The largest factor by which a scale may change in one substep, either way.
@@ -53,7 +53,11 @@ where
     let gravity = gravity + V3::load(lanes, group.inputs, input::ACCELERATION);
     let pushed = !group.forces.is_empty();
     let moving = bones_move(group.chains);
-    let free = if group.rest.has_free_chain { Some(rigid_motion(lanes, group)) } else { None };
+    let free = match group.rest.has_free_chain {
+        true if group.rest.is_in_tree() => Some(RigidMotion::of_tree(lanes, group)),
+        true => Some(rigid_motion(lanes, group)),
+        false => None,
+    };
     let hangs = lanes.load(&group.inputs[input::HANGS]);
 
     for index in 0..group.rest.node_count {
@@ -248,10 +252,18 @@ pub(super) struct RigidMotion<V> {
     pub centre: V3<V>,
     /// The centre's velocity (m/s).
     pub velocity: V3<V>,
-    spin: V3<V>,
+    pub spin: V3<V>,
 }
 
 impl<V: Lane> RigidMotion<V> {
+    /// That of each chain's tree, which is kept in its scratch rows.
+    #[inline(always)]
+    fn of_tree<L: Lanes<V = V>>(lanes: L, group: &Group<L::Scalar>) -> Self {
+        let [centre, velocity, spin] =
+            [rigid::CENTRE, rigid::VELOCITY, rigid::SPIN].map(|at| V3::load(lanes, group.scratch, at));
+        Self { centre, velocity, spin }
+    }
+
     #[inline(always)]
     fn at(&self, place: V3<V>) -> (V3<V>, V3<V>) {
         (self.velocity + self.spin.cross(place - self.centre), self.spin)

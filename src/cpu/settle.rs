@@ -18,7 +18,8 @@ use super::math::V3;
 use super::predict::{inertia_about, spin_of};
 use super::rod_energies::{UNKNOWNS, Vec7};
 use super::solve_rods::step_by;
-use crate::layout::{chain, contact, input, node, rest, scratch, solved};
+use super::trees::{go_with_stem, keep_stump_rhs};
+use crate::layout::{borne, chain, contact, input, node, rest, scratch, solved};
 use crate::step::StepParams;
 
 /// Entries of what pairs press a side with, of each meet row: force; pull and couple, 3 entries each.
@@ -31,6 +32,16 @@ pub const GOES_ON: f32 = 0.6;
 /// last pass's step.
 #[inline(always)]
 pub fn settle<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, wanted: &[Entry<L::Scalar>], goes_on: Option<f32>)
+where
+    L::Scalar: Into<f64>,
+{
+    settle_forth(lanes, group, wanted);
+    settle_back(lanes, group, goes_on);
+}
+
+/// The first half of [`settle`]: by how much rows press otherwise, eliminated in the order of the nodes.
+#[inline(always)]
+pub(super) fn settle_forth<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, wanted: &[Entry<L::Scalar>])
 where
     L::Scalar: Into<f64>,
 {
@@ -65,12 +76,21 @@ where
             });
             eliminate_rhs(&coupling, &inv_pivot, &gradient, &mut rhs);
         }
+        if let Some(bears) = group.rest.bears[index] {
+            let borne = group.borne_row(bears);
+            for (i, rhs) in rhs.iter_mut().enumerate() {
+                *rhs = *rhs + lanes.load(&borne[borne::RHS + i]);
+            }
+        }
         let (mut block, mut unused) = ([[zero; UNKNOWNS]; UNKNOWNS], [[zero; UNKNOWNS]; UNKNOWNS]);
         if group.rest.held[index] {
             hold(lanes, group.rest.row(index), &mut block, &mut rhs, &mut unused);
         }
         if group.rest.slides[index] {
             guide(lanes, group.rest.row(index), group.row(index), &mut block, &mut rhs, &mut unused);
+        }
+        if group.rest.hung[index] {
+            keep_stump_rhs(lanes, group.rest.row(index), group.stump_row(), &mut rhs);
         }
         let scratch_row = group.scratch_row(index);
         let mut lower = [[zero; UNKNOWNS]; UNKNOWNS];
@@ -84,10 +104,25 @@ where
             lanes.store(rhs[i], &mut scratch_row[scratch::RHS + i]);
         });
     }
+}
+
+/// The second half of [`settle`]: solves from the last node on, and steps.
+#[inline(always)]
+pub(super) fn settle_back<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, goes_on: Option<f32>)
+where
+    L::Scalar: Into<f64>,
+{
+    let zero = lanes.splat(0.0);
+    let count = group.rest.node_count;
+    let mut cursors = Cursors::after(group);
     let mut delta = [zero; UNKNOWNS];
     for index in (0..count).rev() {
         let after = delta;
         delta = back_substitute(lanes, group.scratch_row(index), &delta);
+        if group.rest.hung[index] {
+            let own = delta;
+            delta = apart!(lanes, go_with_stem(lanes, group, index, &own));
+        }
         for kind in 0..2 {
             while let Some(slot) = cursors.back(group, kind, index) {
                 apart!(lanes, give_way(lanes, group, (kind, slot), [&delta, &after], goes_on));
@@ -155,6 +190,42 @@ where
     L::Scalar: Into<f64>,
 {
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    let LeftOut { centre, inv_mass, momentum, moment } = left_out(lanes, params, group, wanted);
+    let velocity = momentum * inv_mass;
+    let spin = spin_of(lanes, inertia_about(lanes, group, centre), moment);
+    for index in 0..group.rest.node_count {
+        // Padding goes its own way.
+        let there = zero.where_less(lanes.at(group.rest.row(index), rest::RADIUS), one, zero);
+        let row = group.row_mut(index);
+        let arm = V3::load(lanes, row, node::PLACE) - centre;
+        let restored = V3::load(lanes, row, node::VELOCITY) + (velocity + spin.cross(arm)) * there;
+        restored.store(lanes, row, node::VELOCITY);
+    }
+}
+
+/// What passes left out of a chain's momentum; 0 where it is not free.
+pub(super) struct LeftOut<V> {
+    /// Centre of mass (m).
+    pub centre: V3<V>,
+    inv_mass: V,
+    /// kg·m/s.
+    pub momentum: V3<V>,
+    /// About the centre (kg·m²/s).
+    pub moment: V3<V>,
+}
+
+/// See [`restore`].
+#[inline(always)]
+pub(super) fn left_out<L: Lanes>(
+    lanes: L,
+    params: &StepParams,
+    group: &Group<L::Scalar>,
+    wanted: &[Entry<L::Scalar>],
+) -> LeftOut<L::V>
+where
+    L::Scalar: Into<f64>,
+{
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
     let (mut mass, mut moment) = (zero, V3([zero; 3]));
     for index in 0..group.rest.node_count {
         let m = unpadded(lanes, group, index, rest::MASS);
@@ -204,17 +275,8 @@ where
         let of_rough = ((pressed.0 * step - gone.0) * free, (pressed.1 * step - gone.1) * free);
         given = (given.0.or(lanes, of_rough.0, rough), given.1.or(lanes, of_rough.1, rough));
     }
-    let free = one - lanes.load(&group.inputs[input::HANGS]);
-    let velocity = given.0 * (inv_mass * free);
-    let spin = spin_of(lanes, inertia_about(lanes, group, centre), given.1 * free);
-    for index in 0..group.rest.node_count {
-        // Padding goes its own way.
-        let there = zero.where_less(lanes.at(group.rest.row(index), rest::RADIUS), one, zero);
-        let row = group.row_mut(index);
-        let arm = V3::load(lanes, row, node::PLACE) - centre;
-        let restored = V3::load(lanes, row, node::VELOCITY) + (velocity + spin.cross(arm)) * there;
-        restored.store(lanes, row, node::VELOCITY);
-    }
+    let free = lanes.load(&group.inputs[input::HANGS]).where_less(lanes.splat(0.5), one, zero);
+    LeftOut { centre, inv_mass, momentum: given.0 * free, moment: given.1 * free }
 }
 
 /// Adds to the right-hand sides of its two nodes by how much a row should press otherwise than the system has it; the system then

@@ -18,20 +18,21 @@ use super::block_tridiagonal::{
     back_substitute, eliminate, eliminate_rhs, factor, solve_lower, solve_lower_columns, store_factor, store_factor_of,
 };
 use super::contact_rows::System;
-use super::contacts::{Cursors, add_contacts, meeting, press, stored_by_contacts};
+use super::contacts::{Cursors, add_contacts, press};
+use super::descent::descend;
 use super::fascia::add_tie;
 use super::fibres::Excitation;
-use super::group::{Group, contracts, second_order};
+use super::group::{Group, contracts};
 use super::holds::{Placed, guide, guide_columns, hold, hold_columns};
 use super::lanes::{Entry, Lane, Lanes, apart, unrolled};
-use super::math::{Quaternion, V3};
+use super::math::V3;
 use super::node_terms::{add_inertia, add_surface_bending};
-use super::potential::{rounding, standing};
 use super::predict::SCALE_LIMIT;
 use super::reactions::{self, Beyond, react};
 use super::rod_energies::{SegmentTerms, UNKNOWNS, Vec7, segment_terms};
 use super::strains::{Reference, Section, most_stiffness};
-use crate::layout::{chain, node, reaction, rest, scratch};
+use super::trees::{add_borne, go_with_stem, keep_stump};
+use crate::layout::{node, reaction, rest, scratch};
 use crate::step::StepParams;
 
 /// The least pivot, over the diagonal entry that it is what is left of. In exact arithmetic no pivot is below the
@@ -44,17 +45,8 @@ pub const LEAST_SCALE: f32 = 0.05;
 /// See [`LEAST_SCALE`].
 pub const MOST_SCALE: f32 = 20.0;
 
-/// The least share of a step that a shorter one is taken for.
-pub const LEAST_SHARE: f32 = 0.1;
-/// How often a step is shortened before the chain stays where it is.
-pub const SHORTENINGS: u32 = 6;
-/// Which share of the foretold fall of Π is enough not to take another step.
-pub const ENOUGH: f32 = 0.5;
 /// The strain, and the turn (rad) of neighbours against each other, that one linear solve can be trusted to change by.
 pub const TRUSTED: f32 = 0.15;
-/// By which share of its diagonal a system is stiffened where a step of it as it is led nowhere: f32 has the pivots of one
-/// that is bent and stretched beyond all measure to about a millionth of the diagonal, and least directions are noise.
-pub const STIFFENED: f32 = 1.0e-4;
 /// How long (s) a chain goes without the second order of which a solve was led astray or went far.
 pub const ROUGH: f32 = 0.3;
 
@@ -71,172 +63,39 @@ where
     }
 }
 
-/// As [`solve_rods`], apart for groups whose fibres pull and groups whose fibres do not, which then pay nothing for it.
-///
-/// Flags are 1 where they hold of a lane's chain and 0 where not; what is done for one chain leaves the others as they are.
-#[inline(always)]
-fn descend<L: Lanes, const CONTRACTING: bool>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>)
-where
-    L::Scalar: Into<f64>,
-{
-    let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
-    let second_order = second_order(lanes, params, group);
-    let inv_step = lanes.splat(params.inv_h) * (one + second_order * half);
-    let inv_step2 = inv_step * inv_step;
-    let excitation = if CONTRACTING { Some(Excitation::of_chain(lanes, params, group)) } else { None };
-
-    let mut at_start = lanes.load(&group.chains[chain::START_POTENTIAL]);
-    let touching = group.is_touched();
-    if touching {
-        at_start = at_start + stored_by_contacts(lanes, group, |index| Placed::start(lanes, group, index));
-    }
-    let (mut astray, mut rough, mut stepping, mut stiffened) = (zero, zero, one, zero);
-    let (mut lowest, mut fall, mut far, mut amiss) = (at_start, zero, zero, zero);
-    let (mut share, mut risen) = (one, one);
-    let (mut solves, mut shortenings) = (0, 0);
-    let reached = loop {
-        if shortenings == 0 {
-            if solves > 0 {
-                keep(lanes, group);
-            }
-            let again = if solves > 0 { Some((stepping, stiffened)) } else { None };
-            (fall, far, amiss) =
-                apart!(lanes, solve(lanes, inv_step2, group, excitation, again, params.asks_for_reactions()));
-            (share, risen) = (one, stepping);
-        } else {
-            go_on(lanes, group, share, risen);
-        }
-        let reached = apart!(lanes, standing(lanes, group, inv_step2, excitation));
-        // Of what is reached now: of a step that led far astray, it would hide whatever a shorter one does.
-        let unsure = rounding(lanes, group, inv_step2, &reached);
-        if solves == 0 {
-            let raised = risen_by(lanes, reached.level() - at_start, unsure, one);
-            let grown = risen_by(lanes, reached.stored.whole() + reached.gained - at_start, unsure, one);
-            astray = grown.max(raised);
-            rough = astray.max(far);
-            stepping = rough.max(amiss);
-            if !lanes.any(stepping) || params.retries == 0 {
-                break reached;
-            }
-            start_again(lanes, group, raised);
-            lowest = raised.where_less(half, reached.level(), at_start);
-            solves = 1;
-            continue;
-        }
-        if shortenings <= SHORTENINGS {
-            risen = risen_by(lanes, reached.level() - lowest, unsure, risen);
-            if lanes.any(risen) {
-                // The least of the parabola through both levels that begins with the slope −2·fall; in the end, nothing.
-                let foretold = fall * share;
-                let bend = (reached.level() - lowest + foretold + foretold).max(lanes.splat(f32::MIN_POSITIVE));
-                let shorter = share * (foretold / bend).clamp(lanes.splat(LEAST_SHARE), half);
-                let shorter = if shortenings < SHORTENINGS { shorter } else { zero };
-                share = risen.where_less(half, share, shorter);
-                shortenings += 1;
-                continue;
-            }
-        }
-        let short = (lowest - reached.level()).where_less(fall * lanes.splat(ENOUGH), one, zero);
-        stepping = stepping.min(short.max(far).max(amiss));
-        stiffened = share.where_less(lanes.splat(LEAST_SHARE), lanes.splat(STIFFENED), stiffened);
-        lowest = reached.level();
-        if solves == params.retries || !lanes.any(stepping) {
-            break reached;
-        }
-        (solves, shortenings) = (solves + 1, 0);
-    };
-    let left = (reached.motion - reached.gained - (reached.stored.whole() - at_start)).max(zero);
-    let kept = (left / reached.motion.max(lanes.splat(f32::MIN_POSITIVE))).sqrt();
-    let kept = left.where_less(reached.motion, kept, one);
-    // What chains that meet give each other is no one's growth, and would be lost to both.
-    let kept = half.where_less(meeting(lanes, group), one, kept);
-    lanes.store(astray.where_less(half, one, kept), &mut group.chains[chain::CALM]);
-    lanes.store(rough.max(lanes.load(&group.chains[chain::ROUGH])), &mut group.chains[chain::ROUGH]);
-    // What is stiffer than its step resolves hangs on the step.
-    let stiff = most_stiffness(lanes, group.rest.row(0), inv_step2, lanes.epsilon()).is_some();
-    let elastic_alone = !(CONTRACTING || stiff || touching);
-    let potential = if elastic_alone { reached.stored.whole() } else { -one };
-    // What slides, or turns with the path, will be held elsewhere.
-    let potential = half.where_less(turning(lanes, group), -one, potential);
-    lanes.store(potential, &mut group.chains[chain::POTENTIAL]);
-}
-
-/// Flags chains that slide in their beds, or of which something that holds them turns with the path.
-#[inline(always)]
-fn turning<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> L::V {
-    let mut flag = lanes.load(&group.rest.row(0)[rest::SLIDES_IN_BED]);
-    for index in (0..group.rest.node_count).filter(|&index| group.rest.turns[index]) {
-        flag = flag.max(lanes.load(&group.rest.row(index)[rest::TURNS]));
-    }
-    flag
-}
-
-/// Flags which of the flagged chains have risen, or are no longer numbers.
-#[inline(always)]
-fn risen_by<L: Lanes>(lanes: L, by: L::V, unsure: L::V, flag: L::V) -> L::V {
-    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
-    flag.min(by.where_less(unsure, zero, one))
-}
-
-/// Puts flagged chains back to the substep's start.
-#[inline(always)]
-fn start_again<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, flag: L::V) {
-    for index in 0..group.rest.node_count {
-        let start = Placed::start(lanes, group, index);
-        let row = group.row_mut(index);
-        Placed::now(lanes, row).or(lanes, &start, flag).store(lanes, row);
-    }
-}
-
-/// Keeps where the chains are, for [`go_on`].
-#[inline(always)]
-pub(super) fn keep<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
-    for index in 0..group.rest.node_count {
-        let now = Placed::now(lanes, group.row(index));
-        let row = group.scratch_row(index);
-        now.moved.store(lanes, row, scratch::BASE);
-        lanes.store(now.scale, &mut row[scratch::BASE + 3]);
-        now.frame.store(lanes, row, scratch::BASE + 4);
-    }
-}
-
-/// Puts flagged chains where a share of the last solve's step takes them from where they were kept.
-#[inline(always)]
-fn go_on<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, share: L::V, flag: L::V) {
-    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
-    let moves = zero.where_less(share, one, zero);
-    for index in 0..group.rest.node_count {
-        let row = group.scratch_row(index);
-        let base = Placed {
-            moved: V3::load(lanes, row, scratch::BASE),
-            scale: lanes.load(&row[scratch::BASE + 3]),
-            frame: Quaternion::load(lanes, row, scratch::BASE + 4),
-        };
-        let mut delta = [share; UNKNOWNS];
-        unrolled!(for k in 0..7 {
-            delta[k] = share * lanes.load(&row[scratch::STEP + k]);
-        });
-        let row = group.row_mut(index);
-        // A step that is no number has no share.
-        let to = base.or(lanes, &step_by(lanes, row, base, &delta), moves);
-        Placed::now(lanes, row).or(lanes, &to, flag).store(lanes, row);
-    }
-}
-
 /// One Gauss–Newton step of every chain; by how much it makes Π fall where Π is what the step takes it for (J), a flag where it
 /// goes so far that it cannot be that ([`TRUSTED`]), and one where it took a contact amiss. Where it is `again` that
 /// chains are solved, only flagged ones are, by a system stiffened by a share of its diagonal, and the step is kept for
-/// [`go_on`]. Where it `reacts`, reaction rows are written.
+/// further shares of it ([`descent`](super::descent)). Where it `reacts`, reaction rows are written.
 #[inline(always)]
 pub(crate) fn solve<L: Lanes>(
     lanes: L,
     inv_step2: L::V,
     group: &mut Group<L::Scalar>,
-    mut excitation: Option<Excitation<L::V>>,
-    again: Option<(L::V, L::V)>,
+    excitation: Option<Excitation<L::V>>,
+    again: Option<Again<L::V>>,
     reacts: bool,
 ) -> (L::V, L::V, L::V)
 where
+    L::Scalar: Into<f64>,
+{
+    forth(lanes, inv_step2, group, excitation, again, reacts);
+    back(lanes, group, again, reacts)
+}
+
+/// Which chains are solved again, and by which share of its diagonal their system is stiffened.
+pub(super) type Again<V> = (V, V);
+
+/// The first half of [`solve`]: sets the system up and eliminates its nodes in order.
+#[inline(always)]
+pub(super) fn forth<L: Lanes>(
+    lanes: L,
+    inv_step2: L::V,
+    group: &mut Group<L::Scalar>,
+    mut excitation: Option<Excitation<L::V>>,
+    again: Option<Again<L::V>>,
+    reacts: bool,
+) where
     L::Scalar: Into<f64>,
 {
     let zero = lanes.splat(0.0);
@@ -260,6 +119,11 @@ where
     for index in 0..count {
         let rest_row = group.rest.row(index);
         add_inertia(lanes, inv_step2, rest_row, group.row(index), &mut block, &mut rhs);
+        if let Some(bears) = group.rest.bears[index] {
+            let (mut own, mut right) = (block, rhs);
+            apart!(lanes, add_borne(lanes, group.borne_row(bears), &mut own, &mut right));
+            (block, rhs) = (own, right);
+        }
         if index + 1 < count {
             let next = Section::load(lanes, group.row(index + 1));
             if let Some(excitation) = &mut excitation {
@@ -297,6 +161,11 @@ where
         }
         if group.rest.slides[index] {
             guide(lanes, rest_row, group.row(index), &mut block, &mut rhs, coupling);
+        }
+        if group.rest.hung[index] {
+            let (mut own, mut right) = (block, rhs);
+            apart!(lanes, keep_stump(lanes, rest_row, group.stump_row(), &mut own, &mut right));
+            (block, rhs) = (own, right);
         }
         let next_reacts = reacts && index + 1 < count && group.rest.reactions[index + 1].is_some();
         let whole = if next_reacts { Some(*coupling) } else { None };
@@ -339,12 +208,33 @@ where
             }
         }
     }
+}
 
+/// The second half of [`solve`]: solves from the last node on, and steps.
+#[inline(always)]
+pub(super) fn back<L: Lanes>(
+    lanes: L,
+    group: &mut Group<L::Scalar>,
+    again: Option<Again<L::V>>,
+    reacts: bool,
+) -> (L::V, L::V, L::V)
+where
+    L::Scalar: Into<f64>,
+{
+    let zero = lanes.splat(0.0);
+    let solved = again.map(|(flag, _)| flag);
+    let count = group.rest.node_count;
+    let touching = group.is_touched();
+    let mut cursors = Cursors::after(group);
     let (mut fall, mut farthest2, mut amiss) = (zero, zero, zero);
     let mut delta = [zero; UNKNOWNS];
     for index in (0..count).rev() {
         let next = delta;
         delta = back_substitute(lanes, group.scratch_row(index), &delta);
+        if group.rest.hung[index] {
+            let own = delta;
+            delta = apart!(lanes, go_with_stem(lanes, group, index, &own));
+        }
         if let Some(slot) = group.rest.reactions[index].filter(|_| reacts) {
             let (rest_row, here, after) = (group.rest.row(index), delta, next);
             let reacting = apart!(lanes, react(lanes, rest_row, group.held_row(slot), &here, &after));
@@ -367,6 +257,11 @@ where
             unrolled!(for k in 0..7 {
                 let (along, inv_pivot) = (lanes.at(row, scratch::RHS + k), lanes.at(row, scratch::INV_PIVOT + k));
                 fall = fall + along * along * inv_pivot;
+            });
+        }
+        if again.is_some() || group.rest.bears[index].is_some() {
+            let row = group.scratch_row(index);
+            unrolled!(for k in 0..7 {
                 lanes.store(delta[k], &mut row[scratch::STEP + k]);
             });
         }

@@ -6,8 +6,9 @@ use super::attach::{attach, tie};
 use super::balance::balance;
 use super::bundle::{Fibre, frames_along};
 use super::check::check;
-use super::spec::{BuildError, RodSpec};
+use super::spec::{BuildError, Hang, RodSpec};
 use super::state::beside;
+use super::tree::{Branch, levels};
 use crate::Pose;
 use crate::cpu::group::GroupRest;
 use crate::cpu::lanes::{Entry, LANES};
@@ -25,6 +26,8 @@ pub struct Chain {
     pub lane: usize,
     /// The bones that it hangs on, in order along it; none where it is free.
     pub bones: Vec<usize>,
+    /// What its last node hangs on: another chain, and a node of that.
+    pub hangs: Option<Hang>,
     /// Rest poses of its nodes, in the space of the bones' rest poses.
     pub rest: Vec<Pose>,
     /// Rest sections of its nodes.
@@ -70,7 +73,10 @@ impl Chain {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flesh {
     pub(crate) chains: Vec<Chain>,
+    /// Chains come after those that they hang on.
     pub(crate) groups: Vec<GroupRest<f32>>,
+    /// Chains that hang on others, in the order of their groups.
+    pub(crate) branches: Vec<Branch>,
     pub(crate) bones: Vec<Pose>,
     /// How long the box around all rods is along its diagonal (m).
     pub(crate) size: f64,
@@ -96,11 +102,13 @@ impl Flesh {
         for rod in rods {
             check(rod, bones.len())?;
         }
+        let levels = levels(rods)?;
         // Chains of like length share a group, so that little is padding.
-        order.sort_by_key(|&index| std::cmp::Reverse(rods[index].nodes.len()));
+        order.sort_by_key(|&index| (levels[index], std::cmp::Reverse(rods[index].nodes.len())));
         let mut chains: Vec<Option<Chain>> = vec![None; rods.len()];
         let mut groups = Vec::new();
-        for (group, members) in order.chunks(LANES).enumerate() {
+        let alike = order.chunk_by(|&a, &b| levels[a] == levels[b]);
+        for (group, members) in alike.flat_map(|level| level.chunks(LANES)).enumerate() {
             let mut rest = inert_group(rods[members[0]].nodes.len());
             for (lane, &index) in members.iter().enumerate() {
                 chains[index] = Some(fill_lane(&mut rest, group, lane, &rods[index], bones));
@@ -109,6 +117,12 @@ impl Flesh {
             groups.push(rest);
         }
         let chains: Vec<Chain> = chains.into_iter().flatten().collect();
+        let mut branches: Vec<Branch> = chains
+            .iter()
+            .filter_map(|chain| chain.hangs.map(|Hang { rod, node }| Branch::new(chain, &chains[rod], node)))
+            .collect();
+        branches.sort_by_key(|branch| branch.chain);
+        branches.iter().for_each(|branch| number_borne(&mut groups, branch));
         let places = || rods.iter().flat_map(|rod| &rod.nodes).map(|node| node.place);
         let size = places().fold(DVec3::NEG_INFINITY, DVec3::max) - places().fold(DVec3::INFINITY, DVec3::min);
         let size = if rods.is_empty() { f64::INFINITY } else { size.length() };
@@ -119,12 +133,20 @@ impl Flesh {
                 reaches[bone] = so_far.max(chain.rest_length);
             }
         }
-        Ok(Self { chains, groups, bones: bones.to_vec(), size, reaches })
+        Ok(Self { chains, groups, branches, bones: bones.to_vec(), size, reaches })
     }
 
     /// The chains, in the order of the rods given to [`Flesh::build`].
     pub fn chains(&self) -> &[Chain] {
         &self.chains
+    }
+
+    /// The chain itself where it has bones, else the one that it hangs on, or that hangs on, that has; the last one of them if none
+    /// has.
+    pub(crate) fn anchored<'a>(&'a self, chain: &'a Chain) -> &'a Chain {
+        let stem =
+            |chain: &&'a Chain| chain.hangs.filter(|_| chain.bones.is_empty()).map(|hang| &self.chains[hang.rod]);
+        std::iter::successors(Some(chain), stem).last().unwrap_or(chain)
     }
 
     /// A chain's mass (kg).
@@ -210,6 +232,8 @@ fn inert_group(node_count: usize) -> GroupRest<f32> {
         slides: vec![false; node_count],
         turns: vec![false; node_count],
         reactions: vec![None; node_count],
+        hung: vec![false; node_count],
+        bears: vec![None; node_count],
         bone_count: 1,
         has_free_chain: false,
         has_surface_bending: false,
@@ -231,6 +255,16 @@ fn number_reactions(group: &mut GroupRest<f32>) {
         row[rest::REACTION] = [if reacts { count as f32 } else { -1.0 }; LANES];
         count += usize::from(reacts);
     }
+}
+
+/// Notes in the groups' rows that a chain hangs on another.
+fn number_borne(groups: &mut [GroupRest<f32>], branch: &Branch) {
+    let group = &mut groups[branch.chain[0]];
+    group.hung[branch.node] = true;
+    group.rows[branch.node * rest::ENTRIES + rest::HUNG][branch.chain[1]] = 1.0;
+    let bears = &mut groups[branch.stem[0]].bears;
+    let count = bears.iter().flatten().count();
+    bears[branch.stem_node].get_or_insert(count);
 }
 
 fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpec, bones: &[Pose]) -> Chain {
@@ -306,7 +340,7 @@ fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpe
         group.rows[entry][lane] = value as f32;
     }
     let clamped = rod.attachments.iter().any(|attachment| attachment.holds.place && attachment.holds.frame);
-    if clamped && rod.rest_gravity != DVec3::ZERO {
+    if clamped && rod.hangs.is_none() && rod.rest_gravity != DVec3::ZERO {
         balance(group, lane, &poses, rod.rest_gravity);
     }
     let rest_volume = (0..count - 1)
@@ -320,6 +354,7 @@ fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpe
         group: index,
         lane,
         bones: bones_along,
+        hangs: rod.hangs,
         rest: poses,
         sections: rod.nodes.iter().map(|node| node.section).collect(),
         fibres: rod.fibres.clone(),

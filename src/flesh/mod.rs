@@ -10,6 +10,7 @@ mod muscle_state;
 mod shape_matching;
 mod spec;
 mod state;
+mod tree;
 
 pub(crate) use bone_motion::BoneMotion;
 pub(crate) use build::LIVELY;
@@ -20,6 +21,7 @@ pub(crate) use bundle::{arc_lengths, frames_along};
 pub(crate) use check::{MOST_FORCE, check as check_rod};
 pub use muscle_state::MuscleState;
 pub use shape_matching::{MatchError, RestDisc, RestSection, Similarity, rotational_part};
-pub use spec::{Attachment, BuildError, Carriers, Contraction, Holds, RodNode, RodSpec, SCALE_RANGE};
+pub use spec::{Attachment, BuildError, Carriers, Contraction, Hang, Holds, RodNode, RodSpec, SCALE_RANGE};
 pub(crate) use state::FrameInputs;
 pub use state::{FleshState, GroupState, NodeState, Reaction};
+pub(crate) use tree::Branch;

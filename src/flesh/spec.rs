@@ -66,6 +66,15 @@ pub struct Attachment {
     pub holds: Holds,
 }
 
+/// What a rod's last node hangs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hang {
+    /// Index of another rod.
+    pub rod: usize,
+    /// Index of the node there.
+    pub node: usize,
+}
+
 /// Which bones carry the nodes of a rod.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Carriers<B> {
@@ -96,6 +105,10 @@ pub struct RodSpec {
     pub segment_materials: Vec<Material>,
     /// Nodes held by bones; none leaves the rod free. From the first node on, the bone may change three times.
     pub attachments: Vec<Attachment>,
+    /// What the rod's last node hangs on, as a branch on its stem: it keeps the place and the frame that it has at rest in the
+    /// section of that node, and goes out and in as the section swells. Give its nodes from its free end on.
+    /// On the CPU alone as yet.
+    pub hangs: Option<Hang>,
     /// Which bones carry which nodes; none for those that hold it, by arc length from one to the next.
     pub carriers: Carriers<usize>,
     /// Acceleration (m/s²) under which fascia lets a section sag by 0.06 of its radius, 0 to 10⁶: it ties each section
@@ -114,7 +127,7 @@ pub struct RodSpec {
     /// Whether the cross-sections keep their size (rigid shape matching) instead of swelling and shrinking.
     pub rigid: bool,
     /// Gravity (m/s²) under which the rest pose is in balance: rest strains are chosen so. Zero for strains that are
-    /// those of the rest pose itself, and for rods that no bone clamps.
+    /// those of the rest pose itself, and for rods that no bone clamps or that hang on another.
     pub rest_gravity: DVec3,
 }
 
@@ -170,6 +183,11 @@ impl RodSpec {
         }
         let (nodes, fibres) = bundle.sections();
         Ok(Self { name, nodes, fibres, ..Default::default() })
+    }
+
+    /// Hangs the last node on a node of another rod.
+    pub fn hang(self, rod: usize, node: usize) -> Self {
+        Self { hangs: Some(Hang { rod, node }), ..self }
     }
 
     /// Holds a node by a bone; each node by one at most.
@@ -282,6 +300,34 @@ pub enum BuildError {
         second: usize,
         /// The node.
         node: usize,
+    },
+    /// A rod that hangs on a rod or a node that is not there.
+    #[error("rod `{rod}`: `hangs.{field}` is {index}, but there are {count}")]
+    NoSuchStem {
+        /// The rod's name.
+        rod: String,
+        /// `rod` or `node`.
+        field: &'static str,
+        /// The index given.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// A rod that hangs, over others or at once, on itself.
+    #[error("rods {} hang on each other in a ring; let one of them hang on a bone or be free", .rods.join(", "))]
+    HangsOnItself {
+        /// The names of the rods of the ring, each of which hangs on the next and the last on the first.
+        rods: Vec<String>,
+    },
+    /// A rod whose last node hangs on a rod and is held by a bone too.
+    #[error(
+        "rod `{rod}`: `attachments[{attachment}]` holds the last node, which `hangs` on another rod; drop one of them"
+    )]
+    HeldAndHung {
+        /// The rod's name.
+        rod: String,
+        /// Which attachment.
+        attachment: usize,
     },
     /// A rod along which bones change too often.
     #[error(

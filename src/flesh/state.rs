@@ -4,6 +4,7 @@ use glam::{DQuat, DVec3, Quat, Vec3};
 
 use super::bone_motion::BoneMotion;
 use super::build::{Chain, Flesh};
+use super::spec::Hang;
 use crate::cpu::carry::OFF_JOINT;
 use crate::cpu::lanes::{Entry, LANES};
 use crate::cpu::solid_slots::SolidSlot;
@@ -154,39 +155,51 @@ impl FleshState {
         state
     }
 
-    /// Where a chain's bones alone carry one of its nodes; a free chain's go with `root`.
+    /// Where a chain's bones alone carry one of its nodes; a free chain's go with what it hangs on, or with `root`.
     pub(crate) fn carried(&self, flesh: &Flesh, chain: usize, node: usize, root: &Pose) -> Pose {
-        let info = &flesh.chains[chain];
-        let (rest, row) = (&info.rest[node], flesh.groups[info.group].row(node));
-        let entry = |entry: usize| f64::from(row[entry][info.lane]);
-        let (slot, turn_slot) = (entry(rest::HOLD_SLOT) as usize, entry(rest::TURN_SLOT) as usize);
-        let along = (entry(rest::BONE_BLEND) - slot as f64).max(0.0);
-        let by = |slot: usize, turn_slot: usize| {
-            let (bone, turn) = (info.bone_in_slot(slot)?, info.bone_in_slot(turn_slot)?);
-            let frame = |poses: &[Pose]| Pose::new(poses[bone].translation, poses[turn].rotation);
-            Some(frame(&self.motion.to) * frame(&flesh.bones).inverse() * *rest)
-        };
-        let (Some(first), Some(second)) = (by(slot, turn_slot), by(slot + 1, entry(rest::NEXT_TURN_SLOT) as usize))
-        else {
-            return *root * *rest;
-        };
-        let mut place = first.translation.lerp(second.translation, along);
-        let share = entry(rest::CHORD_SHARE);
-        if let (true, Some(first), Some(next)) = (share > 0.0, info.bone_in_slot(slot), info.bone_in_slot(slot + 1)) {
-            // As `cpu::carry` has it.
-            let local = |at: usize| DVec3::from_array(std::array::from_fn(|k| entry(at + k)));
-            let [first, next] = [first, next].map(|bone| self.motion.to[bone]);
-            let straight = first
-                .transform_point(local(rest::CHORD_PLACE))
-                .lerp(next.transform_point(local(rest::CHORD_NEXT)), share);
-            let joint = if entry(rest::CHORD_JOINT) > 0.5 { next.translation } else { first.translation };
-            let near2 = place.distance_squared(joint);
-            let farther = (straight.distance_squared(joint) - near2) / (f64::from(OFF_JOINT) * near2).max(1.0e-30);
-            place = place.lerp(straight, farther.clamp(0.0, 1.0));
-        }
-        Pose::new(place, (first.rotation * (1.0 - along) + beside(second.rotation, first.rotation) * along).normalize())
+        carried_by(&self.motion.to, flesh, chain, node, root)
     }
+}
 
+/// How a free chain is carried: from the space of the bones' rest poses to the world, given where the bones are.
+fn carrier(bones: &[Pose], flesh: &Flesh, chain: &Chain, root: &Pose) -> Pose {
+    chain.hangs.map_or(*root, |Hang { rod, node }| {
+        carried_by(bones, flesh, rod, node, root) * flesh.chains[rod].rest[node].inverse()
+    })
+}
+
+/// Where bones alone, which are where `bones` says, carry a node.
+fn carried_by(bones: &[Pose], flesh: &Flesh, chain: usize, node: usize, root: &Pose) -> Pose {
+    let info = &flesh.chains[chain];
+    let (rest, row) = (&info.rest[node], flesh.groups[info.group].row(node));
+    let entry = |entry: usize| f64::from(row[entry][info.lane]);
+    let (slot, turn_slot) = (entry(rest::HOLD_SLOT) as usize, entry(rest::TURN_SLOT) as usize);
+    let along = (entry(rest::BONE_BLEND) - slot as f64).max(0.0);
+    let by = |slot: usize, turn_slot: usize| {
+        let (bone, turn) = (info.bone_in_slot(slot)?, info.bone_in_slot(turn_slot)?);
+        let frame = |poses: &[Pose]| Pose::new(poses[bone].translation, poses[turn].rotation);
+        Some(frame(bones) * frame(&flesh.bones).inverse() * *rest)
+    };
+    let (Some(first), Some(second)) = (by(slot, turn_slot), by(slot + 1, entry(rest::NEXT_TURN_SLOT) as usize)) else {
+        return carrier(bones, flesh, info, root) * *rest;
+    };
+    let mut place = first.translation.lerp(second.translation, along);
+    let share = entry(rest::CHORD_SHARE);
+    if let (true, Some(first), Some(next)) = (share > 0.0, info.bone_in_slot(slot), info.bone_in_slot(slot + 1)) {
+        // As `cpu::carry` has it.
+        let local = |at: usize| DVec3::from_array(std::array::from_fn(|k| entry(at + k)));
+        let [first, next] = [first, next].map(|bone| bones[bone]);
+        let straight =
+            first.transform_point(local(rest::CHORD_PLACE)).lerp(next.transform_point(local(rest::CHORD_NEXT)), share);
+        let joint = if entry(rest::CHORD_JOINT) > 0.5 { next.translation } else { first.translation };
+        let near2 = place.distance_squared(joint);
+        let farther = (straight.distance_squared(joint) - near2) / (f64::from(OFF_JOINT) * near2).max(1.0e-30);
+        place = place.lerp(straight, farther.clamp(0.0, 1.0));
+    }
+    Pose::new(place, (first.rotation * (1.0 - along) + beside(second.rotation, first.rotation) * along).normalize())
+}
+
+impl FleshState {
     /// The host's part: bones, input and plane rows, without those that stages write.
     #[cfg(feature = "gpu")]
     pub(crate) fn without_rows(&self) -> Self {
@@ -255,7 +268,21 @@ impl FleshState {
             row[node::REFERENCE_SCALE][*lane] = rest_row[rest::SCALE][*lane];
         }
         state.chains[chain::HISTORY][*lane] = 0.0;
-        state.inputs[input::HANGS][*lane] = if bones.is_empty() { 0.0 } else { 1.0 };
+        let on_bones = !flesh.anchored(&flesh.chains[index]).bones.is_empty();
+        state.inputs[input::HANGS][*lane] = match (bones.is_empty(), on_bones) {
+            (false, _) => 1.0,
+            (true, true) => input::ON_CHAIN,
+            (true, false) => 0.0,
+        };
+        if bones.is_empty() && on_bones {
+            let carrier = carrier(&self.motion.to, flesh, &flesh.chains[index], root);
+            for pose in [input::BONE_FROM, input::BONE_TO] {
+                write_pose(&mut state.inputs, pose, *lane, &carrier, origin);
+            }
+            for pose in [chain::BONE_OLDER, chain::BONE_PREV, chain::BONE_NOW] {
+                write_pose(&mut state.chains, pose, *lane, &carrier, origin);
+            }
+        }
         for slot in 0..MAX_BONES {
             let Some(bone) = flesh.chains[index].bone_in_slot(slot) else { break };
             let (at, bone) = (slot * POSE, &self.motion.to[bone]);
@@ -280,13 +307,20 @@ impl FleshState {
         for (index, info) in flesh.chains.iter().enumerate() {
             let state = &mut self.groups[info.group].inputs;
             let mut origin = read_vec3(state, input::ORIGIN, info.lane).as_dvec3();
-            let teleport = self.motion.teleport(&info.bones, info.rest_length);
+            let anchored = flesh.anchored(info);
+            let teleport = self.motion.teleport(&anchored.bones, anchored.rest_length);
             state[input::TELEPORT][info.lane] = teleport;
-            if let Some(&first) = info.bones.first() {
-                let anchor = bones[first] * flesh.bones[first].inverse() * info.rest[0];
+            let by = match info.bones.first() {
+                Some(&first) => bones[first] * flesh.bones[first].inverse(),
+                None => carrier(bones, flesh, info, root),
+            };
+            if !anchored.bones.is_empty() {
+                let anchor = by * info.rest[0];
                 if (anchor.translation - origin).abs().max_element() > ORIGIN_REACH * info.origin_step() {
                     origin = info.origin_at(anchor.translation);
                 }
+            }
+            if let Some(&first) = info.bones.first() {
                 for slot in 0..MAX_BONES {
                     let bone = info.bone_in_slot(slot).unwrap_or(first);
                     let at = slot * POSE;
@@ -294,9 +328,9 @@ impl FleshState {
                     write_pose(state, input::BONE_TO + at, info.lane, &bones[bone], origin);
                 }
             } else {
-                for pose in [input::BONE_FROM, input::BONE_TO] {
-                    write_pose(state, pose, info.lane, root, origin);
-                }
+                let from = carrier(&self.motion.from, flesh, info, root);
+                write_pose(state, input::BONE_FROM, info.lane, &from, origin);
+                write_pose(state, input::BONE_TO, info.lane, &by, origin);
             }
             state[input::ACTIVATION][info.lane] = activations[index];
             write_vec3(state, input::ORIGIN, info.lane, origin.as_vec3());

@@ -76,6 +76,12 @@ impl Physics {
         if !self.solids.is_empty() && !self.on_cpu() {
             return Err(StepError::SolidsOnGpu(self.solids.len()));
         }
+        if !self.on_cpu() {
+            let mut chains = self.instances.iter().flat_map(|instance| instance.flesh.chains());
+            if let Some(chain) = chains.find(|chain| chain.hangs.is_some()) {
+                return Err(StepError::TreesOnGpu { chain: chain.name.clone() });
+            }
+        }
         self.backend.ready()
     }
 

@@ -272,6 +272,7 @@ pub(super) fn scene(parameters: &SceneParameters) -> Result<Scene, SceneError> {
     };
     Ok(Scene {
         flesh: Arc::clone(&body.flesh),
+        roots: vec![Pose::IDENTITY],
         start: of_body(REST_FLEXION),
         keys: COURSE.iter().map(key).collect(),
         planes: Vec::new(),

@@ -22,9 +22,14 @@ const PILL_COLOUR: [f32; 4] = [0.15, 0.55, 1.0, 0.16];
 /// What a frame shows of the rods: places and radii of each one's nodes, or of each of its fibres (m).
 type Rods = Vec<(Vec<Vec3>, Vec<f32>)>;
 
-fn rods(physics: &Physics, handle: FleshHandle) -> Result<Rods, Error> {
+fn rods(physics: &Physics) -> Result<Rods, Error> {
     let mut rods = Rods::new();
-    for (rod, chain) in physics.flesh(handle)?.chains().iter().enumerate() {
+    let mut all = Vec::new();
+    for handle in physics.instances() {
+        let chains = physics.flesh(handle)?.chains();
+        all.extend(chains.iter().enumerate().map(|(rod, chain)| (handle, rod, chain)));
+    }
+    for (handle, rod, chain) in all {
         let nodes = (0..chain.node_count()).map(|node| physics.node(handle, rod, node));
         let nodes = nodes.collect::<Result<Vec<_>, _>>()?;
         if chain.fibres.is_empty() {
@@ -126,7 +131,7 @@ impl Film for CharacterFilm {
         self.frames.push(CharacterFrame {
             positions: vertices.positions.clone(),
             normals: vertices.normals.clone(),
-            rods: rods(physics, handle)?,
+            rods: rods(physics)?,
             pills: pills(self.character.body(), physics.bones(handle)?),
         });
         Ok(())
@@ -187,8 +192,8 @@ impl RodFilm {
 }
 
 impl Film for RodFilm {
-    fn shoot(&mut self, physics: &Physics, handle: FleshHandle) -> Result<(), Error> {
-        self.frames.push(rods(physics, handle)?);
+    fn shoot(&mut self, physics: &Physics, _: FleshHandle) -> Result<(), Error> {
+        self.frames.push(rods(physics)?);
         Ok(())
     }
 

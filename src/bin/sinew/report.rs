@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
-use sinew::flesh::NodeState;
+use sinew::flesh::{FleshState, NodeState};
 use sinew::step::Stage;
 use sinew::{FleshHandle, Physics, Quality};
 
@@ -162,13 +162,14 @@ impl Told {
 pub fn report(physics: &Physics, handle: FleshHandle, told: Told, clock: &Clock) -> Result<Report, Error> {
     let backend = physics.backend_report();
     let health = physics.health(handle)?;
+    let all = || physics.instances().filter_map(|handle| physics.health(handle).ok());
     let laid = health.laid_anew.iter().map(|laid| Named { name: laid.name.clone(), times: laid.times });
     let jumped = health.jumped.iter().map(|jumped| Named { name: told.jumped(jumped.bone), times: jumped.times });
     Ok(Report {
         laid_anew: laid.collect(),
         jumped: jumped.collect(),
-        resets: health.resets,
-        teleports: health.teleports,
+        resets: all().map(|health| health.resets).sum(),
+        teleports: all().map(|health| health.teleports).sum(),
         time: clock.time,
         version: env!("CARGO_PKG_VERSION"),
         input: told.input,
@@ -179,42 +180,52 @@ pub fn report(physics: &Physics, handle: FleshHandle, told: Told, clock: &Clock)
         substeps: physics.config.substeps,
         iterations: physics.config.iterations,
         threads: physics.config.threads,
-        counts: counts(physics, handle, told.counts)?,
+        counts: counts(physics, told.counts)?,
         timing_ms: clock.timing(),
         quality: clock.quality(physics),
-        finite: physics.state(handle)?.is_finite(),
+        finite: physics.instances().all(|handle| physics.state(handle).is_ok_and(FleshState::is_finite)),
         state_hash: format!("{:016x}", physics.state_hash()),
         warnings: told.warnings,
     })
 }
 
-fn counts(physics: &Physics, handle: FleshHandle, told: Counts) -> Result<Counts, Error> {
-    let flesh = physics.flesh(handle)?;
-    let bundles = flesh.chains().len();
-    let rods = flesh.chains().iter().map(|chain| chain.fibres.len().max(1)).sum();
-    let nodes = flesh.node_count();
+/// Of all instances together.
+fn counts(physics: &Physics, told: Counts) -> Result<Counts, Error> {
     let planes = physics.all_planes();
     let touches =
         |node: &NodeState| planes.iter().any(|plane| plane.distance(node.place) < f64::from(node.radius) + 1.0e-4);
-    let contacts = (0..bundles)
-        .flat_map(|rod| (0..flesh.chains()[rod].node_count()).map(move |node| (rod, node)))
-        .filter_map(|(rod, node)| physics.node(handle, rod, node).ok())
-        .filter(touches)
-        .count();
-    Ok(Counts { bundles, rods, nodes, segments: nodes - bundles, dofs: 7 * nodes, contacts, ..told })
+    let mut counts = told;
+    for handle in physics.instances() {
+        let flesh = physics.flesh(handle)?;
+        let (bundles, nodes) = (flesh.chains().len(), flesh.node_count());
+        counts.bundles += bundles;
+        counts.rods += flesh.chains().iter().map(|chain| chain.fibres.len().max(1)).sum::<usize>();
+        counts.nodes += nodes;
+        counts.segments += nodes - bundles;
+        counts.dofs += 7 * nodes;
+        counts.contacts += (0..bundles)
+            .flat_map(|rod| (0..flesh.chains()[rod].node_count()).map(move |node| (rod, node)))
+            .filter_map(|(rod, node)| physics.node(handle, rod, node).ok())
+            .filter(touches)
+            .count();
+    }
+    Ok(counts)
 }
 
 pub fn write(path: &Path, report: &Report) -> Result<(), Error> {
     save(path, serde_json::to_string_pretty(report)? + "\n")
 }
 
-/// Writes every node as CSV.
-pub fn dump(path: &Path, physics: &Physics, handle: FleshHandle) -> Result<(), Error> {
-    let flesh = physics.flesh(handle)?;
+/// Writes every node of every instance as CSV, rods numbered through.
+pub fn dump(path: &Path, physics: &Physics) -> Result<(), Error> {
     let mut text = String::from("rod,node,x,y,z,scale,radius,qx,qy,qz,qw\n");
-    for (rod, chain) in flesh.chains().iter().enumerate() {
-        for index in 0..chain.node_count() {
-            let node = physics.node(handle, rod, index)?;
+    let chains = |handle| {
+        let count = physics.flesh(handle).map_or(0, |flesh| flesh.chains().len());
+        (0..count).map(move |chain| (handle, chain))
+    };
+    for (rod, (handle, chain)) in physics.instances().flat_map(chains).enumerate() {
+        for index in 0..physics.flesh(handle)?.chains()[chain].node_count() {
+            let node = physics.node(handle, chain, index)?;
             let (p, q) = (node.place, node.frame);
             writeln!(
                 text,

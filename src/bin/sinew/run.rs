@@ -211,7 +211,7 @@ pub fn conclude(
         write(path, &report)?;
     }
     if let Some(path) = &args.dump {
-        dump(path, physics, handle)?;
+        dump(path, physics)?;
     }
     Ok(())
 }

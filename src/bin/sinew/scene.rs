@@ -10,7 +10,7 @@ use crate::{Error, StepArgs};
 
 #[derive(clap::Args)]
 pub struct SceneArgs {
-    /// cantilevers, band, arm or logs.
+    /// cantilevers, band, arm, logs or octopuses.
     name: String,
     /// Sets a parameter of the scene.
     #[arg(long = "set", value_name = "KEY=VALUE")]

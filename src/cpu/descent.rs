@@ -1,0 +1,445 @@
+//! How chains go down Π, see [`solve_rods`](super::solve_rods): which steps are kept, shortened and followed by others. One loop
+//! ([`run`]) for a group of chains, each for itself, and for chains that hang on each other ([`trees`](super::trees)), which do
+//! all of it together.
+
+use super::contacts::{meeting, stored_by_contacts};
+use super::fibres::Excitation;
+use super::group::{Group, second_order};
+use super::holds::Placed;
+use super::lanes::{Entry, Lane, Lanes, apart, unrolled};
+use super::math::{Quaternion, V3};
+use super::potential::{Standing, rounding, standing};
+use super::rod_energies::UNKNOWNS;
+use super::solve_rods::{Again, back, forth, solve, step_by};
+use super::strains::most_stiffness;
+use crate::layout::{chain, rest, scratch};
+use crate::step::StepParams;
+
+/// The least share of a step that a shorter one is taken for.
+pub const LEAST_SHARE: f32 = 0.1;
+/// How often a step is shortened before the chain stays where it is.
+pub const SHORTENINGS: u32 = 6;
+/// Which share of the foretold fall of Π is enough not to take another step.
+pub const ENOUGH: f32 = 0.5;
+/// By which share of its diagonal a system is stiffened where a step of it as it is led nowhere: f32 has the pivots of one
+/// that is bent and stretched beyond all measure to about a millionth of the diagonal, and least directions are noise.
+pub const STIFFENED: f32 = 1.0e-4;
+/// As [`solve_rods`], apart for groups whose fibres pull and groups whose fibres do not, which then pay nothing for it.
+#[inline(always)]
+pub(super) fn descend<L: Lanes, const CONTRACTING: bool>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>)
+where
+    L::Scalar: Into<f64>,
+{
+    let descent = Descent::begin(lanes, group);
+    run(&mut OneGroup::<L, CONTRACTING>::new(lanes, params, group, descent), params.retries);
+}
+
+/// What goes down Π: a group of chains, each for itself, or all groups of chains that hang on each other.
+pub(super) trait Descends {
+    /// Takes a step, of all chains or `again` of those that are stepping.
+    fn solve(&mut self, again: bool);
+    /// Takes another share of it.
+    fn go_on(&mut self);
+    /// Finds how chains stand now.
+    fn stand(&mut self);
+    /// Judges the first step; whether any chain takes another.
+    fn judge_first(&mut self) -> bool;
+    /// Puts chains that have risen back to the substep's start.
+    fn start_again(&mut self);
+    /// Whether any chain has risen.
+    fn rises(&mut self) -> bool;
+    /// Shortens the step of those; to nothing if it may not be shortened further.
+    fn shorten(&mut self, further: bool);
+    /// Judges a further step; whether any chain takes another.
+    fn judge(&mut self) -> bool;
+    /// Notes how it ended.
+    fn end(&mut self);
+}
+
+/// Steps down Π in at most so many steps beyond the first.
+#[inline(always)]
+pub(super) fn run(descending: &mut impl Descends, retries: u32) {
+    let (mut solves, mut shortenings) = (0, 0);
+    loop {
+        if shortenings == 0 {
+            descending.solve(solves > 0);
+        } else {
+            descending.go_on();
+        }
+        descending.stand();
+        if solves == 0 {
+            if !descending.judge_first() || retries == 0 {
+                break;
+            }
+            descending.start_again();
+            solves = 1;
+            continue;
+        }
+        if shortenings <= SHORTENINGS && descending.rises() {
+            descending.shorten(shortenings < SHORTENINGS);
+            shortenings += 1;
+            continue;
+        }
+        if !descending.judge() || solves == retries {
+            break;
+        }
+        (solves, shortenings) = (solves + 1, 0);
+    }
+    descending.end();
+}
+
+macro_rules! descent {
+    ($($(#[doc = $doc:literal])+ $field:ident)+) => {
+        /// How far chains have come. Flags are 1 where they hold of a lane's chain and 0 where not; what is done for one chain
+        /// leaves the others as they are.
+        #[derive(Clone, Copy)]
+        pub(super) struct Descent<V> {
+            $($(#[doc = $doc])+ pub $field: V,)+
+        }
+
+        /// How many entries [`Descent`] takes.
+        pub(super) const DESCENT_ENTRIES: usize = [$(stringify!($field)),+].len();
+
+        /// Where each of its entries is.
+        #[allow(dead_code, non_camel_case_types, reason = "one for each field, by its name")]
+        #[derive(Clone, Copy)]
+        pub(super) enum Of {
+            $($field),+
+        }
+
+        impl<V: Lane> Descent<V> {
+            #[inline(always)]
+            pub fn load<L: Lanes<V = V>>(lanes: L, entries: &[Entry<L::Scalar>]) -> Self {
+                let mut entries = entries.iter().map(|entry| lanes.load(entry));
+                $(let $field = entries.next().unwrap_or(lanes.splat(0.0));)+
+                Self { $($field),+ }
+            }
+
+            #[inline(always)]
+            pub fn store<L: Lanes<V = V>>(&self, lanes: L, entries: &mut [Entry<L::Scalar>]) {
+                for (entry, value) in entries.iter_mut().zip([$(self.$field),+]) {
+                    lanes.store(value, entry);
+                }
+            }
+        }
+    };
+}
+descent! {
+    /// Ψ at the substep's start (J).
+    at_start
+    /// Ψ now (J).
+    stored
+    /// Π now, as [`Standing::level`](super::potential::Standing::level) (J).
+    level
+    /// What motion has gained (J).
+    gained
+    /// Motion (J).
+    motion
+    /// By how much Π may seem to grow for rounding (J).
+    unsure
+    /// The least Π so far (J).
+    lowest
+    /// By how much the last step makes Π fall where Π is what the step takes it for (J).
+    fall
+    /// Where it goes too far to be trusted.
+    far
+    /// Where it took a contact amiss.
+    amiss
+    /// Which share of it is taken.
+    share
+    /// Where Π has risen.
+    risen
+    /// Where the first step led astray.
+    astray
+    /// Where it led astray or went far.
+    rough
+    /// Where another step is taken.
+    stepping
+    /// By which share of its diagonal the system is stiffened.
+    stiffened
+    /// Where the chain meets another.
+    meets
+}
+
+impl<V: Lane> Descent<V> {
+    /// Before the first step.
+    #[inline(always)]
+    pub fn begin<L: Lanes<V = V>>(lanes: L, group: &Group<L::Scalar>) -> Self
+    where
+        L::Scalar: Into<f64>,
+    {
+        let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+        let mut at_start = lanes.load(&group.chains[chain::START_POTENTIAL]);
+        if group.is_touched() {
+            at_start = at_start + stored_by_contacts(lanes, group, |index| Placed::start(lanes, group, index));
+        }
+        Self {
+            at_start,
+            stored: zero,
+            level: zero,
+            gained: zero,
+            motion: zero,
+            unsure: zero,
+            lowest: at_start,
+            fall: zero,
+            far: zero,
+            amiss: zero,
+            share: one,
+            risen: one,
+            astray: zero,
+            rough: zero,
+            stepping: one,
+            stiffened: zero,
+            meets: meeting(lanes, group),
+        }
+    }
+
+    /// Judges the first step.
+    #[inline(always)]
+    pub fn judge_first<L: Lanes<V = V>>(&mut self, lanes: L) {
+        let one = lanes.splat(1.0);
+        let raised = risen_by(lanes, self.level - self.at_start, self.unsure, one);
+        let grown = risen_by(lanes, self.stored + self.gained - self.at_start, self.unsure, one);
+        self.astray = grown.max(raised);
+        self.rough = self.astray.max(self.far);
+        self.stepping = self.rough.max(self.amiss);
+        self.lowest = raised.where_less(lanes.splat(0.5), self.level, self.at_start);
+        self.risen = raised;
+    }
+
+    /// Flags which of the chains that have risen still do.
+    #[inline(always)]
+    pub fn rises<L: Lanes<V = V>>(&mut self, lanes: L) {
+        self.risen = risen_by(lanes, self.level - self.lowest, self.unsure, self.risen);
+    }
+
+    /// Shortens their step to the least of the parabola through both levels that begins with the slope −2·fall; in the end, to
+    /// nothing.
+    #[inline(always)]
+    pub fn shorten<L: Lanes<V = V>>(&mut self, lanes: L, further: bool) {
+        let (zero, half) = (lanes.splat(0.0), lanes.splat(0.5));
+        let foretold = self.fall * self.share;
+        let bend = (self.level - self.lowest + foretold + foretold).max(lanes.splat(f32::MIN_POSITIVE));
+        let shorter = self.share * (foretold / bend).clamp(lanes.splat(LEAST_SHARE), half);
+        let shorter = if further { shorter } else { zero };
+        self.share = self.risen.where_less(half, self.share, shorter);
+    }
+
+    /// Judges a further step.
+    #[inline(always)]
+    pub fn judge<L: Lanes<V = V>>(&mut self, lanes: L) {
+        let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+        let short = (self.lowest - self.level).where_less(self.fall * lanes.splat(ENOUGH), one, zero);
+        self.stepping = self.stepping.min(short.max(self.far).max(self.amiss));
+        self.stiffened = self.share.where_less(lanes.splat(LEAST_SHARE), lanes.splat(STIFFENED), self.stiffened);
+        self.lowest = self.level;
+    }
+
+    /// Which share of velocities there is energy for.
+    #[inline(always)]
+    fn kept<L: Lanes<V = V>>(&self, lanes: L) -> V {
+        let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
+        let left = (self.motion - self.gained - (self.stored - self.at_start)).max(zero);
+        let kept = (left / self.motion.max(lanes.splat(f32::MIN_POSITIVE))).sqrt();
+        let kept = left.where_less(self.motion, kept, one);
+        // What chains that meet give each other is no one's growth, and would be lost to both.
+        let kept = half.where_less(self.meets, one, kept);
+        self.astray.where_less(half, one, kept)
+    }
+}
+
+/// A group of chains that goes down Π, each for itself.
+pub(super) struct OneGroup<'a, 'b, L: Lanes, const CONTRACTING: bool> {
+    lanes: L,
+    params: &'a StepParams,
+    group: &'a mut Group<'b, L::Scalar>,
+    inv_step2: L::V,
+    pub descent: Descent<L::V>,
+}
+
+impl<'a, 'b, L: Lanes, const CONTRACTING: bool> OneGroup<'a, 'b, L, CONTRACTING>
+where
+    L::Scalar: Into<f64>,
+{
+    #[inline(always)]
+    pub fn new(lanes: L, params: &'a StepParams, group: &'a mut Group<'b, L::Scalar>, descent: Descent<L::V>) -> Self {
+        let second_order = second_order(lanes, params, group);
+        let inv_step = lanes.splat(params.inv_h) * (lanes.splat(1.0) + second_order * lanes.splat(0.5));
+        Self { lanes, params, group, inv_step2: inv_step * inv_step, descent }
+    }
+
+    #[inline(always)]
+    fn excitation(&self) -> Option<Excitation<L::V>> {
+        if CONTRACTING { Some(Excitation::of_chain(self.lanes, self.params, self.group)) } else { None }
+    }
+
+    #[inline(always)]
+    fn again(&self, again: bool) -> Option<Again<L::V>> {
+        if again { Some((self.descent.stepping, self.descent.stiffened)) } else { None }
+    }
+
+    /// Sets the system up and eliminates its nodes in order.
+    #[inline(always)]
+    pub fn forth(&mut self, again: bool) {
+        let (lanes, again, excitation) = (self.lanes, self.again(again), self.excitation());
+        if again.is_some() {
+            keep(lanes, self.group);
+        }
+        let reacts = self.params.asks_for_reactions();
+        apart!(lanes, forth(lanes, self.inv_step2, self.group, excitation, again, reacts));
+    }
+
+    /// Solves it from the last node on, and steps.
+    #[inline(always)]
+    pub fn back(&mut self, again: bool) {
+        let (lanes, again) = (self.lanes, self.again(again));
+        let reacts = self.params.asks_for_reactions();
+        let stepped = apart!(lanes, back(lanes, self.group, again, reacts));
+        self.stepped(stepped);
+    }
+
+    #[inline(always)]
+    fn stepped(&mut self, (fall, far, amiss): (L::V, L::V, L::V)) {
+        let descent = &mut self.descent;
+        (descent.fall, descent.far, descent.amiss) = (fall, far, amiss);
+        (descent.share, descent.risen) = (self.lanes.splat(1.0), descent.stepping);
+    }
+}
+
+impl<L: Lanes, const CONTRACTING: bool> Descends for OneGroup<'_, '_, L, CONTRACTING>
+where
+    L::Scalar: Into<f64>,
+{
+    #[inline(always)]
+    fn solve(&mut self, again: bool) {
+        let (lanes, again, excitation) = (self.lanes, self.again(again), self.excitation());
+        if again.is_some() {
+            keep(lanes, self.group);
+        }
+        let reacts = self.params.asks_for_reactions();
+        let stepped = apart!(lanes, solve(lanes, self.inv_step2, self.group, excitation, again, reacts));
+        self.stepped(stepped);
+    }
+
+    #[inline(always)]
+    fn go_on(&mut self) {
+        go_on(self.lanes, self.group, self.descent.share, self.descent.risen);
+    }
+
+    #[inline(always)]
+    fn stand(&mut self) {
+        let (lanes, excitation) = (self.lanes, self.excitation());
+        let reached = apart!(lanes, standing(lanes, self.group, self.inv_step2, excitation));
+        // Of what is reached now: of a step that led far astray, it would hide whatever a shorter one does.
+        let unsure = rounding(lanes, self.group, self.inv_step2, &reached);
+        let (level, stored) = (reached.level(), reached.stored.whole());
+        let Standing { gained, motion, .. } = reached;
+        self.descent = Descent { level, stored, gained, motion, unsure, ..self.descent };
+    }
+
+    #[inline(always)]
+    fn judge_first(&mut self) -> bool {
+        self.descent.judge_first(self.lanes);
+        self.lanes.any(self.descent.stepping)
+    }
+
+    #[inline(always)]
+    fn start_again(&mut self) {
+        start_again(self.lanes, self.group, self.descent.risen);
+    }
+
+    #[inline(always)]
+    fn rises(&mut self) -> bool {
+        self.descent.rises(self.lanes);
+        self.lanes.any(self.descent.risen)
+    }
+
+    #[inline(always)]
+    fn shorten(&mut self, further: bool) {
+        self.descent.shorten(self.lanes, further);
+    }
+
+    #[inline(always)]
+    fn judge(&mut self) -> bool {
+        self.descent.judge(self.lanes);
+        self.lanes.any(self.descent.stepping)
+    }
+
+    #[inline(always)]
+    fn end(&mut self) {
+        let (lanes, group, one) = (self.lanes, &mut *self.group, self.lanes.splat(1.0));
+        lanes.store(self.descent.kept(lanes), &mut group.chains[chain::CALM]);
+        let rough = self.descent.rough.max(lanes.load(&group.chains[chain::ROUGH]));
+        lanes.store(rough, &mut group.chains[chain::ROUGH]);
+        // What is stiffer than its step resolves hangs on the step.
+        let stiff = most_stiffness(lanes, group.rest.row(0), self.inv_step2, lanes.epsilon()).is_some();
+        // Of chains that hang on each other it is of all of them.
+        let elastic_alone = !(CONTRACTING || stiff || group.is_touched() || group.rest.is_in_tree());
+        let potential = if elastic_alone { self.descent.stored } else { -one };
+        // What slides, or turns with the path, will be held elsewhere.
+        let potential = lanes.splat(0.5).where_less(turning(lanes, group), -one, potential);
+        lanes.store(potential, &mut group.chains[chain::POTENTIAL]);
+    }
+}
+
+/// Flags chains that slide in their beds, or of which something that holds them turns with the path.
+#[inline(always)]
+fn turning<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> L::V {
+    let mut flag = lanes.load(&group.rest.row(0)[rest::SLIDES_IN_BED]);
+    for index in (0..group.rest.node_count).filter(|&index| group.rest.turns[index]) {
+        flag = flag.max(lanes.load(&group.rest.row(index)[rest::TURNS]));
+    }
+    flag
+}
+
+/// Flags which of the flagged chains have risen, or are no longer numbers.
+#[inline(always)]
+fn risen_by<L: Lanes>(lanes: L, by: L::V, unsure: L::V, flag: L::V) -> L::V {
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    flag.min(by.where_less(unsure, zero, one))
+}
+
+/// Puts flagged chains back to the substep's start.
+#[inline(always)]
+fn start_again<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, flag: L::V) {
+    for index in 0..group.rest.node_count {
+        let start = Placed::start(lanes, group, index);
+        let row = group.row_mut(index);
+        Placed::now(lanes, row).or(lanes, &start, flag).store(lanes, row);
+    }
+}
+
+/// Keeps where the chains are, for [`go_on`].
+#[inline(always)]
+pub(super) fn keep<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
+    for index in 0..group.rest.node_count {
+        let now = Placed::now(lanes, group.row(index));
+        let row = group.scratch_row(index);
+        now.moved.store(lanes, row, scratch::BASE);
+        lanes.store(now.scale, &mut row[scratch::BASE + 3]);
+        now.frame.store(lanes, row, scratch::BASE + 4);
+    }
+}
+
+/// Puts flagged chains where a share of the last solve's step takes them from where they were kept.
+#[inline(always)]
+fn go_on<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, share: L::V, flag: L::V) {
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    let moves = zero.where_less(share, one, zero);
+    for index in 0..group.rest.node_count {
+        let row = group.scratch_row(index);
+        let base = Placed {
+            moved: V3::load(lanes, row, scratch::BASE),
+            scale: lanes.load(&row[scratch::BASE + 3]),
+            frame: Quaternion::load(lanes, row, scratch::BASE + 4),
+        };
+        let mut delta = [share; UNKNOWNS];
+        unrolled!(for k in 0..7 {
+            delta[k] = share * lanes.load(&row[scratch::STEP + k]);
+        });
+        let row = group.row_mut(index);
+        // A step that is no number has no share.
+        let to = base.or(lanes, &step_by(lanes, row, base, &delta), moves);
+        Placed::now(lanes, row).or(lanes, &to, flag).store(lanes, row);
+    }
+}

@@ -1,0 +1,117 @@
+//! Groups as the CPU steps them: each alone, or all of an instance whose chains hang on each other
+//! ([`trees`](super::trees)).
+
+use super::backend::Runner;
+use super::descent::DESCENT_ENTRIES;
+use super::group::{Group, GroupRest};
+use super::lanes::{Entry, LANES};
+use super::trees::{Forest, Kept};
+use crate::flesh::{Branch, GroupState};
+use crate::instances::{Active, Instance};
+use crate::step::{Scheduled, StepParams};
+use crate::timing::stage_scope;
+
+/// A group that is stepped.
+pub(super) struct Member<'a, 'r> {
+    /// What of the schedule is done.
+    pub run: &'r [Scheduled],
+    /// Which chains of its instance hang on others.
+    pub branches: &'a [Branch],
+    /// Whether it is stepped with the one before.
+    pub is_of_kin: bool,
+    pub rest: &'a GroupRest<f32>,
+    pub state: &'a mut GroupState,
+    pub forces: &'a [Entry<f32>],
+}
+
+/// What a group is stepped with, kept from group to group or from step to step.
+#[derive(Default)]
+pub(super) struct Room {
+    pub scratch: Vec<Entry<f32>>,
+    pub solved: Vec<Entry<f32>>,
+    /// With what pairs press each lane of a meet row.
+    pub wanted: Vec<Entry<f32>>,
+    /// Which side of which point each lane of a meet row is: twice the point, of two a pair, and the side.
+    pub links: Vec<[u32; LANES]>,
+}
+
+/// The groups of an instance, and what of the schedule is done of them.
+pub(super) fn members_of<'a, 'r>(
+    instance: &'a mut Instance,
+    run: impl Fn(Active) -> &'r [Scheduled],
+) -> impl Iterator<Item = Member<'a, 'r>> {
+    let Instance { flesh, active, state, forces, .. } = instance;
+    let (run, branches) = (run(*active), flesh.branches.as_slice());
+    let forces = forces.iter().map(Vec::as_slice).chain(std::iter::repeat(&[][..]));
+    let groups = flesh.groups.iter().zip(&mut state.nodes.groups).zip(forces).enumerate();
+    groups.map(move |(index, ((rest, state), forces))| {
+        let is_of_kin = index > 0 && !branches.is_empty();
+        Member { run, branches, is_of_kin, rest, state, forces }
+    })
+}
+
+impl Member<'_, '_> {
+    /// It with its room.
+    pub fn group<'g>(&'g mut self, scratch: &'g mut Vec<Entry<f32>>, solved: &'g mut [Entry<f32>]) -> Group<'g, f32> {
+        scratch.resize(self.rest.scratch_len().max(scratch.len()), [0.0; LANES]);
+        let GroupState { nodes, inputs, planes, tangents, chains, contacts, meets, reactions, .. } = &mut *self.state;
+        let (rest, forces) = (self.rest, self.forces);
+        Group { rest, nodes, inputs, forces, planes, tangents, chains, contacts, meets, solved, reactions, scratch }
+    }
+}
+
+impl Runner<'_> {
+    /// Runs stages on groups that meet nobody.
+    pub(super) fn run_free(&self, members: &mut [Member<'_, '_>]) {
+        let mut kin: Vec<_> = members.chunk_by_mut(|_, next| next.is_of_kin).collect();
+        self.threads.for_each(&mut kin, Vec::new, |rooms: &mut Vec<Room>, members| {
+            rooms.resize_with(members.len().max(rooms.len()), Room::default);
+            self.run_kin(members[0].run, members, rooms);
+        });
+    }
+
+    /// Runs stages on groups that are stepped together.
+    pub(super) fn run_kin(&self, run: &[Scheduled], members: &mut [Member<'_, '_>], rooms: &mut [Room]) {
+        if let [member] = members {
+            return self.on_member(run, member, &mut rooms[0]);
+        }
+        for part in run.chunk_by(|one, next| Forest::is_for(one.stage) == Forest::is_for(next.stage)) {
+            if !Forest::is_for(part[0].stage) {
+                members.iter_mut().zip(&mut *rooms).for_each(|(member, room)| self.on_member(part, member, room));
+                continue;
+            }
+            for scheduled in part {
+                let (stage, start) = (scheduled.stage, self.clock.start());
+                stage_scope!(stage);
+                let params = &self.frame.params[scheduled.slot as usize];
+                self.as_forest(members, rooms, params, |forest, _| forest.run(stage));
+                self.clock.stop(stage, start);
+            }
+        }
+    }
+
+    /// Does something to groups as a whole, with what pairs press each with.
+    pub(super) fn as_forest(
+        &self,
+        members: &mut [Member<'_, '_>],
+        rooms: &mut [Room],
+        params: &StepParams,
+        run: impl FnOnce(&mut Forest<'_, '_>, &[&[Entry<f32>]]),
+    ) {
+        let branches = members[0].branches;
+        let (mut groups, mut wanted) = (Vec::with_capacity(members.len()), Vec::with_capacity(members.len()));
+        for (member, room) in members.iter_mut().zip(rooms) {
+            let Room { scratch, solved, wanted: own, .. } = room;
+            groups.push(member.group(scratch, solved));
+            wanted.push(own.as_slice());
+        }
+        let mut kept: Vec<Kept> = vec![[[0.0; LANES]; DESCENT_ENTRIES]; groups.len()];
+        run(&mut Forest::new(self.frame.lane_width, params, branches, &mut groups, &mut kept), &wanted);
+    }
+
+    fn on_member(&self, run: &[Scheduled], member: &mut Member<'_, '_>, room: &mut Room) {
+        let Room { scratch, solved, .. } = room;
+        scratch.resize(member.rest.scratch_len().max(scratch.len()), [0.0; LANES]);
+        self.on_group(run, member, (scratch, solved));
+    }
+}

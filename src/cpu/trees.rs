@@ -1,0 +1,621 @@
+//! Chains that hang on chains. Twins are yet to be written: a GPU refuses such flesh.
+//!
+//! The last node of a branch goes with a section (c, s, R) of its stem: it is at c + R(s o_u, s o_v, o_w) and turned by R from
+//! how it is at rest, so that of its seven unknowns only the scale is its own. A step (δc, δs, δθ) of the section gives it
+//! δ = T(δc, δs, δθ), with the arm a = R(s o_u, s o_v, o_w): δc + δθ × a + δs R(o_u, o_v, 0), and δθ.
+//!
+//! Data flow of a solve: groups have the stems of their chains before them, so they are eliminated from the last to the first.
+//! What is left of a branch then, its *stump*, is a block S and a right-hand side r of its last node's place and frame
+//! ([`keep_stump`]); TᵀST and Tᵀr are added to the rows of the node that bears it ([`add_borne`]). From the first group to the
+//! last the system is solved, each branch by what its stem's step gives it ([`go_with_stem`]). A tree so costs what its chains
+//! cost, and it is solved exactly. After a step branches are put where the section, which did not move along a straight line,
+//! has them.
+//!
+//! All chains of a tree go down Π together: what they store and how they have moved is added up, and what is judged
+//! of one holds for all ([`Forest::agree`]).
+
+#![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
+
+use fearless_simd::{Simd, SimdBase};
+use glam::{DQuat, DVec3};
+
+use super::LaneWidth;
+use super::check_health::check_health;
+use super::descent::{DESCENT_ENTRIES, Descends, Descent, Of, OneGroup, run};
+use super::group::{Group, contracts};
+use super::holds::Placed;
+use super::lanes::{Entry, Half, LANES, Lane, Lanes, OneF32, Wide, apart, unrolled, with_instructions};
+use super::lay::lay;
+use super::predict::predict;
+use super::rod_energies::{Mat7, UNKNOWNS, Vec7};
+use super::settle::{LeftOut, left_out, settle_back, settle_forth};
+use super::tree_motion::{give_momenta, keep_rigid_motions};
+use crate::flesh::Branch;
+use crate::layout::{borne, chain, input, node, rest, scratch, stump};
+use crate::step::{Stage, StepParams};
+
+/// Unknowns that a branch's last node shares with its stem: place and frame.
+const SHARED: usize = 6;
+
+/// Which of a node's unknowns these are.
+const OF_NODE: [usize; SHARED] = [0, 1, 2, 4, 5, 6];
+
+/// Which unknown the scale is.
+const SCALE: usize = 3;
+
+/// Where row i, column k ≤ i of a lower triangle is.
+const fn lower(i: usize, k: usize) -> usize {
+    i * (i + 1) / 2 + k
+}
+
+/// Adds to a node's rows what the branches that it bears have left in them.
+#[inline(always)]
+pub(super) fn add_borne<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>], block: &mut Mat7<L::V>, rhs: &mut Vec7<L::V>) {
+    unrolled!(for i in 0..7 {
+        rhs[i] = rhs[i] + lanes.at(row, borne::RHS + i);
+        for k in 0..=i {
+            block[i][k] = block[i][k] + lanes.at(row, borne::BLOCK + lower(i, k));
+        }
+    });
+}
+
+/// Keeps what is left of chains whose last node this is and hangs, once its scale is eliminated, and takes the unknowns that it
+/// shares with the stem out of its system: S = D − dσ⁻¹dᵀ and r − dσ⁻¹r_s, of the block's part D of place and frame, the scale's
+/// diagonal σ and the coupling d of both.
+#[inline(always)]
+pub(super) fn keep_stump<L: Lanes>(
+    lanes: L,
+    rest_row: &[Entry<L::Scalar>],
+    row: &mut [Entry<L::Scalar>],
+    block: &mut Mat7<L::V>,
+    rhs: &mut Vec7<L::V>,
+) {
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    let hung = lanes.load(&rest_row[rest::HUNG]);
+    let free = one - hung;
+    let keep = |entry: &mut Entry<L::Scalar>, value: L::V| {
+        let kept = lanes.load(entry);
+        lanes.store(hung.where_less(lanes.splat(0.5), kept, value), entry);
+    };
+    let pivot = block[SCALE][SCALE];
+    let inv_pivot = zero.where_less(pivot, one / pivot, zero) * lanes.load(&rest_row[rest::FREE_SCALE]);
+    let coupling = OF_NODE.map(|at| if at < SCALE { block[SCALE][at] } else { block[at][SCALE] });
+    for i in 0..SHARED {
+        let eliminated = coupling[i] * inv_pivot;
+        keep(&mut row[stump::COUPLING + i], eliminated);
+        for k in 0..=i {
+            let own = block[OF_NODE[i]][OF_NODE[k]];
+            keep(&mut row[stump::BLOCK + lower(i, k)], own - eliminated * coupling[k]);
+        }
+    }
+    keep_stump_rhs(lanes, rest_row, row, rhs);
+    for i in OF_NODE {
+        for k in 0..UNKNOWNS {
+            if k <= i {
+                block[i][k] = block[i][k] * free;
+            } else {
+                block[k][i] = block[k][i] * free;
+            }
+        }
+        block[i][i] = block[i][i] + hung;
+    }
+}
+
+/// As [`keep_stump`], of the right-hand side alone.
+#[inline(always)]
+pub(super) fn keep_stump_rhs<L: Lanes>(
+    lanes: L,
+    rest_row: &[Entry<L::Scalar>],
+    row: &mut [Entry<L::Scalar>],
+    rhs: &mut Vec7<L::V>,
+) {
+    let (one, half) = (lanes.splat(1.0), lanes.splat(0.5));
+    let hung = lanes.load(&rest_row[rest::HUNG]);
+    for (i, at) in OF_NODE.into_iter().enumerate() {
+        let left = rhs[at] - lanes.load(&row[stump::COUPLING + i]) * rhs[SCALE];
+        let entry = &mut row[stump::RHS + i];
+        let kept = lanes.load(entry);
+        lanes.store(hung.where_less(half, kept, left), entry);
+        rhs[at] = rhs[at] * (one - hung);
+    }
+}
+
+/// The step of a node that has been found from its own scale's row: of those that hang, with what their stem gives them.
+#[inline(always)]
+pub(super) fn go_with_stem<L: Lanes>(
+    lanes: L,
+    group: &mut Group<L::Scalar>,
+    index: usize,
+    delta: &Vec7<L::V>,
+) -> Vec7<L::V> {
+    let half = lanes.splat(0.5);
+    let hung = lanes.load(&group.rest.row(index)[rest::HUNG]);
+    let row = group.stump_row();
+    let mut gone = *delta;
+    for (i, at) in OF_NODE.into_iter().enumerate() {
+        let given = lanes.load(&row[stump::GIVEN + i]);
+        let scaling = gone[SCALE] - lanes.load(&row[stump::COUPLING + i]) * given;
+        gone[SCALE] = hung.where_less(half, gone[SCALE], scaling);
+        gone[at] = hung.where_less(half, delta[at], given);
+    }
+    gone
+}
+
+/// What is done to a group of chains on the way down Π.
+#[derive(Clone, Copy)]
+enum Part<'a> {
+    Predict,
+    Begin,
+    Forth(bool),
+    Back(bool),
+    GoOn,
+    Stand,
+    JudgeFirst,
+    StartAgain,
+    Rises,
+    Shorten(bool),
+    Judge,
+    End,
+    SettleForth(&'a [Entry<f32>]),
+    SettleBack(Option<f32>),
+    /// Keeps centre, momentum and moment of what settling left out.
+    LeftOut(&'a [Entry<f32>]),
+    CheckHealth,
+    /// Lays chains anew that are flagged as having risen.
+    Lay,
+}
+
+/// How far a group's chains have come, kept between parts.
+pub(super) type Kept = [Entry<f32>; DESCENT_ENTRIES];
+
+/// All groups of an instance of which chains hang on each other.
+pub(super) struct Forest<'a, 'b> {
+    width: LaneWidth,
+    params: &'a StepParams,
+    branches: &'a [Branch],
+    groups: &'a mut [Group<'b, f32>],
+    kept: &'a mut [Kept],
+}
+
+impl<'a, 'b> Forest<'a, 'b> {
+    /// Whether a stage is done of a forest as a whole, and not group by group.
+    pub fn is_for(stage: Stage) -> bool {
+        matches!(stage, Stage::Predict | Stage::SolveRods | Stage::CheckHealth)
+    }
+
+    /// Of all groups, each with room for how far it has come.
+    pub fn new(
+        width: LaneWidth,
+        params: &'a StepParams,
+        branches: &'a [Branch],
+        groups: &'a mut [Group<'b, f32>],
+        kept: &'a mut [Kept],
+    ) -> Self {
+        Self { width, params, branches, groups, kept }
+    }
+
+    /// Runs a stage.
+    pub fn run(&mut self, stage: Stage) {
+        match stage {
+            Stage::Predict => self.predict(),
+            Stage::SolveRods => {
+                self.all(Part::Begin);
+                self.agree(&[Of::at_start, Of::lowest], &[Of::meets]);
+                run(self, self.params.retries);
+            }
+            Stage::CheckHealth => self.check_health(),
+            _ => {}
+        }
+    }
+
+    /// Settles to what pairs should press with; see [`settle`](super::settle). All go on by a share of the last pass's step.
+    pub fn settle(&mut self, wanted: &[&[Entry<f32>]], goes_on: Option<f32>) {
+        for (group, wanted) in wanted.iter().enumerate().rev() {
+            self.gather_borne(group);
+            self.part(group, Part::SettleForth(wanted));
+        }
+        let turnings: Vec<_> = self.branches.iter().map(|branch| self.turning(branch)).collect();
+        for group in 0..self.groups.len() {
+            self.give(group, &turnings, goes_on);
+            self.part(group, Part::SettleBack(goes_on));
+            self.place(group);
+        }
+    }
+
+    /// Restores the momentum that settling left out, to trees as rigid bodies; see [`restore`](super::settle::restore).
+    pub fn restore(&mut self, wanted: &[&[Entry<f32>]]) {
+        for (group, wanted) in wanted.iter().enumerate() {
+            self.part(group, Part::LeftOut(wanted));
+        }
+        let of_chain = |[group, lane]: [usize; 2]| [0, 3, 6].map(|at| vector(&self.kept[group], at, lane));
+        give_momenta(self.groups, self.branches, of_chain);
+    }
+
+    fn predict(&mut self) {
+        keep_rigid_motions(self.groups, self.branches);
+        for group in 0..self.groups.len() {
+            for branch in self.branches_of(group) {
+                let [stem, lane] = branch.stem;
+                let start = Placed::start(OneF32(lane), &self.groups[stem], branch.stem_node);
+                let section = self.section(branch, &start);
+                let [place, frame] = [node::TARGET_PLACE, node::TARGET_FRAME];
+                self.write(branch, &section, place, frame);
+            }
+            self.part(group, Part::Predict);
+        }
+        (0..self.groups.len()).for_each(|group| self.place(group));
+    }
+
+    /// Lays all chains of a tree anew of which one was, and joins them.
+    fn check_health(&mut self) {
+        let resets = |groups: &[Group<'_, f32>]| -> Vec<Entry<f32>> {
+            groups.iter().map(|group| group.chains[chain::RESETS]).collect()
+        };
+        let before = resets(self.groups);
+        self.all(Part::CheckHealth);
+        let laid = resets(self.groups);
+        if before == laid {
+            return;
+        }
+        let flags = |group: usize| std::array::from_fn(|lane| (laid[group][lane] != before[group][lane]) as u8 as f32);
+        let own: Vec<Entry<f32>> = (0..laid.len()).map(flags).collect();
+        for (kept, own) in self.kept.iter_mut().zip(&own) {
+            kept[Of::risen as usize] = *own;
+        }
+        self.agree(&[], &[Of::risen]);
+        let all: Vec<Entry<f32>> = self.kept.iter().map(|kept| kept[Of::risen as usize]).collect();
+        for group in 0..self.groups.len() {
+            let others = std::array::from_fn(|lane| all[group][lane] - own[group][lane]);
+            self.kept[group][Of::risen as usize] = others;
+            if others != [0.0; LANES] {
+                self.part(group, Part::Lay);
+            }
+        }
+        for branch in self.branches.iter().filter(|branch| all[branch.chain[0]][branch.chain[1]] > 0.5) {
+            self.join(branch);
+        }
+    }
+
+    /// Moves a chain that was laid anew, as it is, to where it hangs, and gives it its stem's velocity.
+    fn join(&mut self, branch: &Branch) {
+        let [stem, stem_lane] = branch.stem;
+        let now = Placed::now(OneF32(stem_lane), self.groups[stem].row(branch.stem_node));
+        let Section { place, frame, .. } = self.section(branch, &now);
+        let [velocity, _] = self.motion(branch.stem, branch.stem_node);
+        let ([group, lane], node) = (branch.chain, branch.node);
+        let rows = &mut self.groups[group].nodes;
+        let (old_place, old_frame) = (vector(row(rows, node), node::PLACE, lane), quaternion(row(rows, node), lane));
+        let turn = frame * old_frame.conjugate();
+        for index in 0..=node {
+            let row = row_mut(rows, index);
+            let to = place + turn * (vector(row, node::PLACE, lane) - old_place);
+            let turned = (turn * quaternion(row, lane)).normalize();
+            for at in [node::PLACE, node::PREV_PLACE] {
+                put(row, at, lane, to.to_array());
+            }
+            for at in [node::FRAME, node::PREV_FRAME, node::PREDICTED_FRAME] {
+                put(row, at, lane, turned.to_array());
+            }
+            for at in [node::VELOCITY, node::OLDER_VELOCITY] {
+                put(row, at, lane, velocity.to_array());
+            }
+            for at in [node::SPIN, node::OLDER_SPIN] {
+                put(row, at, lane, [0.0; 3]);
+            }
+        }
+    }
+
+    /// Velocity (m/s) and spin (rad/s) of a node.
+    fn motion(&self, [group, lane]: [usize; 2], node: usize) -> [DVec3; 2] {
+        let row = self.groups[group].row(node);
+        [node::VELOCITY, node::SPIN].map(|at| vector(row, at, lane))
+    }
+
+    /// The branches whose chains are in a group.
+    fn branches_of(&self, group: usize) -> &'a [Branch] {
+        let from = self.branches.partition_point(|branch| branch.chain[0] < group);
+        let to = self.branches.partition_point(|branch| branch.chain[0] <= group);
+        &self.branches[from..to]
+    }
+
+    /// Where a section of the stem has a branch, from the branch's own origin.
+    fn section(&self, branch: &Branch, stem: &Placed<f32>) -> Section {
+        let [group, lane] = branch.stem;
+        let origin = |[group, lane]: [usize; 2]| vector(self.groups[group].chains, chain::ORIGIN, lane);
+        let from = origin(branch.stem) - origin(branch.chain);
+        let row = self.groups[group].row(branch.stem_node);
+        let moved = DVec3::from_array(stem.moved.0.map(f64::from));
+        let rotation = DQuat::from_array(stem.frame.0.map(f64::from)).normalize();
+        let DVec3 { x: u, y: v, z: w } = branch.rest.translation;
+        let scale = f64::from(stem.scale);
+        let outward = rotation * DVec3::new(u, v, 0.0);
+        let arm = outward * scale + rotation * DVec3::new(0.0, 0.0, w);
+        let place = from + vector(row, node::PREV_PLACE, lane) + moved + arm;
+        Section { place, frame: rotation * branch.rest.rotation, arm, outward }
+    }
+
+    /// Writes where a branch's last node is to be.
+    fn write(&mut self, branch: &Branch, section: &Section, place: usize, frame: usize) {
+        let ([group, lane], node) = (branch.chain, branch.node);
+        let row = row_mut(self.groups[group].nodes, node);
+        let beside = if quaternion(row, lane).dot(section.frame) < 0.0 { -section.frame } else { section.frame };
+        put(row, place, lane, section.place.to_array());
+        put(row, frame, lane, beside.to_array());
+    }
+
+    /// Puts the last nodes of a group's branches where their stems have them now.
+    fn place(&mut self, group: usize) {
+        for branch in self.branches_of(group) {
+            let [stem, lane] = branch.stem;
+            let now = Placed::now(OneF32(lane), self.groups[stem].row(branch.stem_node));
+            let section = self.section(branch, &now);
+            self.write(branch, &section, node::PLACE, node::FRAME);
+            let lane = branch.chain[1];
+            let row = row_mut(self.groups[group].nodes, branch.node);
+            let moved = section.place - vector(row, node::PREV_PLACE, lane);
+            put(row, node::MOVED, lane, moved.to_array());
+        }
+    }
+
+    /// Gathers what nodes of a group bear.
+    fn gather_borne(&mut self, group: usize) {
+        let mut sums = vec![[[0.0_f64; LANES]; borne::ENTRIES]; self.groups[group].rest.bearing_count()];
+        for branch in self.branches.iter().filter(|branch| branch.stem[0] == group) {
+            let Some(bears) = self.groups[group].rest.bears[branch.stem_node] else { continue };
+            let ((shared, right), turning) = (self.stump(branch), self.turning(branch));
+            let (sums, lane) = (&mut sums[bears], branch.stem[1]);
+            for i in 0..UNKNOWNS {
+                // Row i of TᵀS.
+                let by: [f64; SHARED] =
+                    std::array::from_fn(|k| (0..SHARED).map(|j| turning[j][i] * shared[j][k]).sum());
+                sums[borne::RHS + i][lane] += (0..SHARED).map(|k| turning[k][i] * right[k]).sum::<f64>();
+                for k in 0..=i {
+                    sums[borne::BLOCK + lower(i, k)][lane] += (0..SHARED).map(|j| by[j] * turning[j][k]).sum::<f64>();
+                }
+            }
+        }
+        for (bears, sums) in sums.iter().enumerate() {
+            for (entry, sums) in self.groups[group].borne_row(bears).iter_mut().zip(sums) {
+                *entry = sums.map(|sum| sum as f32);
+            }
+        }
+    }
+
+    /// What is left of a branch: S and its right-hand side.
+    fn stump(&mut self, branch: &Branch) -> ([[f64; SHARED]; SHARED], [f64; SHARED]) {
+        let [group, lane] = branch.chain;
+        let row = self.groups[group].stump_row();
+        let at = |i: usize, k: usize| if i < k { lower(k, i) } else { lower(i, k) };
+        let shared = |i: usize| std::array::from_fn(|k| f64::from(row[stump::BLOCK + at(i, k)][lane]));
+        (std::array::from_fn(shared), std::array::from_fn(|i| f64::from(row[stump::RHS + i][lane])))
+    }
+
+    /// T, where the stem is now.
+    fn turning(&self, branch: &Branch) -> [[f64; UNKNOWNS]; SHARED] {
+        let [stem, lane] = branch.stem;
+        let now = Placed::now(OneF32(lane), self.groups[stem].row(branch.stem_node));
+        let Section { arm: a, outward: d, .. } = self.section(branch, &now);
+        [
+            [1.0, 0.0, 0.0, d.x, 0.0, a.z, -a.y],
+            [0.0, 1.0, 0.0, d.y, -a.z, 0.0, a.x],
+            [0.0, 0.0, 1.0, d.z, a.y, -a.x, 0.0],
+            [0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0],
+            [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0],
+            [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0],
+        ]
+    }
+
+    /// Gives the branches of a group what their stems' steps make of their last nodes, but for the share of the last step that they
+    /// go on by themselves; `turnings` are from before the steps.
+    fn give(&mut self, group: usize, turnings: &[[[f64; UNKNOWNS]; SHARED]], goes_on: Option<f32>) {
+        let first = self.branches.partition_point(|branch| branch.chain[0] < group);
+        for (branch, turning) in self.branches_of(group).iter().zip(&turnings[first..]) {
+            let [stem, stem_lane] = branch.stem;
+            let step = &self.groups[stem].scratch_row(branch.stem_node)[scratch::STEP..];
+            let step: [f64; UNKNOWNS] = std::array::from_fn(|k| f64::from(step[k][stem_lane]));
+            let (lane, share) = (branch.chain[1], goes_on.unwrap_or(0.0));
+            let own = &self.groups[group].scratch_row(branch.node)[scratch::STEP..];
+            let own = OF_NODE.map(|at| own[at][lane] * share);
+            let row = self.groups[group].stump_row();
+            for (i, turning) in turning.iter().enumerate() {
+                let given: f64 = turning.iter().zip(step).map(|(by, step)| by * step).sum();
+                row[stump::GIVEN + i][lane] = given as f32 - own[i];
+            }
+        }
+    }
+
+    /// Adds entries up over the chains of each tree, and has others be the largest of any.
+    fn agree(&mut self, sums: &[Of], largest: &[Of]) {
+        let kept = &mut *self.kept;
+        for Branch { chain: [group, lane], stem: [stem, stem_lane], .. } in self.branches.iter().rev() {
+            for entry in sums.iter().map(|of| *of as usize) {
+                kept[*stem][entry][*stem_lane] += kept[*group][entry][*lane];
+            }
+            for entry in largest.iter().map(|of| *of as usize) {
+                let (own, other) = (kept[*stem][entry][*stem_lane], kept[*group][entry][*lane]);
+                kept[*stem][entry][*stem_lane] = own.max(other);
+            }
+        }
+        for Branch { chain: [group, lane], stem: [stem, stem_lane], .. } in self.branches {
+            for entry in sums.iter().chain(largest).map(|of| *of as usize) {
+                kept[*group][entry][*lane] = kept[*stem][entry][*stem_lane];
+            }
+        }
+    }
+
+    fn all(&mut self, part: Part<'_>) {
+        (0..self.groups.len()).for_each(|group| self.part(group, part));
+    }
+
+    fn any(&self, of: Of) -> bool {
+        self.kept.iter().any(|kept| kept[of as usize].iter().any(|&flag| flag > 0.5))
+    }
+
+    fn part(&mut self, group: usize, part: Part<'_>) {
+        let (params, group, kept) = (self.params, &mut self.groups[group], &mut self.kept[group]);
+        match self.width {
+            width @ (LaneWidth::Eight | LaneWidth::EightBaseline) => {
+                with_instructions!(width.level(), simd => part_wide(simd, part, params, group, kept))
+            }
+            LaneWidth::One => (0..LANES).for_each(|lane| do_part(OneF32(lane), part, params, group, kept)),
+        }
+    }
+}
+
+impl Descends for Forest<'_, '_> {
+    fn solve(&mut self, again: bool) {
+        for group in (0..self.groups.len()).rev() {
+            self.gather_borne(group);
+            self.part(group, Part::Forth(again));
+        }
+        let turnings: Vec<_> = self.branches.iter().map(|branch| self.turning(branch)).collect();
+        for group in 0..self.groups.len() {
+            self.give(group, &turnings, None);
+            self.part(group, Part::Back(again));
+            self.place(group);
+        }
+        self.agree(&[Of::fall], &[Of::far, Of::amiss]);
+    }
+
+    fn go_on(&mut self) {
+        for group in 0..self.groups.len() {
+            self.part(group, Part::GoOn);
+            self.place(group);
+        }
+    }
+
+    fn stand(&mut self) {
+        self.all(Part::Stand);
+        self.agree(&[Of::stored, Of::level, Of::gained, Of::motion, Of::unsure], &[]);
+    }
+
+    fn judge_first(&mut self) -> bool {
+        self.all(Part::JudgeFirst);
+        self.any(Of::stepping)
+    }
+
+    fn start_again(&mut self) {
+        self.all(Part::StartAgain);
+    }
+
+    fn rises(&mut self) -> bool {
+        self.all(Part::Rises);
+        self.any(Of::risen)
+    }
+
+    fn shorten(&mut self, further: bool) {
+        self.all(Part::Shorten(further));
+    }
+
+    fn judge(&mut self) -> bool {
+        self.all(Part::Judge);
+        self.any(Of::stepping)
+    }
+
+    fn end(&mut self) {
+        self.all(Part::End);
+    }
+}
+
+/// Where a stem has a branch.
+struct Section {
+    /// The branch's last node from its chain's origin (m).
+    place: DVec3,
+    frame: DQuat,
+    /// From the stem's node to it (m).
+    arm: DVec3,
+    /// How it goes where the stem's scale grows (m).
+    outward: DVec3,
+}
+
+#[inline(always)]
+fn do_part<L: Lanes<Scalar = f32>>(
+    lanes: L,
+    part: Part<'_>,
+    params: &StepParams,
+    group: &mut Group<'_, f32>,
+    kept: &mut Kept,
+) {
+    match part {
+        Part::Predict => apart!(lanes, predict(lanes, params, group)),
+        Part::CheckHealth => apart!(lanes, check_health(lanes, params, group)),
+        Part::Lay => {
+            let flag = lanes.load(&kept[Of::risen as usize]);
+            apart!(lanes, lay(lanes, params, group, input::BONE_TO, flag));
+            let resets = lanes.load(&group.chains[chain::RESETS]) + flag;
+            lanes.store(resets, &mut group.chains[chain::RESETS]);
+        }
+        Part::SettleForth(wanted) => apart!(lanes, settle_forth(lanes, group, wanted)),
+        Part::LeftOut(wanted) => {
+            let LeftOut { centre, momentum, moment, .. } = apart!(lanes, left_out(lanes, params, group, wanted));
+            for (at, value) in [centre, momentum, moment].into_iter().enumerate() {
+                value.store(lanes, kept, 3 * at);
+            }
+        }
+        Part::SettleBack(goes_on) => apart!(lanes, settle_back(lanes, group, goes_on)),
+        _ if contracts(group) => on_the_way::<L, true>(lanes, part, params, group, kept),
+        _ => on_the_way::<L, false>(lanes, part, params, group, kept),
+    }
+}
+
+#[inline(always)]
+fn on_the_way<L: Lanes<Scalar = f32>, const CONTRACTING: bool>(
+    lanes: L,
+    part: Part<'_>,
+    params: &StepParams,
+    group: &mut Group<'_, f32>,
+    kept: &mut Kept,
+) {
+    let descent = match part {
+        Part::Begin => Descent::begin(lanes, group),
+        _ => Descent::load(lanes, kept),
+    };
+    let mut own = OneGroup::<L, CONTRACTING>::new(lanes, params, group, descent);
+    match part {
+        Part::Forth(again) => own.forth(again),
+        Part::Back(again) => own.back(again),
+        Part::GoOn => own.go_on(),
+        Part::Stand => own.stand(),
+        Part::JudgeFirst => _ = own.judge_first(),
+        Part::StartAgain => own.start_again(),
+        Part::Rises => _ = own.rises(),
+        Part::Shorten(further) => own.shorten(further),
+        Part::Judge => _ = own.judge(),
+        Part::End => own.end(),
+        // Others are not on the way down.
+        _ => {}
+    }
+    own.descent.store(lanes, kept);
+}
+
+#[inline(always)]
+fn part_wide<S: Simd>(simd: S, part: Part<'_>, params: &StepParams, group: &mut Group<'_, f32>, kept: &mut Kept) {
+    if const { S::f32s::LEN < LANES } {
+        do_part(Half(simd, 0), part, params, group, kept);
+        do_part(Half(simd, 4), part, params, group, kept);
+    } else {
+        do_part(Wide(simd), part, params, group, kept);
+    }
+}
+
+fn row(rows: &[Entry<f32>], index: usize) -> &[Entry<f32>] {
+    &rows[index * node::ENTRIES..][..node::ENTRIES]
+}
+
+fn row_mut(rows: &mut [Entry<f32>], index: usize) -> &mut [Entry<f32>] {
+    &mut rows[index * node::ENTRIES..][..node::ENTRIES]
+}
+
+pub(super) fn vector(row: &[Entry<f32>], at: usize, lane: usize) -> DVec3 {
+    DVec3::from_array([0, 1, 2].map(|k| f64::from(row[at + k][lane])))
+}
+
+fn quaternion(row: &[Entry<f32>], lane: usize) -> DQuat {
+    DQuat::from_array([0, 1, 2, 3].map(|k| f64::from(row[node::FRAME + k][lane])))
+}
+
+fn put<const N: usize>(row: &mut [Entry<f32>], at: usize, lane: usize, values: [f64; N]) {
+    for (entry, value) in row[at..].iter_mut().zip(values) {
+        entry[lane] = value as f32;
+    }
+}

@@ -1,0 +1,258 @@
+//! Chains that hang on chains.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{FRAME, material};
+use glam::{DQuat, DVec3};
+use sinew::flesh::{BuildError, Flesh, Holds, RodSpec};
+use sinew::step::{Integrator, StepConfig};
+use sinew::{FleshHandle, HalfSpace, LaneWidth, Motion, Physics, Pose};
+
+const STIFF: f64 = 1.0e6;
+const STIFFER: f64 = 1.0e8;
+
+fn rod(name: &str, from: DVec3, to: DVec3, segments: usize, radius: f64) -> RodSpec {
+    RodSpec { material: material(STIFF, 0.4, 1000.0, 2.0), ..RodSpec::straight(name, from, to, segments, radius) }
+}
+
+fn step(physics: &mut Physics, frames: usize) {
+    (0..frames).for_each(|_| physics.step_flesh(FRAME).unwrap());
+}
+
+fn place(physics: &Physics, handle: FleshHandle, chain: usize, node: usize) -> DVec3 {
+    physics.node(handle, chain, node).unwrap().place
+}
+
+/// A body that stands on a bone, and arms around it, from their tips to it, in an order of one's choice.
+fn star(order: &[usize], clamped: bool) -> Arc<Flesh> {
+    let body = rod("body", DVec3::ZERO, DVec3::Y * 0.4, 4, 0.08);
+    let arms = order.iter().map(|&arm| {
+        let out = DQuat::from_rotation_y(0.3 + std::f64::consts::TAU * arm as f64 / 8.0) * DVec3::X;
+        let root = out * 0.07 + DVec3::Y * 0.3;
+        rod(&format!("arm {arm}"), root + out * 0.5 + DVec3::Y * 0.05, root, 6, 0.02).hang(0, 3)
+    });
+    let body = if clamped { body.attach(0, 0, Holds::CLAMP) } else { body };
+    let rods: Vec<RodSpec> = std::iter::once(body).chain(arms).collect();
+    Arc::new(Flesh::build(&rods, &[Pose::IDENTITY]).unwrap())
+}
+
+const ALL: [usize; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
+
+/// A rod cut in two, of which one half hangs on the other, is the rod, but that its halves' scales are their own where it is
+/// cut: with ν = 0 they have no say. Substeps are so short that segments are as stiff as they are, see `cpu::strains`.
+#[test]
+fn a_rod_cut_in_two_swings_as_one() {
+    for (cut, integrator) in
+        [(8, Integrator::ImplicitEuler), (1, Integrator::ImplicitEuler), (19, Integrator::SecondOrder)]
+    {
+        let at = |node: usize| DVec3::new(0.05 * node as f64, 0.02 * (0.4 * node as f64).sin(), 0.0);
+        let path = |nodes: Vec<usize>| {
+            let mut path = rod("rod", at(0), at(1), nodes.len() - 1, 0.03);
+            path.nodes.iter_mut().zip(nodes).for_each(|(to, node)| to.place = at(node));
+            path.material = material(STIFF, 0.0, 1000.0, 2.0);
+            path
+        };
+        let whole = path((0..=20).collect()).attach(0, 0, Holds::CLAMP);
+        let halves =
+            [path((0..=cut).collect()).attach(0, 0, Holds::CLAMP), path((cut..=20).rev().collect()).hang(0, cut)];
+        let mut physics = Physics::with_config(StepConfig { integrator, substeps: 32, ..StepConfig::default() });
+        let of = |physics: &mut Physics, rods: &[RodSpec]| {
+            let flesh = Arc::new(Flesh::build(rods, &[Pose::IDENTITY]).unwrap());
+            physics.insert(flesh, &[Pose::IDENTITY], Pose::IDENTITY).unwrap()
+        };
+        let (one, two) = (of(&mut physics, &[whole]), of(&mut physics, &halves));
+        let mut worst: f64 = 0.0;
+        let mut most: f64 = 0.0;
+        for frame in 0..60 {
+            let bone = Pose::new(DVec3::Y * 0.05 * (0.2 * f64::from(frame)).sin(), DQuat::IDENTITY);
+            for handle in [one, two] {
+                physics.set_bones(handle, &[bone], Pose::IDENTITY).unwrap();
+            }
+            step(&mut physics, 1);
+            for node in 0..=20 {
+                let whole = physics.node(one, 0, node).unwrap();
+                let (chain, own) = if node < cut { (0, node) } else { (1, 20 - node) };
+                let half = physics.node(two, chain, own).unwrap();
+                worst = worst.max(whole.place.distance(half.place));
+                most = most.max(whole.place.distance(at(node)));
+            }
+            assert!(place(&physics, two, 0, cut).distance(place(&physics, two, 1, 20 - cut)) < 1.0e-6);
+        }
+        println!("cut at {cut}, {integrator:?}: {worst:.1e} m off after swinging {most:.2} m (bar 1e-5)");
+        assert!(worst < 1.0e-5 && most > 0.2, "{worst:e}, {most}");
+    }
+}
+
+#[test]
+fn a_star_hangs_with_all_its_weight_on_its_bone() {
+    let flesh = star(&ALL, true);
+    let mass: f64 = (0..9).map(|chain| flesh.mass(chain)).sum();
+    let mut physics = Physics::default();
+    let handle = physics.insert(flesh, &[Pose::IDENTITY], Pose::IDENTITY).unwrap();
+    let mut worst: f64 = 0.0;
+    step(&mut physics, 600);
+    let reaction = physics.reaction(handle, 0, 0).unwrap();
+    worst = worst.max((reaction.force - DVec3::NEG_Y * mass * 9.81).length() / (mass * 9.81));
+    println!("weight on the bone off by {worst:.1e}, couple {:.1e} N·m (bar 1e-4)", reaction.couple.length());
+    assert!(worst < 1.0e-4, "{reaction:?}");
+}
+
+/// Its arms bend as cantilevers on a stem that twists with them: small loads, in closed form.
+#[test]
+fn a_branched_cantilever_bends_as_beams_do() {
+    // A stem along x; at its end a cross of two arms along ±z, of which one is heavier: it twists the stem.
+    let (length, arm, radius) = (1.0, 0.5, 0.02);
+    let end = DVec3::X * length;
+    let stiff = |rod: RodSpec| RodSpec { material: material(STIFFER, 0.4, 1000.0, 5.0), ..rod };
+    let stem = stiff(rod("stem", DVec3::ZERO, end, 40, radius)).attach(0, 0, Holds::CLAMP);
+    let branch = |name: &str, out: DVec3| stiff(rod(name, end + out * arm, end, 20, radius)).hang(0, 40);
+    let flesh = Flesh::build(&[stem, branch("left", DVec3::Z), branch("right", DVec3::NEG_Z)], &[Pose::IDENTITY]);
+    let mut physics = Physics::with_config(StepConfig { gravity: DVec3::ZERO, ..StepConfig::default() });
+    let handle = physics.insert(Arc::new(flesh.unwrap()), &[Pose::IDENTITY], Pose::IDENTITY).unwrap();
+    let force = 1.0e-2;
+    for _ in 0..1200 {
+        physics.add_force(handle, 1, 0, DVec3::NEG_Y * force).unwrap();
+        step(&mut physics, 1);
+    }
+    let (e, second) = (STIFFER, std::f64::consts::PI / 4.0 * radius.powi(4));
+    let g = e / 2.8;
+    let bending = |l: f64| force * l.powi(3) / (3.0 * e * second);
+    let twist = force * arm * length / (2.0 * g * second);
+    let tip = -place(&physics, handle, 1, 0).y;
+    let expected = bending(length) + bending(arm) + twist * arm;
+    let stem = -place(&physics, handle, 0, 40).y;
+    let other = place(&physics, handle, 2, 0).y + stem;
+    println!(
+        "tip {tip:.6} m of {expected:.6}, stem {stem:.6} of {:.6}, other arm up {other:.6} of {:.6}",
+        bending(length),
+        twist * arm
+    );
+    assert!((tip / expected - 1.0).abs() < 0.01, "{tip} {expected}");
+    assert!((stem / bending(length) - 1.0).abs() < 0.01);
+    assert!((other / (twist * arm) - 1.0).abs() < 0.01);
+}
+
+#[test]
+fn the_order_of_branches_is_nobodys_business() {
+    let orders = [ALL, [3, 7, 1, 0, 6, 2, 5, 4]];
+    let mut physics = Physics::default();
+    let handles = orders.map(|order| physics.insert(star(&order, true), &[Pose::IDENTITY], Pose::IDENTITY).unwrap());
+    let mut worst: f64 = 0.0;
+    for frame in 0..120 {
+        let bone = Pose::new(DVec3::X * 0.1 * (0.2 * f64::from(frame)).sin(), DQuat::IDENTITY);
+        handles.iter().for_each(|&handle| physics.set_bones(handle, &[bone], Pose::IDENTITY).unwrap());
+        step(&mut physics, 1);
+        for arm in 0..8 {
+            let [a, b] = [0, 1].map(|k| {
+                let chain = 1 + orders[k].iter().position(|&at| at == arm).unwrap();
+                place(&physics, handles[k], chain, 0)
+            });
+            worst = worst.max(a.distance(b));
+        }
+    }
+    println!("arms in another order: {worst:.1e} m apart (bar 1e-6)");
+    assert!(worst < 1.0e-6, "{worst:e}");
+}
+
+/// A free star that spins and is bent keeps what it has of both momenta.
+#[test]
+fn a_free_star_keeps_its_momentum() {
+    let flesh = star(&ALL, false);
+    for integrator in [Integrator::ImplicitEuler, Integrator::SecondOrder] {
+        let config = StepConfig { gravity: DVec3::ZERO, integrator, ..StepConfig::default() };
+        let mut physics = Physics::with_config(config);
+        let handle = physics.insert(flesh.clone(), &[Pose::IDENTITY], Pose::IDENTITY).unwrap();
+        let motion =
+            Motion { velocity: DVec3::new(1.0, 2.0, -0.5), spin: DVec3::new(0.5, 2.0, 0.3), centre: DVec3::ZERO };
+        physics.set_velocity(handle, motion).unwrap();
+        physics.apply_impulse(handle, 3, 0, DVec3::new(0.0, 0.3, 0.1)).unwrap();
+        step(&mut physics, 1);
+        let momentum = |physics: &Physics| {
+            let mut sum = DVec3::ZERO;
+            for chain in 0..9 {
+                let info = &flesh.chains()[chain];
+                for node in 0..info.node_count() {
+                    let mass = f64::from(flesh.groups()[info.group].row(node)[sinew::layout::rest::MASS][info.lane]);
+                    sum += physics.node(handle, chain, node).unwrap().velocity.as_dvec3() * mass;
+                }
+            }
+            sum
+        };
+        let before = momentum(&physics);
+        step(&mut physics, 120);
+        let after = momentum(&physics);
+        let off = before.distance(after) / before.length();
+        println!("{integrator:?}: momentum off by {off:.1e} of itself after 2 s (bar 1e-4)");
+        assert!(off < 1.0e-4, "{before} {after}");
+    }
+}
+
+fn jerked(width: LaneWidth, threads: usize) -> (u64, f64, u32) {
+    let mut physics = Physics::with_config(StepConfig { threads, ..StepConfig::default() });
+    physics.lane_width = width;
+    physics.planes = vec![HalfSpace::new(DVec3::Y, -0.5, 0.5)];
+    let handles: Vec<_> = [true, false]
+        .into_iter()
+        .map(|clamped| physics.insert(star(&ALL, clamped), &[Pose::IDENTITY], Pose::IDENTITY).unwrap())
+        .collect();
+    let mut worst: f64 = 0.0;
+    for frame in 0..180_u32 {
+        // Shaken, thrown, turned over and put elsewhere.
+        let shake = f64::from((frame * 7) % 5) * 0.03;
+        let far = if frame > 120 { DVec3::new(4000.0, 0.0, 3.0) } else { DVec3::ZERO };
+        let turn = DQuat::from_xyzw(0.0, 0.0, if frame > 60 { 1.0 } else { 0.0 }, 1.0).normalize();
+        let bone = Pose::new(DVec3::X * shake + far, turn);
+        physics.set_bones(handles[0], &[bone], Pose::IDENTITY).unwrap();
+        if frame == 30 {
+            let motion =
+                Motion { velocity: DVec3::new(3.0, 9.0, 0.0), spin: DVec3::new(8.0, 0.0, 5.0), centre: DVec3::ZERO };
+            physics.set_velocity(handles[1], motion).unwrap();
+        }
+        step(&mut physics, 1);
+        for &handle in &handles {
+            let body = physics.node(handle, 0, 3).unwrap();
+            for arm in 0..8 {
+                let out = DQuat::from_rotation_y(0.3 + std::f64::consts::TAU * arm as f64 / 8.0) * DVec3::X * 0.07;
+                let root = physics.node(handle, 1 + arm, 6).unwrap();
+                let rest = physics.flesh(handle).unwrap().chains()[0].rest[3].rotation;
+                let there = body.place + (body.frame.as_dquat() * rest.conjugate()) * out * f64::from(body.scale);
+                worst = worst.max(root.place.distance(there));
+            }
+        }
+    }
+    let resets = handles.iter().map(|&handle| physics.health(handle).unwrap().resets).sum();
+    (physics.state_hash(), worst, resets)
+}
+
+#[test]
+fn what_is_jerked_and_thrown_stays_together() {
+    let (first, worst, resets) = jerked(LaneWidth::Eight, 1);
+    println!(
+        "arms are off their body by {worst:.1e} m at most, {resets} chains laid anew (bar 1e-5 m but for f32 far away)"
+    );
+    assert!(worst < 5.0e-4, "{worst:e}");
+    for (width, threads) in [(LaneWidth::EightBaseline, 2), (LaneWidth::One, 1)] {
+        assert_eq!(jerked(width, threads).0, first, "{width:?}");
+    }
+}
+
+#[test]
+fn what_cannot_hang_is_refused() {
+    let a = rod("a", DVec3::ZERO, DVec3::X, 4, 0.1);
+    let build = |rods: &[RodSpec]| Flesh::build(rods, &[Pose::IDENTITY]).unwrap_err();
+    let ring = build(&[a.clone().hang(1, 0), RodSpec { name: "b".into(), ..a.clone() }.hang(0, 2)]);
+    assert!(matches!(&ring, BuildError::HangsOnItself { rods } if rods.len() == 2), "{ring}");
+    let own = build(&[a.clone().hang(0, 0)]);
+    assert!(matches!(&own, BuildError::HangsOnItself { rods } if rods.len() == 1), "{own}");
+    let nowhere = build(&[a.clone().hang(3, 0)]);
+    assert!(matches!(nowhere, BuildError::NoSuchStem { field: "rod", index: 3, count: 1, .. }), "{nowhere}");
+    let no_node = build(&[a.clone(), a.clone().hang(0, 5)]);
+    assert!(matches!(no_node, BuildError::NoSuchStem { field: "node", index: 5, count: 5, .. }), "{no_node}");
+    let held = build(&[a.clone(), a.clone().hang(0, 2).attach(4, 0, Holds::CLAMP)]);
+    assert!(matches!(held, BuildError::HeldAndHung { attachment: 0, .. }), "{held}");
+    for error in [ring, own, nowhere, no_node, held] {
+        println!("{error}");
+    }
+}
