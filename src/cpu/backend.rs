@@ -11,6 +11,7 @@ use super::deform_skin::Vertices;
 use super::find_pairs::Meetings;
 use super::group::{Group, GroupRest};
 use super::lanes::{Entry, Half, LANES, OneF32, Wide, with_instructions};
+use super::solids::Around;
 use super::threads::Threads;
 use super::{LaneWidth, run_on_instance, run_on_vertices, run_stage};
 use crate::StepError;
@@ -103,13 +104,13 @@ impl Runner<'_> {
                 let groups = instances.iter_mut().flat_map(|instance| {
                     let Instance { flesh, active, state, forces, .. } = instance;
                     let run = self.part_of(run, *active);
-                    let forces = forces.iter().map(Vec::as_slice).chain(std::iter::repeat(&[][..]));
-                    let groups = flesh.groups.iter().zip(&mut state.nodes.groups).zip(forces);
+                    let (motion, groups) = (&state.nodes.motion, &mut state.nodes.groups);
+                    let groups = flesh.groups.iter().zip(groups).zip(Around::of_groups(flesh, motion, forces));
                     groups.filter(|_| !run.is_empty()).map(move |group| (run, group))
                 });
                 let mut groups: Vec<_> = groups.collect();
-                self.threads.for_each(&mut groups, Scratch::new, |scratch, (run, ((rest, state), forces))| {
-                    self.run_chains(run, rest, state, forces, scratch);
+                self.threads.for_each(&mut groups, Scratch::new, |scratch, (run, ((rest, state), around))| {
+                    self.run_chains(run, rest, state, *around, scratch);
                 });
             }
             // Little for each: a barrier would cost more.
@@ -169,30 +170,31 @@ impl Runner<'_> {
         run: &[Scheduled],
         rest: &GroupRest<f32>,
         state: &mut GroupState,
-        forces: &[Entry<f32>],
+        around: Around<'_>,
         scratch: &mut Scratch,
     ) {
         scratch.resize(rest.scratch_len().max(scratch.len()), [0.0; LANES]);
-        self.on_group(run, (rest, state, forces), (scratch, &mut []));
+        self.on_group(run, (rest, state, around), (scratch, &mut []));
     }
 
     /// Runs stages of chains on a group; before a substep's first contacts it finds which solids it is near to.
     pub(super) fn on_group(
         &self,
         run: &[Scheduled],
-        (rest, state, forces): (&GroupRest<f32>, &mut GroupState, &[Entry<f32>]),
+        (rest, state, around): (&GroupRest<f32>, &mut GroupState, Around<'_>),
         (scratch, solved): (&mut [Entry<f32>], &mut [Entry<f32>]),
     ) {
         let params = |of: &Scheduled| &self.frame.params[of.slot as usize];
         let finds = |of: &Scheduled| of.stage == Stage::SolveContacts && params(of).iteration == 0;
-        let alone = self.frame.solids.is_empty() && state.slots.is_empty() && state.tangents.is_empty();
+        let none = self.frame.solids.is_empty() && around.bones.is_none();
+        let alone = none && state.slots.is_empty() && state.tangents.is_empty();
         for part in run.chunk_by(|_, next| alone || !finds(next)) {
             if !alone && finds(&part[0]) {
                 let start = self.clock.start();
-                self.frame.solids.touch(params(&part[0]), rest, state, forces);
+                self.frame.solids.touch(params(&part[0]), rest, state, around);
                 self.clock.stop(Stage::SolveContacts, start);
             }
-            self.on_rows(part, &mut group_of(rest, state, forces, scratch, solved));
+            self.on_rows(part, &mut group_of(rest, state, around.forces, scratch, solved));
         }
     }
 

@@ -11,6 +11,7 @@ use super::group::{Group, GroupRest};
 use super::lanes::{Entry, Half, LANES, Lanes, OneF32, Wide, apart, with_instructions};
 use super::meetings::{PairBlock, Side, find_meetings, press, show, show_gone};
 use super::settle::{GOES_ON, WANTED, recount, restore, settle};
+use super::solids::Around;
 use crate::flesh::GroupState;
 use crate::instances::{Instance, Instances};
 use crate::layout::{contact, meet, shown, solved};
@@ -20,7 +21,7 @@ use crate::step::{Scheduled, Stage, StepParams};
 struct Member<'a> {
     rest: &'a GroupRest<f32>,
     state: &'a mut GroupState,
-    forces: &'a [Entry<f32>],
+    around: Around<'a>,
     meeting: MeetingGroup,
     room: &'a mut Room,
 }
@@ -80,27 +81,27 @@ impl Runner<'_> {
         let all = instances.iter_mut().flat_map(|instance| {
             let Instance { flesh, active, state, forces, .. } = instance;
             let run = self.part_of(run, *active);
-            let forces = forces.iter().map(Vec::as_slice).chain(std::iter::repeat(&[][..]));
-            let groups = flesh.groups.iter().zip(&mut state.nodes.groups).zip(forces);
+            let (motion, groups) = (&state.nodes.motion, &mut state.nodes.groups);
+            let groups = flesh.groups.iter().zip(groups).zip(Around::of_groups(flesh, motion, forces));
             groups.map(move |group| (run, group))
         });
         let (mut free, mut members) = (Vec::new(), Vec::new());
         let mut rooms = rooms.iter_mut();
-        for ((run, ((rest, state), forces)), meeting) in all.zip(&*groups) {
+        for ((run, ((rest, state), around)), meeting) in all.zip(&*groups) {
             match (meeting, rooms.len()) {
                 (Some(meeting), 1..) => {
                     let room = rooms.next().expect("there is one for each");
-                    members.push(Member { rest, state, forces, meeting: *meeting, room });
+                    members.push(Member { rest, state, around, meeting: *meeting, room });
                 }
                 _ if !run.is_empty() => {
                     state.meets.clear();
-                    free.push((run, ((rest, state), forces)));
+                    free.push((run, ((rest, state), around)));
                 }
                 _ => {}
             }
         }
-        self.threads.for_each(&mut free, Scratch::new, |scratch, (run, ((rest, state), forces))| {
-            self.run_chains(run, rest, state, forces, scratch);
+        self.threads.for_each(&mut free, Scratch::new, |scratch, (run, ((rest, state), around))| {
+            self.run_chains(run, rest, state, *around, scratch);
         });
         if members.is_empty() {
             return;
@@ -188,13 +189,13 @@ impl Runner<'_> {
     }
 
     fn take_turn(&self, member: &mut Member<'_>, shown: &mut [Entry<f32>], turn: Turn<'_>) {
-        let Member { rest, state, forces, room, .. } = member;
+        let Member { rest, state, around, room, .. } = member;
         let Room { scratch, solved, wanted, .. } = &mut **room;
         scratch.resize(rest.scratch_len().max(scratch.len()), [0.0; LANES]);
         if let Turn::Stages(run) = turn {
-            return self.on_group(run, (rest, state, forces), (scratch, solved));
+            return self.on_group(run, (rest, state, *around), (scratch, solved));
         }
-        let mut group = group_of(rest, state, forces, scratch, solved);
+        let mut group = group_of(rest, state, around.forces, scratch, solved);
         let start = self.clock.start();
         match self.frame.lane_width {
             width @ (LaneWidth::Eight | LaneWidth::EightBaseline) => {

@@ -76,6 +76,12 @@ impl Physics {
         if !self.solids.is_empty() && !self.on_cpu() {
             return Err(StepError::SolidsOnGpu(self.solids.len()));
         }
+        if !self.on_cpu() {
+            let pills = self.instances.iter().map(|instance| instance.flesh.bone_pills().len());
+            if let Some(pills) = pills.max().filter(|pills| *pills > 0) {
+                return Err(StepError::BonePillsOnGpu(pills));
+            }
+        }
         self.backend.ready()
     }
 
