@@ -128,6 +128,11 @@ pub enum StepError {
         /// The first chain that hangs.
         chain: String,
     },
+    /// Flesh touches its bones on the CPU alone as yet.
+    #[error(
+        "flesh with {0} bone pills: flesh touches its bones on the CPU alone as yet; insert it without (Flesh::with_bone_pills(&[]), FleshOptions::bones = false), or step on the CPU"
+    )]
+    BonePillsOnGpu(usize),
     /// A skin whose vertex names a matrix, section, node, chain or bone that is not there; one past the last vertex for
     /// a section that none follows.
     #[error("vertex {0} of the skin names a palette matrix, section, node, chain or bone that is not there")]

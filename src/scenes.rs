@@ -216,6 +216,8 @@ pub struct SceneParameters {
     pub stretch: f64,
     /// Layers of logs.
     pub layers: usize,
+    /// Whether muscles touch bones; of scene `arm`.
+    pub bones: bool,
     /// What the rods are made of.
     pub material: Material,
     /// How the scene is stepped.
@@ -267,6 +269,7 @@ pub const PARAMETERS: &[&str] = &[
     "radius",
     "stretch",
     "layers",
+    "bones",
     "gravity",
     "substeps",
     "iterations",
@@ -288,7 +291,7 @@ impl SceneParameters {
         let Cantilevers { rods, segments, length, radius, material } = Cantilevers::default();
         let config = StepConfig::default();
         let layers = Logs::default().layers;
-        let cantilevers = Self { rods, segments, length, radius, stretch: 1.0, layers, material, config };
+        let cantilevers = Self { rods, segments, length, radius, stretch: 1.0, layers, bones: false, material, config };
         match name {
             "cantilevers" => Ok(cantilevers),
             "band" => Ok(Self {
@@ -334,6 +337,13 @@ impl SceneParameters {
             "gravity" => self.config.gravity = DVec3::new(0.0, -number()?, 0.0),
             "substeps" => self.config.substeps = most(1000)? as u32,
             "layers" => self.layers = most(1000)?,
+            "bones" => {
+                self.bones = match value {
+                    "0" | "false" => false,
+                    "1" | "true" => true,
+                    _ => return Err(bad("true or false")),
+                }
+            }
             "passes" => {
                 let passes = value.parse().ok().filter(|passes| *passes <= MOST_PASSES);
                 self.config.passes = passes.ok_or_else(|| bad("a count of 0 to 64"))?;

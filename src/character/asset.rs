@@ -2,7 +2,7 @@
 
 use glam::{Affine3A, Quat, Vec3};
 
-use super::MuscleSpec;
+use super::{BoneSpec, MuscleSpec};
 
 /// A joint of the skeleton: any node of the file's scene graph, whether a skin names it or not.
 #[derive(Clone, Debug, PartialEq)]
@@ -148,6 +148,8 @@ pub struct CharacterAsset {
     pub animations: Vec<Animation>,
     /// Muscles that the author describes, in the order of nodes, those of a sidecar alone after them by name.
     pub muscles: Vec<MuscleSpec>,
+    /// Bones that the author describes, which the flesh stays out of.
+    pub bones: Vec<BoneSpec>,
     /// What was read, but not as written.
     pub warnings: Vec<Warning>,
 }

@@ -10,8 +10,8 @@ use super::muscles::MuscleCourse;
 use super::scaling::{FITTED_HEIGHT, acceleration_growth, growth_by_height};
 use super::skin_binding::bind_skin;
 use super::skin_tree::SkinTree;
-use super::{CharacterAsset, LocalTransform};
-use crate::flesh::{BuildError, Contraction, Flesh, LIVELY, MOST_FORCE, RodSpec, SCALE_RANGE};
+use super::{BoneSpec, CharacterAsset, LocalTransform};
+use crate::flesh::{BonePill, BuildError, Contraction, Flesh, LIVELY, MOST_FORCE, RodSpec, SCALE_RANGE};
 use crate::skin::Skin;
 use crate::{Material, ModuliOverrides, Pose};
 
@@ -76,6 +76,12 @@ impl Body {
                 }
             }
         }
+        let of_bones = if options.bones { asset.bones.as_slice() } else { &[] };
+        for bone in of_bones {
+            if !bones.contains(&bone.joint) {
+                bones.push(bone.joint);
+            }
+        }
         let bone_poses = rest_bones(&bones, &joints);
         let pills = muscles.iter().flat_map(|muscle| pills(muscle, &bones, &bone_poses)).collect();
         let line =
@@ -86,7 +92,9 @@ impl Body {
         let growth = growth_by_height(height, &joints, FITTED_HEIGHT);
         let options = &stiffened_for(options, growth);
         let rods = Rods { asset, courses, options, growth, limbs: &limbs, muscles: &muscles, bones: &bones };
-        let flesh = Flesh::build(&rods.at(Vec3::ONE)?, &bone_poses)?;
+        let bone_pill = |spec: &BoneSpec| Some(spec.pill(bones.iter().position(|&bone| bone == spec.joint)?));
+        let bone_pills: Vec<BonePill> = of_bones.iter().filter_map(bone_pill).collect();
+        let flesh = Flesh::build(&rods.at(Vec3::ONE)?, &bone_poses)?.with_bone_pills(&bone_pills)?;
         let skin = bind_skin(asset, (&rest, &tree), (&flesh, &bones), courses, options);
         Ok(Self {
             scale: Vec3::ONE,
@@ -127,7 +135,9 @@ impl Body {
         let pill = |pill: &Pill| pill.scaled(axes, &self.flesh.bones()[pill.bone], &bone_poses[pill.bone]);
         let pills = self.pills.iter().map(pill).collect();
         let rods = Rods { asset, courses, options, growth, limbs: &limbs, muscles: &muscles, bones: &bones };
-        let flesh = rods.follow(scale, &bone_poses, &self.flesh)?;
+        let bone_pill = |pill: &BonePill| pill.scaled(axes, &self.flesh.bones()[pill.bone], &bone_poses[pill.bone]);
+        let bone_pills: Vec<BonePill> = self.flesh.bone_pills().iter().map(bone_pill).collect();
+        let flesh = rods.follow(scale, &bone_poses, &self.flesh)?.with_bone_pills(&bone_pills)?;
         let skin = self.skin.scaled(scale, &flesh, options.reach);
         let mirrored = scale.x * scale.y * scale.z < 0.0;
         let triangles = if mirrored {

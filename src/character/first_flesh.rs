@@ -25,6 +25,9 @@ pub struct FleshOptions {
     /// nothing sags when the character is spawned upright. Without gravity such flesh rises a little, by less than
     /// [`FleshOptions::sag`].
     pub balance: bool,
+    /// Whether flesh stays out of the bones that the author describes ([`CharacterAsset::bones`]). Flesh touches bones on the CPU
+    /// alone as yet: a GPU steps what is made without.
+    pub bones: bool,
     /// Least vertices around a limb.
     pub least_vertices: usize,
     /// Least length of a limb over the character's height.
@@ -53,6 +56,7 @@ impl Default for FleshOptions {
             segments: 8,
             trunk: true,
             balance: true,
+            bones: true,
             least_vertices: 8,
             least_length: 0.03,
             slenderness: [1.1, 14.0],

@@ -29,9 +29,9 @@ pub use import::{ImportError, ImportOptions};
 #[cfg(feature = "viperize")]
 pub use muscles::muscle_surface;
 pub use muscles::{
-    CourseError, ENDS_ATTRIBUTE, JointNames, MAX_MUSCLE_JOINTS, MAX_PATH_POINTS, MUSCLE_LIMITS, MaterialPreset,
-    MeshEnds, MuscleEnd, MuscleError, MuscleLimits, MuscleMaterial, MuscleMesh, MuscleShape, MuscleSpec, PathPoint,
-    SCHEMA_VERSION, Thickness, check_muscles,
+    BoneSpec, CourseError, ENDS_ATTRIBUTE, JointNames, MAX_MUSCLE_JOINTS, MAX_PATH_POINTS, MUSCLE_LIMITS,
+    MaterialPreset, MeshEnds, MuscleEnd, MuscleError, MuscleLimits, MuscleMaterial, MuscleMesh, MuscleShape,
+    MuscleSpec, PathPoint, SCHEMA_VERSION, Thickness, check_muscles,
 };
 #[cfg(feature = "gltf")]
 pub use muscles::{Sidecar, SidecarError, SidecarSource, sidecar_path, write_sidecar};

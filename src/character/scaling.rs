@@ -8,7 +8,7 @@ use glam::{Affine3A, DVec3, Vec3, Vec3A};
 
 use super::{FittedMuscle, Limb, MuscleShape, MuscleSpec, Pill, Thickness};
 use crate::Pose;
-use crate::flesh::{Bundle, Flesh, RodNode, frames_along, spacing};
+use crate::flesh::{BonePill, Bundle, Flesh, RodNode, frames_along, spacing};
 use crate::layout::rest;
 use crate::skin::{Skin, SkinSection};
 
@@ -240,6 +240,15 @@ impl Pill {
             radii: self.radii.map(|radius| radius * growth),
             ..*self
         }
+    }
+}
+
+impl BonePill {
+    /// The pill at a scale, given its bone at scale 1 and at that one.
+    pub(super) fn scaled(&self, scale: DVec3, from: &Pose, to: &Pose) -> Self {
+        let Pill { bone, ends, radii } =
+            Pill { bone: self.bone, ends: self.ends, radii: [self.radius; 2] }.scaled(scale, from, to);
+        Self { bone, ends, radius: radii[0], friction: self.friction }
     }
 }
 

@@ -6,7 +6,7 @@ use glam::Vec3;
 
 use super::authored::Surroundings;
 use super::body::rest_at;
-use super::muscles::{MuscleCourse, free_surface, lay, shorten};
+use super::muscles::{MuscleCourse, SIZES, check_bones, free_surface, lay, shorten};
 use super::{Body, CharacterAsset, CourseError, FleshOptions, MuscleError, Warning, check_muscles};
 use crate::Pose;
 use crate::flesh::BuildError;
@@ -104,6 +104,7 @@ impl Character {
     /// [`CharacterError::Muscle`], [`CharacterError::Course`] or [`CharacterError::Flesh`].
     pub fn from_asset(mut asset: CharacterAsset, options: &FleshOptions) -> Result<Self, CharacterError> {
         check_muscles(&asset.muscles, &asset.skeleton)
+            .and_then(|()| check_bones(&asset.bones, &asset.skeleton, SIZES))
             .map_err(|source| CharacterError::Muscle { name: asset.name.clone(), source: Box::new(source) })?;
         let courses = if asset.muscles.is_empty() { Vec::new() } else { lay_muscles(&mut asset, options)? };
         Self::fit(Arc::new(asset), Arc::new(courses), options)

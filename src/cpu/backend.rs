@@ -164,11 +164,12 @@ impl Runner<'_> {
         let params = |of: &Scheduled| &self.frame.params[of.slot as usize];
         let finds = |of: &Scheduled| of.stage == Stage::SolveContacts && params(of).iteration == 0;
         let state = &*member.state;
-        let alone = self.frame.solids.is_empty() && state.slots.is_empty() && state.tangents.is_empty();
+        let none = self.frame.solids.is_empty() && member.around.bones.is_none();
+        let alone = none && state.slots.is_empty() && state.tangents.is_empty();
         for part in run.chunk_by(|_, next| alone || !finds(next)) {
             if !alone && finds(&part[0]) {
                 let start = self.clock.start();
-                self.frame.solids.touch(params(&part[0]), member.rest, member.state, member.forces);
+                self.frame.solids.touch(params(&part[0]), member.rest, member.state, member.around);
                 self.clock.stop(Stage::SolveContacts, start);
             }
             self.on_rows(part, &mut member.group(scratch, solved));

@@ -5,6 +5,7 @@ use super::backend::Runner;
 use super::descent::DESCENT_ENTRIES;
 use super::group::{Group, GroupRest};
 use super::lanes::{Entry, LANES};
+use super::solids::Around;
 use super::trees::{Forest, Kept};
 use crate::flesh::{Branch, GroupState};
 use crate::instances::{Active, Instance};
@@ -21,7 +22,7 @@ pub(super) struct Member<'a, 'r> {
     pub is_of_kin: bool,
     pub rest: &'a GroupRest<f32>,
     pub state: &'a mut GroupState,
-    pub forces: &'a [Entry<f32>],
+    pub around: Around<'a>,
 }
 
 /// What a group is stepped with, kept from group to group or from step to step.
@@ -42,11 +43,11 @@ pub(super) fn members_of<'a, 'r>(
 ) -> impl Iterator<Item = Member<'a, 'r>> {
     let Instance { flesh, active, state, forces, .. } = instance;
     let (run, branches) = (run(*active), flesh.branches.as_slice());
-    let forces = forces.iter().map(Vec::as_slice).chain(std::iter::repeat(&[][..]));
-    let groups = flesh.groups.iter().zip(&mut state.nodes.groups).zip(forces).enumerate();
-    groups.map(move |(index, ((rest, state), forces))| {
+    let (motion, groups) = (&state.nodes.motion, &mut state.nodes.groups);
+    let groups = flesh.groups.iter().zip(groups).zip(Around::of_groups(flesh, motion, forces)).enumerate();
+    groups.map(move |(index, ((rest, state), around))| {
         let is_of_kin = index > 0 && !branches.is_empty();
-        Member { run, branches, is_of_kin, rest, state, forces }
+        Member { run, branches, is_of_kin, rest, state, around }
     })
 }
 
@@ -55,7 +56,7 @@ impl Member<'_, '_> {
     pub fn group<'g>(&'g mut self, scratch: &'g mut Vec<Entry<f32>>, solved: &'g mut [Entry<f32>]) -> Group<'g, f32> {
         scratch.resize(self.rest.scratch_len().max(scratch.len()), [0.0; LANES]);
         let GroupState { nodes, inputs, planes, tangents, chains, contacts, meets, reactions, .. } = &mut *self.state;
-        let (rest, forces) = (self.rest, self.forces);
+        let (rest, forces) = (self.rest, self.around.forces);
         Group { rest, nodes, inputs, forces, planes, tangents, chains, contacts, meets, solved, reactions, scratch }
     }
 }

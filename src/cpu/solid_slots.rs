@@ -19,12 +19,39 @@ pub(crate) struct SolidSlot {
     pub touches: [[u32; 2]; LANES],
 }
 
+/// What a lane of a slot may touch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Touches {
+    /// A solid, and which of its primitives.
+    Solid(usize, u32),
+    /// A pill of the instance's own bones.
+    BonePill(usize),
+}
+
 impl SolidSlot {
     /// Of a lane that has none.
     pub const NOTHING: [u32; 2] = [u32::MAX; 2];
 
     /// How many contact rows a slot has: its first node's, and that of what is deeper between both.
     pub const ROWS: usize = 2;
+
+    /// What says of a place in the list of solids that it is one in that of the instance's own bone pills.
+    const OF_PILLS: u32 = 1 << 31;
+
+    /// A bone pill of the instance's own as a lane has it.
+    pub fn of_pill(pill: usize) -> [u32; 2] {
+        [Self::OF_PILLS | pill as u32, 0]
+    }
+
+    /// What a lane has.
+    pub fn touched(touches: [u32; 2]) -> Option<Touches> {
+        let [solid, primitive] = touches;
+        match solid {
+            _ if touches == Self::NOTHING => None,
+            Self::OF_PILLS.. => Some(Touches::BonePill((solid & !Self::OF_PILLS) as usize)),
+            _ => Some(Touches::Solid(solid as usize, primitive)),
+        }
+    }
 }
 
 impl GroupState {
@@ -58,6 +85,18 @@ impl GroupState {
             }
         }
         self.slots = slots;
+    }
+
+    /// Where on its segment each slot's row between the nodes pressed last, in each lane; `NaN` where it did not.
+    pub(super) fn pressed_between(&self) -> Vec<[f32; LANES]> {
+        let Self { nodes, planes, slots, contacts, .. } = self;
+        let (count, planes) = (nodes.len() / node::ENTRIES, planes.len() / plane::ENTRIES);
+        let along = |row: usize| {
+            let row = &contacts[(row + 1) * contact::ENTRIES..][..contact::ENTRIES];
+            let pressed = |lane: usize| row[contact::DUAL][lane] > 0.0;
+            std::array::from_fn(|lane| if pressed(lane) { row[contact::ALONG][lane] } else { f32::NAN })
+        };
+        rows_of(count, planes, slots).1.into_iter().map(along).collect()
     }
 
     /// Of a solid's primitives that a segment is behind, only the nearest of all is touched: what is in front of a thin wall is behind

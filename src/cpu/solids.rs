@@ -4,28 +4,30 @@
 //! the solids, and of meshes the triangles, that its segments may come to touch in the frame ([`SolidSlot`]), and lays its contact
 //! rows anew for them, with what they remember. Before each substep's first solve, [`SolidScene::touch`] finds for every slot
 //! where the segment is nearest to the solid, and writes the plane that is tangent there ([`tangent`]): `solve_contacts` goes on
-//! from there as with a half-space's.
+//! from there as with a half-space's. What an instance's own bones are to its chains ([`bone_pills`](super::bone_pills)) goes the
+//! same way, in the same slots.
 //!
 //! A segment touches with the sphere of its first node, and with its deepest one where that is between its nodes and deeper than
 //! both: across an edge, on a ball. That comes in by how much deeper it is, so that nothing jumps where it moves onto a node.
 
 use glam::{DVec3, Vec3};
 
+use super::bone_pills::{MetPill, OwnBones, RestGap};
 use super::find_pairs::Given;
 use super::group::GroupRest;
 use super::lanes::{Entry, LANES};
-use super::solid_slots::SolidSlot;
-use crate::flesh::GroupState;
+use super::solid_slots::{SolidSlot, Touches};
+use crate::flesh::{BoneMotion, Flesh, GroupState};
 use crate::layout::{chain, node, plane, rest, tangent};
 use crate::shape::Boxes;
 use crate::step::StepParams;
-use crate::{Pose, Solid};
+use crate::{Pose, Shape, Solid};
 
 /// How much deeper than its ends, over the radius, a segment is between them from which on it touches there with all its stiffness.
 const DEEPER: f64 = 0.05;
 
 /// How much farther than its chain's speed takes it a segment may come, over its radius: what has been hit swings and shakes.
-const SLACK: f32 = 0.5;
+pub(super) const SLACK: f32 = 0.5;
 
 /// How far a segment is foreseen to come in a frame at most (m): 600 m/s at 60 frames a second.
 const MOST_REACH: f64 = 10.0;
@@ -33,8 +35,36 @@ const MOST_REACH: f64 = 10.0;
 /// How many primitives of solids a segment may touch in a frame: the nearest.
 const MOST_NEAR: usize = 128;
 
+/// Which share of the way to the deepest point of a segment that a bone presses the contact goes in a substep. A taut muscle over a
+/// bone is held by it at some points; where these ran to the deepest at once, the force of each would swing round between nodes.
+const FOLLOWS: f64 = 0.25;
+
 /// By which share of a coordinate boxes are larger than they are: some roundings.
 const ROUNDED: f64 = 1.0e-6;
+
+/// A segment's first node, its lane, and what it may touch.
+pub(super) type Found = (u32, usize, [u32; 2]);
+
+/// What a group's chains are given in a step beside their bones.
+#[derive(Clone, Copy)]
+pub(crate) struct Around<'a> {
+    /// What pushes them, see [`crate::layout::force`].
+    pub forces: &'a [Entry<f32>],
+    /// What they touch of their own bones, if anything.
+    pub bones: Option<OwnBones<'a>>,
+}
+
+impl<'a> Around<'a> {
+    /// Of each group of an instance, given how its bones go and the force rows of those of its groups that are pushed.
+    pub fn of_groups(
+        flesh: &'a Flesh,
+        motion: &'a BoneMotion,
+        forces: &'a [Vec<Entry<f32>>],
+    ) -> impl Iterator<Item = Self> {
+        let forces = forces.iter().map(Vec::as_slice).chain(std::iter::repeat(&[][..]));
+        forces.zip(OwnBones::of_groups(flesh, motion)).map(|(forces, bones)| Self { forces, bones })
+    }
+}
 
 /// All solids of a frame.
 #[derive(Default)]
@@ -67,25 +97,38 @@ impl SolidScene {
     }
 
     /// Finds what a group's chains touch in a substep, and in a frame's first what they may touch in it.
-    pub fn touch(&self, params: &StepParams, rest: &GroupRest<f32>, state: &mut GroupState, forces: &[Entry<f32>]) {
+    pub fn touch(&self, params: &StepParams, rest: &GroupRest<f32>, state: &mut GroupState, around: Around<'_>) {
         if params.first_substep != 0 {
-            let slots = self.near(params, rest, state, forces);
+            let slots = self.near(params, rest, state, around);
             state.lay_contacts(slots);
         }
         state.tangents.clear();
         state.tangents.resize(state.slots.len() * SolidSlot::ROWS * tangent::ENTRIES, [0.0; LANES]);
+        let pressed = if around.bones.is_some() { state.pressed_between() } else { Vec::new() };
+        let mut moves = around.bones.map_or(Vec::new(), |bones| bones.moves());
         let GroupState { nodes, chains, slots, tangents, .. } = state;
         let mut depths = vec![[[f64::NAN; SolidSlot::ROWS]; LANES]; slots.len()];
         let rows = tangents.chunks_exact_mut(SolidSlot::ROWS * tangent::ENTRIES);
-        for ((slot, rows), depths) in slots.iter().zip(rows).zip(&mut depths) {
+        for (index, ((slot, rows), depths)) in slots.iter().zip(rows).zip(&mut depths).enumerate() {
             let (own, between) = rows.split_at_mut(tangent::ENTRIES);
             for row in [&mut *own, &mut *between] {
                 row[tangent::SEGMENT] = [slot.segment as f32; LANES];
             }
-            for (lane, [solid, primitive]) in slot.touches.into_iter().enumerate() {
-                let Some(solid) = self.solids.get(solid as usize) else { continue };
-                let ends = Ends::of(rest, nodes, chains, slot.segment as usize, lane);
-                let touching = Touching { solid, primitive, time: self.time, params };
+            for (lane, touches) in slot.touches.into_iter().enumerate() {
+                let Some(touches) = SolidSlot::touched(touches) else { continue };
+                let segment = slot.segment as usize;
+                let ends = Ends::of(rest, nodes, chains, segment, lane);
+                let touching = match touches {
+                    Touches::Solid(solid, primitive) => {
+                        self.solids.get(solid).map(|solid| Touching::solid(solid, primitive, self.time, params))
+                    }
+                    Touches::BonePill(pill) => around.bones.and_then(|bones| {
+                        let (rows, moves) = ((rest, &**nodes, &**chains), (params, moves.as_mut_slice()));
+                        let met = bones.meets((pill, lane), rows, moves, &ends, segment)?;
+                        Some(Touching::bone_pill(met, pressed[index][lane]))
+                    }),
+                };
+                let Some(touching) = touching else { continue };
                 depths[lane] = touching.write(&ends, own, between, lane);
             }
         }
@@ -99,13 +142,16 @@ impl SolidScene {
         params: &StepParams,
         rest: &GroupRest<f32>,
         state: &GroupState,
-        forces: &[Entry<f32>],
+        Around { forces, bones }: Around<'_>,
     ) -> Vec<SolidSlot> {
-        let mut found: Vec<(u32, usize, [u32; 2])> = Vec::new();
+        let mut found: Vec<Found> = Vec::new();
+        if let Some(bones) = bones {
+            bones.near(params, rest, state, forces, &mut found);
+        }
         let (mut solids, mut own) = (Vec::new(), Vec::new());
         let [x, y, z] = params.gravity;
         let gravity = (x * x + y * y + z * z).sqrt();
-        for lane in 0..LANES {
+        for lane in (0..LANES).filter(|_| !self.is_empty()) {
             let given = Given::of(state, rest, forces, lane);
             let own_nodes = 0..rest.node_count;
             let own_nodes = own_nodes.take_while(|index| rest.row(*index)[rest::RADIUS][lane] > 0.0);
@@ -157,16 +203,16 @@ impl SolidScene {
 }
 
 /// A segment at a substep's start; of a chain's last node, twice that.
-struct Ends {
+pub(super) struct Ends {
     origin: DVec3,
-    places: [DVec3; 2],
-    radii: [f32; 2],
+    pub places: [DVec3; 2],
+    pub radii: [f32; 2],
     /// Whether it goes on after its first node.
     goes_on: bool,
 }
 
 impl Ends {
-    fn of(rest: &GroupRest<f32>, nodes: &[Entry<f32>], chains: &[Entry<f32>], index: usize, lane: usize) -> Self {
+    pub fn of(rest: &GroupRest<f32>, nodes: &[Entry<f32>], chains: &[Entry<f32>], index: usize, lane: usize) -> Self {
         let vector =
             |rows: &[Entry<f32>], at: usize| DVec3::from_array([0, 1, 2].map(|k| f64::from(rows[at + k][lane])));
         let origin = vector(chains, chain::ORIGIN);
@@ -193,20 +239,54 @@ impl Ends {
     }
 
     /// How far it is from its middle to its surface at most (m).
-    fn extent(&self) -> f64 {
+    pub fn extent(&self) -> f64 {
         0.5 * self.places[0].distance(self.places[1]) + f64::from(self.radii[0].max(self.radii[1]))
     }
 }
 
-/// A segment of a solid in a substep.
-struct Touching<'a> {
-    solid: &'a Solid,
-    primitive: u32,
-    time: f64,
-    params: &'a StepParams,
+/// How something solid goes in a substep.
+#[derive(Clone, Copy)]
+pub(super) struct Moved {
+    /// Where it is at the substep's start, and at its end.
+    pub earlier: Pose,
+    pub later: Pose,
+    /// How far it goes where it turns about (m), and by how much it turns (rad).
+    pub goes: DVec3,
+    pub turns: DVec3,
+    /// About where it turns, halfway (m).
+    pub about: DVec3,
 }
 
-impl Touching<'_> {
+/// What a segment touches in a substep.
+struct Touching<'a> {
+    shape: &'a Shape,
+    primitive: u32,
+    border: f64,
+    friction: f32,
+    dents: f32,
+    moved: Moved,
+    /// How deep what touches it may be in it, where that is told by how deep it is at rest.
+    rest_gap: Option<RestGap<'a>>,
+    /// Where on the segment it pressed last between the nodes, which it leaves by and by; `NaN` where that has no say.
+    pressed: f64,
+}
+
+impl<'a> Touching<'a> {
+    fn solid(solid: &'a Solid, primitive: u32, time: f64, params: &StepParams) -> Self {
+        let (end, substep) = (f64::from(1.0 - params.alpha), f64::from(params.substep_share()));
+        let [earlier, later] = [end + substep, end].map(|left| solid.before(left, time));
+        let (goes, turns) = solid.motion(substep, time);
+        let about = solid.centre - solid.motion(end, time).0 - goes * 0.5;
+        let moved = Moved { earlier, later, goes, turns, about };
+        let (border, Solid { shape, friction, dents, .. }) = (f64::from(solid.border_radius), solid);
+        Self { shape, primitive, border, friction: *friction, dents: *dents, moved, rest_gap: None, pressed: f64::NAN }
+    }
+
+    fn bone_pill(MetPill { shape, friction, moved, rest_gap }: MetPill<'a>, pressed: f32) -> Self {
+        let (rest_gap, pressed) = (Some(rest_gap), f64::from(pressed));
+        Self { shape, primitive: 0, border: 0.0, friction, dents: 0.0, moved, rest_gap, pressed }
+    }
+
     /// Writes a lane of a slot's rows; how far the axis is from the solid in each that something is there to touch (m).
     fn write(
         &self,
@@ -216,24 +296,26 @@ impl Touching<'_> {
         lane: usize,
     ) -> [f64; SolidSlot::ROWS] {
         let mut distances = [f64::NAN; SolidSlot::ROWS];
-        let Self { solid, primitive, time, params } = *self;
-        let (end, substep) = (f64::from(1.0 - params.alpha), f64::from(params.substep_share()));
-        let [earlier, later] = [end + substep, end].map(|left| solid.before(left, time));
-        let places = ends.places.map(|place| local(&earlier, place));
-        let surface = solid.shape.surface(primitive, places[0]);
-        let border = f64::from(solid.border_radius);
+        let Self { shape, primitive, border, friction, dents, moved, rest_gap, pressed } = self;
+        let (primitive, Moved { earlier, later, goes, turns, about }) = (*primitive, moved);
+        let places = ends.places.map(|place| local(earlier, place));
+        let surface = shape.surface(primitive, places[0]);
+        let may = rest_gap.as_ref().map_or([true; SolidSlot::ROWS], RestGap::touches);
         let radii = ends.radii.map(f64::from);
         let write = |row: &mut [Entry<f32>], along: f64, share: f32| {
             let place = ends.places[0].lerp(ends.places[1], along);
-            let surface = solid.shape.surface(primitive, local(&earlier, place));
+            let surface = shape.surface(primitive, local(earlier, place));
             // The plane goes with the solid.
             let normal = earlier.rotation * surface.normal;
             let point = place - normal * (surface.distance - border);
-            let carried = later * earlier.inverse();
+            let carried = *later * earlier.inverse();
             let to = (carried.rotation * normal, carried.transform_point(point));
             row[tangent::ALONG][lane] = along as f32;
             row[tangent::SHARE][lane] = share;
-            row[tangent::DENTS][lane] = solid.dents;
+            row[tangent::DENTS][lane] = *dents;
+            let allowed = rest_gap.as_ref().map(|gap| gap.allowed(along));
+            row[tangent::OWN][lane] = if allowed.is_some() { 1.0 } else { 0.0 };
+            row[tangent::ALLOWED][lane] = allowed.unwrap_or(0.0);
             let row = &mut row[tangent::PLANE..];
             for (normal_at, offset_at, (normal, point)) in
                 [(plane::NORMAL_FROM, plane::OFFSET_FROM, (normal, point)), (plane::NORMAL_TO, plane::OFFSET_TO, to)]
@@ -241,20 +323,20 @@ impl Touching<'_> {
                 write_vec3(row, normal_at, lane, normal);
                 row[offset_at][lane] = normal.dot(point - ends.origin) as f32;
             }
-            row[plane::FRICTION][lane] = solid.friction;
-            let (goes, turns) = solid.motion(substep, time);
-            let centre = solid.centre - solid.motion(end, time).0;
-            write_vec3(row, plane::MOVE, lane, goes + turns.cross(ends.origin - (centre - goes * 0.5)));
-            write_vec3(row, plane::TURN, lane, turns);
+            row[plane::FRICTION][lane] = *friction;
+            write_vec3(row, plane::MOVE, lane, *goes + turns.cross(ends.origin - *about));
+            write_vec3(row, plane::TURN, lane, *turns);
         };
-        if surface.own {
+        if surface.own && may[0] {
             write(own, 0.0, 1.0);
             distances[0] = surface.distance;
         }
-        let deepest = ends.goes_on.then(|| solid.shape.deepest(primitive, places, radii)).flatten();
-        if let Some(along) = deepest {
+        let goes_on = ends.goes_on && may[1];
+        let deepest = goes_on.then(|| shape.deepest(primitive, places, radii)).flatten();
+        if let Some(deepest) = deepest {
+            let along = if pressed.is_nan() { deepest } else { pressed + (deepest - pressed) * FOLLOWS };
             let at = |along: f64| {
-                let surface = solid.shape.surface(primitive, places[0].lerp(places[1], along));
+                let surface = shape.surface(primitive, places[0].lerp(places[1], along));
                 let radius = radii[0] + (radii[1] - radii[0]) * along;
                 (surface, surface.distance - radius, radius)
             };
@@ -270,7 +352,7 @@ impl Touching<'_> {
 }
 
 /// A place of the world in a solid's frame (m).
-fn local(pose: &Pose, place: DVec3) -> DVec3 {
+pub(super) fn local(pose: &Pose, place: DVec3) -> DVec3 {
     pose.rotation.conjugate() * (place - pose.translation)
 }
 
@@ -301,7 +383,7 @@ fn sweep_of(solid: &Solid, time: f64) -> f64 {
 }
 
 /// A reach that is a number, and within [`MOST_REACH`].
-fn bounded(reach: f64) -> f64 {
+pub(super) fn bounded(reach: f64) -> f64 {
     if reach < MOST_REACH { reach } else { MOST_REACH }
 }
 

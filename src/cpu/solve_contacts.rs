@@ -12,6 +12,9 @@
 //! either side. On which side it begins is foreseen here: on the spring's where it stuck, and where the limit is enough to stop
 //! the node alone; where that proves wrong, the chain is solved again.
 //!
+//! A chain's own bones are stiffer where more than its weight presses on them: so much that the force of the last solve has it a
+//! hundredth of its radius deep ([`FIRM`]). They let in what was in them at rest, and what is squeezed there keeps its scale.
+//!
 //! A half-space moves through the frame as a rigid body does. How deep a node is inside is measured against where the
 //! half-space was at the substep's start, and it is pushed out of that at [`RECOVERY_SPEED`]; of what the half-space itself
 //! goes in the substep it is pushed out at once. Padding touches nothing.
@@ -34,6 +37,13 @@ pub const STIFFEST: f32 = 1.0e7;
 
 /// How deep over its radius a node may come by itself at the speed that it has: a fast one meets more than [`STIFFEST`].
 pub const STOPS: f32 = 0.05;
+
+/// How stiff a bone of the chain's own is at least, over the force with which that pressed last over its radius: under a force that
+/// lasts it is a hundredth of its radius deep, whatever its mass.
+pub const FIRM: f32 = 100.0;
+
+/// How many times as stiff as by the chain's mass that is at most.
+pub const FIRMEST: f32 = 1.0e4;
 
 /// Which share of Coulomb's limit is below it.
 pub const STICKING: f32 = 0.999;
@@ -63,7 +73,12 @@ where
         }
         while let Some(row) = tangents.next_if(|row| row[tangent::SEGMENT][0].into() as usize == index) {
             let plane = Surface::between(lanes, &row[tangent::PLANE..], [0.0, 1.0], 1.0);
-            let there = Surface { dents: lanes.load(&row[tangent::DENTS]), ..plane };
+            let there = Surface {
+                dents: lanes.load(&row[tangent::DENTS]),
+                allowed: lanes.load(&row[tangent::ALLOWED]),
+                own: lanes.load(&row[tangent::OWN]),
+                ..plane
+            };
             let shared = lanes.load(&row[tangent::SHARE]);
             let along = lanes.load(&row[tangent::ALONG]);
             let touching = if lanes.any(lanes.splat(0.0).where_less(along, lanes.splat(1.0), lanes.splat(0.0))) {
@@ -222,7 +237,9 @@ fn write_row<L: Lanes>(
     let Point { start, moved, prev_radius, .. } = *point;
     let normal = there.later.normal;
     let obeyed_radius = point.obeyed_radius - point.yields * there.dents;
-    let allowed = (there.later.distance(point.carried) - obeyed_radius).min(zero) * point.obeys;
+    let carried = (there.later.distance(point.carried) - obeyed_radius).min(zero) * point.obeys;
+    let other = one - there.own;
+    let allowed = carried * other + there.allowed;
     let was = there.earlier.distance(start) - prev_radius - allowed;
     let gap = there.later.distance(start) - prev_radius - allowed;
     let now = gap + (normal.dot(moved) - (point.radius - prev_radius));
@@ -230,18 +247,20 @@ fn write_row<L: Lanes>(
     // What may reach it in this substep is told now.
     let approach = now - was;
     let reach = was.min(now).min(now + approach);
-    let stiffness = point.contact_stiffness(lanes, params, was - gap - normal.dot(point.predicted));
-    let pressing = reach.where_less(zero, stiffness, zero);
     let kept = (was + recovery).min(zero);
 
     // As if the point were part of it: what is carried turns with it.
     let slide = across(there.sweep(lanes, start - normal * prev_radius), normal);
     let foreseen = across(point.predicted, normal) + normal.cross(point.turned) * prev_radius - slide;
     let row = &mut group.contacts[slot * contact::ENTRIES..][..contact::ENTRIES];
+    let dual = lanes.load(&row[contact::DUAL]);
+    let by_mass = point.contact_stiffness(lanes, params, was - gap - normal.dot(point.predicted));
+    let by_force = dual * there.own * lanes.splat(FIRM) / prev_radius.max(lanes.splat(f32::MIN_POSITIVE));
+    let stiffness = by_mass.max(by_force.min(by_mass * lanes.splat(FIRMEST)));
+    let pressing = reach.where_less(zero, stiffness, zero);
     let tangent = across(V3::load(lanes, row, contact::TANGENT), normal);
     let pulled = tangent.dot(tangent).sqrt();
     let stuck = pulled.where_less(lanes.load(&row[contact::LIMIT]) * lanes.splat(STICKING), one, zero);
-    let dual = lanes.load(&row[contact::DUAL]);
     let limit = (there.friction * zero.where_less(dual, dual, zero)).min(lanes.splat(MOST_DUAL));
     let inertia = point.inertia(lanes, normal, foreseen);
     let stops = (foreseen.dot(foreseen).sqrt() * inertia * inv_step * inv_step).where_less(limit, one, zero);
@@ -257,7 +276,7 @@ fn write_row<L: Lanes>(
     lanes.store(lanes.splat(segment as f32), &mut row[contact::SEGMENT]);
     lanes.store(point.along, &mut row[contact::ALONG]);
     normal.store(lanes, row, contact::DIRECTION);
-    lanes.store(point.rest_radius, &mut row[contact::SCALE_TERM]);
+    lanes.store(point.rest_radius * other, &mut row[contact::SCALE_TERM]);
     lanes.store(gap - kept, &mut row[contact::GAP]);
     lanes.store(pressing, &mut row[contact::STIFFNESS]);
     lanes.store(prev_radius, &mut row[contact::ARM]);
@@ -289,6 +308,10 @@ struct Surface<V> {
     friction: V,
     /// By which share of its radius it dents flesh that its bones carry into it.
     dents: V,
+    /// How far what touches may be from it beside that (m), at most 0.
+    allowed: V,
+    /// 1 where it is a bone of the chain's own, else 0.
+    own: V,
     /// How far it goes in the substep at the chain's origin (m).
     goes: V3<V>,
     /// By how much it turns (rad).
@@ -317,6 +340,8 @@ impl<V: Lane> Surface<V> {
             later: at(end),
             friction: lanes.load(&row[plane::FRICTION]),
             dents: lanes.splat(0.0),
+            allowed: lanes.splat(0.0),
+            own: lanes.splat(0.0),
             goes: V3::load(lanes, row, plane::MOVE) * share,
             turns: V3::load(lanes, row, plane::TURN) * share,
         }

@@ -4,6 +4,7 @@ use glam::DVec3;
 
 use super::attach::{attach, tie};
 use super::balance::balance;
+use super::bone_pills::BonePills;
 use super::bundle::{Fibre, frames_along};
 use super::check::check;
 use super::spec::{BuildError, Hang, RodSpec};
@@ -83,10 +84,12 @@ pub struct Flesh {
     /// For each bone, the length of the longest rod that hangs on it, at least a share of the size (m); infinite where
     /// none does.
     pub(crate) reaches: Vec<f64>,
+    /// What of its bones it stays out of.
+    pub(crate) bone_pills: BonePills,
 }
 
 /// The least share of the flesh's size that a bone's reach is: so that hands, which are fast, do not seem to jump.
-const LEAST_REACH: f64 = 0.15;
+pub(super) const LEAST_REACH: f64 = 0.15;
 
 impl Flesh {
     /// Builds rods that hang on bones, given the bones' rest poses.
@@ -133,7 +136,8 @@ impl Flesh {
                 reaches[bone] = so_far.max(chain.rest_length);
             }
         }
-        Ok(Self { chains, groups, branches, bones: bones.to_vec(), size, reaches })
+        let bone_pills = BonePills::default();
+        Ok(Self { chains, groups, branches, bones: bones.to_vec(), size, reaches, bone_pills })
     }
 
     /// The chains, in the order of the rods given to [`Flesh::build`].

@@ -3,6 +3,7 @@
 mod attach;
 mod balance;
 mod bone_motion;
+mod bone_pills;
 mod build;
 mod bundle;
 mod check;
@@ -13,6 +14,7 @@ mod state;
 mod tree;
 
 pub(crate) use bone_motion::BoneMotion;
+pub use bone_pills::{BonePill, BonePillError};
 pub(crate) use build::LIVELY;
 pub(crate) use build::spacing;
 pub use build::{Chain, Flesh};

@@ -375,6 +375,9 @@ pub enum BuildError {
         /// How many segments the rod has.
         expected: usize,
     },
+    /// A pill that no bone has.
+    #[error(transparent)]
+    BonePill(#[from] super::BonePillError),
     /// A bone whose rest pose is not finite.
     #[error("`bones[{bone}]` has a rest pose that is not finite")]
     BoneNotFinite {

@@ -62,8 +62,13 @@ pub mod tangent {
     pub const SHARE: usize = 2;
     /// By which share of its radius flesh that bones carry into it is dented.
     pub const DENTS: usize = 3;
+    /// 1 where it is a bone of the chain's own, else 0: its bones carry no flesh into that, what lies on it is not squeezed, and it is
+    /// as stiff as it takes to hold what presses on it.
+    pub const OWN: usize = 4;
+    /// How far what touches it may be from it besides (m), at most 0.
+    pub const ALLOWED: usize = 5;
     /// The plane, from the substep's start to its end, see [`plane`].
-    pub const PLANE: usize = 4;
+    pub const PLANE: usize = 6;
     /// How many entries a row has.
     pub const ENTRIES: usize = PLANE + plane::ENTRIES;
 }

@@ -5,6 +5,7 @@ use glam::DVec3;
 use super::Physics;
 use crate::StepError;
 use crate::cpu::contacts::contact_rows;
+use crate::cpu::solid_slots::{SolidSlot, Touches};
 use crate::flesh::GroupState;
 use crate::instances::{FleshHandle, Instance};
 use crate::layout::{LANES, contact, node};
@@ -16,6 +17,8 @@ pub enum Touched {
     Plane(usize),
     /// A solid, by its place in [`Physics::all_solids`] in that step; of rapier's, `TouchedColliders::colliders` says which.
     Solid(usize),
+    /// A pill of the instance's own bones, by its place in [`Flesh::bone_pills`](crate::flesh::Flesh::bone_pills).
+    BonePill(usize),
 }
 
 /// A point at which flesh is pressed, in the newest substep.
@@ -40,7 +43,7 @@ pub struct Contact {
 }
 
 impl Physics {
-    /// Where half-spaces and solids press an instance's flesh, chain by chain and in the order of its segments, and with what
+    /// Where half-spaces, solids and its own bones press an instance's flesh, chain by chain and in the order of its segments, and with what
     /// force, in the last step that it took part in; on a GPU as [`Physics::state`] shows it. Nothing before the first step. Chains
     /// that touch chains are not in it.
     ///
@@ -91,8 +94,13 @@ fn sources(group: &GroupState) -> impl Iterator<Item = [Option<Touched>; LANES a
         let first = slots.partition_point(|slot| slot.segment < node);
         let own = slots[first..].iter().take_while(move |slot| slot.segment == node);
         let of_solids = own.flat_map(|slot| {
-            let touches = slot.touches.map(|[solid, _]| (solid != u32::MAX).then_some(Touched::Solid(solid as usize)));
-            [touches; 2]
+            let touches = slot.touches.map(|touches| {
+                SolidSlot::touched(touches).map(|touched| match touched {
+                    Touches::Solid(solid, _) => Touched::Solid(solid),
+                    Touches::BonePill(pill) => Touched::BonePill(pill),
+                })
+            });
+            [touches; SolidSlot::ROWS]
         });
         (0..planes).map(|plane| [Some(Touched::Plane(plane)); LANES as usize]).chain(of_solids)
     })

@@ -81,6 +81,10 @@ impl Physics {
             if let Some(chain) = chains.find(|chain| chain.hangs.is_some()) {
                 return Err(StepError::TreesOnGpu { chain: chain.name.clone() });
             }
+            let pills = self.instances.iter().map(|instance| instance.flesh.bone_pills().len());
+            if let Some(pills) = pills.max().filter(|pills| *pills > 0) {
+                return Err(StepError::BonePillsOnGpu(pills));
+            }
         }
         self.backend.ready()
     }

@@ -3,9 +3,9 @@
 //! Places, peak forces, fibre and tendon lengths are those of `arm26.osim`, by the OpenSim Development Team (Reinbolt,
 //! Seth, Habib, Hamner), adapted from a model by Kate Holzbaur, CC BY 3.0: K. R. S. Holzbaur, W. M. Murray and S. L.
 //! Delp, "A Model of the Upper Extremity for Simulating Musculoskeletal Surgery and Analyzing Neuromuscular Control",
-//! Annals of Biomedical Engineering 33 (2005). Of the model, the surfaces that muscles wrap over and the 9° to 12° of
-//! pennation of the triceps are left out: paths are straight between points. The numbers stand here alone: the
-//! generator of `assets/arm.glb` uses the same table.
+//! Annals of Biomedical Engineering 33 (2005). Of the model, the 9° to 12° of pennation of the triceps are left out, and
+//! without parameter `bones` the surfaces that muscles wrap over: paths are straight between points. With it, muscles touch
+//! [`HUMERUS`]. The numbers stand here alone: the generator of `assets/arm.glb` uses the same table.
 //!
 //! Frames: x forward, y up, z to the right of a right arm that hangs straight; lengths in metres.
 
@@ -15,8 +15,8 @@ use glam::{DQuat, DVec3};
 
 use super::{Key, Scene, SceneError, SceneParameters};
 use crate::character::{
-    CharacterAsset, FleshOptions, Joint, LocalTransform, MuscleEnd, MuscleMaterial, MuscleShape, MuscleSpec, PathPoint,
-    Skeleton, Thickness,
+    BoneSpec, CharacterAsset, FleshOptions, Joint, LocalTransform, MuscleEnd, MuscleMaterial, MuscleShape, MuscleSpec,
+    PathPoint, Skeleton, Thickness,
 };
 use crate::step::StepConfig;
 use crate::{Character, Material, Pose};
@@ -181,6 +181,16 @@ pub const MUSCLES: [Muscle; 6] = [
     },
 ];
 
+/// The humerus as pills (m): in its frame from where to where, and how thick. The elbow is arm26's wrapping cylinder `TRI`, 50 mm long
+/// with a radius of 16 mm, which is capitulum and trochlea: a pill's round ends are part of that length. The head is the ball of
+/// the two lesser axes of arm26's ellipsoid `BIClonghh`. arm26 has no shaft: it is here as thick as adults' are in their middle,
+/// 22 mm across, from the head to the elbow. Over bones of the forearm no muscle of arm26 wraps.
+pub const HUMERUS: [(DVec3, DVec3, f64); 3] = [
+    (DVec3::ZERO, ELBOW, 0.011),
+    (DVec3::new(0.002857, -0.293157, -0.015812), DVec3::new(0.002743, -0.290643, 0.002012), 0.016),
+    (DVec3::new(0.0033, 0.0073, 0.0003), DVec3::new(0.0033, 0.0073, 0.0003), 0.02),
+];
+
 impl Muscle {
     /// It as a spec along a path which is `length` (m) long at rest. Its belly is what tendons leave of that, and its
     /// passive tension reaches its peak force at [`PASSIVE_STRAIN`] beyond the optimal fibre length.
@@ -253,6 +263,7 @@ pub(super) fn parameters() -> SceneParameters {
         radius: (MUSCLES[0].peak_force / (std::f64::consts::PI * SPECIFIC_TENSION)).sqrt(),
         stretch: 1.0,
         layers: super::Logs::default().layers,
+        bones: false,
         // At the muscle's own ν of 0.49 a belly at two thirds of its length strays by 1.7 % of its volume.
         material: Material { peak_stress: SPECIFIC_TENSION, poissons_ratio: 0.495, ..Material::muscle() },
         config: StepConfig::default(),
@@ -316,8 +327,16 @@ fn skeleton_with_muscles(parameters: &SceneParameters) -> CharacterAsset {
             ..muscle.spec(path, muscle.path_length(REST_FLEXION))
         }
     };
+    let bone = |&(from, to, radius): &(DVec3, DVec3, f64)| BoneSpec {
+        joint: Bone::Humerus as u32,
+        from,
+        to,
+        radius,
+        ..BoneSpec::default()
+    };
     CharacterAsset {
         name: "arm".into(),
+        bones: if parameters.bones { HUMERUS.iter().map(bone).collect() } else { Vec::new() },
         skeleton: Skeleton { joints: Bone::ALL.into_iter().enumerate().map(joint).collect() },
         muscles: MUSCLES.iter().map(muscle).collect(),
         ..CharacterAsset::default()

@@ -1,5 +1,6 @@
 //! Free rods on planes: rest, depth, Coulomb friction, corners.
 
+mod bones;
 #[path = "../common/mod.rs"]
 mod common;
 mod moving;

@@ -142,6 +142,7 @@ fn read_asset<'a>(context: &Context<'a>, sidecar: Option<&'a Sidecar>) -> Result
     let skinned_vertices = meshes::read(context, &graph.visible, &mut palette, &mut mesh, &mut muscle_meshes)?;
     let Palette { entries, rest, .. } = palette;
     let muscles = muscles::finish(context, &graph, &rigs, plans, &muscle_meshes)?;
+    let bones = muscles::bones(context, &graph, sidecar)?;
     let animations = animations::read(context, &graph.joint_of)?;
     if mesh.triangles.is_empty() {
         context.warn("nothing in the scene has triangles: nothing is skinned and there is nothing to see".into());
@@ -157,6 +158,7 @@ fn read_asset<'a>(context: &Context<'a>, sidecar: Option<&'a Sidecar>) -> Result
         mesh,
         animations,
         muscles,
+        bones,
         warnings: Vec::new(),
     })
 }

@@ -11,7 +11,8 @@ use super::rigs::Rigs;
 use crate::character::muscles::object::MuscleObject;
 use crate::character::muscles::schema::{self, Object};
 use crate::character::muscles::{
-    ENDS_ATTRIBUTE, JointNames, MuscleError, MuscleShape, MuscleSpec, SIZES, Sidecar, Thickness, check_sizes,
+    BoneObject, BoneSpec, ENDS_ATTRIBUTE, JointNames, MuscleError, MuscleShape, MuscleSpec, SIZES, Sidecar, Thickness,
+    check_bones, check_sizes,
 };
 
 /// A muscle before meshes are read.
@@ -116,6 +117,22 @@ pub(super) fn plan<'a>(
         plans.push(Plan { name, object, node, mesh_node, origin });
     }
     Ok(plans)
+}
+
+/// The bones of a sidecar.
+pub(super) fn bones(context: &Context, graph: &Graph, sidecar: Option<&Sidecar>) -> Result<Vec<BoneSpec>, ImportError> {
+    let Some(sidecar) = sidecar.filter(|sidecar| !sidecar.bones.is_empty()) else { return Ok(Vec::new()) };
+    let fail = |source| ImportError::Muscle { file: sidecar.label.clone(), source: Box::new(source) };
+    context.budget.spend(sidecar.bones.len(), size_of::<BoneSpec>(), || "its bones".into())?;
+    let names = JointNames::new(&graph.skeleton);
+    let size = f64::from(context.meters_per_unit);
+    let read = |(index, object): (usize, &Object)| {
+        let object = BoneObject::read(object, index, &mut |text| context.warn(text))?;
+        Ok(object.to_spec(index, &names)?.scaled(size))
+    };
+    let bones: Vec<BoneSpec> = sidecar.bones.iter().enumerate().map(read).collect::<Result<_, _>>().map_err(fail)?;
+    check_bones(&bones, &graph.skeleton, if size == 1.0 { 1.0 } else { SIZES }).map_err(fail)?;
+    Ok(bones)
 }
 
 /// The nodes whose meshes are muscles'.

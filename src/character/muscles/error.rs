@@ -135,6 +135,16 @@ pub enum MuscleError {
         /// What is wrong, and the fix.
         problem: String,
     },
+    /// A bone's description makes no sense.
+    #[error("bones[{bone}]: {key}: {problem}")]
+    Bone {
+        /// Which of the bones.
+        bone: usize,
+        /// The key.
+        key: String,
+        /// What is wrong, and the fix.
+        problem: String,
+    },
     /// Two muscles have one name.
     #[error("muscle {muscle:?}: name: {places} say the same name; rename one of them")]
     Duplicate {
@@ -149,7 +159,7 @@ impl MuscleError {
     /// The muscle's name, where the defect is a muscle's.
     pub fn muscle(&self) -> Option<&str> {
         match self {
-            Self::Json { .. } | Self::Version { .. } => None,
+            Self::Json { .. } | Self::Version { .. } | Self::Bone { .. } => None,
             Self::Type { muscle, .. }
             | Self::Range { muscle, .. }
             | Self::Missing { muscle, .. }
@@ -177,7 +187,8 @@ impl MuscleError {
             | Self::AmbiguousJoint { key, .. }
             | Self::UnknownMaterial { key, .. }
             | Self::Shape { key, .. }
-            | Self::Mesh { key, .. } => Some(key),
+            | Self::Mesh { key, .. }
+            | Self::Bone { key, .. } => Some(key),
         }
     }
 }

@@ -3,6 +3,9 @@
 //! A game fills [`MuscleSpec`] by hand, or a file does: the same object stands in a glTF node's
 //! `extras.sinew.muscle`, in its extension `SINEW_muscle`, or in `NAME.muscles.json` beside the file.
 
+#[cfg(feature = "gltf")]
+mod bone_object;
+mod bone_spec;
 mod carriers;
 mod error;
 mod faults;
@@ -19,6 +22,10 @@ pub(super) mod sidecar;
 mod spec;
 mod validate;
 
+#[cfg(feature = "gltf")]
+pub(super) use bone_object::BoneObject;
+pub use bone_spec::BoneSpec;
+pub(super) use bone_spec::check_bones;
 pub use error::MuscleError;
 pub use joint_names::JointNames;
 #[cfg(feature = "gltf")]
@@ -35,9 +42,10 @@ pub use spec::{
     MAX_MUSCLE_JOINTS, MAX_PATH_POINTS, MaterialPreset, MeshEnds, MuscleEnd, MuscleMaterial, MuscleMesh, MuscleShape,
     MuscleSpec, PathPoint, Thickness,
 };
-pub use validate::{MUSCLE_LIMITS, MuscleLimits, check_muscles};
+pub(super) use validate::SIZES;
 #[cfg(feature = "gltf")]
-pub(super) use validate::{SIZES, check_sizes};
+pub(super) use validate::check_sizes;
+pub use validate::{MUSCLE_LIMITS, MuscleLimits, check_muscles};
 
 /// Name of the vertex attribute that marks a muscle mesh's ends: negative sources, positive sinks.
 pub const ENDS_ATTRIBUTE: &str = "_SINEW_ENDS";

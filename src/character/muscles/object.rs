@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::BoneObject;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -214,6 +215,9 @@ pub(in crate::character) struct SidecarObject {
     /// Muscles by name, or a list of muscles with names. Where the file has a muscle of the name, each key given here
     /// replaces the file's; `null` gives the default back.
     pub muscles: SidecarMuscles,
+    /// Bones that the muscles stay out of. Default: none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bones: Vec<BoneObject>,
 }
 
 #[derive(Clone, Debug, Serialize)]

@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use thiserror::Error;
 
+use super::bone_object::bones_of;
 use super::object::{EndObject, SidecarMuscles, SidecarObject};
 use super::schema::{self, Object};
-use super::{JointNames, MuscleError, MuscleSpec, SCHEMA_VERSION, json_fix, shorten};
+use super::{BoneObject, BoneSpec, JointNames, MuscleError, MuscleSpec, SCHEMA_VERSION, json_fix, shorten};
 use crate::character::Skeleton;
 use crate::flesh::Bundle;
 
@@ -29,7 +30,7 @@ pub enum SidecarSource {
     Given(Sidecar),
 }
 
-/// Muscles of a sidecar, by name, each as the keys that it says. Joints are looked up when a character is read.
+/// Muscles of a sidecar, by name, and bones, each as the keys that it says. Joints are looked up when a character is read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sidecar {
     /// What messages call it.
@@ -37,6 +38,7 @@ pub struct Sidecar {
     /// Its size (bytes).
     pub(in crate::character) bytes: u64,
     pub(in crate::character) muscles: BTreeMap<String, Object>,
+    pub(in crate::character) bones: Vec<Object>,
     pub(in crate::character) warnings: Vec<String>,
 }
 
@@ -113,7 +115,7 @@ impl Sidecar {
     ///
     /// # Errors
     /// [`MuscleError::Json`], [`MuscleError::Version`], [`MuscleError::Missing`], [`MuscleError::Type`],
-    /// [`MuscleError::Conflict`] and [`MuscleError::Duplicate`]. What the muscles' keys say is read with a character.
+    /// [`MuscleError::Conflict`], [`MuscleError::Duplicate`] and [`MuscleError::Bone`]. What the muscles' keys say is read with a character.
     pub fn from_slice(label: &str, text: &[u8]) -> Result<Self, MuscleError> {
         const FIX: &str = "write {\"version\": 1, \"muscles\": {NAME: {…}}}";
         let json = |problem: String| MuscleError::Json { place: "sidecar".into(), problem, fix: FIX };
@@ -126,6 +128,7 @@ impl Sidecar {
         let Value::Object(mut top) = top else { return Err(json("is not a JSON object".into())) };
         schema::check_version(Some(top.get("version").unwrap_or(&Value::Null)), "sidecar")?;
         let mut sidecar = Self { label: label.into(), bytes: text.len() as u64, ..Self::default() };
+        sidecar.bones = top.remove("bones").map_or(Ok(Vec::new()), bones_of)?;
         match top.remove("muscles") {
             None => return Err(json("has no muscles".into())),
             Some(Value::Object(named)) => {
@@ -152,7 +155,7 @@ impl Sidecar {
             let key = shorten(key);
             sidecar
                 .warnings
-                .push(format!("{label}: the key {key} is unknown and left out; known are version, muscles"));
+                .push(format!("{label}: the key {key} is unknown and left out; known are version, muscles, bones"));
         }
         Ok(sidecar)
     }
@@ -191,6 +194,20 @@ impl Sidecar {
     pub fn insert(&mut self, muscle: &MuscleSpec, joints: &JointNames) -> Result<(), MuscleError> {
         let object = schema::from_spec(muscle, joints)?;
         self.muscles.insert(muscle.name.clone(), to_map(&object)?);
+        Ok(())
+    }
+
+    /// Puts a bone after those that there are.
+    ///
+    /// # Errors
+    /// [`MuscleError::Bone`] where its joint is not there or has no name of its own.
+    pub fn insert_bone(&mut self, bone: &BoneSpec, joints: &JointNames) -> Result<(), MuscleError> {
+        let object = BoneObject::of(bone, joints).ok_or_else(|| {
+            let problem =
+                format!("joint {} is not there, or nothing tells it from its namesakes; rename it", bone.joint);
+            MuscleError::Bone { bone: self.bones.len(), key: "joint".into(), problem }
+        })?;
+        self.bones.push(to_map(&object)?);
         Ok(())
     }
 
@@ -233,9 +250,13 @@ impl Sidecar {
             schema: None,
             version: SCHEMA_VERSION,
             muscles: SidecarMuscles::Named(BTreeMap::new()),
+            bones: Vec::new(),
         })
         .unwrap_or_default();
         top.insert("muscles".into(), Value::Object(muscles));
+        if !self.bones.is_empty() {
+            top.insert("bones".into(), self.bones.iter().cloned().map(Value::Object).collect());
+        }
         format!("{:#}\n", Value::Object(top))
     }
 

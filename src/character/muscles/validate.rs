@@ -22,8 +22,8 @@ pub struct MuscleLimits {
     pub unit: &'static str,
 }
 
-/// The range of every number in a muscle's description.
-pub const MUSCLE_LIMITS: [MuscleLimits; 20] = {
+/// The range of every number in the description of a muscle or a bone.
+pub const MUSCLE_LIMITS: [MuscleLimits; 21] = {
     const fn limits(key: &'static str, low: f64, high: f64, unit: &'static str) -> MuscleLimits {
         MuscleLimits { key, low, high, unit }
     }
@@ -48,6 +48,7 @@ pub const MUSCLE_LIMITS: [MuscleLimits; 20] = {
         limits("deactivation_time", 0.0, 10.0, "s"),
         limits("shortening", 0.0, 0.9, ""),
         limits("fibres", 1.0, 64.0, ""),
+        limits("friction", 0.0, 10.0, ""),
     ]
 };
 
@@ -63,7 +64,7 @@ impl MuscleLimits {
     }
 
     /// The range for muscles of characters that may be `sizes` times as large or as small.
-    fn for_sizes(&self, sizes: f64) -> Self {
+    pub(super) fn for_sizes(&self, sizes: f64) -> Self {
         let factor = match self.unit {
             "m" => sizes,
             // A force is a stress, which stays, times an area.
