@@ -199,10 +199,10 @@ impl RestGap<'_> {
     }
 }
 
-/// Whether a bone holds or guides a node, which nothing else moves.
+/// Whether a bone holds or guides a node, which nothing else moves, or it goes with another chain's.
 fn is_held(rest: &GroupRest<f32>, index: usize, lane: usize) -> bool {
     let row = rest.row(index);
-    row[rest::FREE_PLACE][lane] == 0.0 || row[rest::SLIDES][lane] != 0.0
+    row[rest::FREE_PLACE][lane] == 0.0 || row[rest::SLIDES][lane] != 0.0 || row[rest::HUNG][lane] != 0.0
 }
 
 /// A pose of a chain's rows in the world.

@@ -102,10 +102,10 @@ pub(super) fn keep_rigid_motions(groups: &mut [Group<'_, f32>], branches: &[Bran
     });
     together(branches, &mut angular);
     let spins = bodies.spins(groups, branches, &angular);
-    for (at, group) in groups.iter_mut().enumerate() {
-        for lane in 0..LANES {
+    for (at, (group, spins)) in groups.iter_mut().zip(&spins).enumerate() {
+        for (lane, &spin) in spins.iter().enumerate() {
             let centre = bodies.centre([at, lane]) + bodies.origin - vector(group.chains, chain::ORIGIN, lane);
-            let motion = [centre, bodies.mean(&momenta, [at, lane]), spins[at][lane]];
+            let motion = [centre, bodies.mean(&momenta, [at, lane]), spin];
             for (entry, value) in [rigid::CENTRE, rigid::VELOCITY, rigid::SPIN].into_iter().zip(motion) {
                 put(&mut group.scratch[entry..], lane, value);
             }
@@ -133,14 +133,14 @@ pub(super) fn give_momenta(
         moment + (centre + from(at) - bodies.centre(at)).cross(momentum)
     });
     let spins = bodies.spins(groups, branches, &angular);
-    for (at, group) in groups.iter_mut().enumerate() {
-        for lane in 0..LANES {
+    for (at, (group, spins)) in groups.iter_mut().zip(&spins).enumerate() {
+        for (lane, spin) in spins.iter().enumerate() {
             let velocity = bodies.mean(&momenta, [at, lane]);
             let centre = bodies.centre([at, lane]) + bodies.origin - vector(group.chains, chain::ORIGIN, lane);
             for index in 0..group.rest.node_count {
                 let row = group.row_mut(index);
                 let arm = vector(row, node::PLACE, lane) - centre;
-                let to = vector(row, node::VELOCITY, lane) + velocity + spins[at][lane].cross(arm);
+                let to = vector(row, node::VELOCITY, lane) + velocity + spin.cross(arm);
                 put(&mut row[node::VELOCITY..], lane, to);
             }
         }
