@@ -40,24 +40,27 @@ fn star(order: &[usize], clamped: bool) -> Arc<Flesh> {
 
 const ALL: [usize; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
 
-/// A rod cut in two, of which one half hangs on the other, is the rod, but that its halves' scales are their own where it is
-/// cut: with ν = 0 they have no say. Substeps are so short that segments are as stiff as they are, see `cpu::strains`.
+/// A rod cut in two, of which one half hangs on the other, is the rod; scales, which each half has its own of at the cut, are
+/// held.
 #[test]
 fn a_rod_cut_in_two_swings_as_one() {
-    for (cut, integrator) in
-        [(8, Integrator::ImplicitEuler), (1, Integrator::ImplicitEuler), (19, Integrator::SecondOrder)]
-    {
-        let at = |node: usize| DVec3::new(0.05 * node as f64, 0.02 * (0.4 * node as f64).sin(), 0.0);
+    for (cut, integrator) in [
+        (1, Integrator::ImplicitEuler),
+        (8, Integrator::ImplicitEuler),
+        (19, Integrator::ImplicitEuler),
+        (8, Integrator::SecondOrder),
+    ] {
+        let at = |node: usize| DVec3::new(0.04, 0.02, 0.02) * node as f64;
         let path = |nodes: Vec<usize>| {
             let mut path = rod("rod", at(0), at(1), nodes.len() - 1, 0.03);
             path.nodes.iter_mut().zip(nodes).for_each(|(to, node)| to.place = at(node));
             path.material = material(STIFF, 0.0, 1000.0, 2.0);
-            path
+            RodSpec { rigid: true, ..path }
         };
         let whole = path((0..=20).collect()).attach(0, 0, Holds::CLAMP);
         let halves =
             [path((0..=cut).collect()).attach(0, 0, Holds::CLAMP), path((cut..=20).rev().collect()).hang(0, cut)];
-        let mut physics = Physics::with_config(StepConfig { integrator, substeps: 32, ..StepConfig::default() });
+        let mut physics = Physics::with_config(StepConfig { integrator, ..StepConfig::default() });
         let of = |physics: &mut Physics, rods: &[RodSpec]| {
             let flesh = Arc::new(Flesh::build(rods, &[Pose::IDENTITY]).unwrap());
             physics.insert(flesh, &[Pose::IDENTITY], Pose::IDENTITY).unwrap()
@@ -65,8 +68,9 @@ fn a_rod_cut_in_two_swings_as_one() {
         let (one, two) = (of(&mut physics, &[whole]), of(&mut physics, &halves));
         let mut worst: f64 = 0.0;
         let mut most: f64 = 0.0;
-        for frame in 0..60 {
-            let bone = Pose::new(DVec3::Y * 0.05 * (0.2 * f64::from(frame)).sin(), DQuat::IDENTITY);
+        for frame in 0..90 {
+            let shaken = DVec3::new(0.0, 0.05, 0.03) * (0.2 * f64::from(frame)).sin();
+            let bone = Pose::new(shaken, DQuat::from_rotation_z(0.1 * (0.3 * f64::from(frame)).sin()));
             for handle in [one, two] {
                 physics.set_bones(handle, &[bone], Pose::IDENTITY).unwrap();
             }
@@ -81,7 +85,7 @@ fn a_rod_cut_in_two_swings_as_one() {
             assert!(place(&physics, two, 0, cut).distance(place(&physics, two, 1, 20 - cut)) < 1.0e-6);
         }
         println!("cut at {cut}, {integrator:?}: {worst:.1e} m off after swinging {most:.2} m (bar 1e-5)");
-        assert!(worst < 1.0e-5 && most > 0.2, "{worst:e}, {most}");
+        assert!(worst < 1.0e-5 && most > 0.5, "{worst:e}, {most}");
     }
 }
 
@@ -255,4 +259,57 @@ fn what_cannot_hang_is_refused() {
     for error in [ring, own, nowhere, no_node, held] {
         println!("{error}");
     }
+}
+
+/// A saved tree goes on as the one that it was saved from.
+#[cfg(feature = "serde")]
+#[test]
+fn a_tree_is_restored_to_the_bit() {
+    let mut physics = Physics::default();
+    physics.planes = vec![HalfSpace::new(DVec3::Y, -0.2, 0.5)];
+    let handles =
+        [true, false].map(|clamped| physics.insert(star(&ALL, clamped), &[Pose::IDENTITY], Pose::IDENTITY).unwrap());
+    step(&mut physics, 40);
+    let saved = physics.save();
+    step(&mut physics, 40);
+    let hash = physics.state_hash();
+    physics.restore(&saved).unwrap();
+    step(&mut physics, 40);
+    assert_eq!(physics.state_hash(), hash, "{handles:?}");
+}
+
+/// Chains of a tree that is broken are laid anew with it, and hang together.
+#[test]
+fn a_broken_tree_is_laid_anew_whole() {
+    for clamped in [true, false] {
+        let flesh = star(&ALL, clamped);
+        let mut physics = Physics::default();
+        let handle = physics.insert(flesh.clone(), &[Pose::IDENTITY], Pose::IDENTITY).unwrap();
+        step(&mut physics, 10);
+        let mut node = physics.node(handle, 4, 2).unwrap();
+        node.place = DVec3::splat(f64::NAN);
+        physics.state_mut(handle).unwrap().set_node(&flesh, 4, 2, &node);
+        step(&mut physics, 1);
+        let health = physics.health(handle).unwrap();
+        println!("clamped {clamped}: {} chains laid anew", health.resets);
+        assert_eq!(health.resets, 9);
+        step(&mut physics, 60);
+        assert!(physics.state(handle).unwrap().is_finite());
+        let body = place(&physics, handle, 0, 3);
+        for arm in 1..9 {
+            let apart = place(&physics, handle, arm, 6).distance(body);
+            assert!((apart - 0.07).abs() < 5.0e-3, "arm {arm} is {apart} m from the body's axis");
+        }
+        assert_eq!(physics.health(handle).unwrap().resets, 9);
+    }
+}
+
+#[cfg(feature = "gpu")]
+#[test]
+fn a_gpu_refuses_trees() {
+    let Some(mut physics) = common::gpu_physics() else { return };
+    physics.insert(star(&ALL, true), &[Pose::IDENTITY], Pose::IDENTITY).unwrap();
+    let refused = physics.step_flesh(FRAME).unwrap_err();
+    assert_eq!(refused, sinew::StepError::TreesOnGpu { chain: "arm 0".into() });
+    println!("{refused}");
 }

@@ -6,7 +6,7 @@ mod bone_pills;
 pub(crate) mod carry;
 pub mod contact_rows;
 pub mod contacts;
-pub mod descent;
+pub(crate) mod descent;
 pub mod fascia;
 pub mod fibres;
 mod find_pairs;
