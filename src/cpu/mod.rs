@@ -29,6 +29,7 @@ pub mod settle;
 pub(crate) mod solid_slots;
 pub(crate) mod solids;
 pub mod strains;
+mod stumps;
 mod threads;
 mod tree_motion;
 mod trees;

@@ -18,7 +18,7 @@ use super::math::V3;
 use super::predict::{inertia_about, spin_of};
 use super::rod_energies::{UNKNOWNS, Vec7};
 use super::solve_rods::step_by;
-use super::trees::{go_with_stem, keep_stump_rhs};
+use super::stumps::{go_with_stem, keep_stump_rhs};
 use crate::layout::{borne, chain, contact, input, node, rest, scratch, solved};
 use crate::step::StepParams;
 

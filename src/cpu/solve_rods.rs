@@ -31,7 +31,7 @@ use super::predict::SCALE_LIMIT;
 use super::reactions::{self, Beyond, react};
 use super::rod_energies::{SegmentTerms, UNKNOWNS, Vec7, segment_terms};
 use super::strains::{Reference, Section, most_stiffness};
-use super::trees::{add_borne, go_with_stem, keep_stump};
+use super::stumps::{add_borne, go_with_stem, keep_stump};
 use crate::layout::{node, reaction, rest, scratch};
 use crate::step::StepParams;
 

@@ -6,8 +6,8 @@
 //!
 //! Data flow of a solve: groups have the stems of their chains before them, so they are eliminated from the last to the first.
 //! What is left of a branch then, its *stump*, is a block S and a right-hand side r of its last node's place and frame
-//! ([`keep_stump`]); TᵀST and Tᵀr are added to the rows of the node that bears it ([`add_borne`]). From the first group to the
-//! last the system is solved, each branch by what its stem's step gives it ([`go_with_stem`]). A tree so costs what its chains
+//! ([`keep_stump`](super::stumps::keep_stump)); TᵀST and Tᵀr are added to the rows of the node that bears it ([`add_borne`](super::stumps::add_borne)). From the first group to the
+//! last the system is solved, each branch by what its stem's step gives it ([`go_with_stem`](super::stumps::go_with_stem)). A tree so costs what its chains
 //! cost, and it is solved exactly. After a step branches are put where the section, which did not move along a straight line,
 //! has them.
 //!
@@ -24,122 +24,16 @@ use super::check_health::check_health;
 use super::descent::{DESCENT_ENTRIES, Descends, Descent, Of, OneGroup, run};
 use super::group::{Group, contracts};
 use super::holds::Placed;
-use super::lanes::{Entry, Half, LANES, Lane, Lanes, OneF32, Wide, apart, unrolled, with_instructions};
+use super::lanes::{Entry, Half, LANES, Lanes, OneF32, Wide, apart, with_instructions};
 use super::lay::lay;
 use super::predict::predict;
-use super::rod_energies::{Mat7, UNKNOWNS, Vec7};
+use super::rod_energies::UNKNOWNS;
 use super::settle::{LeftOut, left_out, settle_back, settle_forth};
+use super::stumps::{OF_NODE, SHARED, lower};
 use super::tree_motion::{give_momenta, keep_rigid_motions};
 use crate::flesh::Branch;
-use crate::layout::{borne, chain, input, node, rest, scratch, stump};
+use crate::layout::{borne, chain, input, node, scratch, stump};
 use crate::step::{Stage, StepParams};
-
-/// Unknowns that a branch's last node shares with its stem: place and frame.
-const SHARED: usize = 6;
-
-/// Which of a node's unknowns these are.
-const OF_NODE: [usize; SHARED] = [0, 1, 2, 4, 5, 6];
-
-/// Which unknown the scale is.
-const SCALE: usize = 3;
-
-/// Where row i, column k ≤ i of a lower triangle is.
-const fn lower(i: usize, k: usize) -> usize {
-    i * (i + 1) / 2 + k
-}
-
-/// Adds to a node's rows what the branches that it bears have left in them.
-#[inline(always)]
-pub(super) fn add_borne<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>], block: &mut Mat7<L::V>, rhs: &mut Vec7<L::V>) {
-    unrolled!(for i in 0..7 {
-        rhs[i] = rhs[i] + lanes.at(row, borne::RHS + i);
-        for k in 0..=i {
-            block[i][k] = block[i][k] + lanes.at(row, borne::BLOCK + lower(i, k));
-        }
-    });
-}
-
-/// Keeps what is left of chains whose last node this is and hangs, once its scale is eliminated, and takes the unknowns that it
-/// shares with the stem out of its system: S = D − dσ⁻¹dᵀ and r − dσ⁻¹r_s, of the block's part D of place and frame, the scale's
-/// diagonal σ and the coupling d of both.
-#[inline(always)]
-pub(super) fn keep_stump<L: Lanes>(
-    lanes: L,
-    rest_row: &[Entry<L::Scalar>],
-    row: &mut [Entry<L::Scalar>],
-    block: &mut Mat7<L::V>,
-    rhs: &mut Vec7<L::V>,
-) {
-    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
-    let hung = lanes.load(&rest_row[rest::HUNG]);
-    let free = one - hung;
-    let keep = |entry: &mut Entry<L::Scalar>, value: L::V| {
-        let kept = lanes.load(entry);
-        lanes.store(hung.where_less(lanes.splat(0.5), kept, value), entry);
-    };
-    let pivot = block[SCALE][SCALE];
-    let inv_pivot = zero.where_less(pivot, one / pivot, zero) * lanes.load(&rest_row[rest::FREE_SCALE]);
-    let coupling = OF_NODE.map(|at| if at < SCALE { block[SCALE][at] } else { block[at][SCALE] });
-    for i in 0..SHARED {
-        let eliminated = coupling[i] * inv_pivot;
-        keep(&mut row[stump::COUPLING + i], eliminated);
-        for k in 0..=i {
-            let own = block[OF_NODE[i]][OF_NODE[k]];
-            keep(&mut row[stump::BLOCK + lower(i, k)], own - eliminated * coupling[k]);
-        }
-    }
-    keep_stump_rhs(lanes, rest_row, row, rhs);
-    for i in OF_NODE {
-        for k in 0..UNKNOWNS {
-            if k <= i {
-                block[i][k] = block[i][k] * free;
-            } else {
-                block[k][i] = block[k][i] * free;
-            }
-        }
-        block[i][i] = block[i][i] + hung;
-    }
-}
-
-/// As [`keep_stump`], of the right-hand side alone.
-#[inline(always)]
-pub(super) fn keep_stump_rhs<L: Lanes>(
-    lanes: L,
-    rest_row: &[Entry<L::Scalar>],
-    row: &mut [Entry<L::Scalar>],
-    rhs: &mut Vec7<L::V>,
-) {
-    let (one, half) = (lanes.splat(1.0), lanes.splat(0.5));
-    let hung = lanes.load(&rest_row[rest::HUNG]);
-    for (i, at) in OF_NODE.into_iter().enumerate() {
-        let left = rhs[at] - lanes.load(&row[stump::COUPLING + i]) * rhs[SCALE];
-        let entry = &mut row[stump::RHS + i];
-        let kept = lanes.load(entry);
-        lanes.store(hung.where_less(half, kept, left), entry);
-        rhs[at] = rhs[at] * (one - hung);
-    }
-}
-
-/// The step of a node that has been found from its own scale's row: of those that hang, with what their stem gives them.
-#[inline(always)]
-pub(super) fn go_with_stem<L: Lanes>(
-    lanes: L,
-    group: &mut Group<L::Scalar>,
-    index: usize,
-    delta: &Vec7<L::V>,
-) -> Vec7<L::V> {
-    let half = lanes.splat(0.5);
-    let hung = lanes.load(&group.rest.row(index)[rest::HUNG]);
-    let row = group.stump_row();
-    let mut gone = *delta;
-    for (i, at) in OF_NODE.into_iter().enumerate() {
-        let given = lanes.load(&row[stump::GIVEN + i]);
-        let scaling = gone[SCALE] - lanes.load(&row[stump::COUPLING + i]) * given;
-        gone[SCALE] = hung.where_less(half, gone[SCALE], scaling);
-        gone[at] = hung.where_less(half, delta[at], given);
-    }
-    gone
-}
 
 /// What is done to a group of chains on the way down Π.
 #[derive(Clone, Copy)]
@@ -210,14 +104,19 @@ impl<'a, 'b> Forest<'a, 'b> {
 
     /// Settles to what pairs should press with; see [`settle`](super::settle). All go on by a share of the last pass's step.
     pub fn settle(&mut self, wanted: &[&[Entry<f32>]], goes_on: Option<f32>) {
-        for (group, wanted) in wanted.iter().enumerate().rev() {
+        self.forth_and_back(|group| Part::SettleForth(wanted[group]), Part::SettleBack(goes_on), goes_on);
+    }
+
+    /// Eliminates groups from the last to the first, and solves and steps them from the first to the last.
+    fn forth_and_back<'w>(&mut self, forth: impl Fn(usize) -> Part<'w>, back: Part<'_>, goes_on: Option<f32>) {
+        for group in (0..self.groups.len()).rev() {
             self.gather_borne(group);
-            self.part(group, Part::SettleForth(wanted));
+            self.part(group, forth(group));
         }
         let turnings: Vec<_> = self.branches.iter().map(|branch| self.turning(branch)).collect();
         for group in 0..self.groups.len() {
             self.give(group, &turnings, goes_on);
-            self.part(group, Part::SettleBack(goes_on));
+            self.part(group, back);
             self.place(group);
         }
     }
@@ -281,7 +180,7 @@ impl<'a, 'b> Forest<'a, 'b> {
         let [stem, stem_lane] = branch.stem;
         let now = Placed::now(OneF32(stem_lane), self.groups[stem].row(branch.stem_node));
         let Section { place, frame, .. } = self.section(branch, &now);
-        let [velocity, _] = self.motion(branch.stem, branch.stem_node);
+        let velocity = vector(self.groups[stem].row(branch.stem_node), node::VELOCITY, stem_lane);
         let ([group, lane], node) = (branch.chain, branch.node);
         let rows = &mut self.groups[group].nodes;
         let (old_place, old_frame) = (vector(row(rows, node), node::PLACE, lane), quaternion(row(rows, node), lane));
@@ -303,12 +202,6 @@ impl<'a, 'b> Forest<'a, 'b> {
                 put(row, at, lane, [0.0; 3]);
             }
         }
-    }
-
-    /// Velocity (m/s) and spin (rad/s) of a node.
-    fn motion(&self, [group, lane]: [usize; 2], node: usize) -> [DVec3; 2] {
-        let row = self.groups[group].row(node);
-        [node::VELOCITY, node::SPIN].map(|at| vector(row, at, lane))
     }
 
     /// The branches whose chains are in a group.
@@ -464,16 +357,7 @@ impl<'a, 'b> Forest<'a, 'b> {
 
 impl Descends for Forest<'_, '_> {
     fn solve(&mut self, again: bool) {
-        for group in (0..self.groups.len()).rev() {
-            self.gather_borne(group);
-            self.part(group, Part::Forth(again));
-        }
-        let turnings: Vec<_> = self.branches.iter().map(|branch| self.turning(branch)).collect();
-        for group in 0..self.groups.len() {
-            self.give(group, &turnings, None);
-            self.part(group, Part::Back(again));
-            self.place(group);
-        }
+        self.forth_and_back(|_| Part::Forth(again), Part::Back(again), None);
         self.agree(&[Of::fall], &[Of::far, Of::amiss]);
     }
 
