@@ -546,10 +546,16 @@ pub mod stump {
     pub const BLOCK: usize = 6;
     /// Their coupling to the node's scale, 6 entries.
     pub const COUPLING: usize = 27;
-    /// By how much what it hangs on moves and turns them, 6 entries.
-    pub const GIVEN: usize = 33;
+    /// From the node that it hangs on to its own (m), 3 entries.
+    pub const ARM: usize = 33;
+    /// How its own moves by the scale of the node that it hangs on (m), 3 entries.
+    pub const OUTWARD: usize = 36;
+    /// What of it is added to the rows of that node, as [`borne`](super::borne) has it.
+    pub const BORNE: usize = 39;
+    /// The step of that node, 7 entries.
+    pub const STEP: usize = BORNE + super::borne::ENTRIES;
     /// How many entries it takes, no more than a scratch row has.
-    pub const ENTRIES: usize = 39;
+    pub const ENTRIES: usize = STEP + 7;
 }
 
 /// Entries of the first node's scratch row in which it is kept, up to the solve, how a chain that hangs on others or bears them

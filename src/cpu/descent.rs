@@ -5,7 +5,7 @@
 use super::contacts::{meeting, stored_by_contacts};
 use super::fibres::Excitation;
 use super::group::{Group, second_order};
-use super::holds::Placed;
+use super::holds::{Placed, When};
 use super::lanes::{Entry, Lane, Lanes, apart, unrolled};
 use super::math::{Quaternion, V3};
 use super::potential::{Standing, rounding, standing};
@@ -171,7 +171,7 @@ impl<V: Lane> Descent<V> {
         let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
         let mut at_start = lanes.load(&group.chains[chain::START_POTENTIAL]);
         if group.is_touched() {
-            at_start = at_start + stored_by_contacts(lanes, group, |index| Placed::start(lanes, group, index));
+            at_start = at_start + stored_by_contacts(lanes, group, When::Start);
         }
         Self {
             at_start,

@@ -12,10 +12,10 @@ use super::block_tridiagonal::{back_substitute, eliminate_rhs, solve_lower};
 use super::contact_rows::{ContactRow, MOST_DUAL, couple};
 use super::contacts::{Cursors, gone, is_idle};
 use super::group::{Group, second_order, unpadded};
-use super::holds::{Placed, across, guide, hold};
-use super::lanes::{Entry, Lane, Lanes, apart, unrolled};
+use super::holds::{Placed, When, across, guide, hold};
+use super::lanes::{Entry, Lane, Lanes, apart, each, unrolled};
 use super::math::V3;
-use super::predict::{inertia_about, spin_of};
+use super::predict::{RigidMotion, inertia_about, spin_of};
 use super::rod_energies::{UNKNOWNS, Vec7};
 use super::solve_rods::step_by;
 use super::stumps::{go_with_stem, keep_stump_rhs};
@@ -121,7 +121,7 @@ where
         delta = back_substitute(lanes, group.scratch_row(index), &delta);
         if group.rest.hung[index] {
             let own = delta;
-            delta = apart!(lanes, go_with_stem(lanes, group, index, &own));
+            delta = apart!(lanes, go_with_stem(lanes, group, index, &own, goes_on));
         }
         for kind in 0..2 {
             while let Some(slot) = cursors.back(group, kind, index) {
@@ -160,7 +160,7 @@ where
             let index = stored[contact::SEGMENT][0].into() as usize;
             let row = ContactRow::load(lanes, stored, kind == 1);
             let has = has(lanes, group, at.clone(), (kind, slot));
-            let gone = gone(lanes, group, &row, index, |index| Placed::now(lanes, group.row(index)));
+            let gone = gone(lanes, group, &row, index, When::Now);
             let presses = row.presses(lanes, &gone);
             let force = lanes.splat(0.5).where_less(rough, presses.0, has.0);
             let or = |a: V3<L::V>, b: V3<L::V>| a.or(lanes, b, rough);
@@ -189,18 +189,9 @@ pub fn restore<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Sca
 where
     L::Scalar: Into<f64>,
 {
-    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
     let LeftOut { centre, inv_mass, momentum, moment } = left_out(lanes, params, group, wanted);
-    let velocity = momentum * inv_mass;
     let spin = spin_of(lanes, inertia_about(lanes, group, centre), moment);
-    for index in 0..group.rest.node_count {
-        // Padding goes its own way.
-        let there = zero.where_less(lanes.at(group.rest.row(index), rest::RADIUS), one, zero);
-        let row = group.row_mut(index);
-        let arm = V3::load(lanes, row, node::PLACE) - centre;
-        let restored = V3::load(lanes, row, node::VELOCITY) + (velocity + spin.cross(arm)) * there;
-        restored.store(lanes, row, node::VELOCITY);
-    }
+    RigidMotion { centre, velocity: momentum * inv_mass, spin }.add_to(lanes, group);
 }
 
 /// What passes left out of a chain's momentum; 0 where it is not free.
@@ -244,13 +235,13 @@ where
         let row = ContactRow::load(lanes, stored, true);
         let wanted = load(lanes, &wanted[slot * WANTED..][..WANTED], 0);
         let has = has(lanes, group, at, (1, slot));
-        let ends = [index, index + 1].map(|index| V3::load(lanes, group.row(index), node::PLACE));
+        let ends = each!(end in 0..2 => V3::load(lanes, group.row(index + end), node::PLACE));
         let surface = ends[0] + (ends[1] - ends[0]) * row.along - row.direction * row.arm - centre;
-        let whole = |(force, pull, couple): Presses<L::V>| {
+        let [wanted, has] = each!(of in 0..2 => {
+            let (force, pull, couple) = [wanted, has][of];
             let both = row.direction * force + across(pull, row.direction);
             (both, surface.cross(both) + couple)
-        };
-        let (wanted, has) = (whole(wanted), whole(has));
+        });
         pressed = (pressed.0 + wanted.0, pressed.1 + wanted.1);
         missing = (missing.0 + (wanted.0 - has.0), missing.1 + (wanted.1 - has.1));
     }
@@ -269,8 +260,10 @@ where
             let arm = V3::load(lanes, row, node::PLACE) - centre;
             gone = (gone.0 + gained, gone.1 + arm.cross(gained));
         }
-        let rows = group.contacts.chunks_exact(contact::ENTRIES);
-        let held = rows.fold(zero, |flag, row| zero.where_less(lanes.load(&row[contact::DUAL]), one, flag));
+        let mut held = zero;
+        for row in group.contacts.chunks_exact(contact::ENTRIES) {
+            held = zero.where_less(lanes.at(row, contact::DUAL), one, held);
+        }
         let free = one - held;
         let of_rough = ((pressed.0 * step - gone.0) * free, (pressed.1 * step - gone.1) * free);
         given = (given.0.or(lanes, of_rough.0, rough), given.1.or(lanes, of_rough.1, rough));
@@ -296,7 +289,7 @@ fn change<L: Lanes>(
     let stored = &group.touching()[kind][slot * contact::ENTRIES..][..contact::ENTRIES];
     let Some(at) = group.solved_at(kind, slot).filter(|_| !is_idle(stored)) else { return };
     let row = ContactRow::load(lanes, stored, kind == 1);
-    let gone = gone(lanes, group, &row, index, |index| Placed::now(lanes, group.row(index)));
+    let gone = gone(lanes, group, &row, index, When::Now);
     let pressing = zero.where_less(lanes.load(&group.solved[at.clone()][solved::STIFFNESS]), one, zero);
     let (has, tangent, turns) = has(lanes, group, at.clone(), (kind, slot));
     let (force, pull, rolls) = if kind == 1 {
@@ -311,7 +304,7 @@ fn change<L: Lanes>(
     let rolls = turns + (rolls - turns) * pressing;
     let (pushes, pulls) = (force - has, pull - tangent);
     let both = row.direction * pushes + across(pulls, row.direction);
-    let couples = [0, 1].map(|end| couple(lanes, &row.lever(lanes, &gone.nodes[end]), pulls) + (rolls - turns));
+    let couples = each!(end in 0..2 => couple(lanes, &row.lever(lanes, &gone.nodes[end]), pulls) + (rolls - turns));
     let swells = zero - row.scale_term * pushes;
     for ((sum, couple), weight) in sums.iter_mut().zip(couples).zip([one - row.along, row.along]) {
         let ([x, y, z], [a, b, c]) = (both.0, couple.0);
