@@ -43,7 +43,7 @@ pub(super) fn scene(parameters: &SceneParameters) -> Result<Scene, BuildError> {
             rod.attach(0, 0, Holds::CLAMP).attach(segments, 0, Holds::CLAMP)
         })
         .collect();
-    let half = DVec3::new(0.5 * PLATE * length, radius, 0.5 * spacing * (count as f64 + 1.0));
+    let half = DVec3::new(0.5 * PLATE * length, 2.0 * radius, spacing * (count as f64 + 1.0));
     let plate = |side: f64| {
         let (middle, shape) = (0.5 * spacing * (count as f64 - 1.0), Shape::Cuboid { half_extents: half.as_vec3() });
         let place = DVec3::new(0.5 * length, side * (radius + half.y), middle);

@@ -60,7 +60,7 @@ const AHEAD: f64 = 8.0;
 const CELLS: u32 = 24;
 
 pub(super) fn parameters(cantilevers: SceneParameters) -> SceneParameters {
-    let material = Material { youngs_modulus: 1.0e7, ..Material::default() };
+    let material = Material { youngs_modulus: 1.0e7, damping: 0.0, ..Material::default() };
     SceneParameters {
         rods: 3,
         segments: 10,

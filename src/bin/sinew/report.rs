@@ -116,8 +116,10 @@ impl Clock {
 
     /// The last frame's, but for the worst volume and stretch, which are those of all frames.
     fn quality(&self, physics: &Physics) -> Quality {
-        let Quality { volume_error_max, stretch_error_max, .. } = self.worst;
-        Quality { volume_error_max, stretch_error_max, ..physics.quality() }
+        let mut quality = physics.quality();
+        (quality.volume_error_max, quality.stretch_error_max) =
+            (self.worst.volume_error_max, self.worst.stretch_error_max);
+        quality
     }
 
     fn timing(&self) -> Timing {

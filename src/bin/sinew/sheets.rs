@@ -6,8 +6,8 @@ use sinew::{HalfSpace, Pose, Shape, Solid};
 
 const COLOUR: [f32; 4] = [0.45, 0.47, 0.5, 1.0];
 
-/// By how much a sheet is larger than what is seen over it.
-const MARGIN: f64 = 1.2;
+/// How far a sheet reaches beyond what is seen over it, over the size of that.
+const MARGIN: f64 = 0.1;
 
 /// Triangles, flat each.
 #[derive(Default)]
@@ -55,7 +55,8 @@ impl Sheet {
         let local = |point: &Vec3| pose.inverse().transform_point(point.as_dvec3());
         let low = seen.iter().map(local).fold(DVec3::INFINITY, DVec3::min);
         let high = seen.iter().map(local).fold(DVec3::NEG_INFINITY, DVec3::max);
-        let (middle, half) = ((low + high) * 0.5, DVec3::splat((high - low).max_element() * 0.5 * MARGIN));
+        let middle = (low + high) * 0.5;
+        let half = (high - low) * 0.5 + (high - low).max_element() * MARGIN;
         let corner = |x: f64, z: f64| DVec3::new(middle.x + x * half.x, 0.0, middle.z + z * half.z);
         let mut sheet = Self::default();
         sheet.push(pose, [corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)], DVec3::Y);
