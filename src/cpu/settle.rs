@@ -28,10 +28,13 @@ pub const WANTED: usize = 7;
 /// Which share of the last pass's step a pass goes on by.
 pub const GOES_ON: f32 = 0.6;
 
-/// What passes left out of a chain's momentum is given to it up to this share of what it gained in the substep. Stiff pairs that hold
-/// something light between them are far from balance by a force that is nothing to them and would throw it: 20 g at 180 m/s, and
-/// what it hits then at more.
+/// What passes left out of a chain's momentum is given to it up to this share of what it gained in the substep, and [`LEAST_GIVEN`]
+/// more. Stiff pairs that hold something light between them are far from balance by a force that is nothing to them and would throw
+/// it: 20 g at 180 m/s, and what it hits then at more.
 pub const MOST_LEFT_OUT: f32 = 0.5;
+
+/// See [`MOST_LEFT_OUT`] (m/s).
+pub const LEAST_GIVEN: f32 = 0.1;
 
 /// Steps the chains by what their rows should press with; those of meetings with what is `wanted`. Goes on by a share of the
 /// last pass's step.
@@ -282,10 +285,10 @@ where
     }
     let (most, least) = (lanes.splat(MOST_LEFT_OUT), lanes.splat(f32::MIN_POSITIVE));
     let size = |v: V3<L::V>| v.dot(v).sqrt();
-    let (gained, turned) = (size(gone.0), size(gone.1));
-    let share = (gained * most / size(given.0).max(least)).min(one);
-    let by_arm = gained * lanes.at(group.rest.row(0), rest::LENGTH);
-    let turn_share = ((turned + by_arm) * most / size(given.1).max(least)).min(share);
+    let most_given = size(gone.0) * most + mass * lanes.splat(LEAST_GIVEN);
+    let most_turned = size(gone.1) * most + most_given * lanes.at(group.rest.row(0), rest::LENGTH);
+    let share = (most_given / size(given.0).max(least)).min(one);
+    let turn_share = (most_turned / size(given.1).max(least)).min(share);
     given = (given.0 * share, given.1 * turn_share);
     let free = lanes.load(&group.inputs[input::HANGS]).where_less(lanes.splat(0.5), one, zero);
     LeftOut { centre, inv_mass, momentum: given.0 * free, moment: given.1 * free }

@@ -115,7 +115,7 @@ const RANGES: [(&str, std::ops::RangeInclusive<f64>, &str); 5] = [
     ("friction", 0.0..=1000.0, "a coefficient, 0 to 1000"),
     ("speed", -1000.0..=1000.0, "m/s, -1000 to 1000"),
     ("spin", -1000.0..=1000.0, "rad/s, -1000 to 1000"),
-    ("depth", 0.0..=0.8, "a share of the thickness, 0 to 0.8"),
+    ("depth", 0.0..=0.5, "a share of the thickness, 0 to 0.5"),
 ];
 
 impl SceneParameters {

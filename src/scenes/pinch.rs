@@ -19,7 +19,7 @@ const TIME: f64 = 1.0;
 const FRICTION: f64 = 0.02;
 
 pub(super) fn parameters(cantilevers: SceneParameters) -> SceneParameters {
-    let material = Material { youngs_modulus: 3.0e4, poissons_ratio: 0.499, damping: 20.0, ..Material::default() };
+    let material = Material { youngs_modulus: 3.0e3, poissons_ratio: 0.499, damping: 20.0, ..Material::default() };
     SceneParameters {
         rods: 1,
         segments: 20,
