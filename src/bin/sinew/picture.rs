@@ -214,8 +214,11 @@ impl Film for RodFilm {
     fn save(self, args: &StepArgs) -> Result<(), Error> {
         let rods = self.frames.iter().flat_map(|frame| &frame.rods);
         let seen: Vec<Vec3> = rods.flat_map(|(points, _)| points.iter().copied()).collect();
-        let camera = Camera::framing_points(&seen, Vec3::new(0.35, 0.3, 1.0), WIDTH as f32 / HEIGHT as f32);
         let slopes: Vec<Sheet> = self.slopes.iter().map(|slope| Sheet::of_plane(slope, &seen)).collect();
+        let around = self.frames.last().map_or(&[][..], |frame| &frame.solids);
+        let around: Vec<Sheet> = around.iter().map(|solid| Sheet::of_solid(solid, &seen)).collect();
+        let framed: Vec<Vec3> = slopes.iter().chain(&around).flat_map(Sheet::corners).chain(&seen).copied().collect();
+        let camera = Camera::framing_points(&framed, Vec3::new(0.35, 0.3, 1.0), WIDTH as f32 / HEIGHT as f32);
         save(args, &self.pace, &self.frames, |frame| {
             let mut scene = Scene::new(camera);
             scene.ground = self.ground;

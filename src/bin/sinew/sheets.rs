@@ -44,7 +44,7 @@ impl Sheet {
         for (axis, sign) in (0..3).flat_map(|axis| [(axis, 1.0), (axis, -1.0)]) {
             let [normal, u, v] = [axis, (axis + 1) % 3, (axis + 2) % 3].map(|k| DVec3::AXES[k] * half[k]);
             let corners =
-                [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]].map(|[a, b]| normal * sign + u * a + v * b);
+                [[-1.0, -1.0], [sign, -sign], [1.0, 1.0], [-sign, sign]].map(|[a, b]| normal * sign + u * a + v * b);
             sheet.push(&solid.pose, corners, DVec3::AXES[axis] * sign);
         }
         sheet
@@ -59,7 +59,7 @@ impl Sheet {
         let half = (high - low) * 0.5 + (high - low).max_element() * MARGIN;
         let corner = |x: f64, z: f64| DVec3::new(middle.x + x * half.x, 0.0, middle.z + z * half.z);
         let mut sheet = Self::default();
-        sheet.push(pose, [corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)], DVec3::Y);
+        sheet.push(pose, [corner(-1.0, -1.0), corner(-1.0, 1.0), corner(1.0, 1.0), corner(1.0, -1.0)], DVec3::Y);
         sheet
     }
 
@@ -68,6 +68,11 @@ impl Sheet {
         self.positions.extend(corners.map(|corner| pose.transform_point(corner).as_vec3()));
         self.normals.extend([(pose.rotation * normal).as_vec3(); 4]);
         self.triangles.extend([[0, 1, 2], [0, 2, 3]].map(|triangle| triangle.map(|corner| first + corner)));
+    }
+
+    /// Its corners (m).
+    pub fn corners(&self) -> &[Vec3] {
+        &self.positions
     }
 
     /// It as a picture takes it.
