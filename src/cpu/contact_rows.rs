@@ -20,9 +20,6 @@ pub const PULLED: f32 = 1.0e-5;
 /// By which share of Coulomb's limit a solve may be off in friction.
 pub const AMISS: f32 = 0.1;
 
-/// Where passes follow: by how much of the radius a row's gap or slide has to be off for its solve to be taken amiss.
-pub const LEAST_AMISS: f32 = 0.01;
-
 /// The largest force (N) that a row remembers.
 pub const MOST_DUAL: f32 = 1.0e30;
 
@@ -268,8 +265,7 @@ impl<V: Lane> ContactRow<V> {
     }
 
     /// With what it presses once the nodes around it have stepped by `delta` in the `first` solve or a later one; `in_the_way`
-    /// is how deep it was in the way before, see [`Self::in_the_way`], and `slid` how far the surface had gone from its anchor;
-    /// `passes` follow or not.
+    /// is how deep it was in the way before, see [`Self::in_the_way`], and `slid` how far the surface had gone from its anchor.
     #[inline(always)]
     pub(super) fn pressed_by<L: Lanes<V = V>>(
         &self,
@@ -277,7 +273,7 @@ impl<V: Lane> ContactRow<V> {
         in_the_way: V,
         slid: V3<V>,
         [a, b]: [&Vec7<V>; 2],
-        (first, passes): (bool, bool),
+        first: bool,
     ) -> Pressed<V> {
         let (zero, one, most) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(MOST_DUAL));
         let step = |k: usize| a[k] + (b[k] - a[k]) * self.along;
@@ -285,9 +281,7 @@ impl<V: Lane> ContactRow<V> {
         let left = in_the_way - (self.direction.dot(moved) - self.scale_term * step(3));
         // What is no number does not press.
         let force = zero.where_less(left, (self.stiffness * left).min(most), zero);
-        // Passes make up for what is amiss by little.
-        let least = if passes { self.arm * lanes.splat(LEAST_AMISS) } else { zero };
-        let open = left.where_less(zero - (in_the_way * lanes.splat(PULLED)).max(least), one, zero);
+        let open = left.where_less(zero - in_the_way * lanes.splat(PULLED), one, zero);
         let [force, open] = each!(of in 0..2 => zero.where_less(in_the_way, [force, open][of], zero));
 
         let goes = self.swept(moved, turned);
@@ -295,8 +289,7 @@ impl<V: Lane> ContactRow<V> {
         let taken = slid * friction.pull + friction.along(goes);
         let pull = (slid + goes) * self.secant(lanes, slid + goes);
         let off = taken - pull;
-        let most_off = self.limit * lanes.splat(AMISS) + self.friction * least;
-        let amiss = most_off.where_less(off.length(), one, open);
+        let amiss = (self.limit * lanes.splat(AMISS)).where_less(off.dot(off).sqrt(), one, open);
         let amiss = if self.meets { zero } else { amiss };
         let number = taken.dot(taken).where_less(most, one, zero);
         let tangent = V3(each!(k in 0..3 => zero.where_less(number, zero - taken.0[k], zero)));

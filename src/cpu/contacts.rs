@@ -135,7 +135,6 @@ where
     L::Scalar: Into<f64>,
 {
     let mut flag = lanes.splat(0.0);
-    let passes = !group.solved.is_empty();
     for kind in 0..2 {
         while let Some(slot) = cursors.back(group, kind, index) {
             let row = &group.touching()[kind][slot * contact::ENTRIES..][..contact::ENTRIES];
@@ -145,8 +144,7 @@ where
             let row = ContactRow::load(lanes, row, kind == 1);
             let stored = group.contact_mut(kind, slot);
             let (in_the_way, slid) = (lanes.load(&stored[contact::DUAL]), V3::load(lanes, stored, contact::TANGENT));
-            let of_solve = (solved.is_none(), passes);
-            let Pressed { force, tangent, amiss } = row.pressed_by(lanes, in_the_way, slid, delta, of_solve);
+            let Pressed { force, tangent, amiss } = row.pressed_by(lanes, in_the_way, slid, delta, solved.is_none());
             flag = flag.max(amiss);
             note(lanes, stored, solved, force, tangent);
             if let Some(at) = group.solved_at(kind, slot) {
