@@ -13,6 +13,7 @@ use super::lanes::{Entry, LANES, OneF32, OneF64};
 use super::math::V3;
 use super::meetings::{PairBlock, Side};
 use super::pills::{Pill, nearest};
+use crate::backend::SegmentPair;
 use crate::flesh::{Flesh, GroupState};
 use crate::instances::{FleshHandle, Instances, REMEMBERED, SegmentName, Touch};
 use crate::layout::{MAX_BONES, POSE, chain, force, input, meet, node, rest, shown};
@@ -231,6 +232,11 @@ impl Meetings {
         self.pairs = kept;
     }
 
+    /// The pairs, by the places of their instances.
+    pub fn pairs(&self) -> impl Iterator<Item = SegmentPair> {
+        self.names.iter().map(|pair| pair.map(|(handle, name)| (handle.parts().0, name)))
+    }
+
     /// Leaves with the instances what pairs that touch remember.
     pub fn keep(&self, instances: &mut Instances) {
         instances
@@ -331,4 +337,30 @@ fn overlap_at_rest(flesh: &Flesh, names: [SegmentName; 2]) -> bool {
     let [a, b] = names.map(pill);
     let smaller = a.radii.into_iter().chain(b.radii).fold(f64::MAX, f64::min);
     nearest(OneF64(0), &a, &b).gap < -OVERLAP * smaller
+}
+
+/// Pairs of segments of different chains that overlap at rest, in order.
+#[cfg(feature = "gpu")]
+pub(crate) fn overlaps_at_rest(flesh: &Flesh) -> Vec<[SegmentName; 2]> {
+    let (mut names, mut spheres) = (Vec::new(), Vec::new());
+    let origin = flesh.chains().first().map_or(DVec3::ZERO, |chain| chain.rest[0].translation);
+    let mut chains: Vec<_> = flesh.chains().iter().collect();
+    chains.sort_by_key(|chain| (chain.group, chain.lane));
+    for chain in chains {
+        for index in 0..chain.rest.len().saturating_sub(1) {
+            let [a, b] = [index, index + 1].map(|index| chain.rest[index].translation - origin);
+            let radius = |index| flesh.groups[chain.group].row(index)[rest::RADIUS][chain.lane];
+            let reach = 0.5 * a.distance(b) as f32 + radius(index).max(radius(index + 1));
+            spheres.push(Sphere { centre: a.midpoint(b).as_vec3().to_array(), radius: reach * 1.0001 });
+            names.push([chain.group, chain.lane, index].map(|part| part as u16));
+        }
+    }
+    let names_of = |a: u32, b: u32| [a, b].map(|index| names[index as usize]);
+    let keep = |a: u32, b: u32| {
+        let [a, b] = names_of(a, b);
+        a[..2] != b[..2] && overlap_at_rest(flesh, [a, b])
+    };
+    let mut pairs = Vec::new();
+    PairFinder::default().find(&PairThreads::new(1), &spheres, keep, &mut pairs);
+    pairs.into_iter().map(|[a, b]| names_of(a, b)).collect()
 }

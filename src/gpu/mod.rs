@@ -12,6 +12,7 @@ mod declared;
 mod device;
 mod error;
 mod kernels;
+mod meeting_pool;
 mod readback;
 mod recorder;
 mod residents;
@@ -25,6 +26,7 @@ mod unroll;
 
 pub use device::{AdapterReport, GpuDevice};
 pub use error::GpuError;
+pub use meeting_pool::PairReport;
 pub use stepping::{Transfers, VertexSlice};
 
 // What kernels stand on, for tests.

@@ -28,7 +28,6 @@ pub struct FleshHandle {
 
 impl FleshHandle {
     /// Slot and generation.
-    #[cfg(feature = "gpu")]
     pub(crate) fn parts(self) -> (usize, u32) {
         (self.index as usize, self.generation)
     }
