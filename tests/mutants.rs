@@ -148,7 +148,7 @@ const PAIRS_AND_MEETINGS: &[Mutant] = &[
     (Stage::FindMeetings, "meeting", "going.moved = known3(node3(row, NODE_OLDER_VELOCITY) ⟨*⟩ params.h);", "+"),
     (Stage::FindMeetings, "meeting", "let kept_by = belongs(a, along.x, normal, centres) ⟨*⟩ belongs(", "+"),
     (Stage::FindMeetings, "meeting", "let own = point.flat ⟨+⟩ (1.0 - point.flat) * kept_by;", "-"),
-    (Stage::FindMeetings, "meeting", "slope_of(side.before, side.first, direction) ⟨-⟩ along * turns", "+"),
+    (Stage::FindMeetings, "meeting", "let begins = 1.0 ⟨-⟩ smaller(before, keeps(", "+"),
     (Stage::FindMeetings, "meeting", "let direction = ⟨-⟩square(b, along.y, -squared);", ""),
     (Stage::FindMeetings, "meeting", "let stiffer = where_less(radius * ⟨-DEEP⟩, gap, 1.0, 1.01);", "DEEP"),
     (Stage::FindMeetings, "thrown together", "/ larger(radius ⟨*⟩ PAIR_STOPS, MIN_POSITIVE);", "+"),
@@ -170,7 +170,12 @@ const PAIRS_AND_MEETINGS: &[Mutant] = &[
     (Stage::SolveRods, "meeting on the ground", "if row.meets ⟨&&⟩ first {", "||"),
     (Stage::SolveRods, "meeting", "return Friction(secant, row.friction, ⟨0.0⟩, way);", "row.friction"),
     (Stage::SolveRods, "meeting", "return select(secant, ⟨row.rolling⟩, row.meets);", "secant"),
-    (Stage::SolveRods, "thrown together", "kept = select(kept, 1.0, ⟨meeting⟩);", "false"),
+    (
+        Stage::SolveRods,
+        "thrown together",
+        "let force = 0.0 - row.stiffness ⟨*⟩ smaller(distance_of(row, gone), 0.0);",
+        "/",
+    ),
     (Stage::SolveRods, "thrown together", "if meeting && chain_at(chain.chain, CHAIN_ROUGH) ⟨>⟩ 0.5 {", "<"),
 ];
 

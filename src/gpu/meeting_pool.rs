@@ -21,9 +21,10 @@ pub(super) struct Capacities {
     /// Cells in the grid's table: a power of two, from two to four for each segment. Several may share one: they are never too few
     /// either.
     pub cells: u64,
-    /// Pairs of segments that may touch in a frame: at first half as many as segments. How many a frame has is known some frames
-    /// later; then there is room for half as many again. Until then segments with the highest places go without pairs that there
-    /// is no room for, the same in every run, and [`PairReport`] says so.
+    /// Pairs of segments that may touch in a frame: at first as many as segments. How many a frame has is known some frames later;
+    /// then there is room for half as many again. Until then segments with the highest places go without pairs that there is no room
+    /// for, and [`PairReport`] says so. Which these are is the same in every run, but not for how many frames, which hangs on when
+    /// the count comes back.
     pub pairs: u64,
 }
 
@@ -54,7 +55,7 @@ impl MeetingPool {
     ) -> Result<(), GpuError> {
         let segments = chains.node_rows() * u64::from(LANES);
         let found = found.map_or(0, |report| if report.found > report.room { report.found * 3 / 2 } else { 0 });
-        let pairs = self.room.pairs.max(found).max(segments / 2).max(LEAST_PAIRS);
+        let pairs = self.room.pairs.max(found).max(segments).max(LEAST_PAIRS);
         let cells = (2 * segments).next_power_of_two();
         self.room = Capacities { segments, cells, pairs };
         let workgroups = u64::from(self.workgroups());

@@ -294,10 +294,10 @@ fn meeting() -> Vec<Scene> {
     let mut grounded = again();
     grounded.name = "meeting on the ground";
     grounded.planes = vec![HalfSpace::ground(-0.0495, 0.5)];
-    grounded.config.iterations = 2;
     grounded.config.integrator = Integrator::SecondOrder;
     let mut thrown = again();
     thrown.name = "thrown together";
+    thrown.config.iterations = 2;
     thrown.play = |physics, handle, step| {
         if step == 1 && physics.flesh(handle).unwrap().chains().len() == 4 {
             let motion = Motion { velocity: DVec3::NEG_Y * 12.0, spin: DVec3::new(1.0, 2.0, 9.0), centre: DVec3::ZERO };
