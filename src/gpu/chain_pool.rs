@@ -14,7 +14,7 @@ use crate::backend::HostFrame;
 use crate::cpu::find_pairs::overlaps_at_rest;
 use crate::cpu::lanes::Entry;
 use crate::flesh::{Flesh, FleshState, GroupState};
-use crate::instances::{Active, InstanceState, Pushes};
+use crate::instances::{Active, InstanceState, Pushes, SegmentName};
 use crate::layout::{Group, LANES, contact, force, input, plane};
 
 /// Where an instance's chains lie.
@@ -139,16 +139,7 @@ impl ChainPool {
         let overlaps = match self.overlapping.join(&flesh) {
             Some(overlaps) => overlaps.clone(),
             None => {
-                let mut bases = Vec::with_capacity(flesh.groups.len());
-                let mut base = 0;
-                for group in &flesh.groups {
-                    bases.push(base);
-                    base += group.node_count as u32 * LANES;
-                }
-                let place = |[group, lane, index]: [u16; 3]| {
-                    let count = flesh.groups[usize::from(group)].node_count as u32;
-                    bases[usize::from(group)] + u32::from(lane) * count + u32::from(index)
-                };
+                let place = |name| place_in(&flesh, name);
                 let pairs: Vec<[u32; 2]> = overlaps_at_rest(&flesh).into_iter().map(|pair| pair.map(place)).collect();
                 let overlaps = self.overlaps.take(pairs.len() as u64);
                 self.overlapping.add(&flesh, overlaps.clone());
@@ -262,6 +253,13 @@ impl ChainPool {
 }
 
 impl ChainRows {
+    /// The place of a segment among those of all instances.
+    pub fn place_of(&self, name: SegmentName) -> Option<u32> {
+        let base = self.nodes.start as u32 * LANES;
+        let place = place_in(&self.flesh, name);
+        (u64::from(base + place) < self.nodes.end * u64::from(LANES)).then_some(base + place)
+    }
+
     /// For how many half-spaces there is room.
     pub fn planes(&self) -> u32 {
         (count(&self.contacts) / count(&self.nodes).max(1)) as u32
@@ -283,4 +281,11 @@ impl ChainRows {
         self.front = state.without_rows();
         Ok(())
     }
+}
+
+/// The place of a segment among those of its instance: one for each lane and node of each group.
+fn place_in(flesh: &Flesh, [group, lane, index]: SegmentName) -> u32 {
+    let before = flesh.groups.iter().take(usize::from(group)).map(|group| group.node_count as u32 * LANES).sum::<u32>();
+    let count = flesh.groups.get(usize::from(group)).map_or(0, |group| group.node_count as u32);
+    before + u32::from(lane) * count + u32::from(index)
 }

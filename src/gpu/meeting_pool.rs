@@ -43,19 +43,22 @@ pub(super) struct MeetingPool {
     pub room: Capacities,
     /// The newest recording that found pairs.
     recording: u64,
+    /// That in which the host told what all pairs remember.
+    told: u64,
 }
 
 impl MeetingPool {
-    /// Makes room for a frame in which chains may meet, given how many pairs the newest frame found of which that is known.
+    /// Makes room for a frame in which chains may meet, given how many pairs the newest frame found of which that is known, and how
+    /// many are remembered that the host tells.
     pub fn make_room(
         &mut self,
         upload: &mut Upload<'_>,
         chains: &ChainPool,
-        found: Option<PairReport>,
+        (found, remembered): (Option<PairReport>, u64),
     ) -> Result<(), GpuError> {
         let segments = chains.node_rows() * u64::from(LANES);
         let found = found.map_or(0, |report| if report.found > report.room { report.found * 3 / 2 } else { 0 });
-        let pairs = self.room.pairs.max(found).max(segments).max(LEAST_PAIRS);
+        let pairs = self.room.pairs.max(found).max(remembered).max(segments).max(LEAST_PAIRS);
         let cells = (2 * segments).next_power_of_two();
         self.room = Capacities { segments, cells, pairs };
         let workgroups = u64::from(self.workgroups());
@@ -86,9 +89,14 @@ impl MeetingPool {
         self.recording == recording
     }
 
+    /// Notes that the host has told what all pairs remember in a recording.
+    pub fn told_in(&mut self, recording: u64) {
+        self.told = recording;
+    }
+
     /// Tells kernels of it in a recording.
     pub fn tell(&mut self, params: &mut [StepParams], chains: &ChainPool, recording: u64) {
-        let remembers = self.recording + 1 == recording;
+        let remembers = if self.told == recording { 2 } else { u32::from(self.recording + 1 == recording) };
         self.recording = recording;
         for params in params {
             params.segment_count = self.room.segments as u32;
@@ -96,7 +104,7 @@ impl MeetingPool {
             params.pair_capacity = self.room.pairs as u32;
             params.meet_base = chains.contact_rows() as u32;
             params.solved_base = (chains.scratch_rows() * scratch::ENTRIES as u64 * u64::from(LANES)) as u32;
-            params.remembers = u32::from(remembers);
+            params.remembers = remembers;
         }
     }
 }

@@ -22,6 +22,7 @@ mod skin_pool;
 mod staging;
 mod stepping;
 mod timing;
+mod touches;
 mod unroll;
 
 pub use device::{AdapterReport, GpuDevice};

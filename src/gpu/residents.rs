@@ -4,7 +4,7 @@ use super::arrays::{INSTANCES, REPORTS};
 use super::chain_pool::{ChainPool, ChainRows};
 use super::meeting_pool::{MeetingPool, PairReport};
 use super::skin_pool::{SkinPool, SkinRows};
-use super::{ArrayId, Buffers, GpuDevice, GpuError};
+use super::{ArrayId, Buffers, GpuDevice, GpuError, touches};
 use crate::backend::HostFrame;
 use crate::instances::{Instance, Slot};
 use crate::layout::{InstanceGroups, LANES};
@@ -110,17 +110,26 @@ impl Residents {
         Ok(())
     }
 
-    /// Makes room for chains that meet, given how many pairs the newest frame found of which that is known.
+    /// Makes room for chains that meet in a recording, given how many pairs the newest frame found of which that is known. Where
+    /// the host has told the states of all instances in it, it tells what they remember of each other too.
     pub fn make_room_for_meetings(
         &mut self,
         upload: &mut Upload<'_>,
+        slots: &[Slot],
         found: Option<PairReport>,
+        recording: u64,
     ) -> Result<(), GpuError> {
-        let Self { slots, chains, meetings, .. } = self;
-        for resident in slots.iter_mut().flatten() {
-            chains.find_overlaps(upload, &mut resident.chains)?;
+        for resident in self.slots.iter_mut().flatten() {
+            self.chains.find_overlaps(upload, &mut resident.chains)?;
         }
-        meetings.make_room(upload, chains, found)
+        let all_told = self.slots.iter().flatten().all(|resident| resident.since == recording);
+        let remembered = if all_told { touches::remembered(self, slots) } else { Vec::new() };
+        self.meetings.make_room(upload, &self.chains, (found, remembered.len() as u64))?;
+        if !remembered.is_empty() {
+            touches::tell(upload, self.meetings.room, &remembered, recording)?;
+            self.meetings.told_in(recording);
+        }
+        Ok(())
     }
 
     /// Stage `gather_inputs`: what the host says of this frame.

@@ -173,7 +173,7 @@ impl Sent {
         if front.asked.state {
             for group in &mut instance.state.nodes.groups {
                 let slots = group.nodes.len() / node::ENTRIES * front.planes as usize;
-                // No solids are touched there, and of what chains touch each other nothing comes back.
+                // No solids are touched there, and how chains touch each other does not come back with it.
                 group.leave_solids();
                 group.meets.clear();
                 group.contacts.resize(slots * contact::ENTRIES, [0.0; LANES as usize]);
@@ -182,6 +182,7 @@ impl Sent {
                 take_rows(&mut group.contacts, &mut contacts);
                 take_rows(&mut group.reactions, &mut reactions);
             }
+            instance.state.touches.clear();
             instance.state.nodes.take_origins();
             instance.state.nodes.motion.clone_from(&front.motion);
             instance.step = self.step;
