@@ -136,7 +136,7 @@ impl Worst {
 fn pairs(count: usize) -> Vec<[Pill<f32>; 2]> {
     let mut random = Random(21);
     let mut pair = |index| pair(&mut random, index);
-    (0..count).map(|index| pair(index)).map(|(a, b)| [in_f32(&a), in_f32(&b)]).collect()
+    (0..count).map(&mut pair).map(|(a, b)| [in_f32(&a), in_f32(&b)]).collect()
 }
 
 #[test]

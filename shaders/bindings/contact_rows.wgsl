@@ -388,7 +388,7 @@ fn stored_by_contacts(chain: Chain, at_start: bool) -> f32 {
         let row = load_contact_row(contact_row_of(chain, slot), false);
         stored = stored + contact_potential(row, gone_at(chain, row, at_start));
     }
-    for (var index = 0u; index < chain.node_count; index++) {
+    for (var index = 0u; index < meeting_count(chain); index++) {
         let meets = meets_at(chain, index);
         for (var k = 0u; k < meets.count; k++) {
             let at = meet_row_at(meets, k);
@@ -426,6 +426,11 @@ fn meets_at(chain: Chain, index: u32) -> Meets {
     return Meets(u32(scratch_rows[row]), 2u * u32(scratch_rows[row + LANES]));
 }
 
+// How many nodes begin segments that may meet others.
+fn meeting_count(chain: Chain) -> u32 {
+    return select(0u, chain.node_count, params.passes > 0u);
+}
+
 // First word of one of them.
 fn meet_row_at(meets: Meets, k: u32) -> u32 {
     return meet_contact_word(params.meet_base, meets.first + k / 2u, k % 2u);
@@ -434,7 +439,7 @@ fn meet_row_at(meets: Meets, k: u32) -> u32 {
 // The stiffness of all rows of meetings together (N/m): 0 where the chain meets no other.
 fn stiffness_of_meetings(chain: Chain) -> f32 {
     var sum = 0.0;
-    for (var index = 0u; index < chain.node_count; index++) {
+    for (var index = 0u; index < meeting_count(chain); index++) {
         let meets = meets_at(chain, index);
         for (var k = 0u; k < meets.count; k++) {
             sum = sum + contact_at(meet_row_at(meets, k), CONTACT_STIFFNESS);
