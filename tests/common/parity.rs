@@ -295,8 +295,6 @@ fn meeting() -> Vec<Scene> {
     grounded.name = "meeting on the ground";
     grounded.planes = vec![HalfSpace::ground(-0.0495, 0.5)];
     grounded.config.integrator = Integrator::SecondOrder;
-    // What touched before is remembered.
-    grounded.before = 3;
     let mut thrown = again();
     thrown.name = "thrown together";
     thrown.config.iterations = 2;
