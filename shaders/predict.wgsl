@@ -3,9 +3,6 @@
 
 @group(0) @binding(8) var<storage, read> force_rows: array<f32>;
 
-// Spin about an axis of less than about this part of the inertia's trace counts as motion within the chain.
-const SLENDER: f32 = 0.005;
-
 // Predicts every node and sets the first iterate.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
@@ -33,6 +30,7 @@ fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
         motion = rigid_motion(chain);
     }
 
+    let meets = chain_at(chain.chain, CHAIN_MEETS) > 0.5;
     for (var index = 0u; index < chain.node_count; index++) {
         let rest_row = rest_row_of(chain, index);
         let row = node_row_of(chain, index);
@@ -87,7 +85,14 @@ fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
         if moving {
             iterate_frame = turned(predicted_frame, jump_turn);
         }
-        let iterate = placed_held(Placed(predicted_move + jump, predicted_scale, iterate_frame), chain, index, place);
+        var first_move = predicted_move + jump;
+        if meets {
+            // What lies on others will not fall: of the fall it begins with as much as it fell in the last substep.
+            let gained = (last_velocity - node3(row, NODE_OLDER_VELOCITY)) * inv_h;
+            let fallen = dot(gained, fall) / larger(dot(fall, fall), MIN_POSITIVE);
+            first_move = first_move - fall * (step * step * (1.0 - between(fallen, 0.0, 1.0)));
+        }
+        let iterate = placed_held(Placed(first_move, predicted_scale, iterate_frame), chain, index, place);
 
         set_node3(row, NODE_OLDER_VELOCITY, last_velocity);
         set_node3(row, NODE_VELOCITY, velocity + fall * step);
@@ -212,8 +217,7 @@ struct RigidMotion {
     spin: vec3<f32>,
 }
 
-// Centre of mass, its velocity, and the spin that has the chain's angular momentum: Ω = I⁻¹L, but for what is nearly
-// an axis of no inertia: Ω = (I² + (SLENDER·tr I)²)⁻¹ I L.
+// Centre of mass, its velocity, and the spin that has the chain's angular momentum.
 fn rigid_motion(chain: Chain) -> RigidMotion {
     var mass = 0.0;
     var moment = vec3<f32>();
@@ -243,31 +247,4 @@ fn rigid_motion(chain: Chain) -> RigidMotion {
         inertia[2] = inertia[2] - m * arm.z * arm + vec3<f32>(0.0, 0.0, square);
     }
     return RigidMotion(centre, velocity, spin_of(inertia, angular));
-}
-
-// See rigid_motion; no inertia gives no spin.
-fn spin_of(inertia: Mat3, angular: vec3<f32>) -> vec3<f32> {
-    let trace = inertia[0].x + inertia[1].y + inertia[2].z;
-    let inv_trace = 1.0 / where_less(0.0, trace, trace, 1.0);
-    let a = inertia[0] * inv_trace;
-    let b = inertia[1] * inv_trace;
-    let c = inertia[2] * inv_trace;
-    let scaled = angular * inv_trace;
-    let rhs = vec3<f32>(dot(a, scaled), dot(b, scaled), dot(c, scaled));
-    let least = SLENDER * SLENDER;
-
-    // LDLᵀ; every pivot is at least SLENDER² but for rounding.
-    let d0 = 1.0 / (dot(a, a) + least);
-    let l10 = dot(b, a) * d0;
-    let l20 = dot(c, a) * d0;
-    let d1 = 1.0 / larger(dot(b, b) + least - l10 * dot(b, a), least);
-    let m21 = dot(c, b) - l20 * dot(b, a);
-    let l21 = m21 * d1;
-    let d2 = 1.0 / larger(dot(c, c) + least - l20 * dot(c, a) - l21 * m21, least);
-    let forward_y = rhs.y - l10 * rhs.x;
-    let forward_z = rhs.z - l20 * rhs.x - l21 * forward_y;
-    let z = forward_z * d2;
-    let y = forward_y * d1 - l21 * z;
-    let x = rhs.x * d0 - l10 * y - l20 * z;
-    return vec3<f32>(x, y, z);
 }

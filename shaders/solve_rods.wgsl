@@ -6,10 +6,6 @@
 // The least pivot, over the diagonal entry that it is what is left of.
 const LEAST_PIVOT: f32 = 1.0e-6;
 
-// The least and the largest scale.
-const LEAST_SCALE: f32 = 0.05;
-const MOST_SCALE: f32 = 20.0;
-
 // The least share of a step that a shorter one is taken for.
 const LEAST_SHARE: f32 = 0.1;
 // How often a step is shortened before the chain stays where it is.
@@ -37,7 +33,8 @@ fn descend(chain: Chain, contracting: bool, excitation: Excitation) {
     let inv_step = params.inv_h * (1.0 + second_order_of(chain) * 0.5);
     let inv_step2 = inv_step * inv_step;
 
-    let touching = chain.contact_count > 0u;
+    let meeting = stiffness_of_meetings(chain) > 0.0;
+    let touching = chain.contact_count > 0u || meeting;
     let at_start = chain_at(chain.chain, CHAIN_START_POTENTIAL) + stored_by_contacts(chain, true);
     var astray = 0.0;
     var rough = 0.0;
@@ -103,9 +100,15 @@ fn descend(chain: Chain, contracting: bool, excitation: Excitation) {
         shortenings = 0u;
     }
     let left = larger(reached.motion - reached.gained - (whole(reached.stored) - at_start), 0.0);
-    let kept = where_less(left, reached.motion, sqrt(left / larger(reached.motion, MIN_POSITIVE)), 1.0);
+    var kept = where_less(left, reached.motion, sqrt(left / larger(reached.motion, MIN_POSITIVE)), 1.0);
+    // What chains that meet give each other is no one's growth, and would be lost to both.
+    kept = select(kept, 1.0, meeting);
     set_chain(chain.chain, CHAIN_CALM, where_less(astray, 0.5, 1.0, kept));
     set_chain(chain.chain, CHAIN_ROUGH, larger(rough, chain_at(chain.chain, CHAIN_ROUGH)));
+    set_chain(chain.chain, CHAIN_MEETS, select(0.0, 1.0, meeting));
+    if meeting && chain_at(chain.chain, CHAIN_ROUGH) > 0.5 {
+        recount(chain);
+    }
     // What is stiffer than its step resolves hangs on the step.
     let stiff = is_stiff(chain, inv_step2);
     // What slides, or turns with the path, will be held elsewhere.
@@ -225,15 +228,19 @@ fn solve(
         }
         while slot < chain.contact_count {
             let at = contact_row_of(chain, slot);
-            let touches = load_contact_row(at);
+            let touches = load_contact_row(at, false);
             if touches.segment != index {
                 break;
             }
-            let gone = gone_at(chain, touches, false);
-            add_contact(touches, gone, !again, &block, &rhs, &terms);
-            set_contact(at, CONTACT_DUAL, in_the_way(touches, gone));
-            set_contact3(at, CONTACT_TANGENT, slid_of(touches, gone));
+            take_up(chain, at, touches, !again, &block, &rhs, &terms);
             slot++;
+        }
+        let meets = meets_at(chain, index);
+        for (var k = 0u; k < meets.count; k++) {
+            let at = meet_row_at(meets, k);
+            if contact_at(at, CONTACT_STIFFNESS) > 0.0 {
+                take_up(chain, at, load_contact_row(at, true), !again, &block, &rhs, &terms);
+            }
         }
         var coupling = terms.block_ab;
         add_surface_bending(chain, index, &block, &rhs, &coupling);
@@ -307,17 +314,19 @@ fn solve(
         }
         while slot > 0u {
             let at = contact_row_of(chain, slot - 1u);
-            let touches = load_contact_row(at);
+            let touches = load_contact_row(at, false);
             if touches.segment != index {
                 break;
             }
             slot--;
-            let deep = contact_at(at, CONTACT_DUAL);
-            let slid = contact3(at, CONTACT_TANGENT);
-            let pressed = pressed_by(touches, deep, slid, &delta, &next, !again);
-            amiss = larger(amiss, pressed.amiss);
-            set_contact(at, CONTACT_DUAL, pressed.force);
-            set_contact3(at, CONTACT_TANGENT, pressed.tangent);
+            amiss = larger(amiss, note_pressed(at, touches, &delta, &next, !again));
+        }
+        let meets = meets_at(chain, index);
+        for (var k = 0u; k < meets.count; k++) {
+            let at = meet_row_at(meets, k);
+            if contact_at(at, CONTACT_STIFFNESS) > 0.0 {
+                amiss = larger(amiss, note_pressed(at, load_contact_row(at, true), &delta, &next, !again));
+            }
         }
         let inv_length = rest_at(rest_row_of(chain, index), REST_INV_LENGTH);
         let strained = vec3<f32>(next[0] - delta[0], next[1] - delta[1], next[2] - delta[2]) * inv_length;
@@ -336,6 +345,59 @@ fn solve(
         store_placed(step_by(row, placed_now(row), &delta), row);
     }
     return Step(fall * 0.5, where_less(TRUSTED * TRUSTED, farthest2, 1.0, 0.0), amiss);
+}
+
+// Adds a row's terms to the system, and notes how deep it is in the way and how far it has slid.
+fn take_up(
+    chain: Chain,
+    at: u32,
+    touches: ContactRow,
+    first: bool,
+    block: ptr<function, Mat7>,
+    rhs: ptr<function, Vec7>,
+    terms: ptr<function, SegmentTerms>,
+) {
+    let gone = gone_at(chain, touches, false);
+    add_contact(touches, gone, first, block, rhs, terms);
+    set_contact(at, CONTACT_DUAL, in_the_way(touches, gone));
+    set_contact3(at, CONTACT_TANGENT, slid_of(touches, gone));
+    if params.passes > 0u {
+        keep_solved(touches, gone, solved_row_of(at), first);
+    }
+}
+
+// Leaves in a row with what force it presses once its nodes have stepped by `here` and `next`; 1 where it was taken amiss.
+fn note_pressed(at: u32, touches: ContactRow, here: ptr<function, Vec7>, next: ptr<function, Vec7>, first: bool) -> f32 {
+    let deep = contact_at(at, CONTACT_DUAL);
+    let slid = contact3(at, CONTACT_TANGENT);
+    let pressed = pressed_by(touches, deep, slid, here, next, first);
+    set_contact(at, CONTACT_DUAL, pressed.force);
+    set_contact3(at, CONTACT_TANGENT, pressed.tangent);
+    if params.passes > 0u {
+        give_way_solved(touches, solved_row_of(at), here, next);
+    }
+    return pressed.amiss;
+}
+
+// Of a chain that was led astray, whose step was shortened, what rows press with is not what the system found: it is what they press
+// with where the chain is; the twin of recount in src/cpu/settle.rs.
+fn recount(chain: Chain) {
+    for (var slot = 0u; slot < chain.contact_count; slot++) {
+        recount_row(chain, contact_row_of(chain, slot), false);
+    }
+    for (var index = 0u; index < chain.node_count; index++) {
+        let meets = meets_at(chain, index);
+        for (var k = 0u; k < meets.count; k++) {
+            recount_row(chain, meet_row_at(meets, k), true);
+        }
+    }
+}
+
+fn recount_row(chain: Chain, at: u32, meets: bool) {
+    if contact_at(at, CONTACT_STIFFNESS) > 0.0 {
+        let row = load_contact_row(at, meets);
+        write_presses(at, solved_row_of(at), presses_at(row, gone_at(chain, row, false)));
+    }
 }
 
 // Whether reactions are asked for: what is read of them is the frame's last substep's.
@@ -395,88 +457,5 @@ fn react(chain: Chain, rest_row: u32, delta: ptr<function, Vec7>, next: ptr<func
     for (var k = 0u; k < 3u; k++) {
         reaction_rows[row + (REACTION_FORCE + k) * LANES] = left[k] * place;
         reaction_rows[row + (REACTION_COUPLE + k) * LANES] = left[4u + k] * frame;
-    }
-}
-
-// Where a step takes a node, its scale held within a factor of its value at the substep's start and of its rest value.
-fn step_by(row: u32, from_here: Placed, delta: ptr<function, Vec7>) -> Placed {
-    let prev_scale = node_at(row, NODE_PREV_SCALE);
-    let scaled = from_here.scale + (*delta)[3];
-    let limited = between(scaled, prev_scale * (1.0 / SCALE_LIMIT), prev_scale * SCALE_LIMIT);
-    return Placed(
-        from_here.moved + vec3<f32>((*delta)[0], (*delta)[1], (*delta)[2]),
-        between(limited, LEAST_SCALE, MOST_SCALE),
-        turned(from_here.frame, vec3<f32>((*delta)[4], (*delta)[5], (*delta)[6])),
-    );
-}
-
-fn scratch_at(row: u32, entry: u32) -> f32 {
-    return scratch_rows[row + entry * LANES];
-}
-
-fn scratch3(row: u32, entry: u32) -> vec3<f32> {
-    return vec3<f32>(scratch_at(row, entry), scratch_at(row, entry + 1u), scratch_at(row, entry + 2u));
-}
-
-fn scratch4(row: u32, entry: u32) -> vec4<f32> {
-    return vec4<f32>(scratch3(row, entry), scratch_at(row, entry + 3u));
-}
-
-fn set_scratch(row: u32, entry: u32, value: f32) {
-    scratch_rows[row + entry * LANES] = value;
-}
-
-fn set_scratch3(row: u32, entry: u32, value: vec3<f32>) {
-    set_scratch(row, entry, value.x);
-    set_scratch(row, entry + 1u, value.y);
-    set_scratch(row, entry + 2u, value.z);
-}
-
-fn set_scratch4(row: u32, entry: u32, value: vec4<f32>) {
-    set_scratch3(row, entry, value.xyz);
-    set_scratch(row, entry + 3u, value.w);
-}
-
-// Keeps what back_substitute needs in the node's scratch row.
-fn store_factor(
-    scratch_row: u32,
-    lower: ptr<function, Mat7>,
-    inv_pivot: ptr<function, Vec7>,
-    coupling: ptr<function, Mat7>,
-    rhs: ptr<function, Vec7>,
-) {
-    var at = SCRATCH_LOWER;
-    for (var i = 1u; i < UNKNOWNS; i++) {
-        for (var k = 0u; k < i; k++) {
-            set_scratch(scratch_row, at, (*lower)[i][k]);
-            at++;
-        }
-    }
-    for (var i = 0u; i < UNKNOWNS; i++) {
-        set_scratch(scratch_row, SCRATCH_INV_PIVOT + i, (*inv_pivot)[i]);
-        set_scratch(scratch_row, SCRATCH_RHS + i, (*rhs)[i]);
-        for (var k = 0u; k < UNKNOWNS; k++) {
-            set_scratch(scratch_row, SCRATCH_COUPLING + i * UNKNOWNS + k, (*coupling)[i][k]);
-        }
-    }
-}
-
-// δ_j = L⁻ᵀ d⁻¹(y − X δ_{j+1}): from the next node's `delta` to this one's.
-fn back_substitute(scratch_row: u32, delta: ptr<function, Vec7>) {
-    var next = *delta;
-    for (var i = 0u; i < UNKNOWNS; i++) {
-        var value = scratch_at(scratch_row, SCRATCH_RHS + i);
-        for (var k = 0u; k < UNKNOWNS; k++) {
-            value = value - scratch_at(scratch_row, SCRATCH_COUPLING + i * UNKNOWNS + k) * next[k];
-        }
-        (*delta)[i] = value * scratch_at(scratch_row, SCRATCH_INV_PIVOT + i);
-    }
-    for (var done = 0u; done < UNKNOWNS; done++) {
-        let i = UNKNOWNS - 1u - done;
-        for (var after = 0u; after < done; after++) {
-            let k = UNKNOWNS - done + after;
-            let lower = scratch_at(scratch_row, SCRATCH_LOWER + k * (k - 1u) / 2u + i);
-            (*delta)[i] = (*delta)[i] - lower * (*delta)[k];
-        }
     }
 }

@@ -31,6 +31,11 @@ pub struct PipelineProgress {
     pub total: usize,
 }
 
+/// A pair of segments that may touch each other in a frame: of each the place of its instance, and its group, its lane there and the
+/// node with which it begins.
+#[doc(hidden)]
+pub type SegmentPair = [(usize, [u16; 3]); 2];
+
 /// What [`PipelineProgress`] goes to.
 pub(crate) type Progress<'a> = &'a mut dyn FnMut(PipelineProgress);
 
@@ -101,6 +106,12 @@ pub(crate) trait FleshBackend: Send {
 
     /// Notes that the host has put every instance at a step.
     fn put_at(&mut self, step: u64);
+
+    /// Which pairs of segments the newest step found that may touch each other, in order.
+    ///
+    /// # Errors
+    /// What the device says.
+    fn pairs(&mut self) -> Result<Vec<SegmentPair>, StepError>;
 }
 
 /// What all instances are told of a frame alike.

@@ -35,11 +35,11 @@ pub enum StepError {
         /// How many there may be.
         most: u32,
     },
-    /// Chains that touch chains, on a GPU.
-    #[error("config.passes is {0}, but chains touch chains on the CPU alone as yet; set it to 0, or step on the CPU")]
-    PassesOnGpu(u32),
     /// More solves in a substep and substeps in a frame than any scene has use for.
-    #[error("config.substeps × config.iterations is {given}; it must be at most {most}")]
+    #[error(
+        "config.substeps × config.iterations, on a GPU times config.passes + 1 where that is above 1, is {given}; it must be at most \
+         {most}"
+    )]
     ManySolves {
         /// How many were asked for.
         given: u64,

@@ -15,9 +15,11 @@
 //!
 //! All places are relative to the chain's own origin (m), which its rows say.
 
+mod pairs;
 mod touching;
 mod wgsl;
 
+pub use pairs::{CELLS_A_SEGMENT, CELLS_HEADER, LEVEL_OF_METRES, LEVELS, NO_PAIR, Segment, partners};
 pub use touching::{contact, meet, shown, solved, tangent};
 pub use wgsl::{StructLayout, WgslField, WgslStruct, field_size};
 
@@ -51,6 +53,14 @@ pub struct Group {
     pub reaction_base: u32,
     /// Its first node's row among scratch rows; after its nodes' are those of [`held`] nodes, in the order of reaction rows.
     pub scratch_base: u32,
+    /// The first segment of its instance, among places for all: one for each node and lane.
+    pub segment_base: u32,
+    /// The first pair of its flesh's segments that overlap at rest.
+    pub overlap_base: u32,
+    /// How many there are.
+    pub overlap_count: u32,
+    /// In which recording the host told its state last.
+    pub told_in: u32,
 }
 
 /// Up to [`WORKGROUP_SIZE`] vertices of one instance's skin, and where its rows lie: the work of one workgroup.
@@ -476,8 +486,10 @@ pub mod chain {
     /// in metres that f32 holds, and so is the difference of two chains' origins: the place of one from the other is exact at
     /// any distance from the world's origin.
     pub const ORIGIN: usize = HISTORY + 9;
+    /// 1 where the chain met another in the last solve, else 0.
+    pub const MEETS: usize = HISTORY + 12;
     /// How many entries a row has.
-    pub const ENTRIES: usize = HISTORY + 12;
+    pub const ENTRIES: usize = HISTORY + 13;
 }
 
 /// Entries of the scratch row of a node in `solve_rods`: the block factor.
@@ -498,8 +510,10 @@ pub mod scratch {
     pub const STEP: usize = 84;
     /// Where the node was before it: what it had moved (m), its scale and its frame, 8 entries.
     pub const BASE: usize = 91;
+    /// On a GPU, the rows of meetings whose segment the node begins: which of all sides the first is, and how many sides.
+    pub const SIDES: usize = 99;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 99;
+    pub const ENTRIES: usize = 101;
 }
 
 /// Entries of a reaction row: what a node that bones hold or guide does to what holds it in a frame's last substep, contacts,

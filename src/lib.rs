@@ -97,7 +97,7 @@ mod timing;
 #[cfg(feature = "hecs")]
 pub mod world;
 
-pub use backend::{BackendReport, PipelineProgress};
+pub use backend::{BackendReport, PipelineProgress, SegmentPair};
 pub use character::{Character, Placement};
 pub use cpu::LaneWidth;
 pub use error::{StepError, UnknownMuscle};

@@ -9,6 +9,9 @@
 //! takes runs of it ([`runs`]): stages of chains that look at nothing but their own chain are run one after the other for each
 //! group of chains, which so stays in cache; one that looks beyond waits for all groups, and all groups for it. On the GPU
 //! every pass is a dispatch, and sees what those before it wrote.
+//!
+//! Chains that meet each other take stages of their own on a GPU ([`Domain::is_of_meetings`]). The CPU does what these do between
+//! its stages of chains, see `src/cpu/members.rs`, so that they are not in its schedule; whose twins they are, their shaders say.
 
 use glam::DVec3;
 
@@ -25,6 +28,22 @@ macro_rules! stages {
         $with! {
             /// Host: bones, activations and teleports become chain rows.
             GatherInputs gather_inputs Host {}
+            /// Segments that may meet others, in the cells of a grid.
+            GatherSegments gather_segments MeetingChains {
+                looks: Beyond, wgsl: [], loops: AsWritten,
+                passes: [clear_segments Size::Of(Domain::Segments), gather_segments Size::Domain]
+            }
+            /// Which of them may touch in the frame, and what they remember of the last one.
+            FindPairs find_pairs Segments {
+                looks: Beyond, wgsl: [], loops: AsWritten,
+                passes: [
+                    sum_cells Size::Domain, add_up_cells Size::Once, spread_cells Size::Domain, place_segments Size::Domain,
+                    count_partners Size::Domain, sum_pairs Size::Domain, add_up_pairs Size::Once, spread_pairs Size::Domain,
+                    list_partners Size::Domain, sort_partners Size::Domain, link_pairs Size::Domain
+                ]
+            }
+            /// Which contact rows of meetings are whose.
+            SortSides sort_sides MeetingChains { looks: Beyond, wgsl: [group], loops: AsWritten }
             /// Bones interpolated through the frame; targets of held nodes.
             MoveBones move_bones Chains { looks: Own, wgsl: [group carry lay fascia], loops: AsWritten }
             /// Inertial prediction and the first iterate.
@@ -33,10 +52,20 @@ macro_rules! stages {
             }
             /// What touches the chains: contact rows for the solve.
             SolveContacts solve_contacts Chains { looks: Own, wgsl: [group holds carry contact_rows], loops: AsWritten }
+            /// Where chains touch each other, and how stiff that is: more contact rows.
+            FindMeetings find_meetings Pairs {
+                looks: Beyond, wgsl: [meetings], loops: AsWritten, passes: [find_meetings Size::Indirect("pair_sizes")]
+            }
             /// One block-tridiagonal Gauss–Newton solve for every chain.
             SolveRods solve_rods Chains {
-                looks: Own, wgsl: [group holds node_terms contact_rows fascia potential], loops: WrittenOut
+                looks: Own, wgsl: [group holds node_terms contact_rows fascia potential solved], loops: WrittenOut
             }
+            /// With what force they press where both sides are.
+            Press press Pairs {
+                looks: Beyond, wgsl: [meetings], loops: AsWritten, passes: [press Size::Indirect("pair_sizes")]
+            }
+            /// What that moves chains by; in the end, the momentum that passes left out.
+            Settle settle MeetingChains { looks: Own, wgsl: [group holds contact_rows solved], loops: WrittenOut }
             /// Velocities from the substep's motion.
             UpdateVelocities update_velocities Chains { looks: Own, wgsl: [group], loops: AsWritten }
             /// Chains that are where flesh cannot be are laid anew along their bones.
@@ -63,17 +92,27 @@ pub enum Entry {
     Substeps(&'static [Entry]),
     /// Runs `iterations` times.
     Iterations(&'static [Entry]),
+    /// Runs once for each pass that brings chains together, and once more.
+    Passes(&'static [Entry]),
 }
 
-use Entry::{Iterations, Run, Substeps};
+use Entry::{Iterations, Passes, Run, Substeps};
 
 /// The frame.
 pub const FRAME: &[Entry] = &[
     Run(Stage::GatherInputs),
+    Run(Stage::GatherSegments),
+    Run(Stage::FindPairs),
+    Run(Stage::SortSides),
     Substeps(&[
         Run(Stage::MoveBones),
         Run(Stage::Predict),
-        Iterations(&[Run(Stage::SolveContacts), Run(Stage::SolveRods)]),
+        Iterations(&[
+            Run(Stage::SolveContacts),
+            Run(Stage::FindMeetings),
+            Run(Stage::SolveRods),
+            Passes(&[Run(Stage::Press), Run(Stage::Settle)]),
+        ]),
         Run(Stage::UpdateVelocities),
     ]),
     Run(Stage::CheckHealth),
@@ -96,6 +135,19 @@ pub enum Domain {
     Sections,
     /// A vertex of skin.
     Vertices,
+    /// A chain that may meet others.
+    MeetingChains,
+    /// A segment that may meet others.
+    Segments,
+    /// A pair of segments that may touch in the frame.
+    Pairs,
+}
+
+impl Domain {
+    /// Whether its stages are those of chains that meet, which a GPU has where there are passes.
+    pub const fn is_of_meetings(self) -> bool {
+        matches!(self, Self::MeetingChains | Self::Segments | Self::Pairs)
+    }
 }
 
 /// Of what a stage reads rows.
@@ -112,6 +164,8 @@ pub enum Looks {
 pub enum Size {
     /// One for each element of its stage's domain.
     Domain,
+    /// One for each element of another domain.
+    Of(Domain),
     /// One workgroup.
     Once,
     /// As many workgroups as the first three words of an array say that earlier passes wrote; its name. The pass itself does not
@@ -194,9 +248,9 @@ pub struct StepConfig {
     /// off from, 1 to [`MOST_RETRIES`]: where bones jerk and motion is wild. A calm chain takes none of them.
     pub retries: u32,
     /// How many passes a substep bring chains together that touch, 0 to [`MOST_PASSES`]: 6 are enough for most, more for stiff
-    /// impacts. With 0 chains pass through each other and cost nothing for it. Chains touch chains on the CPU alone as yet: a
-    /// GPU refuses anything else. Segments of one instance that overlap at rest leave each other alone.
-    /// Who may touch whom is found once a frame, by how fast all then are; flesh that is paused is in nobody's way.
+    /// impacts. With 0 chains pass through each other and cost nothing for it. Segments of one instance that overlap at rest leave each other alone.
+    /// Who may touch whom is found once a frame, by how fast all then are; flesh that is paused is in nobody's way. On a GPU
+    /// `Physics::pair_report` says whether there was room for all of them.
     pub passes: u32,
     /// Gravity (m/s²).
     pub gravity: DVec3,
@@ -299,8 +353,25 @@ pub struct StepParams {
     pub recording: u32,
     /// How many groups, after those that are stepped, only go with their bones.
     pub carried_count: u32,
-    /// Fills 16 bytes.
-    pub padding: u32,
+    /// How many solves a substep has.
+    pub iterations: u32,
+    /// How many passes bring chains together that meet; 0 where none may.
+    pub passes: u32,
+    /// Which of them this is; as many as there are once all have been.
+    pub settling: u32,
+    /// How many places for segments there are.
+    pub segment_count: u32,
+    /// How many slots the table of the grid's cells has.
+    pub cell_count: u32,
+    /// For how many pairs there is room.
+    pub pair_capacity: u32,
+    /// Which contact row is the first of meetings.
+    pub meet_base: u32,
+    /// The first word among scratch rows of what the last solve's matrix has of contact rows.
+    pub solved_base: u32,
+    /// 1 where pairs were found in the recording before this one, of which those remember of whose instances the host has not told
+    /// the state in this one; 2 where it has told what all pairs remember; else 0.
+    pub remembers: u32,
 }
 
 impl StepParams {
@@ -349,38 +420,51 @@ pub struct Scheduled {
     pub slot: u32,
 }
 
-/// The stages of a frame of `substeps` and so many `iterations` a substep in order.
-pub fn schedule(substeps: u32, iterations: u32) -> Vec<Scheduled> {
+/// The stages of a frame of `substeps` and so many `iterations` a substep in order; where there are `passes`, with those of chains
+/// that meet, as a GPU has them.
+pub fn schedule(substeps: u32, iterations: u32, passes: u32) -> Vec<Scheduled> {
     /// `slots` are those of the part of the frame that the table is for.
-    fn walk(table: &[Entry], counts: [u32; 2], slots: std::ops::Range<u32>, into: &mut Vec<Scheduled>) {
-        let [substeps, iterations] = counts;
+    fn walk(table: &[Entry], counts: [u32; 3], slots: std::ops::Range<u32>, into: &mut Vec<Scheduled>) {
+        let [substeps, iterations, passes] = counts;
         let mut slot = slots.start;
         for entry in table {
-            match *entry {
-                Run(stage) => into.push(Scheduled { stage, slot }),
-                Substeps(inner) | Iterations(inner) => {
-                    let (count, each) =
-                        if matches!(entry, Substeps(_)) { (substeps, iterations) } else { (iterations, 1) };
-                    for k in 0..count {
-                        let first = slots.start + k * each;
-                        walk(inner, counts, first..first + each, into);
+            let (inner, count, each) = match *entry {
+                Run(stage) => {
+                    if passes > 0 || !stage.domain().is_of_meetings() {
+                        into.push(Scheduled { stage, slot });
                     }
-                    slot = slots.end - 1;
+                    continue;
                 }
+                Substeps(inner) => (inner, substeps, iterations * settlings(passes)),
+                Iterations(inner) => (inner, iterations, settlings(passes)),
+                Passes(inner) => (inner, settlings(passes), 1),
+            };
+            for k in 0..count {
+                let first = slots.start + k * each;
+                walk(inner, counts, first..first + each, into);
             }
+            slot = slots.end - 1;
         }
     }
     let mut stages = Vec::new();
-    walk(FRAME, [substeps, iterations], 0..substeps * iterations, &mut stages);
+    let slots = substeps * iterations * settlings(passes);
+    walk(FRAME, [substeps, iterations, passes], 0..slots, &mut stages);
     stages
 }
 
+/// How many slots a solve has.
+fn settlings(passes: u32) -> u32 {
+    if passes > 0 { passes + 1 } else { 1 }
+}
+
 /// The parameters of each slot of [`schedule`], for a frame of `dt` (s) after a substep of `last_h` (s), or 0.
-pub fn params_of(config: &StepConfig, dt: f64, last_h: f64) -> Vec<StepParams> {
+pub fn params_of(config: &StepConfig, dt: f64, last_h: f64, passes: u32) -> Vec<StepParams> {
+    let iterations = config.iterations;
     let substeps = 0..config.split(dt).substeps;
     let of = |substep| {
-        let params = StepParams::new(config, dt, substep, last_h);
-        (0..config.iterations).map(move |iteration| StepParams { iteration, ..params })
+        let params = StepParams { iterations, passes, ..StepParams::new(config, dt, substep, last_h) };
+        let solves = (0..iterations).map(move |iteration| StepParams { iteration, ..params });
+        solves.flat_map(move |params| (0..settlings(passes)).map(move |settling| StepParams { settling, ..params }))
     };
     substeps.flat_map(of).collect()
 }
@@ -421,7 +505,7 @@ mod tests {
 
     #[test]
     fn every_stage_has_the_parameters_of_its_substep_and_iteration() {
-        let stages = schedule(2, 3);
+        let stages = schedule(2, 3, 0);
         let slots = |of: Stage| -> Vec<u32> {
             stages.iter().filter(|scheduled| scheduled.stage == of).map(|scheduled| scheduled.slot).collect()
         };
@@ -432,23 +516,37 @@ mod tests {
         assert_eq!(slots(Stage::CheckHealth), [5]);
         assert_eq!(slots(Stage::ScatterOutputs), [5]);
         let config = StepConfig { substeps: 2, iterations: 2, ..StepConfig::default() };
-        let params = params_of(&config, 1.0 / 60.0, 0.0);
+        let params = params_of(&config, 1.0 / 60.0, 0.0, 0);
         let told: Vec<_> = params.iter().map(|params| (params.alpha, params.first_substep, params.iteration)).collect();
         assert_eq!(told, [(0.5, 1, 0), (0.5, 1, 1), (1.0, 0, 0), (1.0, 0, 1)]);
+        let (stages, params) = (schedule(2, 2, 2), params_of(&config, 1.0 / 60.0, 0.0, 2));
+        let of = |of: Stage| stages.iter().filter(move |scheduled| scheduled.stage == of);
+        assert_eq!(of(Stage::SolveRods).map(|solve| solve.slot).collect::<Vec<_>>(), [0, 3, 6, 9]);
+        assert_eq!(of(Stage::Settle).map(|pass| pass.slot).collect::<Vec<_>>(), (0..12).collect::<Vec<_>>());
+        assert_eq!((of(Stage::FindPairs).count(), of(Stage::CheckHealth).map(|last| last.slot).max()), (1, Some(11)));
+        let told: Vec<_> =
+            params.iter().map(|params| (params.first_substep, params.iteration, params.settling)).collect();
+        assert_eq!(told[..7], [(1, 0, 0), (1, 0, 1), (1, 0, 2), (1, 1, 0), (1, 1, 1), (1, 1, 2), (0, 0, 0)]);
     }
 
     #[test]
     fn every_stage_is_in_the_frame() {
-        let stages = schedule(1, 1);
-        for stage in Stage::ALL {
-            assert_eq!(stages.iter().filter(|scheduled| scheduled.stage == stage).count(), 1, "{}", stage.name());
+        let stages: Vec<_> = schedule(1, 1, 1).iter().map(|scheduled| scheduled.stage).collect();
+        let mut first: Vec<Stage> = Vec::new();
+        for stage in stages {
+            if !first.contains(&stage) {
+                first.push(stage);
+            }
         }
-        assert_eq!(stages.iter().map(|scheduled| scheduled.stage).collect::<Vec<_>>(), Stage::ALL);
+        assert_eq!(first, Stage::ALL);
+        // Where chains do not meet, none of that is.
+        let others = Stage::ALL.into_iter().filter(|stage| !stage.domain().is_of_meetings()).collect::<Vec<_>>();
+        assert_eq!(schedule(1, 1, 0).iter().map(|scheduled| scheduled.stage).collect::<Vec<_>>(), others);
     }
 
     #[test]
     fn chains_run_together_between_stages_that_look_beyond() {
-        let stages = schedule(3, 2);
+        let stages = schedule(3, 2, 0);
         let local = |of: &Scheduled| of.stage.domain() == Domain::Chains && of.stage.looks() == Looks::Own;
         let together: Vec<_> = runs(&stages, true).collect();
         assert_eq!(together.concat(), stages);

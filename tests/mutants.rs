@@ -135,6 +135,50 @@ const HEALTH_AND_SKIN: &[Mutant] = &[
     (Stage::DeformSkin, "skin", "normal = unit(normal ⟨+⟩ turn, normal);", "-"),
 ];
 
+const PAIRS_AND_MEETINGS: &[Mutant] = &[
+    (Stage::GatherSegments, "meeting", "segment.centre = segment.first ⟨+⟩ along * 0.5;", "-"),
+    (Stage::FindPairs, "meeting", "let pair = first_pair ⟨+⟩ k;", "*"),
+    (
+        Stage::SortSides,
+        "meeting",
+        "let first = chain.nodes / (NODE_ENTRIES * LANES) * LANES ⟨+⟩ lane * chain.node_count;",
+        "-",
+    ),
+    (Stage::FindMeetings, "meeting", "let shift = origin_of(second_side) ⟨-⟩ origin_of(first_side);", "+"),
+    (Stage::FindMeetings, "meeting", "going.moved = known3(node3(row, NODE_OLDER_VELOCITY) ⟨*⟩ params.h);", "+"),
+    (Stage::FindMeetings, "meeting", "let kept_by = belongs(a, along.x, normal, centres) ⟨*⟩ belongs(", "+"),
+    (Stage::FindMeetings, "meeting", "let own = point.flat ⟨+⟩ (1.0 - point.flat) * kept_by;", "-"),
+    (Stage::FindMeetings, "meeting", "let begins = 1.0 ⟨-⟩ smaller(before, keeps(", "+"),
+    (Stage::FindMeetings, "meeting", "let direction = ⟨-⟩square(b, along.y, -squared);", ""),
+    (Stage::FindMeetings, "meeting", "let stiffer = where_less(radius * ⟨-DEEP⟩, gap, 1.0, 1.01);", "DEEP"),
+    (Stage::FindMeetings, "thrown together", "/ larger(radius ⟨*⟩ PAIR_STOPS, MIN_POSITIVE);", "+"),
+    (Stage::FindMeetings, "meeting", "set_meet3(row, MEET_ROW_ANCHOR + 3u, swept_b ⟨+⟩ off);", "-"),
+    (Stage::FindMeetings, "meeting", "(going_a.turn + going_b.turn ⟨-⟩ turn) * 0.5);", "+"),
+    (Stage::FindMeetings, "meeting", "set_contact(at, CONTACT_ROLLING, 2.0 ⟨*⟩ ROLLING", "+"),
+    (Stage::Press, "meeting", "let closed = meet_at(row, MEET_GAP) ⟨+⟩ dot(direction, going_a", "-"),
+    (Stage::Press, "meeting", "let pull = limited(pulling, RUBS ⟨*⟩ force);", "+"),
+    (Stage::Press, "meeting", "want(b.place * 2u + point, force, ⟨-⟩pull, -couple);", ""),
+    (Stage::Press, "meeting", "let couple = limited(turning, ROLLS * force ⟨*⟩ radius);", "/"),
+    (Stage::Settle, "meeting", "select(0.0, GOES_ON, params.settling ⟨>⟩ 0u", "<"),
+    (Stage::Settle, "meeting", "let pushes = force ⟨-⟩ has.force;", "+"),
+    (Stage::Settle, "meeting", "gradient[i] = 0.0 ⟨-⟩ own[i];", "+"),
+    (Stage::Settle, "meeting", "add_push(beyond, both, swells, couple_second, ⟨row.along⟩);", "1.0"),
+    (Stage::Settle, "meeting", "let force = scratch_at(solved, SOLVED_FORCE) ⟨-⟩ scratch_at(solved, SOLVED_ST", "+"),
+    (Stage::Settle, "meeting", "missing.linear = missing.linear + (wanted.linear ⟨-⟩ has.linear);", "+"),
+    (Stage::Settle, "meeting on the ground", "wanted = Presses(⟨larger⟩(has.force, 0.0)", "smaller"),
+    (Stage::Settle, "thrown together", "given.linear = (pressed.linear * step ⟨-⟩ went.linear) * unheld;", "+"),
+    (Stage::SolveRods, "meeting on the ground", "if row.meets ⟨&&⟩ first {", "||"),
+    (Stage::SolveRods, "meeting", "return Friction(secant, row.friction, ⟨0.0⟩, way);", "row.friction"),
+    (Stage::SolveRods, "meeting", "return select(secant, ⟨row.rolling⟩, row.meets);", "secant"),
+    (
+        Stage::SolveRods,
+        "thrown together",
+        "let force = 0.0 - row.stiffness ⟨*⟩ smaller(distance_of(row, gone), 0.0);",
+        "/",
+    ),
+    (Stage::SolveRods, "thrown together", "if meeting && chain_at(chain.chain, CHAIN_ROUGH) ⟨>⟩ 0.5 {", "<"),
+];
+
 /// A stage's source with the marked token of one line changed.
 fn changed((stage, _, line, to): &Mutant) -> String {
     let spec = KERNELS.iter().find(|(of, _)| of == stage).and_then(|(_, specs)| specs.first()).expect("has a kernel");
@@ -150,7 +194,9 @@ fn changed((stage, _, line, to): &Mutant) -> String {
 fn after(scene: &Scene, stage: Stage, (cpu, gpu, handles): &mut (Physics, Physics, Vec<FleshHandle>)) -> f32 {
     let start = cpu.save();
     gpu.restore(&start).unwrap();
-    let walk = Walk { last: Some(stage), ..Walk::default() };
+    // What chains do that meet, the CPU does between its stages; and what they remember is seen in the substeps after.
+    let last = if scene.config.passes > 0 { Stage::UpdateVelocities } else { stage };
+    let walk = Walk { last: (scene.config.passes == 0).then_some(stage), ..Walk::default() };
     for physics in [&mut *cpu, &mut *gpu] {
         if matches!(stage, Stage::CheckHealth | Stage::ReportHealth) {
             let flesh = scene.flesh[0].0.clone();
@@ -161,7 +207,7 @@ fn after(scene: &Scene, stage: Stage, (cpu, gpu, handles): &mut (Physics, Physic
         physics.step_flesh_by(DT, &walk).unwrap();
         physics.finish().unwrap();
     }
-    let apart = apart(scene, stage, cpu, gpu, handles);
+    let apart = apart(scene, last, cpu, gpu, handles);
     cpu.restore(&start).unwrap();
     apart
 }
@@ -172,6 +218,7 @@ fn each_is_rejected(mutants: &[Mutant]) {
     for (_, name, ..) in mutants {
         assert!(scenes.iter().any(|scene| scene.name == *name), "there is no scene {name}");
     }
+    let mut unseen = Vec::new();
     for scene in &scenes {
         let mutants: Vec<&Mutant> = mutants.iter().filter(|(_, name, ..)| *name == scene.name).collect();
         if mutants.is_empty() {
@@ -189,9 +236,12 @@ fn each_is_rejected(mutants: &[Mutant]) {
             let apart_by = after(scene, *stage, &mut sides);
             sides.1.replace_kernels(*stage, None).unwrap();
             println!("{:18} {line} → {to}: {apart_by:.1e} × 1e-5 in {}", stage.name(), scene.name);
-            assert!(apart_by > 1.0 || apart_by.is_nan(), "{line} → {to} is not seen in {}", scene.name);
+            if apart_by <= 1.0 {
+                unseen.push(format!("{line} → {to} in {}", scene.name));
+            }
         }
     }
+    assert!(unseen.is_empty(), "not seen: {unseen:#?}");
 }
 
 #[test]
@@ -220,13 +270,19 @@ fn changed_contacts_and_velocities_are_seen() {
 }
 
 #[test]
+fn changed_pairs_and_meetings_are_seen() {
+    each_is_rejected(PAIRS_AND_MEETINGS);
+}
+
+#[test]
 fn changed_health_and_skin_are_seen() {
     each_is_rejected(HEALTH_AND_SKIN);
 }
 
 #[test]
 fn there_are_at_least_thirty_and_one_of_each_stage() {
-    let all = [BONES, PREDICTION, PUSHES, SOLVES, CONTACTS_AND_VELOCITIES, HEALTH_AND_SKIN].concat();
+    let all =
+        [BONES, PREDICTION, PUSHES, SOLVES, CONTACTS_AND_VELOCITIES, PAIRS_AND_MEETINGS, HEALTH_AND_SKIN].concat();
     println!("{} mutants", all.len());
     assert!(all.len() >= 30);
     for (stage, specs) in KERNELS {

@@ -1,4 +1,4 @@
-//! Pill against pill in closed form, against a search in f64.
+//! Pill against pill in closed form, against a search in f64, on the CPU and on the GPU.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::Random;
 use glam::DVec3;
 use sinew::cpu::lanes::{OneF32, OneF64};
 use sinew::cpu::math::V3;
-use sinew::cpu::pills::{Pill, nearest, points};
+use sinew::cpu::pills::{Nearest, Pill, nearest, points};
 
 /// A pill's ends and radii.
 type Spheres = ([DVec3; 2], [f64; 2]);
@@ -81,35 +81,232 @@ fn in_f32((ends, radii): &Spheres) -> Pill<f32> {
     Pill { ends: ends.map(|end| V3(end.as_vec3().to_array())), radii: radii.map(|radius| radius as f32) }
 }
 
+/// As f32 has them.
+fn in_f64(pill: &Pill<f32>) -> Spheres {
+    (pill.ends.map(|end| DVec3::from_array(end.0.map(f64::from))), pill.radii.map(f64::from))
+}
+
+/// The largest length of a pair.
+fn size_of_pair(a: &Spheres, b: &Spheres) -> f64 {
+    let [a_length, b_length] = [a, b].map(|of| of.0[0].distance(of.0[1]).max(of.1[0]).max(of.1[1]));
+    a_length.max(b_length).max(a.0[0].distance(b.0[0]))
+}
+
+/// By how much what is said of a place and a gap there is off what pills are there, over their size; not a number where that is
+/// none.
+fn off(a: &Spheres, b: &Spheres, found: &Nearest<f32>) -> f64 {
+    let [s, t] = found.along.map(f64::from);
+    if !((0.0..=1.0).contains(&s) && (0.0..=1.0).contains(&t)) {
+        return f64::NAN;
+    }
+    let apart = a.0[0].lerp(a.0[1], s) - b.0[0].lerp(b.0[1], t);
+    let radii = a.1[0] + (a.1[1] - a.1[0]) * s + b.1[0] + (b.1[1] - b.1[0]) * t;
+    let direction = DVec3::from_array(found.direction.0.map(f64::from));
+    let off = (apart.length() - radii - f64::from(found.gap)).abs();
+    let turned = (direction * apart.length() - apart).length();
+    // A direction is one of length 1 wherever it is.
+    let unit = if (direction.length() - 1.0).abs() < 1.0e-5 { 0.0 } else { f64::NAN };
+    off.max(turned) / size_of_pair(a, b) + unit
+}
+
+/// The larger of two, not a number where either is none.
+fn worse(a: f64, b: f64) -> f64 {
+    if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }
+}
+
+/// By how much a search finds depths otherwise, and by how much witnesses are off.
+#[derive(Clone, Copy, Default)]
+struct Worst {
+    depth: f64,
+    witnesses: f64,
+}
+
+impl Worst {
+    fn add(&mut self, [p, q]: &[Pill<f32>; 2], least: f64, found: &Nearest<f32>) {
+        let (a, b) = (in_f64(p), in_f64(q));
+        self.depth = worse(self.depth, (f64::from(found.gap) - least).abs() / size_of_pair(&a, &b));
+        self.witnesses = worse(self.witnesses, off(&a, &b, found));
+    }
+
+    fn is_within_bar(&self) -> bool {
+        self.depth <= 1.0e-4 && self.witnesses <= 1.0e-4
+    }
+}
+
+fn pairs(count: usize) -> Vec<[Pill<f32>; 2]> {
+    let mut random = Random(21);
+    let mut pair = |index| pair(&mut random, index);
+    (0..count).map(&mut pair).map(|(a, b)| [in_f32(&a), in_f32(&b)]).collect()
+}
+
 #[test]
 fn the_deepest_spheres_are_those_that_a_search_finds() {
-    let mut random = Random(21);
-    let (mut worst, mut worst_points, mut pairs) = (0.0_f64, 0.0_f64, 0);
-    for index in 0..100_000 {
-        let (a, b) = pair(&mut random, index);
-        let (p, q) = (in_f32(&a), in_f32(&b));
-        // As f32 has them.
-        let back = |pill: &Pill<f32>| -> Spheres {
-            (pill.ends.map(|end| DVec3::from_array(end.0.map(f64::from))), pill.radii.map(f64::from))
-        };
-        let (a, b) = (back(&p), back(&q));
-        let found = nearest(OneF32(0), &p, &q);
-        let lengths = [&a, &b].map(|of| of.0[0].distance(of.0[1]).max(of.1[0]).max(of.1[1]));
-        let size = lengths[0].max(lengths[1]).max(a.0[0].distance(b.0[0]));
-        worst = worst.max((f64::from(found.gap) - search(&a, &b)).abs() / size);
-        // Where it says they are that deep they are.
-        let [s, t] = found.along.map(f64::from);
-        assert!((0.0..=1.0).contains(&s) && (0.0..=1.0).contains(&t));
-        let apart = a.0[0].lerp(a.0[1], s) - b.0[0].lerp(b.0[1], t);
-        let radii = a.1[0] + (a.1[1] - a.1[0]) * s + b.1[0] + (b.1[1] - b.1[0]) * t;
-        worst_points = worst_points.max((apart.length() - radii - f64::from(found.gap)).abs() / size);
-        let direction = DVec3::from_array(found.direction.0.map(f64::from));
-        assert!((direction.length() - 1.0).abs() < 1.0e-5, "{direction} in case {}", index % 22);
-        worst_points = worst_points.max((direction * apart.length() - apart).length() / size);
-        pairs += 1;
+    let pairs = pairs(100_000);
+    let mut worst = Worst::default();
+    #[cfg(feature = "gpu")]
+    let (on_gpu, mut worst_on_gpu) = (on_gpu::find(&pairs, None), Worst::default());
+    for (index, pair) in pairs.iter().enumerate() {
+        let least = search(&in_f64(&pair[0]), &in_f64(&pair[1]));
+        worst.add(pair, least, &nearest(OneF32(0), &pair[0], &pair[1]));
+        assert!(worst.is_within_bar(), "{:.1e}, {:.1e} in case {}", worst.depth, worst.witnesses, index % 22);
+        #[cfg(feature = "gpu")]
+        if let Some(found) = &on_gpu {
+            worst_on_gpu.add(pair, least, &found[index].deepest);
+            let Worst { depth, witnesses } = worst_on_gpu;
+            assert!(worst_on_gpu.is_within_bar(), "on the GPU {depth:.1e}, {witnesses:.1e} in case {}", index % 22);
+        }
     }
-    println!("{pairs} pairs: depth off by {worst:.1e} of size, witnesses by {worst_points:.1e} (bar 1e-4)");
-    assert!(worst <= 1.0e-4 && worst_points <= 1.0e-4);
+    let count = pairs.len();
+    let Worst { depth, witnesses } = worst;
+    println!("{count} pairs: depth off by {depth:.1e} of size, witnesses by {witnesses:.1e} (bar 1e-4)");
+    #[cfg(feature = "gpu")]
+    if on_gpu.is_some() {
+        let Worst { depth, witnesses } = worst_on_gpu;
+        println!("on the GPU: depth off by {depth:.1e} of size, witnesses by {witnesses:.1e} (bar 1e-4)");
+    }
+}
+
+#[cfg(feature = "gpu")]
+mod on_gpu {
+    use super::*;
+    use sinew::gpu::{
+        ArrayId, ArraySpec, Buffers, GpuDevice, Kernel, KernelSpec, Loops, Recorder, Workgroups, read_now, wgpu,
+    };
+    use sinew::layout::WORKGROUP_SIZE;
+    use sinew::step::{Size, StepParams};
+
+    const ARRAYS: &[ArraySpec] =
+        &[ArraySpec::words("trial_pairs", 16), ArraySpec::words("trial_nearest", WORDS as u32)];
+    const PILLS: KernelSpec = KernelSpec {
+        stage: "trial_pills",
+        entry: "trial_pills",
+        size: Size::Domain,
+        source: include_str!("shaders/trial_pills.wgsl"),
+        loops: Loops::AsWritten,
+    };
+    const WORDS: usize = 20;
+
+    /// What the kernel says of a pair.
+    pub struct Found {
+        pub deepest: Nearest<f32>,
+        pub points: [Nearest<f32>; 2],
+        pub shares: [f32; 2],
+    }
+
+    /// A line of `pills.wgsl` with `⟨what⟩` marked, and what becomes of that.
+    type Mutant = (&'static str, &'static str);
+
+    const MUTANTS: &[Mutant] = &[
+        ("let along = dot(from_first, axis) ⟨/⟩ larger(length2", "*"),
+        ("let rest2 = length2 ⟨-⟩ grows * grows;", "+"),
+        ("where_less(0.0, rest2, between(along ⟨+⟩ lean, 0.0, 1.0), end);", "-"),
+        ("let end = where_less(0.0, grows, ⟨1.0⟩, 0.0);", "0.5"),
+        ("length - (pill_radius(a, along.x) ⟨+⟩ pill_radius(b, along.y))", "-"),
+        ("let way = select(fallback, direction(apart), ⟨1.0e-12⟩ < length);", "-1.0"),
+        ("let is_deeper = other.gap ⟨<⟩ best.gap;", ">"),
+        ("vec2<f32>(nearest_to(a, b.first), ⟨0.0⟩)", "1.0"),
+        ("let alpha = (grows_a * vv ⟨+⟩ grows_b * uv) * inv;", "-"),
+        ("let beta = ⟨-⟩((grows_b * uu", ""),
+        ("let p = far * grows_a ⟨-⟩ dot(start, u);", "+"),
+        ("between((q * uu ⟨+⟩ p * uv) * inv", "-"),
+        ("let is_crossing = 1.0e-6 ⟨<⟩ left && larger(", ">"),
+        ("select(vec3<f32>(0.0, ⟨1.0⟩, 0.0), one_line", "0.0"),
+        ("let on_a = deepest.along.x + (end ⟨-⟩ deepest.along.x) * along;", "+"),
+        ("point_towards(a, b, deepest, beside_last, ⟨1.0⟩ - share, along)", "2.0"),
+        ("let off = smaller(sine2 * (1.0 / (CROSSED ⟨*⟩ CROSSED)), 1.0);", "+"),
+    ];
+
+    /// What the kernel, or what becomes of it by a change, says of pairs; `None` without a GPU.
+    pub fn find(pairs: &[[Pill<f32>; 2]], changed: Option<&Mutant>) -> Option<Vec<Found>> {
+        let gpu = common::gpu()?;
+        Some(find_on(&gpu, pairs, changed))
+    }
+
+    fn find_on(gpu: &GpuDevice, pairs: &[[Pill<f32>; 2]], changed: Option<&Mutant>) -> Vec<Found> {
+        let mut written = PILLS.written();
+        if let Some((line, to)) = changed {
+            let (before, rest) = line.split_once('⟨').expect("has a mark");
+            let (what, after) = rest.split_once('⟩').expect("has a mark");
+            let line = format!("{before}{what}{after}");
+            assert_eq!(written.matches(&line).count(), 1, "{line}");
+            written = written.replace(&line, &format!("{before}{to}{after}"));
+        }
+        let words = |pill: &Pill<f32>| {
+            let [from, to] = pill.ends.map(|end| end.0);
+            [from[0], from[1], from[2], to[0], to[1], to[2], pill.radii[0], pill.radii[1]]
+        };
+        let given: Vec<f32> = pairs.iter().flatten().flat_map(words).collect();
+        let mut buffers = Buffers::new(gpu, ARRAYS).unwrap();
+        let mut encoder = gpu.device().create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        buffers.upload(gpu, &mut encoder, ArrayId(0), 0, &given).unwrap();
+        buffers.reserve(gpu, &mut encoder, ArrayId(1), pairs.len() as u64).unwrap();
+        let params = StepParams { group_count: pairs.len() as u32, ..StepParams::default() };
+        buffers.upload_params(gpu, &mut encoder, &[params]).unwrap();
+        let kernel = Kernel::written_so(gpu, &buffers, &PILLS, written).unwrap();
+        let mut recorder = Recorder::new(&mut encoder, None);
+        recorder.dispatch(&kernel, 0, Workgroups::Count((pairs.len() as u32).div_ceil(WORKGROUP_SIZE)));
+        recorder.finish(gpu, 1).unwrap();
+        gpu.queue().submit([encoder.finish()]);
+        let bytes = read_now(gpu, &[(buffers.array(ArrayId(1)), 0, (pairs.len() * WORDS * 4) as u64)]).unwrap();
+        let words: Vec<f32> = bytemuck::pod_collect_to_vec(&bytes);
+        let nearest = |words: &[f32]| Nearest {
+            along: [words[0], words[1]],
+            direction: V3([words[2], words[3], words[4]]),
+            gap: words[5],
+        };
+        let found = |words: &[f32]| Found {
+            deepest: nearest(words),
+            points: [nearest(&words[6..]), nearest(&words[12..])],
+            shares: [words[18], words[19]],
+        };
+        words.chunks_exact(WORDS).map(found).collect()
+    }
+
+    /// By how much points' witnesses are off, and their gaps by their shares off those that the CPU finds, over the pair's size.
+    fn worst_of(pairs: &[[Pill<f32>; 2]], found: &[Found]) -> f64 {
+        let mut worst = 0.0;
+        for ([p, q], found) in pairs.iter().zip(found) {
+            let (a, b) = (in_f64(p), in_f64(q));
+            let on_cpu = points(OneF32(0), p, q);
+            let mean = |gaps: [f32; 2], shares: [f32; 2]| {
+                (0..2).map(|k| f64::from(gaps[k]) * f64::from(shares[k])).sum::<f64>() / size_of_pair(&a, &b)
+            };
+            let on_cpu = mean(on_cpu.map(|point| point.nearest.gap), on_cpu.map(|point| point.share));
+            let on_gpu = mean(found.points.each_ref().map(|point| point.gap), found.shares);
+            worst = worse(worst, (on_gpu - on_cpu).abs());
+            for point in &found.points {
+                worst = worse(worst, off(&a, &b, point));
+            }
+        }
+        worst
+    }
+
+    #[test]
+    fn points_are_those_of_the_cpu() {
+        let pairs = pairs(22_000);
+        let Some(found) = find(&pairs, None) else { return };
+        let worst = worst_of(&pairs, &found);
+        println!("{} pairs of points: off by {worst:.1e} of size (bar 1e-4)", pairs.len());
+        assert!(worst <= 1.0e-4);
+    }
+
+    #[test]
+    fn a_changed_kernel_is_seen() {
+        let Some(gpu) = common::gpu() else { return };
+        let pairs = pairs(2_200);
+        let least: Vec<f64> = pairs.iter().map(|[a, b]| search(&in_f64(a), &in_f64(b))).collect();
+        for mutant in MUTANTS {
+            let found = find_on(&gpu, &pairs, Some(mutant));
+            let mut worst = Worst::default();
+            for ((pair, least), found) in pairs.iter().zip(&least).zip(&found) {
+                worst.add(pair, *least, &found.deepest);
+            }
+            let off = worst_of(&pairs, &found);
+            let seen = !worst.is_within_bar() || off.is_nan() || off > 1.0e-4;
+            assert!(seen, "{} became {} unseen", mutant.0, mutant.1);
+        }
+        println!("{} changed kernels: all seen", MUTANTS.len());
+    }
 }
 
 /// Shares are of the whole, points are on the pills, and none of them jumps as one pill turns past the other.

@@ -60,7 +60,9 @@ fn every_stage_has_its_two_files() {
         if stage.domain() == Domain::Host {
             continue;
         }
-        for file in [format!("src/cpu/{}.rs", stage.name()), format!("shaders/{}.wgsl", stage.name())] {
+        // What chains do that meet the CPU does between its stages: whose twins they are, their shaders say.
+        let own = (!stage.domain().is_of_meetings()).then(|| format!("src/cpu/{}.rs", stage.name()));
+        for file in own.into_iter().chain([format!("shaders/{}.wgsl", stage.name())]) {
             assert!(!text(&file).is_empty(), "{file} is empty");
         }
     }
@@ -77,7 +79,12 @@ fn every_shader_has_its_twin_in_rust() {
                 continue;
             }
             let name = path.file_stem().expect("a file has a name").to_string_lossy().into_owned();
-            let twins = [format!("src/cpu/{name}.rs"), format!("src/{name}.rs")];
+            let head: String =
+                text(&path.to_string_lossy()).lines().take_while(|line| line.starts_with("//")).collect();
+            let named = head.split_whitespace().map(|word| word.trim_end_matches([',', ';', '.']));
+            let named = named.filter(|word| word.starts_with("src/cpu/")).map(str::to_owned);
+            let twins = [format!("src/cpu/{name}.rs"), format!("src/{name}.rs")].into_iter().chain(named);
+            let twins: Vec<String> = twins.collect();
             assert!(twins.iter().any(|twin| root.join(twin).is_file()), "{} has no twin {twins:?}", path.display());
             seen += 1;
         }

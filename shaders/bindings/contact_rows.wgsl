@@ -26,11 +26,15 @@ struct ContactRow {
     rolling: f32,
     rolling_limit: f32,
     turn: vec3<f32>,
+    // Whether it is of a meeting with another chain.
+    meets: bool,
 }
 
 // Friction as a solve takes it, given how far the surface has gone from its anchor: a stiffness (N/m) in all directions across
 // the row's own, less that along the pull where it slips, for there the pull stays Coulomb's limit.
 struct Friction {
+    // Its pull over how far that is (N/m).
+    pull: f32,
     stiffness: f32,
     slipping: f32,
     way: vec3<f32>,
@@ -76,7 +80,7 @@ fn through(friction: Friction, lever: array<vec3<f32>, 3>) -> array<vec3<f32>, 3
     );
 }
 
-fn load_contact_row(row: u32) -> ContactRow {
+fn load_contact_row(row: u32, meets: bool) -> ContactRow {
     return ContactRow(
         u32(contact_at(row, CONTACT_SEGMENT)),
         contact_at(row, CONTACT_ALONG),
@@ -92,6 +96,7 @@ fn load_contact_row(row: u32) -> ContactRow {
         contact_at(row, CONTACT_ROLLING),
         contact_at(row, CONTACT_ROLLING_LIMIT),
         contact3(row, CONTACT_TURN),
+        meets,
     );
 }
 
@@ -163,14 +168,31 @@ fn secant_of(row: ContactRow, slid: vec3<f32>) -> f32 {
     return smaller(row.friction, row.limit / far);
 }
 
-// Friction as the `first` solve takes it, or a later one.
+// Friction as the `first` solve takes it, or a later one. Of meetings the other side is still to go: what slips is held back by the
+// whole stiffness, which passes make up for.
 fn coulomb(row: ContactRow, slid: vec3<f32>, first: bool) -> Friction {
     let secant = secant_of(row, slid);
     let way = direction(slid);
-    if first && row.sticks > 0.5 {
-        return Friction(row.friction, 0.0, way);
+    if row.meets {
+        return Friction(secant, row.friction, 0.0, way);
     }
-    return Friction(secant, where_less(secant, row.friction, secant, 0.0), way);
+    if first && row.sticks > 0.5 {
+        return Friction(row.friction, row.friction, 0.0, way);
+    }
+    return Friction(secant, secant, where_less(secant, row.friction, secant, 0.0), way);
+}
+
+// The stiffness that the matrix of the `first` solve has of it, or of a later one, where it is so far (m).
+fn in_matrix(row: ContactRow, distance: f32, first: bool) -> f32 {
+    if row.meets && first {
+        return row.stiffness;
+    }
+    return where_less(distance, 0.0, row.stiffness, 0.0);
+}
+
+// Rolling friction's stiffness that the matrix has of it, given what its couple is over how far it has turned (N·m).
+fn rolling_in_matrix(row: ContactRow, secant: f32) -> f32 {
+    return select(secant, row.rolling, row.meets);
 }
 
 // How far it has turned otherwise than what touches it (rad).
@@ -232,10 +254,13 @@ fn pressed_by(
 
     let goes = swept(row, moved, turned);
     let friction = coulomb(row, slid, first);
-    let taken = slid * friction.stiffness + along_friction(friction, goes);
+    let taken = slid * friction.pull + along_friction(friction, goes);
     let pull = (slid + goes) * secant_of(row, slid + goes);
     let off = taken - pull;
     pressed.amiss = where_less(row.limit * AMISS, sqrt(dot(off, off)), 1.0, pressed.amiss);
+    if row.meets {
+        pressed.amiss = 0.0;
+    }
     if dot(taken, taken) < MOST_DUAL {
         pressed.tangent = vec3<f32>() - taken;
     }
@@ -258,10 +283,10 @@ fn add_contact(
     let sigma = row.scale_term;
     let slid = slid_of(row, gone);
     let friction = coulomb(row, slid, first_solve);
-    let distance = distance_of(row, gone);
-    let stiffness = where_less(distance, 0.0, row.stiffness, 0.0);
+    let distance = smaller(distance_of(row, gone), 0.0);
+    let stiffness = in_matrix(row, distance, first_solve);
     let push = stiffness * distance;
-    var pull = slid * friction.stiffness;
+    var pull = slid * friction.pull;
     var way = friction.way * friction.slipping;
     var both: array<array<f32, 4>, 4>;
     var gradient: array<f32, 4>;
@@ -283,8 +308,9 @@ fn add_contact(
     let own = first * first;
     let lever = lever_of(row, gone.first);
     let by = rolled(row, gone);
-    let rolls = rolling_secant(row, by);
-    var couple = couple_of(lever, pull) + by * rolls;
+    let secant = rolling_secant(row, by);
+    let rolls = rolling_in_matrix(row, secant);
+    var couple = couple_of(lever, pull) + by * secant;
     var pulled = through(friction, lever);
     var turning = turning_of(lever, pulled);
     for (var i = 0u; i < 3u; i++) {
@@ -311,7 +337,7 @@ fn add_contact(
         let next_lever = lever_of(row, gone.second);
         var next_pulled = through(friction, next_lever);
         var across_turning = turning_of(lever, next_pulled);
-        couple = couple_of(next_lever, pull) + by * rolls;
+        couple = couple_of(next_lever, pull) + by * secant;
         turning = turning_of(next_lever, next_pulled);
         for (var i = 0u; i < 3u; i++) {
             across_turning[i][i] = across_turning[i][i] + rolls;
@@ -359,8 +385,18 @@ fn turning_of(lever: array<vec3<f32>, 3>, pulled: array<vec3<f32>, 3>) -> array<
 fn stored_by_contacts(chain: Chain, at_start: bool) -> f32 {
     var stored = 0.0;
     for (var slot = 0u; slot < chain.contact_count; slot++) {
-        let row = load_contact_row(contact_row_of(chain, slot));
+        let row = load_contact_row(contact_row_of(chain, slot), false);
         stored = stored + contact_potential(row, gone_at(chain, row, at_start));
+    }
+    for (var index = 0u; index < meeting_count(chain); index++) {
+        let meets = meets_at(chain, index);
+        for (var k = 0u; k < meets.count; k++) {
+            let at = meet_row_at(meets, k);
+            if contact_at(at, CONTACT_STIFFNESS) > 0.0 {
+                let row = load_contact_row(at, false);
+                stored = stored + contact_potential(row, gone_at(chain, row, at_start));
+            }
+        }
     }
     return stored;
 }
@@ -370,6 +406,44 @@ fn stiffness_of_contacts(chain: Chain) -> f32 {
     var sum = 0.0;
     for (var slot = 0u; slot < chain.contact_count; slot++) {
         sum = sum + contact_at(contact_row_of(chain, slot), CONTACT_STIFFNESS);
+    }
+    return sum + stiffness_of_meetings(chain);
+}
+
+// The rows of meetings whose segment a node begins.
+struct Meets {
+    // Which of all sides the first is.
+    first: u32,
+    // How many rows: two for each side.
+    count: u32,
+}
+
+fn meets_at(chain: Chain, index: u32) -> Meets {
+    if params.passes == 0u {
+        return Meets();
+    }
+    let row = scratch_row_of(chain, index) + SCRATCH_SIDES * LANES;
+    return Meets(u32(scratch_rows[row]), 2u * u32(scratch_rows[row + LANES]));
+}
+
+// How many nodes begin segments that may meet others.
+fn meeting_count(chain: Chain) -> u32 {
+    return select(0u, chain.node_count, params.passes > 0u);
+}
+
+// First word of one of them.
+fn meet_row_at(meets: Meets, k: u32) -> u32 {
+    return meet_contact_word(params.meet_base, meets.first + k / 2u, k % 2u);
+}
+
+// The stiffness of all rows of meetings together (N/m): 0 where the chain meets no other.
+fn stiffness_of_meetings(chain: Chain) -> f32 {
+    var sum = 0.0;
+    for (var index = 0u; index < meeting_count(chain); index++) {
+        let meets = meets_at(chain, index);
+        for (var k = 0u; k < meets.count; k++) {
+            sum = sum + contact_at(meet_row_at(meets, k), CONTACT_STIFFNESS);
+        }
     }
     return sum;
 }

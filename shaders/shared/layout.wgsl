@@ -146,6 +146,53 @@ const PLANE_MOVE: u32 = 9u;
 const PLANE_TURN: u32 = 12u;
 const PLANE_ENTRIES: u32 = 15u;
 
+// Entries of a meet row: a point at which two segments of different chains touch.
+const MEET_ALONG: u32 = 0u;
+const MEET_DIRECTION: u32 = 2u;
+const MEET_SCALE_TERM: u32 = 5u;
+const MEET_ARM: u32 = 7u;
+const MEET_GAP: u32 = 9u;
+const MEET_STIFFNESS: u32 = 10u;
+const MEET_FRICTION: u32 = 11u;
+const MEET_ANCHOR: u32 = 12u;
+const MEET_ROW_GAP: u32 = 15u;
+const MEET_ROW_ANCHOR: u32 = 17u;
+const MEET_ROW_TURN: u32 = 23u;
+const MEET_TURN_ANCHOR: u32 = 29u;
+const MEET_FORCE: u32 = 32u;
+const MEET_PULL: u32 = 33u;
+const MEET_COUPLE: u32 = 36u;
+const MEET_RATIO: u32 = 39u;
+const MEET_ENTRIES: u32 = 40u;
+
+// Entries of what the last solve's matrix has of a contact row, and of what passes want of it after these.
+const SOLVED_STIFFNESS: u32 = 0u;
+const SOLVED_FRICTION: u32 = 1u;
+const SOLVED_SLIPPING: u32 = 2u;
+const SOLVED_WAY: u32 = 3u;
+const SOLVED_FORCE: u32 = 6u;
+const SOLVED_ROLLING: u32 = 7u;
+const SOLVED_COUPLE: u32 = 8u;
+const SOLVED_BEFORE: u32 = 11u;
+const SOLVED_CHANGE: u32 = 18u;
+const SOLVED_ENTRIES: u32 = 25u;
+const WANTED: u32 = 7u;
+
+// Words of a segment's partners.
+const PARTNERS_FIRST: u32 = 0u;
+const PARTNERS_COUNT: u32 = 1u;
+const PARTNERS_FIRST_PAIR: u32 = 2u;
+const PARTNERS_UPPER: u32 = 3u;
+const PARTNERS_LISTED: u32 = 4u;
+const PARTNERS_ENTRIES: u32 = 5u;
+
+// In the place of a chain, what no pair is.
+const NO_PAIR: u32 = 0xffffffffu;
+
+// Words before those of the grid's cells, and how many of these a segment has at most.
+const CELLS_HEADER: u32 = 2u;
+const CELLS_A_SEGMENT: u32 = 4u;
+
 // Entries of a contact row: something that touches a chain.
 const CONTACT_SEGMENT: u32 = 0u;
 const CONTACT_ALONG: u32 = 1u;
@@ -179,7 +226,8 @@ const CHAIN_UNWELL: u32 = 90u;
 const CHAIN_RESETS: u32 = 91u;
 const CHAIN_ACTIVATION: u32 = 92u;
 const CHAIN_ORIGIN: u32 = 93u;
-const CHAIN_ENTRIES: u32 = 96u;
+const CHAIN_MEETS: u32 = 96u;
+const CHAIN_ENTRIES: u32 = 97u;
 
 // Entries of a reaction row: what a held node does to what holds it.
 const REACTION_FORCE: u32 = 0u;
@@ -199,7 +247,8 @@ const SCRATCH_COUPLING: u32 = 28u;
 const SCRATCH_RHS: u32 = 77u;
 const SCRATCH_STEP: u32 = 84u;
 const SCRATCH_BASE: u32 = 91u;
-const SCRATCH_ENTRIES: u32 = 99u;
+const SCRATCH_SIDES: u32 = 99u;
+const SCRATCH_ENTRIES: u32 = 101u;
 
 // Where a group of LANES chains lies; its own place in the table is its input row and its chain row.
 struct Group {
@@ -210,6 +259,31 @@ struct Group {
     contact_count: u32,
     reaction_base: u32,
     scratch_base: u32,
+    segment_base: u32,
+    overlap_base: u32,
+    overlap_count: u32,
+    told_in: u32,
+}
+
+// A segment that may touch those of other chains in the frame.
+struct Segment {
+    first: vec3<f32>,
+    first_radius: f32,
+    last: vec3<f32>,
+    last_radius: f32,
+    first_velocity: vec3<f32>,
+    slack: f32,
+    last_velocity: vec3<f32>,
+    reach: f32,
+    centre: vec3<f32>,
+    level: u32,
+    chain: u32,
+    node: u32,
+    base: u32,
+    forgets: u32,
+    overlap_base: u32,
+    overlap_count: u32,
+    padding: vec2<u32>,
 }
 
 // Which groups an instance's chains are in.
@@ -243,12 +317,36 @@ struct StepParams {
     instance_count: u32,
     recording: u32,
     carried_count: u32,
-    padding: u32,
+    iterations: u32,
+    passes: u32,
+    settling: u32,
+    segment_count: u32,
+    cell_count: u32,
+    pair_capacity: u32,
+    meet_base: u32,
+    solved_base: u32,
+    remembers: u32,
 }
 
 // Word index of one entry of one lane in an array whose rows have `entries` entries.
 fn word(row: u32, entries: u32, entry: u32, lane: u32) -> u32 {
     return (row * entries + entry) * LANES + lane;
+}
+
+// First word of what is known of a point of a pair, for either of two frames in turn: 0 and 1.
+fn meet_word(pair: u32, frame: u32, point: u32) -> u32 {
+    return word((pair / LANES * 2u + frame) * 2u + point, MEET_ENTRIES, 0u, pair % LANES);
+}
+
+// First word of a side's contact row of a point, where those of meetings begin with row `base`.
+fn meet_contact_word(base: u32, side: u32, point: u32) -> u32 {
+    let place = side * 2u + point;
+    return word(base + place / LANES, CONTACT_ENTRIES, 0u, place % LANES);
+}
+
+// First word of what the last solve's matrix has of the contact row in a place, counted lane by lane; the first one's is `base`.
+fn solved_word(place: u32, base: u32) -> u32 {
+    return base + word(place / LANES, SOLVED_ENTRIES + WANTED, 0u, place % LANES);
 }
 
 // The thread's number, from global_invocation_id: a dispatch has rows of at most MAX_WORKGROUPS workgroups.

@@ -151,3 +151,34 @@ fn sym_from_axes(axes: mat3x3<f32>, uu: f32, vv: f32, uv: f32, ww: f32) -> Sym3 
     let yz = a.y * u.z + b.y * v.z + c.y * w.z;
     return Sym3(vec3<f32>(xx, xy, xz), vec3<f32>(xy, yy, yz), vec3<f32>(xz, yz, zz));
 }
+
+// Spin about an axis of less than about this part of the inertia's trace counts as motion within the chain.
+const SLENDER: f32 = 0.005;
+
+// The spin that has an angular momentum: Ω = I⁻¹L, but for what is nearly an axis of no inertia: Ω = (I² + (SLENDER·tr I)²)⁻¹ I L.
+// No inertia gives no spin.
+fn spin_of(inertia: Mat3, angular: vec3<f32>) -> vec3<f32> {
+    let trace = inertia[0].x + inertia[1].y + inertia[2].z;
+    let inv_trace = 1.0 / where_less(0.0, trace, trace, 1.0);
+    let a = inertia[0] * inv_trace;
+    let b = inertia[1] * inv_trace;
+    let c = inertia[2] * inv_trace;
+    let scaled = angular * inv_trace;
+    let rhs = vec3<f32>(dot(a, scaled), dot(b, scaled), dot(c, scaled));
+    let least = SLENDER * SLENDER;
+
+    // LDLᵀ; every pivot is at least SLENDER² but for rounding.
+    let d0 = 1.0 / (dot(a, a) + least);
+    let l10 = dot(b, a) * d0;
+    let l20 = dot(c, a) * d0;
+    let d1 = 1.0 / larger(dot(b, b) + least - l10 * dot(b, a), least);
+    let m21 = dot(c, b) - l20 * dot(b, a);
+    let l21 = m21 * d1;
+    let d2 = 1.0 / larger(dot(c, c) + least - l20 * dot(c, a) - l21 * m21, least);
+    let forward_y = rhs.y - l10 * rhs.x;
+    let forward_z = rhs.z - l20 * rhs.x - l21 * forward_y;
+    let z = forward_z * d2;
+    let y = forward_y * d1 - l21 * z;
+    let x = rhs.x * d0 - l10 * y - l20 * z;
+    return vec3<f32>(x, y, z);
+}

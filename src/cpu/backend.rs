@@ -15,7 +15,7 @@ use super::lanes::{Entry, Half, LANES, OneF32, Wide, with_instructions};
 use super::threads::Threads;
 use super::{LaneWidth, run_on_instance, run_on_vertices, run_stage};
 use crate::StepError;
-use crate::backend::{BackendReport, FleshBackend, Frame};
+use crate::backend::{BackendReport, FleshBackend, Frame, SegmentPair};
 use crate::instances::{Active, Instance, Instances};
 use crate::step::{Domain, Scheduled, Stage, StepParams, runs};
 use crate::timing::{StageClock, StageTimes, stage_scope};
@@ -82,6 +82,10 @@ impl FleshBackend for CpuBackend {
     fn give_up(&mut self, _: &mut Instances) {}
 
     fn put_at(&mut self, _: u64) {}
+
+    fn pairs(&mut self) -> Result<Vec<SegmentPair>, StepError> {
+        Ok(self.meetings.pairs().collect())
+    }
 }
 
 /// A frame as the CPU runs it.
@@ -107,6 +111,8 @@ impl Runner<'_> {
                     .collect();
                 self.run_free(&mut members);
             }
+            // What these are for, `run_meeting` does.
+            Domain::MeetingChains | Domain::Segments | Domain::Pairs => {}
             // Little for each: a barrier would cost more.
             Domain::Host | Domain::Instances => self.timed(stage, || {
                 instances.iter_mut().for_each(|instance| run_on_instance(stage, self.frame, instance));

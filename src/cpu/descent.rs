@@ -371,6 +371,7 @@ where
         lanes.store(self.descent.kept(lanes), &mut group.chains[chain::CALM]);
         let rough = self.descent.rough.max(lanes.load(&group.chains[chain::ROUGH]));
         lanes.store(rough, &mut group.chains[chain::ROUGH]);
+        lanes.store(self.descent.meets, &mut group.chains[chain::MEETS]);
         // What is stiffer than its step resolves hangs on the step.
         let stiff = most_stiffness(lanes, group.rest.row(0), self.inv_step2, lanes.epsilon()).is_some();
         // Of chains that hang on each other it is of all of them.

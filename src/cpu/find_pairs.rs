@@ -15,6 +15,7 @@ use super::lanes::{Entry, Half, LANES, Lane, Lanes, OneF32, Wide, each, with_ins
 use super::math::V3;
 use super::meetings::{PairBlock, Side};
 use super::pills::{Pill, nearest};
+use crate::backend::SegmentPair;
 use crate::flesh::GroupState;
 use crate::instances::{FleshHandle, Instances, REMEMBERED, SegmentName, Touch};
 use crate::layout::{MAX_BONES, POSE, chain, force, input, meet, node, rest, shown};
@@ -226,6 +227,11 @@ impl Meetings {
             }
             self.names.push(names);
         }
+    }
+
+    /// The pairs, by the places of their instances.
+    pub fn pairs(&self) -> impl Iterator<Item = SegmentPair> {
+        self.names.iter().map(|pair| pair.map(|(handle, name)| (handle.parts().0, name)))
     }
 
     /// Leaves with the instances what pairs that touch remember.

@@ -27,7 +27,7 @@ pub const MEETING: f32 = 10.0;
 pub const HANDS_OVER: f32 = 0.05;
 
 /// What is farther than this is not shown to others (in whatever unit it has).
-const FARTHEST: f32 = 1.0e9;
+pub(crate) const FARTHEST: f32 = 1.0e9;
 
 /// How fast chains that are found in each other are pushed out (m/s).
 pub const APART: f32 = 1.0;

@@ -9,7 +9,7 @@ pub mod contacts;
 pub(crate) mod descent;
 pub mod fascia;
 pub mod fibres;
-mod find_pairs;
+pub(crate) mod find_pairs;
 pub mod grid;
 pub mod group;
 pub mod holds;
@@ -97,6 +97,9 @@ macro_rules! runners {
 }
 macro_rules! module {
     (Host $name:ident) => {};
+    (MeetingChains $name:ident) => {};
+    (Segments $name:ident) => {};
+    (Pairs $name:ident) => {};
     ($domain:ident $name:ident) => {
         pub mod $name;
     };

@@ -59,7 +59,8 @@ where
         false => None,
     };
     let hangs = lanes.load(&group.inputs[input::HANGS]);
-    let meets = !group.meets.is_empty();
+    let meets = lanes.load(&group.chains[chain::MEETS]);
+    let any_meets = lanes.any(meets);
 
     for index in 0..group.rest.node_count {
         let rest_row = group.rest.row(index);
@@ -108,12 +109,12 @@ where
 
         let turned = if moving { predicted_frame.turned(lanes, jump_turn) } else { predicted_frame };
         let mut first_move = predicted_move + jump;
-        if meets {
+        if any_meets {
             // What lies on others will not fall: of the fall it begins with as much as it fell in the last substep.
             let older = V3::load(lanes, row, node::OLDER_VELOCITY);
             let gained = (last_velocity - older) * inv_h;
             let share = gained.dot(fall) / fall.dot(fall).max(lanes.splat(f32::MIN_POSITIVE));
-            first_move = first_move - fall * (step * step * (one - share.clamp(zero, one)));
+            first_move = first_move - fall * (step * step * meets * (one - share.clamp(zero, one)));
         }
         let iterate = Placed { moved: first_move, scale: predicted_scale, frame: turned };
         let iterate = iterate.held(lanes, group, index, place);

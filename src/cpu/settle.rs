@@ -277,11 +277,10 @@ where
         given = (given.0.or(lanes, of_rough.0, rough), given.1.or(lanes, of_rough.1, rough));
     }
     let (most, least) = (lanes.splat(MOST_LEFT_OUT), lanes.splat(f32::MIN_POSITIVE));
-    let size = |v: V3<L::V>| v.dot(v).sqrt();
-    let most_given = size(gone.0) * most + mass * lanes.splat(LEAST_GIVEN);
-    let most_turned = size(gone.1) * most + most_given * lanes.at(group.rest.row(0), rest::LENGTH);
-    let share = (most_given / size(given.0).max(least)).min(one);
-    let turn_share = (most_turned / size(given.1).max(least)).min(share);
+    let most_given = gone.0.length() * most + mass * lanes.splat(LEAST_GIVEN);
+    let most_turned = gone.1.length() * most + most_given * lanes.at(group.rest.row(0), rest::LENGTH);
+    let share = (most_given / given.0.length().max(least)).min(one);
+    let turn_share = (most_turned / given.1.length().max(least)).min(share);
     given = (given.0 * share, given.1 * turn_share);
     let free = lanes.load(&group.inputs[input::HANGS]).where_less(lanes.splat(0.5), one, zero);
     LeftOut { centre, inv_mass, momentum: given.0 * free, moment: given.1 * free }

@@ -145,6 +145,12 @@ impl Flesh {
         Ok(Self { chains, groups, branches, bones: bones.to_vec(), size, reaches, overlaps, bone_pills })
     }
 
+    /// Segments of different chains that overlap at rest, in ascending order.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn overlaps(&self) -> &[[SegmentName; 2]] {
+        &self.overlaps
+    }
+
     /// Whether two of its segments, in ascending order, overlap at rest.
     pub(crate) fn overlap_at_rest(&self, pair: [SegmentName; 2]) -> bool {
         self.overlaps.binary_search(&pair).is_ok()

@@ -2,11 +2,11 @@
 
 use super::{ArrayId, ArraySpec, KernelSpec, Loops};
 use crate::layout::{
-    Group, HealthReport, InstanceGroups, SectionBlock, SkinBlock, SkinnedVertex, chain, contact, force, input, node,
-    plane, reaction, rest, scratch,
+    Group, HealthReport, InstanceGroups, SectionBlock, Segment, SkinBlock, SkinnedVertex, chain, contact, force, input,
+    meet, node, partners, plane, reaction, rest, scratch,
 };
 use crate::skin::{ModelPose, SectionMatrix, SectionWeight, SkinSection, SkinVertex};
-use crate::step::{Size, Stage, stages};
+use crate::step::{Domain, Size, Stage, stages};
 
 /// [`Group`] table.
 pub const GROUPS: ArrayId = ArrayId(0);
@@ -58,6 +58,23 @@ pub const WORKING_SKIN_BLOCKS: ArrayId = ArrayId(21);
 /// Which section blocks are at work in the frame.
 pub const WORKING_SECTION_BLOCKS: ArrayId = ArrayId(22);
 
+/// [`Segment`] table, one for each node and lane of all groups.
+pub const SEGMENTS: ArrayId = ArrayId(23);
+/// The grid's cells, and what is in them.
+pub const CELLS: ArrayId = ArrayId(24);
+/// [`partners`] words of each segment, for either of two frames in turn.
+pub const SEGMENT_PAIRS: ArrayId = ArrayId(25);
+/// Whom segments may touch, for either of two frames in turn.
+pub const PARTNERS: ArrayId = ArrayId(26);
+/// How many pairs of segments there are, and which.
+pub const PAIRS: ArrayId = ArrayId(27);
+/// [`meet`] rows of eight pairs, two points each, for either of two frames in turn.
+pub const MEET_ROWS: ArrayId = ArrayId(28);
+/// Which segments of fleshes overlap at rest.
+pub const REST_OVERLAPS: ArrayId = ArrayId(29);
+/// How many workgroups a pass over all pairs has; how many pairs were found, in which recording, and for how many there was room.
+pub const PAIR_SIZES: ArrayId = ArrayId(30);
+
 /// Every array.
 pub const ARRAYS: &[ArraySpec] = &[
     ArraySpec::table::<Group>("groups"),
@@ -83,6 +100,14 @@ pub const ARRAYS: &[ArraySpec] = &[
     ArraySpec::of_lanes("force_rows", force::ENTRIES as u32),
     ArraySpec::words("working_skin_blocks", 1),
     ArraySpec::words("working_section_blocks", 1),
+    ArraySpec::table::<Segment>("segments"),
+    ArraySpec::words("cells", 1),
+    ArraySpec::words("segment_pairs", 2 * partners::ENTRIES as u32),
+    ArraySpec::words("partners", 2),
+    ArraySpec::words("pairs", 8),
+    ArraySpec::of_lanes("meet_rows", 4 * meet::ENTRIES as u32),
+    ArraySpec::words("rest_overlaps", 2),
+    ArraySpec::words("pair_sizes", 6).indirect(),
 ];
 
 /// The kernels of a stage, one a pass.

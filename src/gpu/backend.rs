@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::arrays::{ARRAYS, KERNELS, SKINNED};
+use super::meeting_pool::PairReport;
 use super::residents::{Residents, Upload};
 use super::results::{DEPTH, Results};
-use super::{Buffers, GpuDevice, GpuError, Kernel, Recorder, StageTimer, Workgroups};
+use super::{Buffers, GpuDevice, GpuError, Kernel, Recorder, StageTimer, Workgroups, touches};
 use crate::StepError;
-use crate::backend::{BackendReport, FleshBackend, Frame, PipelineProgress, Progress};
+use crate::backend::{BackendReport, FleshBackend, Frame, PipelineProgress, Progress, SegmentPair};
 use crate::instances::{Instances, ReadBack, Slot};
 use crate::layout::{WORKGROUP_SIZE, workgroups};
 use crate::step::{Domain, Scheduled, Size, Stage, StepParams, stages};
@@ -117,18 +118,22 @@ impl GpuBackend {
         slots: &mut [Slot],
         frame: &Frame<'_>,
     ) -> Result<(), GpuError> {
-        let Self { gpu, buffers, kernels, residents, .. } = self;
+        let Self { gpu, buffers, kernels, residents, results, recorded, .. } = self;
         let mut upload = Upload { gpu, buffers, encoder };
-        residents.follow(&mut upload, slots, frame.host.planes.len(), self.recorded)?;
+        residents.follow(&mut upload, slots, frame.host.planes.len(), *recorded)?;
         residents.gather_inputs(&mut upload, slots, &frame.host)?;
         let mut params = frame.params.to_vec();
+        if frame.passes > 0 {
+            residents.make_room_for_meetings(&mut upload, slots, results.pairs(), *recorded)?;
+            residents.meetings.tell(&mut params, &residents.chains, *recorded);
+        }
         for params in &mut params {
             params.group_count = residents.chains.stepped.len() as u32;
             params.carried_count = residents.chains.carried.len() as u32;
             params.skin_block_count = residents.skins.working_skin_blocks.len() as u32;
             params.section_block_count = residents.skins.working_section_blocks.len() as u32;
             params.instance_count = residents.slots.len() as u32;
-            params.recording = self.recorded as u32;
+            params.recording = *recorded as u32;
             params.plane_count = frame.host.planes.len() as u32;
         }
         buffers.upload_params(gpu, encoder, &params)?;
@@ -147,20 +152,25 @@ impl GpuBackend {
     ) -> Result<(), GpuError> {
         let Self { gpu, buffers, kernels, residents, timer, .. } = self;
         let mut recorder = Recorder::new(encoder, timer.as_mut().filter(|_| timed));
+        let count_of = |domain: Domain| match domain {
+            Domain::Host => 0,
+            Domain::Chains => workgroups((residents.chains.stepped.len() + residents.chains.carried.len()) as u32),
+            Domain::Instances => (residents.slots.len() as u32).div_ceil(WORKGROUP_SIZE),
+            Domain::Sections => residents.skins.working_section_blocks.len() as u32,
+            Domain::Vertices => residents.skins.working_skin_blocks.len() as u32,
+            Domain::MeetingChains => workgroups(residents.chains.stepped.len() as u32),
+            // How many pairs there are the GPU alone knows.
+            Domain::Segments | Domain::Pairs => residents.meetings.workgroups(),
+        };
         for scheduled in stages {
-            let domain = match scheduled.stage.domain() {
-                Domain::Host => 0,
-                Domain::Chains => workgroups((residents.chains.stepped.len() + residents.chains.carried.len()) as u32),
-                Domain::Instances => (residents.slots.len() as u32).div_ceil(WORKGROUP_SIZE),
-                Domain::Sections => residents.skins.working_section_blocks.len() as u32,
-                Domain::Vertices => residents.skins.working_skin_blocks.len() as u32,
-            };
+            let domain = count_of(scheduled.stage.domain());
             if domain == 0 {
                 continue;
             }
             for (_, kernel) in kernels.iter().filter(|(stage, _)| *stage == scheduled.stage) {
                 let count = match kernel.spec().size {
                     Size::Domain => Workgroups::Count(domain),
+                    Size::Of(other) => Workgroups::Count(count_of(other)),
                     Size::Once => Workgroups::Count(1),
                     Size::Indirect(name) => Workgroups::Indirect(buffers.named(name).ok_or_else(|| {
                         let message = format!("its size is that of `{name}`, which is no array");
@@ -186,7 +196,7 @@ impl GpuBackend {
             let instance = slots.get(slot).and_then(|slot| slot.instance.as_ref());
             instance.map_or(ReadBack::NOTHING, |instance| instance.sent_back(frame.read_back))
         };
-        results.send((gpu, encoder), buffers, residents, (*recorded, frame.step), asked)
+        results.send((gpu, encoder), buffers, residents, (*recorded, frame.step, frame.passes > 0), asked)
     }
 
     /// Submits a frame, and waits where the host would run more than [`AHEAD`] steps ahead of the GPU.
@@ -206,6 +216,11 @@ impl GpuBackend {
             Some(newest) => gpu.wait_for(newest.clone()),
             None => Ok(()),
         }
+    }
+
+    /// How many pairs of segments the newest frame found of which that is known.
+    pub fn pair_report(&self) -> Option<PairReport> {
+        self.results.pairs()
     }
 
     /// How many bytes the last frame uploaded, and how many it has sent back.
@@ -292,7 +307,10 @@ impl FleshBackend for GpuBackend {
 
     fn finish(&mut self, instances: &mut Instances, step: u64) -> Result<(), StepError> {
         let Self { gpu, buffers, residents, results, submitted, recorded, .. } = self;
-        let shown = results.show_now(gpu, buffers, (residents, instances.slots()), (*recorded, step));
+        let mut shown = results.show_now(gpu, buffers, (residents, instances.slots()), (*recorded, step));
+        if shown.is_ok() && residents.meetings.found_in(*recorded) {
+            shown = touches::take(gpu, buffers, (residents, instances.slots()), *recorded);
+        }
         *submitted = Submitted::default();
         Ok(shown?)
     }
@@ -324,6 +342,11 @@ impl FleshBackend for GpuBackend {
 
     fn put_at(&mut self, step: u64) {
         self.results.put_at(self.recorded, step);
+    }
+
+    fn pairs(&mut self) -> Result<Vec<SegmentPair>, StepError> {
+        let pairs = touches::pairs_now(&self.gpu, &self.buffers, &self.residents)?;
+        Ok(pairs.into_iter().map(|(_, pair)| pair).collect())
     }
 }
 

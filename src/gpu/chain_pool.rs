@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use super::GpuError;
 use super::arrays::{
-    CHAIN_ROWS, CONTACT_ROWS, FORCE_ROWS, GROUPS, INPUT_ROWS, NODE_ROWS, PLANE_ROWS, REACTION_ROWS, REST_ROWS,
-    SCRATCH_ROWS,
+    CHAIN_ROWS, CONTACT_ROWS, FORCE_ROWS, GROUPS, INPUT_ROWS, NODE_ROWS, PLANE_ROWS, REACTION_ROWS, REST_OVERLAPS,
+    REST_ROWS, SCRATCH_ROWS,
 };
 use super::residents::Upload;
 use super::rows::{Rows, SharedRows, count};
 use crate::backend::HostFrame;
 use crate::cpu::lanes::Entry;
 use crate::flesh::{Flesh, FleshState, GroupState};
-use crate::instances::{Active, InstanceState, Pushes};
+use crate::instances::{Active, InstanceState, Pushes, SegmentName};
 use crate::layout::{Group, LANES, contact, force, input, plane};
 
 /// Where an instance's chains lie.
@@ -24,6 +24,10 @@ pub(super) struct ChainRows {
     pub reactions: Range<u64>,
     scratch: Range<u64>,
     rest: Range<u64>,
+    /// Its flesh's pairs of segments that overlap at rest; `None` until chains may first meet.
+    overlaps: Option<Range<u64>>,
+    /// In which recording the host told its state last.
+    told_in: u64,
     flesh: Arc<Flesh>,
     /// What the host knows of the newest step recorded: bones and input rows; the rest is empty.
     pub front: FleshState,
@@ -45,6 +49,8 @@ pub(super) struct ChainPool {
     scratch: Rows,
     rest: Rows,
     fleshes: SharedRows<Flesh, Range<u64>>,
+    overlaps: Rows,
+    overlapping: SharedRows<Flesh, Range<u64>>,
     inputs: Vec<Entry<f32>>,
     planes: Vec<Entry<f32>>,
     forces: Vec<Entry<f32>>,
@@ -77,6 +83,8 @@ impl ChainPool {
             reactions: self.reactions.take(reactions),
             scratch: self.scratch.take(nodes + reactions),
             rest,
+            overlaps: None,
+            told_in: 0,
             flesh: flesh.clone(),
             front: state.nodes.without_rows(),
             activations: state.activations.clone(),
@@ -98,7 +106,54 @@ impl ChainPool {
         if let Some(rest) = self.fleshes.leave(&rows.flesh) {
             self.rest.give_back(rest);
         }
+        if rows.overlaps.is_some()
+            && let Some(overlaps) = self.overlapping.leave(&rows.flesh)
+        {
+            self.overlaps.give_back(overlaps);
+        }
         Ok(())
+    }
+
+    /// How many rows of nodes, contacts and scratch there are room for: what follows is for chains that meet.
+    pub fn node_rows(&self) -> u64 {
+        self.nodes.end()
+    }
+
+    /// See [`Self::node_rows`].
+    pub fn contact_rows(&self) -> u64 {
+        self.contacts.end()
+    }
+
+    /// See [`Self::node_rows`].
+    pub fn scratch_rows(&self) -> u64 {
+        self.scratch.end()
+    }
+
+    /// Says which segments of an instance overlap at rest, where that is not known yet.
+    pub fn find_overlaps(&mut self, upload: &mut Upload<'_>, rows: &mut ChainRows) -> Result<(), GpuError> {
+        if rows.overlaps.is_some() {
+            return Ok(());
+        }
+        let flesh = rows.flesh.clone();
+        let overlaps = match self.overlapping.join(&flesh) {
+            Some(overlaps) => overlaps.clone(),
+            None => {
+                let place = |name| place_in(&flesh, name);
+                let pairs: Vec<[u32; 2]> = flesh.overlaps().iter().map(|pair| pair.map(place)).collect();
+                let overlaps = self.overlaps.take(pairs.len() as u64);
+                self.overlapping.add(&flesh, overlaps.clone());
+                upload.rows(REST_OVERLAPS, overlaps.start, &pairs)?;
+                overlaps
+            }
+        };
+        rows.overlaps = Some(overlaps);
+        self.write_groups(upload, rows)
+    }
+
+    /// Notes that the host has told an instance's state in a recording: what it touched before is forgotten.
+    pub fn told(&self, upload: &mut Upload<'_>, rows: &mut ChainRows, recording: u64) -> Result<(), GpuError> {
+        rows.told_in = recording;
+        self.write_groups(upload, rows)
     }
 
     /// Makes room for what an instance's chains may touch of so many half-spaces. With another count of them it is forgotten
@@ -122,6 +177,7 @@ impl ChainPool {
     fn write_groups(&self, upload: &mut Upload<'_>, rows: &ChainRows) -> Result<(), GpuError> {
         let planes = rows.planes();
         let (mut offset, mut reactions) = (0, 0);
+        let overlaps = rows.overlaps.clone().unwrap_or(0..0);
         let group = |rest: &crate::cpu::group::GroupRest<f32>| {
             let group = Group {
                 node_base: rows.nodes.start as u32 + offset,
@@ -131,6 +187,10 @@ impl ChainPool {
                 contact_count: rest.node_count as u32 * planes,
                 reaction_base: rows.reactions.start as u32 + reactions,
                 scratch_base: rows.scratch.start as u32 + offset + reactions,
+                segment_base: rows.nodes.start as u32 * LANES,
+                overlap_base: overlaps.start as u32,
+                overlap_count: count(&overlaps) as u32,
+                told_in: rows.told_in as u32,
             };
             offset += rest.node_count as u32;
             reactions += rest.reaction_count() as u32;
@@ -192,6 +252,13 @@ impl ChainPool {
 }
 
 impl ChainRows {
+    /// The place of a segment among those of all instances.
+    pub fn place_of(&self, name: SegmentName) -> Option<u32> {
+        let base = self.nodes.start as u32 * LANES;
+        let place = place_in(&self.flesh, name);
+        (u64::from(base + place) < self.nodes.end * u64::from(LANES)).then_some(base + place)
+    }
+
     /// For how many half-spaces there is room.
     pub fn planes(&self) -> u32 {
         (count(&self.contacts) / count(&self.nodes).max(1)) as u32
@@ -213,4 +280,11 @@ impl ChainRows {
         self.front = state.without_rows();
         Ok(())
     }
+}
+
+/// The place of a segment among those of its instance: one for each lane and node of each group.
+fn place_in(flesh: &Flesh, [group, lane, index]: SegmentName) -> u32 {
+    let before = flesh.groups.iter().take(usize::from(group)).map(|group| group.node_count as u32 * LANES).sum::<u32>();
+    let count = flesh.groups.get(usize::from(group)).map_or(0, |group| group.node_count as u32);
+    before + u32::from(lane) * count + u32::from(index)
 }

@@ -11,23 +11,57 @@ use crate::cpu::{
     fascia::{ALONG, FARTHEST2, FOLD, LEAST_LENGTH, TRACE},
     fibres::{GAUSS, PUSH, RESTING, SHORT, TOE},
     math::MOST_TURN2,
+    meetings::{self, APART, DEEP, FARTHEST, HANDS_OVER, MEETING, MOST_RATIO, ROLLING, ROLLS, RUBS},
+    pills::CROSSED,
     potential::{MOST_ROUNDING, PIVOT_ROUNDINGS},
     predict::{SCALE_LIMIT, SLENDER},
     rod_energies::{LEAST_SLOPE2, STEEPER, THIN, UNKNOWNS},
+    settle::{GOES_ON, LEAST_GIVEN, MOST_LEFT_OUT, WANTED},
     solve_contacts::{PENALTY, RECOVERY_SPEED, STICKING, STIFFEST, STOPS},
     solve_rods::{LEAST_PIVOT, LEAST_SCALE, MOST_SCALE, ROUGH, TRUSTED},
     strains::{LEAST_COSINE, RESOLVED},
 };
 use crate::layout::{
-    Group, HealthReport, InstanceGroups, LANES, MAX_BONES, MAX_WORKGROUPS, POSE, SectionBlock, SkinBlock,
-    SkinnedVertex, StructLayout, WORKGROUP_SIZE,
+    CELLS_A_SEGMENT, CELLS_HEADER, Group, HealthReport, InstanceGroups, LANES, LEVEL_OF_METRES, LEVELS, MAX_BONES,
+    MAX_WORKGROUPS, NO_PAIR, POSE, SectionBlock, Segment, SkinBlock, SkinnedVertex, StructLayout, WORKGROUP_SIZE,
 };
-use crate::layout::{chain, contact, force, held, input, node, plane, reaction, rest, scratch};
+use crate::layout::{chain, contact, force, held, input, meet, node, partners, plane, reaction, rest, scratch, solved};
 use crate::skin::{ModelPose, SectionMatrix, SectionWeight, SkinSection, SkinVertex};
 use crate::step::StepParams;
 use crate::wgsl_struct;
 
-wgsl_struct!(Group { node_base, rest_base, node_count, contact_base, contact_count, reaction_base, scratch_base });
+wgsl_struct!(Group {
+    node_base,
+    rest_base,
+    node_count,
+    contact_base,
+    contact_count,
+    reaction_base,
+    scratch_base,
+    segment_base,
+    overlap_base,
+    overlap_count,
+    told_in,
+});
+wgsl_struct!(Segment {
+    first,
+    first_radius,
+    last,
+    last_radius,
+    first_velocity,
+    slack,
+    last_velocity,
+    reach,
+    centre,
+    level,
+    chain,
+    node,
+    base,
+    forgets,
+    overlap_base,
+    overlap_count,
+    padding,
+});
 wgsl_struct!(SkinBlock { vertex_base, vertex_count, skinned_base, weight_base, matrix_base, palette_base });
 wgsl_struct!(SectionBlock { section_base, section_count, matrix_base, group_base, pose_base, chain_count });
 wgsl_struct!(InstanceGroups { group_base, group_count });
@@ -51,7 +85,15 @@ wgsl_struct!(StepParams {
     instance_count,
     recording,
     carried_count,
-    padding,
+    iterations,
+    passes,
+    settling,
+    segment_count,
+    cell_count,
+    pair_capacity,
+    meet_base,
+    solved_base,
+    remembers,
 });
 wgsl_struct!(SkinVertex {
     position,
@@ -73,6 +115,7 @@ wgsl_struct!(ModelPose { rotation, translation, padding });
 /// Every struct that a shader may declare under the same name.
 pub const STRUCTS: &[StructLayout] = &[
     StructLayout::of::<Group>(),
+    StructLayout::of::<Segment>(),
     StructLayout::of::<SkinBlock>(),
     StructLayout::of::<SectionBlock>(),
     StructLayout::of::<InstanceGroups>(),
@@ -115,7 +158,7 @@ const INPUT: &[(&str, u32)] = &entries!(input "INPUT_":
 );
 const CHAIN: &[(&str, u32)] = &entries!(chain "CHAIN_":
     BONE_OLDER BONE_PREV BONE_NOW HISTORY MEAN_STRETCH START_POTENTIAL POTENTIAL ROUGH CALM UNWELL RESETS
-    ACTIVATION ORIGIN ENTRIES
+    ACTIVATION ORIGIN MEETS ENTRIES
 );
 const FORCE: &[(&str, u32)] = &entries!(force "FORCE_": ACCELERATION VELOCITY ENTRIES);
 const PLANE: &[(&str, u32)] = &entries!(plane "PLANE_":
@@ -126,8 +169,16 @@ const CONTACT: &[(&str, u32)] = &entries!(contact "CONTACT_":
     ROLLING ROLLING_LIMIT TURN ENTRIES
 );
 const SCRATCH: &[(&str, u32)] = &entries!(scratch "SCRATCH_":
-    LOWER INV_PIVOT COUPLING RHS STEP BASE ENTRIES
+    LOWER INV_PIVOT COUPLING RHS STEP BASE SIDES ENTRIES
 );
+const MEET: &[(&str, u32)] = &entries!(meet "MEET_":
+    ALONG DIRECTION SCALE_TERM ARM GAP STIFFNESS FRICTION ANCHOR ROW_GAP ROW_ANCHOR ROW_TURN TURN_ANCHOR FORCE PULL
+    COUPLE RATIO ENTRIES
+);
+const SOLVED: &[(&str, u32)] = &entries!(solved "SOLVED_":
+    STIFFNESS FRICTION SLIPPING WAY FORCE ROLLING COUPLE BEFORE CHANGE ENTRIES
+);
+const PARTNERS: &[(&str, u32)] = &entries!(partners "PARTNERS_": FIRST COUNT FIRST_PAIR UPPER LISTED ENTRIES);
 const REACTION: &[(&str, u32)] = &entries!(reaction "REACTION_": FORCE COUPLE ENTRIES);
 const HELD: &[(&str, u32)] = &entries!(held "HELD_": RHS BLOCK COUPLING ENTRIES);
 const SIZES: &[(&str, u32)] = &[
@@ -138,11 +189,17 @@ const SIZES: &[(&str, u32)] = &[
     ("MAX_BONES", MAX_BONES as u32),
     ("UNKNOWNS", UNKNOWNS as u32),
     ("SHORTENINGS", SHORTENINGS),
+    ("WANTED", WANTED as u32),
+    ("LEVELS", LEVELS),
+    ("LEVEL_OF_METRES", LEVEL_OF_METRES),
+    ("CELLS_HEADER", CELLS_HEADER),
+    ("CELLS_A_SEGMENT", CELLS_A_SEGMENT),
+    ("NO_PAIR", NO_PAIR),
 ];
 
 /// Every whole constant that a shader may declare under the same name.
 pub const CONSTANTS: &[&[(&str, u32)]] =
-    &[SIZES, REST, NODE, INPUT, FORCE, PLANE, CHAIN, CONTACT, REACTION, SCRATCH, HELD];
+    &[SIZES, REST, NODE, INPUT, FORCE, PLANE, CHAIN, CONTACT, REACTION, SCRATCH, HELD, MEET, SOLVED, PARTNERS];
 
 /// Every other constant that a shader may declare under the same name.
 pub const FLOAT_CONSTANTS: &[(&str, f32)] = &[
@@ -177,6 +234,21 @@ pub const FLOAT_CONSTANTS: &[(&str, f32)] = &[
     ("TRUSTED", TRUSTED),
     ("STEEPER", STEEPER),
     ("MOST_TURN2", MOST_TURN2),
+    ("CROSSED", CROSSED),
+    ("MEETING", MEETING),
+    ("HANDS_OVER", HANDS_OVER),
+    ("FARTHEST", FARTHEST),
+    ("APART", APART),
+    ("RUBS", RUBS),
+    ("ROLLS", ROLLS),
+    ("ROLLING", ROLLING),
+    ("DEEP", DEEP[0]),
+    ("SHALLOW", DEEP[1]),
+    ("PAIR_STOPS", meetings::STOPS),
+    ("MOST_RATIO", MOST_RATIO),
+    ("GOES_ON", GOES_ON),
+    ("MOST_LEFT_OUT", MOST_LEFT_OUT),
+    ("LEAST_GIVEN", LEAST_GIVEN),
     ("LEAST_SCALE", LEAST_SCALE),
     ("MOST_SCALE", MOST_SCALE),
     ("PENALTY", PENALTY),

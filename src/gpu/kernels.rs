@@ -10,6 +10,8 @@ pub const SHARED: &[&str] = &[
     include_str!("../../shaders/shared/layout.wgsl"),
     include_str!("../../shaders/shared/skin.wgsl"),
     include_str!("../../shaders/shared/math.wgsl"),
+    include_str!("../../shaders/shared/pills.wgsl"),
+    include_str!("../../shaders/shared/grid.wgsl"),
     include_str!("../../shaders/shared/block_tridiagonal.wgsl"),
     include_str!("../../shaders/shared/strains.wgsl"),
     include_str!("../../shaders/shared/rod_energies.wgsl"),

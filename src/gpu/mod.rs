@@ -12,6 +12,7 @@ mod declared;
 mod device;
 mod error;
 mod kernels;
+mod meeting_pool;
 mod readback;
 mod recorder;
 mod residents;
@@ -21,10 +22,12 @@ mod skin_pool;
 mod staging;
 mod stepping;
 mod timing;
+mod touches;
 mod unroll;
 
 pub use device::{AdapterReport, GpuDevice};
 pub use error::GpuError;
+pub use meeting_pool::PairReport;
 pub use stepping::{Transfers, VertexSlice};
 
 // What kernels stand on, for tests.

@@ -2,11 +2,12 @@
 
 use super::arrays::{INSTANCES, REPORTS};
 use super::chain_pool::{ChainPool, ChainRows};
+use super::meeting_pool::{MeetingPool, PairReport};
 use super::skin_pool::{SkinPool, SkinRows};
-use super::{ArrayId, Buffers, GpuDevice, GpuError};
+use super::{ArrayId, Buffers, GpuDevice, GpuError, touches};
 use crate::backend::HostFrame;
 use crate::instances::{Instance, Slot};
-use crate::layout::InstanceGroups;
+use crate::layout::{InstanceGroups, LANES};
 
 /// Where uploads go.
 pub(super) struct Upload<'a> {
@@ -45,6 +46,7 @@ pub(super) struct Residents {
     pub slots: Vec<Option<Resident>>,
     pub chains: ChainPool,
     pub skins: SkinPool,
+    pub meetings: MeetingPool,
 }
 
 impl Residents {
@@ -60,7 +62,7 @@ impl Residents {
     ) -> Result<(), GpuError> {
         self.slots.resize_with(self.slots.len().max(slots.len()), || None);
         upload.reserve(REPORTS, self.slots.len() as u64)?;
-        let Self { slots: residents, chains, skins } = self;
+        let Self { slots: residents, chains, skins, .. } = self;
         for (index, resident) in residents.iter_mut().enumerate() {
             let slot = slots.get(index).filter(|slot| slot.instance.is_some());
             let gone = |resident: &mut Resident| slot.is_none_or(|slot| slot.generation != resident.generation);
@@ -101,8 +103,31 @@ impl Residents {
                     resident.activated_since = tag;
                 }
                 resident.since = tag;
+                chains.told(upload, &mut resident.chains, tag)?;
                 (instance.changed, instance.placed) = (false, false);
             }
+        }
+        Ok(())
+    }
+
+    /// Makes room for chains that meet in a recording, given how many pairs the newest frame found of which that is known. Where
+    /// the host has told the states of all instances in it, it tells what they remember of each other too.
+    pub fn make_room_for_meetings(
+        &mut self,
+        upload: &mut Upload<'_>,
+        slots: &[Slot],
+        found: Option<PairReport>,
+        recording: u64,
+    ) -> Result<(), GpuError> {
+        for resident in self.slots.iter_mut().flatten() {
+            self.chains.find_overlaps(upload, &mut resident.chains)?;
+        }
+        let all_told = self.slots.iter().flatten().all(|resident| resident.since == recording);
+        let remembered = if all_told { touches::remembered(self, slots) } else { Vec::new() };
+        self.meetings.make_room(upload, &self.chains, (found, remembered.len() as u64))?;
+        if !remembered.is_empty() {
+            touches::tell(upload, self.meetings.room, &remembered, recording)?;
+            self.meetings.told_in(recording);
         }
         Ok(())
     }
@@ -114,7 +139,7 @@ impl Residents {
         slots: &mut [Slot],
         frame: &HostFrame<'_>,
     ) -> Result<(), GpuError> {
-        let Self { slots: residents, chains, skins } = self;
+        let Self { slots: residents, chains, skins, .. } = self;
         chains.begin_inputs(frame.planes.len());
         skins.begin_inputs();
         for (resident, slot) in residents.iter_mut().zip(slots) {
@@ -133,5 +158,15 @@ impl Residents {
         }
         chains.send_inputs(upload)?;
         skins.send_inputs(upload)
+    }
+
+    /// The instance's place, and the group, lane and node, of a segment by its chain among all and its first node.
+    pub fn name_of(&self, chain: u32, node: u32) -> Option<(usize, [u16; 3])> {
+        let (group, lane) = (u64::from(chain / LANES), chain % LANES);
+        let of = |resident: &Option<Resident>| resident.as_ref().map(|resident| resident.chains.groups.clone());
+        self.slots.iter().enumerate().find_map(|(slot, resident)| {
+            let groups = of(resident).filter(|groups| groups.contains(&group))?;
+            Some((slot, [(group - groups.start) as u16, lane as u16, node as u16]))
+        })
     }
 }

@@ -4,7 +4,10 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::arrays::{ARRAYS, CHAIN_ROWS, CONTACT_ROWS, NODE_ROWS, REACTION_ROWS, REPORTS, SECTION_MATRICES, SKINNED};
+use super::arrays::{
+    ARRAYS, CHAIN_ROWS, CONTACT_ROWS, NODE_ROWS, PAIR_SIZES, REACTION_ROWS, REPORTS, SECTION_MATRICES, SKINNED,
+};
+use super::meeting_pool::PairReport;
 use super::readback::{BufferPart, read_now};
 use super::residents::{Resident, Residents};
 use super::{ArrayId, Buffers, GpuDevice, GpuError, Readback};
@@ -78,14 +81,19 @@ struct Sent {
     step: u64,
     /// One for each slot, whether it has an instance or not.
     reports: u64,
+    /// Whether it found pairs of segments.
+    finds: bool,
+    /// Bytes of how many.
+    pairs: Range<usize>,
     fronts: Vec<Front>,
 }
 
 impl Sent {
-    fn new(tag: u64, step: u64, residents: &Residents, asked: impl Fn(usize) -> ReadBack) -> Self {
+    fn new((tag, step, finds): (u64, u64, bool), residents: &Residents, asked: impl Fn(usize) -> ReadBack) -> Self {
         let slots = residents.slots.iter().enumerate();
         let fronts = slots.filter_map(|(slot, resident)| Some(Front::new(slot, resident.as_ref()?, asked(slot))));
-        let mut sent = Self { tag, step, reports: residents.slots.len() as u64, fronts: fronts.collect() };
+        let reports = residents.slots.len() as u64;
+        let mut sent = Self { tag, step, reports, finds, pairs: 0..0, fronts: fronts.collect() };
         sent.place();
         sent
     }
@@ -110,6 +118,14 @@ impl Sent {
                 front.bytes[kind] = start..end;
             }
         }
+        self.pairs = end..end + if self.finds { ARRAYS[PAIR_SIZES.0].row_bytes as usize } else { 0 };
+    }
+
+    /// How many pairs it found, if it did.
+    fn pair_report(&self, bytes: &[u8]) -> Option<PairReport> {
+        let words: Vec<u32> = bytemuck::pod_collect_to_vec(&bytes[self.pairs.clone()]);
+        let [.., found, recording, room] = words[..] else { return None };
+        (recording == self.tag as u32).then_some(PairReport { found: found.into(), room: room.into() })
     }
 
     /// What is copied, in the order of the bytes; neighbours are copied at once.
@@ -125,6 +141,9 @@ impl Sent {
                     _ => parts.push((buffer, first, bytes)),
                 }
             }
+        }
+        if self.finds {
+            parts.push((buffers.array(PAIR_SIZES), 0, self.pairs.len() as u64));
         }
         parts
     }
@@ -154,14 +173,16 @@ impl Sent {
         if front.asked.state {
             for group in &mut instance.state.nodes.groups {
                 let slots = group.nodes.len() / node::ENTRIES * front.planes as usize;
-                // No solids are touched there.
+                // No solids are touched there, and how chains touch each other does not come back with it.
                 group.leave_solids();
+                group.meets.clear();
                 group.contacts.resize(slots * contact::ENTRIES, [0.0; LANES as usize]);
                 take_rows(&mut group.nodes, &mut nodes);
                 take_rows(&mut group.chains, &mut chains);
                 take_rows(&mut group.contacts, &mut contacts);
                 take_rows(&mut group.reactions, &mut reactions);
             }
+            instance.state.touches.clear();
             instance.state.nodes.take_origins();
             instance.state.nodes.motion.clone_from(&front.motion);
             instance.step = self.step;
@@ -207,13 +228,16 @@ pub(super) struct Results {
     under_way: VecDeque<Sent>,
     /// The tag and the step of the newest that the instances were shown.
     shown: (u64, u64),
+    /// How many pairs of segments the newest frame found that has arrived.
+    pairs: Option<PairReport>,
     /// How many bytes the last frame has sent back.
     pub bytes: u64,
 }
 
 impl Results {
     pub fn new() -> Self {
-        Self { readback: Readback::new("results", DEPTH), under_way: VecDeque::new(), shown: (0, 0), bytes: 0 }
+        let readback = Readback::new("results", DEPTH);
+        Self { readback, under_way: VecDeque::new(), shown: (0, 0), pairs: None, bytes: 0 }
     }
 
     /// Has a frame's results sent back, as far as each instance's are asked for. Where too many are under way they are left
@@ -223,11 +247,11 @@ impl Results {
         (gpu, encoder): (&GpuDevice, &mut wgpu::CommandEncoder),
         buffers: &Buffers,
         residents: &Residents,
-        (tag, step): (u64, u64),
+        (tag, step, finds): (u64, u64, bool),
         asked: impl Fn(usize) -> ReadBack,
     ) -> Result<(), GpuError> {
         self.bytes = 0;
-        let sent = Sent::new(tag, step, residents, asked);
+        let sent = Sent::new((tag, step, finds), residents, asked);
         // Of no instance nothing is copied; that the frame was is remembered.
         let parts = if sent.fronts.is_empty() { Vec::new() } else { sent.parts(buffers) };
         if self.readback.enqueue(gpu, encoder, tag, &parts)? {
@@ -238,6 +262,11 @@ impl Results {
             self.under_way.pop_front();
         }
         Ok(())
+    }
+
+    /// How many pairs of segments the newest frame found that has arrived; `None` where it did not look for any.
+    pub fn pairs(&self) -> Option<PairReport> {
+        self.pairs
     }
 
     /// The tag of the newest that the instances were shown.
@@ -255,6 +284,7 @@ impl Results {
             self.under_way.drain(..index);
             let sent = &self.under_way[0];
             sent.show(residents, slots, bytes);
+            self.pairs = sent.pair_report(bytes);
             self.shown = (tag, sent.step);
         }
         polled
@@ -269,9 +299,13 @@ impl Results {
         (tag, step): (u64, u64),
     ) -> Result<(), GpuError> {
         gpu.check()?;
-        let sent = Sent::new(tag, step, residents, |_| ReadBack::ALL);
+        let finds = residents.meetings.found_in(tag);
+        let sent = Sent::new((tag, step, finds), residents, |_| ReadBack::ALL);
         let bytes = read_now(gpu, &sent.parts(buffers))?;
         sent.show(residents, slots, &bytes);
+        if finds {
+            self.pairs = sent.pair_report(&bytes);
+        }
         self.shown = (tag, step);
         self.under_way.clear();
         Ok(())

@@ -1,6 +1,6 @@
 //! [`Physics`] on a GPU.
 
-use super::GpuDevice;
+use super::{GpuDevice, PairReport};
 use crate::physics::ActiveBackend;
 use crate::step::{Stage, StepConfig};
 use crate::{BackendError, FleshHandle, Physics, PipelineProgress, StepError};
@@ -119,6 +119,13 @@ impl Physics {
         let ActiveBackend::Gpu(gpu) = &self.backend else { return Transfers::default() };
         let [uploaded, read_back] = gpu.transfers();
         Transfers { uploaded, read_back }
+    }
+
+    /// How many pairs of segments the newest frame that has come back found that may touch each other, where
+    /// [`StepConfig::passes`] says that chains do; `None` on the CPU, which has room for all.
+    pub fn pair_report(&self) -> Option<PairReport> {
+        let ActiveBackend::Gpu(gpu) = &self.backend else { return None };
+        gpu.pair_report()
     }
 
     /// An instance's deformed vertices in GPU memory as the steps submitted leave them; `None` on the CPU and before

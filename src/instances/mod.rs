@@ -27,8 +27,13 @@ pub struct FleshHandle {
 }
 
 impl FleshHandle {
-    /// Slot and generation.
+    /// That of a slot's instance.
     #[cfg(feature = "gpu")]
+    pub(crate) fn of(slot: usize, generation: u32) -> Self {
+        Self { index: slot as u32, generation }
+    }
+
+    /// Slot and generation.
     pub(crate) fn parts(self) -> (usize, u32) {
         (self.index as usize, self.generation)
     }

@@ -1,7 +1,7 @@
 //! A frame: what is asked of the backend, and what is known afterwards.
 
 use super::{ActiveBackend, Physics};
-use crate::backend::{Frame, HostFrame};
+use crate::backend::{Frame, HostFrame, SegmentPair};
 use crate::cpu::solids::SolidScene;
 use crate::instances::Instances;
 use crate::step::{
@@ -40,6 +40,15 @@ impl Physics {
         Ok(())
     }
 
+    /// Which pairs of segments the newest step found that may touch each other, in order: for tests. Waits for a GPU.
+    ///
+    /// # Errors
+    /// `StepError::Gpu` where the device failed.
+    #[doc(hidden)]
+    pub fn segment_pairs(&mut self) -> Result<Vec<SegmentPair>, StepError> {
+        self.backend.pairs()
+    }
+
     pub(crate) fn check_step(&self, dt: f64) -> Result<(), StepError> {
         check_time_step(dt)?;
         let StepConfig { substeps, iterations, retries, passes, .. } = self.config;
@@ -48,7 +57,9 @@ impl Physics {
                 return Err(StepError::ZeroCount(name));
             }
         }
-        let solves = u64::from(substeps) * u64::from(iterations);
+        // On a GPU each pass has parameters of its own.
+        let settlings = if self.on_cpu() || passes == 0 { 1 } else { u64::from(passes) + 1 };
+        let solves = u64::from(substeps) * u64::from(iterations) * settlings;
         if solves > MOST_SOLVES {
             return Err(StepError::ManySolves { given: solves, most: MOST_SOLVES });
         }
@@ -57,9 +68,6 @@ impl Physics {
         }
         if passes > MOST_PASSES {
             return Err(StepError::ManyPasses { given: passes, most: MOST_PASSES });
-        }
-        if passes > 0 && !self.on_cpu() {
-            return Err(StepError::PassesOnGpu(passes));
         }
         if self.config.jump.is_nan() || self.config.jump <= 0.0 {
             return Err(StepError::BadJump(self.config.jump));
@@ -98,10 +106,11 @@ impl Physics {
     pub(crate) fn plan(&self, dt: f64) -> Plan {
         let time = self.config.split(dt);
         let on_cpu = self.on_cpu();
-        let schedule = schedule(time.substeps, self.config.iterations);
+        // The CPU passes by itself.
+        let passes = if on_cpu { 0 } else { self.config.passes };
         Plan {
-            schedule,
-            params: params_of(&self.config, dt, self.newest().substeps[0]),
+            schedule: schedule(time.substeps, self.config.iterations, passes),
+            params: params_of(&self.config, dt, self.newest().substeps[0], passes),
             planes: self.all_planes(),
             solids: SolidScene::new(self.all_solids().filter(|_| on_cpu).cloned(), time.simulated),
             time,

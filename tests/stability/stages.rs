@@ -97,8 +97,8 @@ impl<T: Copy + From<f32> + Into<f64> + PartialEq> Staged<T> {
         dt: f64,
         mut look: impl FnMut(Stage, &StepParams, &mut Group<'_, T>),
     ) {
-        let params = params_of(config, dt, self.last_h);
-        for Scheduled { stage, slot } in schedule(config.substeps, config.iterations) {
+        let params = params_of(config, dt, self.last_h, 0);
+        for Scheduled { stage, slot } in schedule(config.substeps, config.iterations, 0) {
             let params = params[slot as usize];
             let mut group = self.group();
             (0..LANES).for_each(|lane| run_stage(lanes(lane), stage, &params, &mut group));

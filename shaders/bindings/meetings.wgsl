@@ -1,0 +1,141 @@
+// What stages of pairs bind, and how a thread reads the nodes of either side; the twin of what src/cpu/meetings.rs has shown.
+
+@group(0) @binding(0) var<uniform> params: StepParams;
+@group(0) @binding(1) var<storage, read> groups: array<Group>;
+@group(0) @binding(2) var<storage, read> rest_rows: array<f32>;
+@group(0) @binding(3) var<storage, read> node_rows: array<f32>;
+@group(0) @binding(4) var<storage, read> chain_rows: array<f32>;
+@group(0) @binding(5) var<storage, read_write> contact_rows: array<f32>;
+@group(0) @binding(6) var<storage, read_write> scratch_rows: array<f32>;
+@group(0) @binding(7) var<storage, read_write> meet_rows: array<f32>;
+@group(0) @binding(8) var<storage, read> pairs: array<vec4<u32>>;
+
+// What is farther than this is not known to others (in whatever unit it has).
+const FARTHEST: f32 = 1.0e9;
+
+// Coulomb's coefficient between chains.
+const RUBS: f32 = 0.5;
+
+// Rolling friction's limit over the force with which chains press and the radius.
+const ROLLS: f32 = 0.2;
+
+// Its stiffness over friction's and the radius squared.
+const ROLLING: f32 = 10.0;
+
+// A side of a pair: a segment.
+struct Side {
+    // First words of its first node's rows, and of its chain's.
+    rest: u32,
+    node: u32,
+    chain: u32,
+    // The node with which it begins.
+    index: u32,
+    // Which of all sides.
+    place: u32,
+}
+
+// Whether there is such a pair.
+fn is_pair(pair: u32) -> bool {
+    return pair < pairs[0].x && pairs[2u + pair * 2u].x != NO_PAIR;
+}
+
+fn side_of(pair: u32, side: u32) -> Side {
+    let named = pairs[2u + pair * 2u + side];
+    let group = groups[named.x / LANES];
+    let lane = named.x % LANES;
+    return Side(
+        word(group.rest_base + named.y, REST_ENTRIES, 0u, lane),
+        word(group.node_base + named.y, NODE_ENTRIES, 0u, lane),
+        word(named.x / LANES, CHAIN_ENTRIES, 0u, lane),
+        named.y,
+        named.z,
+    );
+}
+
+// How far a node, or a point between two, goes (m), swells and turns (rad).
+struct Going {
+    moved: vec3<f32>,
+    scaling: f32,
+    turn: vec3<f32>,
+}
+
+// How far a node has moved since the substep's start (m), swollen and turned (rad).
+fn gone(row: u32) -> Going {
+    let turn = product(node4(row, NODE_FRAME), conjugate(node4(row, NODE_PREV_FRAME)));
+    let double = where_less(turn.w, 0.0, -2.0, 2.0);
+    return known_going(Going(
+        node3(row, NODE_MOVED),
+        node_at(row, NODE_SCALE) - node_at(row, NODE_PREV_SCALE),
+        turn.xyz * double,
+    ));
+}
+
+// What is no number, or beyond all measure, says nothing.
+fn known(value: f32) -> f32 {
+    return where_less(larger(value, 0.0 - value), FARTHEST, value, 0.0);
+}
+
+fn known3(value: vec3<f32>) -> vec3<f32> {
+    return vec3<f32>(known(value.x), known(value.y), known(value.z));
+}
+
+fn known_going(going: Going) -> Going {
+    return Going(known3(going.moved), known(going.scaling), known3(going.turn));
+}
+
+fn going_between(a: Going, b: Going, along: f32) -> Going {
+    return Going(
+        a.moved + (b.moved - a.moved) * along,
+        a.scaling + (b.scaling - a.scaling) * along,
+        a.turn + (b.turn - a.turn) * along,
+    );
+}
+
+// How far the surface goes across `direction`, in which its side is pressed, at so long an arm.
+fn swept_by(going: Going, direction: vec3<f32>, arm: f32) -> vec3<f32> {
+    return across(going.moved, direction) + cross(direction, going.turn) * arm;
+}
+
+// What of a vector is across a unit normal.
+fn across(v: vec3<f32>, normal: vec3<f32>) -> vec3<f32> {
+    return v - normal * dot(normal, v);
+}
+
+// First word of what is known of a point of a pair in this frame.
+fn meet_row_of(pair: u32, point: u32) -> u32 {
+    return meet_word(pair, params.recording & 1u, point);
+}
+
+fn meet_at(row: u32, entry: u32) -> f32 {
+    return meet_rows[row + entry * LANES];
+}
+
+fn meet3(row: u32, entry: u32) -> vec3<f32> {
+    return vec3<f32>(meet_at(row, entry), meet_at(row, entry + 1u), meet_at(row, entry + 2u));
+}
+
+fn set_meet(row: u32, entry: u32, value: f32) {
+    meet_rows[row + entry * LANES] = value;
+}
+
+fn set_meet3(row: u32, entry: u32, value: vec3<f32>) {
+    set_meet(row, entry, value.x);
+    set_meet(row, entry + 1u, value.y);
+    set_meet(row, entry + 2u, value.z);
+}
+
+fn rest_at(row: u32, entry: u32) -> f32 {
+    return rest_rows[row + entry * LANES];
+}
+
+fn node_at(row: u32, entry: u32) -> f32 {
+    return node_rows[row + entry * LANES];
+}
+
+fn node3(row: u32, entry: u32) -> vec3<f32> {
+    return vec3<f32>(node_at(row, entry), node_at(row, entry + 1u), node_at(row, entry + 2u));
+}
+
+fn node4(row: u32, entry: u32) -> vec4<f32> {
+    return vec4<f32>(node3(row, entry), node_at(row, entry + 3u));
+}

@@ -1,0 +1,277 @@
+// Stage find_meetings: where pairs of segments touch in the substep to come, how stiff that is, and what each side's chain is told of
+// it; the twin of find_meetings in src/cpu/meetings.rs, which says why.
+
+// γ: stiffness of chains against each other over m/h² (1), with one over m the sum of both sides' w²/m.
+const MEETING: f32 = 10.0;
+
+// Within which slope of the gap at a node contacts go over from one segment to the next.
+const HANDS_OVER: f32 = 0.05;
+
+// How fast chains that are found in each other are pushed out (m/s).
+const APART: f32 = 1.0;
+
+// Depths over the radius beyond which pairs get stiffer, and below which they get softer again.
+const DEEP: f32 = 0.04;
+const SHALLOW: f32 = 0.02;
+
+// Depths over the radius at which pairs would come to lie in a substep, of each of which a fast pair is once as stiff again.
+const PAIR_STOPS: f32 = 0.25;
+
+// The most that ρ is.
+const MOST_RATIO: f32 = 300.0;
+
+// A node as the other side knows it.
+struct Seen {
+    place: vec3<f32>,
+    radius: f32,
+    scale: f32,
+    inv_mass: f32,
+    going: Going,
+    goes_on: f32,
+    comes_from: f32,
+}
+
+// Finds where the segments of a pair touch in the substep to come, how stiff that is, and the plane halfway between where both would
+// go on to.
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn find_meetings(@builtin(global_invocation_id) invocation: vec3<u32>) {
+    let pair = thread_of(invocation);
+    if !is_pair(pair) {
+        return;
+    }
+    let first_side = side_of(pair, 0u);
+    let second_side = side_of(pair, 1u);
+    let a = seen_side(first_side);
+    let b = seen_side(second_side);
+    // Both are reckoned from the first one's origin.
+    let shift = origin_of(second_side) - origin_of(first_side);
+    let first_pill = pill_seen(a, vec3<f32>());
+    let second_pill = pill_seen(b, shift);
+    let touch = points_of(first_pill, second_pill);
+    meet(meet_row_of(pair, 0u), touch[0], a, b, first_pill, second_pill);
+    meet(meet_row_of(pair, 1u), touch[1], a, b, first_pill, second_pill);
+    for (var point = 0u; point < 2u; point++) {
+        write_row(meet_row_of(pair, point), point, first_side, 0u, 1.0);
+        write_row(meet_row_of(pair, point), point, second_side, 1u, -1.0);
+    }
+}
+
+// The node before a segment and its own two.
+struct SeenSide {
+    before: Seen,
+    first: Seen,
+    second: Seen,
+}
+
+fn seen_side(side: Side) -> SeenSide {
+    let first = seen(side.rest, side.node, side.index > 0u);
+    let second = seen(side.rest + REST_ENTRIES * LANES, side.node + NODE_ENTRIES * LANES, true);
+    if side.index == 0u {
+        return SeenSide(first, first, second);
+    }
+    let before = seen(side.rest - REST_ENTRIES * LANES, side.node - NODE_ENTRIES * LANES, side.index > 1u);
+    return SeenSide(before, first, second);
+}
+
+fn seen(rest_row: u32, row: u32, comes_from: bool) -> Seen {
+    // Padding has no radius and so no say.
+    let radius = rest_at(rest_row, REST_RADIUS);
+    let mass = where_less(0.0, radius, rest_at(rest_row, REST_MASS), 0.0);
+    let free = rest_at(rest_row, REST_FREE_PLACE);
+    return Seen(
+        known3(node3(row, NODE_PREV_PLACE)),
+        known(radius),
+        known(node_at(row, NODE_PREV_SCALE)),
+        known(where_less(0.0, mass * free, 1.0 / larger(mass, MIN_POSITIVE), 0.0)),
+        going_of(rest_row, row),
+        where_less(0.0, rest_at(rest_row, REST_INV_LENGTH), 1.0, 0.0),
+        select(0.0, 1.0, comes_from),
+    );
+}
+
+// How far a node goes: before the substep's first solve, as far as it would at the speed that it has.
+fn going_of(rest_row: u32, row: u32) -> Going {
+    var going = gone(row);
+    if params.iteration == 0u {
+        if rest_at(rest_row, REST_FREE_PLACE) > 0.5 {
+            going.moved = known3(node3(row, NODE_OLDER_VELOCITY) * params.h);
+            going.scaling = known(node_at(row, NODE_SCALE_RATE) * params.h);
+        }
+        if rest_at(rest_row, REST_FREE_FRAME) > 0.5 {
+            going.turn = known3(node3(row, NODE_SPIN) * params.h);
+        }
+    }
+    return going;
+}
+
+fn origin_of(side: Side) -> vec3<f32> {
+    let at = side.chain + CHAIN_ORIGIN * LANES;
+    return vec3<f32>(chain_rows[at], chain_rows[at + LANES], chain_rows[at + 2u * LANES]);
+}
+
+fn pill_seen(side: SeenSide, shift: vec3<f32>) -> Pill {
+    let radii = vec2<f32>(side.first.radius * side.first.scale, side.second.radius * side.second.scale);
+    return Pill(side.first.place + shift, side.second.place + shift, radii);
+}
+
+// How the gap changes along the path from one node to another.
+fn slope_of(earlier: Seen, later: Seen, direction: vec3<f32>) -> f32 {
+    let path = later.place - earlier.place;
+    let grows = later.radius * later.scale - earlier.radius * earlier.scale;
+    return (dot(direction, path) - grows) / larger(sqrt(dot(path, path)), 1.0e-9);
+}
+
+fn keeps(slope: f32) -> f32 {
+    return between(0.5 + slope * (0.5 / HANDS_OVER), 0.0, 1.0);
+}
+
+// Which share of a contact is a segment's own where it is one of a chain, so that neighbours that touch at the node between them
+// have one contact together.
+fn belongs(side: SeenSide, along: f32, direction: vec3<f32>, centres_apart: f32) -> f32 {
+    let path = side.second.place - side.first.place;
+    // The direction turns as the nearest point goes along.
+    let turns = sqrt(dot(path, path)) / larger(centres_apart, 1.0e-9);
+    let own_slope = slope_of(side.first, side.second, direction);
+    let ends = keeps(own_slope + (1.0 - along) * turns);
+    // Where the chain bends towards the other, the one before has given it up; where it bends around it, both have their own.
+    let before = keeps(slope_of(side.before, side.first, direction) - along * turns);
+    let begins = 1.0 - smaller(before, keeps(own_slope - along * turns));
+    return where_less(0.5, side.second.goes_on, ends, 1.0) * where_less(0.5, side.first.comes_from, begins, 1.0);
+}
+
+// A direction in which a segment is pressed at a node where the chain goes on, without what of it goes along the segment: the chain
+// has no end there.
+fn square(side: SeenSide, along: f32, pressed: vec3<f32>) -> vec3<f32> {
+    let path = side.second.place - side.first.place;
+    let grows = side.second.radius * side.second.scale - side.first.radius * side.first.scale;
+    let inv_length2 = 1.0 / larger(dot(path, path), MIN_POSITIVE);
+    let off = path * ((dot(pressed, path) - grows) * inv_length2);
+    let joined = where_less(along, 1.0, 0.0, side.second.goes_on) + where_less(0.0, along, 0.0, side.first.comes_from);
+    return direction(pressed - off * joined);
+}
+
+fn mix_masses(side: SeenSide, along: f32) -> f32 {
+    return side.first.inv_mass + (side.second.inv_mass - side.first.inv_mass) * along;
+}
+
+fn mix_radii(side: SeenSide, along: f32) -> f32 {
+    return side.first.radius + (side.second.radius - side.first.radius) * along;
+}
+
+// Writes what is known of a point at which a pair touches.
+fn meet(row: u32, point: PillPoint, a: SeenSide, b: SeenSide, first_pill: Pill, second_pill: Pill) {
+    let inv_h = params.inv_h;
+    let recovery = APART * params.h;
+    // Later ones of the substep go on from the same anchors.
+    let first_solve = params.iteration == 0u;
+    let along = point.nearest.along;
+    let normal = point.nearest.direction;
+    let gap = point.nearest.gap;
+    let arms = vec2<f32>(pill_radius(first_pill, along.x), pill_radius(second_pill, along.y));
+    let centres = gap + arms.x + arms.y;
+    let kept_by = belongs(a, along.x, normal, centres) * belongs(b, along.y, -normal, centres);
+    let own = point.flat + (1.0 - point.flat) * kept_by;
+    let squared = square(a, along.x, normal);
+    let direction = -square(b, along.y, -squared);
+
+    let going_a = going_between(a.first.going, a.second.going, along.x);
+    let going_b = going_between(b.first.going, b.second.going, along.y);
+    let radii = vec2<f32>(mix_radii(a, along.x), mix_radii(b, along.y));
+    let inv_mass = mix_masses(a, along.x) + mix_masses(b, along.y);
+    let mass = where_less(0.0, inv_mass, 1.0 / larger(inv_mass, MIN_POSITIVE), 0.0);
+
+    let radius = smaller(arms.x, arms.y);
+    let stiffer = where_less(radius * -DEEP, gap, 1.0, 1.01);
+    let softer = where_less(radius * -SHALLOW, gap, 0.99, 1.0);
+    let changes = select(1.0, stiffer * softer, first_solve);
+    let ratio = between(meet_at(row, MEET_RATIO) * changes, 1.0, MOST_RATIO);
+    let rubbing = MEETING * mass * inv_h * inv_h * point.share * own;
+
+    let kept = larger(gap, 0.0 - recovery);
+    let along_normal_a = dot(direction, going_a.moved) - radii.x * going_a.scaling;
+    let along_normal_b = -dot(direction, going_b.moved) - radii.y * going_b.scaling;
+    let closed = kept + along_normal_a + along_normal_b;
+
+    // What comes in fast is stopped before it is through.
+    let fast = (0.0 - closed) / larger(radius * PAIR_STOPS, MIN_POSITIVE);
+    let stiffness = rubbing * larger(ratio, smaller(fast, MOST_RATIO));
+
+    // What touches in this substep: what comes together, and what pressed.
+    let pull = across(meet3(row, MEET_PULL), direction);
+    let force = meet_at(row, MEET_FORCE);
+    let pressing = where_less(0.0, force, stiffness, where_less(closed, 0.0, stiffness, 0.0));
+    let friction = where_less(0.0, pressing, rubbing, 0.0);
+    let limit = RUBS * force;
+    let pulled = sqrt(dot(pull, pull));
+    let holds = smaller(limit, pulled) / larger(pulled, MIN_POSITIVE) / larger(friction, MIN_POSITIVE);
+    let reach_on = where_less(0.0, friction, holds, 0.0);
+    let anchor = select(meet3(row, MEET_ANCHOR), pull * reach_on, first_solve);
+
+    let swept_a = swept_by(going_a, direction, arms.x);
+    let swept_b = swept_by(going_b, -direction, arms.y);
+    let off = (swept_a - swept_b - anchor) * 0.5;
+
+    set_meet(row, MEET_ALONG, along.x);
+    set_meet(row, MEET_ALONG + 1u, along.y);
+    set_meet(row, MEET_SCALE_TERM, radii.x);
+    set_meet(row, MEET_SCALE_TERM + 1u, radii.y);
+    set_meet(row, MEET_ARM, arms.x);
+    set_meet(row, MEET_ARM + 1u, arms.y);
+    set_meet(row, MEET_ROW_GAP, closed * 0.5 - along_normal_a);
+    set_meet(row, MEET_ROW_GAP + 1u, closed * 0.5 - along_normal_b);
+    set_meet3(row, MEET_DIRECTION, direction);
+    set_meet(row, MEET_GAP, kept);
+    set_meet(row, MEET_STIFFNESS, pressing);
+    set_meet(row, MEET_FRICTION, friction);
+    set_meet3(row, MEET_ANCHOR, anchor);
+    set_meet3(row, MEET_ROW_ANCHOR, swept_a - off);
+    set_meet3(row, MEET_ROW_ANCHOR + 3u, swept_b + off);
+    let rolling = friction * (radius * radius) * ROLLING;
+    let couple = meet3(row, MEET_COUPLE);
+    let turned_back = couple * where_less(0.0, rolling, 1.0 / larger(rolling, MIN_POSITIVE), 0.0);
+    let turn = select(meet3(row, MEET_TURN_ANCHOR), turned_back, first_solve);
+    set_meet3(row, MEET_TURN_ANCHOR, turn);
+    set_meet3(row, MEET_ROW_TURN, (going_a.turn + going_b.turn + turn) * 0.5);
+    set_meet3(row, MEET_ROW_TURN + 3u, (going_a.turn + going_b.turn - turn) * 0.5);
+    set_meet(row, MEET_RATIO, ratio);
+    // What can touch nothing forgets.
+    let remembered = where_less(0.0, pressing, 1.0, 0.0);
+    set_meet(row, MEET_FORCE, force * remembered);
+    set_meet3(row, MEET_PULL, pull * remembered);
+    set_meet3(row, MEET_COUPLE, couple * remembered);
+}
+
+// Writes a side's contact row of a point; the twin of Side::write_row.
+fn write_row(row: u32, point: u32, own: Side, side: u32, sign: f32) {
+    let at = meet_contact_word(params.meet_base, own.place, point);
+    let stiffness = meet_at(row, MEET_STIFFNESS);
+    set_contact(at, CONTACT_STIFFNESS, 2.0 * stiffness);
+    if stiffness == 0.0 {
+        return;
+    }
+    set_contact(at, CONTACT_SEGMENT, f32(own.index));
+    set_contact(at, CONTACT_ALONG, meet_at(row, MEET_ALONG + side));
+    set_contact3(at, CONTACT_DIRECTION, meet3(row, MEET_DIRECTION) * sign);
+    set_contact3(at, CONTACT_ANCHOR, meet3(row, MEET_ROW_ANCHOR + 3u * side));
+    set_contact(at, CONTACT_SCALE_TERM, meet_at(row, MEET_SCALE_TERM + side));
+    set_contact(at, CONTACT_ARM, meet_at(row, MEET_ARM + side));
+    set_contact(at, CONTACT_GAP, meet_at(row, MEET_ROW_GAP + side));
+    set_contact(at, CONTACT_FRICTION, 2.0 * meet_at(row, MEET_FRICTION));
+    let limit = RUBS * meet_at(row, MEET_FORCE);
+    set_contact(at, CONTACT_LIMIT, limit);
+    set_contact(at, CONTACT_STICKS, where_less(0.0, limit, 1.0, 0.0));
+    let radius = smaller(meet_at(row, MEET_ARM), meet_at(row, MEET_ARM + 1u));
+    set_contact(at, CONTACT_ROLLING, 2.0 * ROLLING * meet_at(row, MEET_FRICTION) * radius * radius);
+    set_contact(at, CONTACT_ROLLING_LIMIT, ROLLS * meet_at(row, MEET_FORCE) * radius);
+    set_contact3(at, CONTACT_TURN, meet3(row, MEET_ROW_TURN + 3u * side));
+}
+
+fn set_contact(row: u32, entry: u32, value: f32) {
+    contact_rows[row + entry * LANES] = value;
+}
+
+fn set_contact3(row: u32, entry: u32, value: vec3<f32>) {
+    set_contact(row, entry, value.x);
+    set_contact(row, entry + 1u, value.y);
+    set_contact(row, entry + 2u, value.z);
+}

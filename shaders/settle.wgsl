@@ -1,0 +1,323 @@
+// Stage settle: a pass of chains that meet others, and after the last one the momentum that passes left out; the twin of
+// src/cpu/settle.rs, which says why. Each chain is settled that meets another; the CPU settles groups of which any does.
+
+// Which share of the last pass's step a pass goes on by.
+const GOES_ON: f32 = 0.6;
+// What passes left out of a chain's momentum is given to it up to this share of what it gained in the substep, and LEAST_GIVEN more.
+const MOST_LEFT_OUT: f32 = 0.5;
+// See MOST_LEFT_OUT (m/s).
+const LEAST_GIVEN: f32 = 0.1;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn settle(@builtin(global_invocation_id) invocation: vec3<u32>) {
+    let chain = chain_of(thread_of(invocation));
+    if params.settling < params.passes {
+        if stiffness_of_meetings(chain) > 0.0 {
+            let goes_on = select(0.0, GOES_ON, params.settling > 0u && params.settling + 1u < params.passes);
+            settle_forth(chain);
+            settle_back(chain, goes_on);
+        }
+    } else if params.iteration + 1u == params.iterations && has_pairs(chain) {
+        restore(chain);
+    }
+}
+
+// Whether any segment of a chain may meet another's.
+fn has_pairs(chain: Chain) -> bool {
+    for (var index = 0u; index < chain.node_count; index++) {
+        if meets_at(chain, index).count > 0u {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The first half: by how much rows press otherwise, eliminated in the order of the nodes.
+fn settle_forth(chain: Chain) {
+    var carry: Vec7;
+    var rhs: Vec7;
+    var slot = 0u;
+    for (var index = 0u; index < chain.node_count; index++) {
+        var own = carry;
+        var beyond = Vec7();
+        while slot < chain.contact_count {
+            let at = contact_row_of(chain, slot);
+            if u32(contact_at(at, CONTACT_SEGMENT)) != index {
+                break;
+            }
+            change(chain, at, false, &own, &beyond);
+            slot++;
+        }
+        let meets = meets_at(chain, index);
+        for (var k = 0u; k < meets.count; k++) {
+            change(chain, meet_row_at(meets, k), true, &own, &beyond);
+        }
+        carry = beyond;
+        // The right-hand side is the gradient's opposite.
+        if index == 0u {
+            rhs = own;
+        } else {
+            let before = scratch_row_of(chain, index - 1u);
+            var coupling: Mat7;
+            var inv_pivot: Vec7;
+            var gradient: Vec7;
+            for (var i = 0u; i < UNKNOWNS; i++) {
+                inv_pivot[i] = scratch_at(before, SCRATCH_INV_PIVOT + i);
+                gradient[i] = 0.0 - own[i];
+                for (var k = 0u; k < UNKNOWNS; k++) {
+                    coupling[i][k] = scratch_at(before, SCRATCH_COUPLING + i * UNKNOWNS + k);
+                }
+            }
+            eliminate_rhs(&coupling, &inv_pivot, &gradient, &rhs);
+        }
+        let rest_row = rest_row_of(chain, index);
+        if is_held(rest_row) {
+            var free = free_unknowns(rest_row);
+            for (var i = 0u; i < UNKNOWNS; i++) {
+                rhs[i] = rhs[i] * free[i];
+            }
+        }
+        if rest_at(rest_row, REST_SLIDES) > 0.5 {
+            let pull = along_guide(vec3<f32>(rhs[0], rhs[1], rhs[2]), guide_axis(node_row_of(chain, index)));
+            rhs[0] = pull.x;
+            rhs[1] = pull.y;
+            rhs[2] = pull.z;
+        }
+        let scratch_row = scratch_row_of(chain, index);
+        var lower: Mat7;
+        for (var i = 1u; i < UNKNOWNS; i++) {
+            for (var k = 0u; k < i; k++) {
+                lower[i][k] = scratch_at(scratch_row, SCRATCH_LOWER + i * (i - 1u) / 2u + k);
+            }
+        }
+        solve_lower(&lower, &rhs);
+        for (var i = 0u; i < UNKNOWNS; i++) {
+            set_scratch(scratch_row, SCRATCH_RHS + i, rhs[i]);
+        }
+    }
+}
+
+// The second half: solves from the last node on, and steps; goes on by a share of the last pass's step.
+fn settle_back(chain: Chain, goes_on: f32) {
+    var slot = chain.contact_count;
+    var delta: Vec7;
+    for (var left_count = chain.node_count; left_count > 0u; left_count--) {
+        let index = left_count - 1u;
+        let scratch_row = scratch_row_of(chain, index);
+        var next = delta;
+        back_substitute(scratch_row, &delta);
+        while slot > 0u {
+            let at = contact_row_of(chain, slot - 1u);
+            if u32(contact_at(at, CONTACT_SEGMENT)) != index {
+                break;
+            }
+            slot--;
+            give_way(at, false, &delta, &next, goes_on);
+        }
+        let meets = meets_at(chain, index);
+        for (var k = 0u; k < meets.count; k++) {
+            give_way(meet_row_at(meets, k), true, &delta, &next, goes_on);
+        }
+        var step = delta;
+        for (var k = 0u; k < UNKNOWNS; k++) {
+            if goes_on > 0.0 {
+                step[k] = step[k] + scratch_at(scratch_row, SCRATCH_STEP + k) * goes_on;
+            }
+            set_scratch(scratch_row, SCRATCH_STEP + k, step[k]);
+        }
+        let row = node_row_of(chain, index);
+        store_placed(step_by(row, placed_now(row), &step), row);
+    }
+}
+
+// Adds to the right-hand sides of its two nodes by how much a row should press otherwise than the system has it; the system then
+// has it so.
+fn change(chain: Chain, at: u32, meets: bool, own: ptr<function, Vec7>, beyond: ptr<function, Vec7>) {
+    if contact_at(at, CONTACT_STIFFNESS) == 0.0 {
+        return;
+    }
+    let row = load_contact_row(at, meets);
+    let gone = gone_at(chain, row, false);
+    let solved = solved_row_of(at);
+    let pressing = where_less(0.0, scratch_at(solved, SOLVED_STIFFNESS), 1.0, 0.0);
+    let has = has_of(at, solved);
+    var wanted = load_presses(solved, SOLVED_ENTRIES);
+    if !meets {
+        // What does not move only lets go: beyond what the matrix has, it would throw what it holds.
+        let size = sqrt(dot(has.pull, has.pull));
+        let kept = smaller(row.limit, size) / larger(size, MIN_POSITIVE);
+        wanted = Presses(larger(has.force, 0.0), has.pull * kept, has.couple);
+    }
+    let force = has.force + (wanted.force - has.force) * pressing;
+    let pull = has.pull + (wanted.pull - has.pull) * pressing;
+    let rolls = has.couple + (wanted.couple - has.couple) * pressing;
+    let pushes = force - has.force;
+    let pulls = pull - has.pull;
+    let both = row.direction * pushes + across(pulls, row.direction);
+    let couple_first = couple_of(lever_of(row, gone.first), pulls) + (rolls - has.couple);
+    let couple_second = couple_of(lever_of(row, gone.second), pulls) + (rolls - has.couple);
+    let swells = 0.0 - row.scale_term * pushes;
+    add_push(own, both, swells, couple_first, 1.0 - row.along);
+    add_push(beyond, both, swells, couple_second, row.along);
+    store_presses(solved, SOLVED_BEFORE, has);
+    write_presses(at, solved, Presses(force, pull, rolls));
+}
+
+fn add_push(sum: ptr<function, Vec7>, both: vec3<f32>, swells: f32, couple: vec3<f32>, weight: f32) {
+    let values = Vec7(both.x, both.y, both.z, swells, couple.x, couple.y, couple.z);
+    (*sum)[0] = (*sum)[0] + values[0] * weight;
+    (*sum)[1] = (*sum)[1] + values[1] * weight;
+    (*sum)[2] = (*sum)[2] + values[2] * weight;
+    (*sum)[3] = (*sum)[3] + values[3] * weight;
+    (*sum)[4] = (*sum)[4] + values[4] * weight;
+    (*sum)[5] = (*sum)[5] + values[5] * weight;
+    (*sum)[6] = (*sum)[6] + values[6] * weight;
+}
+
+// What a row presses with once its nodes have stepped by `here` and `next`, and gone on by a share of the last pass's step.
+fn give_way(at: u32, meets: bool, here: ptr<function, Vec7>, next: ptr<function, Vec7>, goes_on: f32) {
+    if contact_at(at, CONTACT_STIFFNESS) == 0.0 {
+        return;
+    }
+    let row = load_contact_row(at, meets);
+    let solved = solved_row_of(at);
+    var step = step_at(row, here, next);
+    let moved = vec3<f32>(step[0], step[1], step[2]);
+    let turned = vec3<f32>(step[4], step[5], step[6]);
+    let opens = dot(row.direction, moved) - row.scale_term * step[3];
+    let goes = swept(row, moved, turned);
+    let way = scratch3(solved, SOLVED_WAY);
+    let slips = way * (scratch_at(solved, SOLVED_SLIPPING) * dot(way, goes));
+    let less = goes * scratch_at(solved, SOLVED_FRICTION) - slips;
+    let force = scratch_at(solved, SOLVED_FORCE) - scratch_at(solved, SOLVED_STIFFNESS) * opens;
+    let tangent = contact3(at, CONTACT_TANGENT) - less;
+    let rolls = scratch3(solved, SOLVED_COUPLE) - turned * scratch_at(solved, SOLVED_ROLLING);
+
+    let before = load_presses(solved, SOLVED_BEFORE);
+    var changed = Presses(force - before.force, tangent - before.pull, rolls - before.couple);
+    if goes_on > 0.0 {
+        let last = load_presses(solved, SOLVED_CHANGE);
+        changed.force = changed.force + last.force * goes_on;
+        changed.pull = changed.pull + last.pull * goes_on;
+        changed.couple = changed.couple + last.couple * goes_on;
+    }
+    store_presses(solved, SOLVED_CHANGE, changed);
+    let now = Presses(before.force + changed.force, before.pull + changed.pull, before.couple + changed.couple);
+    write_presses(at, solved, now);
+}
+
+fn load_presses(row: u32, at: u32) -> Presses {
+    return Presses(scratch_at(row, at), scratch3(row, at + 1u), scratch3(row, at + 4u));
+}
+
+fn store_presses(row: u32, at: u32, presses: Presses) {
+    set_scratch(row, at, presses.force);
+    set_scratch3(row, at + 1u, presses.pull);
+    set_scratch3(row, at + 4u, presses.couple);
+}
+
+// A momentum (kg·m/s) and its moment about the chain's centre of mass (kg·m²/s).
+struct Momentum {
+    linear: vec3<f32>,
+    angular: vec3<f32>,
+}
+
+// Gives a free chain, as a rigid body, the momentum that passes left out: what pairs press with in the end, the same for both sides,
+// less what the system has of it.
+fn restore(chain: Chain) {
+    var mass = 0.0;
+    var moment = vec3<f32>();
+    for (var index = 0u; index < chain.node_count; index++) {
+        let m = weight_of(rest_row_of(chain, index), REST_MASS);
+        mass = mass + m;
+        moment = moment + node3(node_row_of(chain, index), NODE_PLACE) * m;
+    }
+    let inv_mass = where_less(0.0, mass, 1.0 / larger(mass, MIN_POSITIVE), 0.0);
+    let centre_of_mass = moment * inv_mass;
+    let given = left_out(chain, mass, centre_of_mass);
+    let velocity = given.linear * inv_mass;
+    let spin = spin_of(inertia_about(chain, centre_of_mass), given.angular);
+    for (var index = 0u; index < chain.node_count; index++) {
+        // Padding goes its own way.
+        let there = where_less(0.0, rest_at(rest_row_of(chain, index), REST_RADIUS), 1.0, 0.0);
+        let row = node_row_of(chain, index);
+        let arm = node3(row, NODE_PLACE) - centre_of_mass;
+        set_node3(row, NODE_VELOCITY, node3(row, NODE_VELOCITY) + (velocity + cross(spin, arm)) * there);
+    }
+}
+
+// What passes left out of a chain's momentum; 0 where it is not free.
+fn left_out(chain: Chain, mass: f32, centre_of_mass: vec3<f32>) -> Momentum {
+    // What pairs press with, and what of it is missing.
+    var pressed: Momentum;
+    var missing: Momentum;
+    for (var index = 0u; index < chain.node_count; index++) {
+        let meets = meets_at(chain, index);
+        for (var k = 0u; k < meets.count; k++) {
+            let at = meet_row_at(meets, k);
+            if contact_at(at, CONTACT_STIFFNESS) == 0.0 {
+                continue;
+            }
+            let row = load_contact_row(at, true);
+            let solved = solved_row_of(at);
+            let start = node3(node_row_of(chain, index), NODE_PLACE);
+            let end = node3(node_row_of(chain, index + 1u), NODE_PLACE);
+            let surface = start + (end - start) * row.along - row.direction * row.arm - centre_of_mass;
+            let wanted = whole_of(row, load_presses(solved, SOLVED_ENTRIES), surface);
+            let has = whole_of(row, has_of(at, solved), surface);
+            pressed = Momentum(pressed.linear + wanted.linear, pressed.angular + wanted.angular);
+            missing.linear = missing.linear + (wanted.linear - has.linear);
+            missing.angular = missing.angular + (wanted.angular - has.angular);
+        }
+    }
+    let inv_step = params.inv_h * (1.0 + second_order_of(chain) * 0.5);
+    let step = 1.0 / inv_step;
+    var given = Momentum(missing.linear * step, missing.angular * step);
+    var went: Momentum;
+    for (var index = 0u; index < chain.node_count; index++) {
+        let row = node_row_of(chain, index);
+        let lag = node3(row, NODE_MOVED) - node3(row, NODE_PREDICTED_MOVE);
+        let gained = lag * (weight_of(rest_row_of(chain, index), REST_MASS) * inv_step);
+        let arm = node3(row, NODE_PLACE) - centre_of_mass;
+        went = Momentum(went.linear + gained, went.angular + cross(arm, gained));
+    }
+    if chain_at(chain.chain, CHAIN_ROUGH) > 0.5 {
+        // What was led astray has not gone as its forces have it: all of its momentum is told by where it went. Not of what
+        // half-spaces hold: with what force they do is not known so well.
+        var held = 0.0;
+        for (var slot = 0u; slot < chain.contact_count; slot++) {
+            held = where_less(0.0, contact_at(contact_row_of(chain, slot), CONTACT_DUAL), 1.0, held);
+        }
+        let unheld = 1.0 - held;
+        given.linear = (pressed.linear * step - went.linear) * unheld;
+        given.angular = (pressed.angular * step - went.angular) * unheld;
+    }
+    let most_given = length(went.linear) * MOST_LEFT_OUT + mass * LEAST_GIVEN;
+    let most_turned = length(went.angular) * MOST_LEFT_OUT + most_given * rest_at(rest_row_of(chain, 0u), REST_LENGTH);
+    let share = smaller(most_given / larger(length(given.linear), MIN_POSITIVE), 1.0);
+    let turn_share = smaller(most_turned / larger(length(given.angular), MIN_POSITIVE), share);
+    given = Momentum(given.linear * share, given.angular * turn_share);
+    let free = where_less(input_at(chain.input, INPUT_HANGS), 0.5, 1.0, 0.0);
+    return Momentum(given.linear * free, given.angular * free);
+}
+
+// All of what a row presses with, and its moment where it acts.
+fn whole_of(row: ContactRow, presses: Presses, surface: vec3<f32>) -> Momentum {
+    let both = row.direction * presses.force + across(presses.pull, row.direction);
+    return Momentum(both, cross(surface, both) + presses.couple);
+}
+
+// A chain's inertia about a point (kg·m²).
+fn inertia_about(chain: Chain, centre_of_mass: vec3<f32>) -> Mat3 {
+    var inertia: Mat3;
+    for (var index = 0u; index < chain.node_count; index++) {
+        let rest_row = rest_row_of(chain, index);
+        let m = weight_of(rest_row, REST_MASS);
+        let arm = node3(node_row_of(chain, index), NODE_PLACE) - centre_of_mass;
+        let around = m * dot(arm, arm) + weight_of(rest_row, REST_INERTIA_W);
+        inertia[0] = inertia[0] - m * arm.x * arm + vec3<f32>(around, 0.0, 0.0);
+        inertia[1] = inertia[1] - m * arm.y * arm + vec3<f32>(0.0, around, 0.0);
+        inertia[2] = inertia[2] - m * arm.z * arm + vec3<f32>(0.0, 0.0, around);
+    }
+    return inertia;
+}

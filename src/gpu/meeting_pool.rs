@@ -1,0 +1,110 @@
+//! Chains that meet each other on the GPU: the room that segments and their pairs have.
+
+use super::arrays::{
+    CELLS, CONTACT_ROWS, MEET_ROWS, PAIR_SIZES, PAIRS, PARTNERS, SCRATCH_ROWS, SEGMENT_PAIRS, SEGMENTS,
+};
+use super::chain_pool::ChainPool;
+use super::residents::Upload;
+use super::{ArrayId, GpuError};
+use crate::cpu::settle::WANTED;
+use crate::layout::{CELLS_HEADER, LANES, WORKGROUP_SIZE, scratch, solved};
+use crate::step::StepParams;
+
+/// The least number of pairs that there is room for.
+const LEAST_PAIRS: u64 = 1024;
+
+/// For how much there is room.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Capacities {
+    /// Segments: a place for each lane and node of all groups, so that these are never too few.
+    pub segments: u64,
+    /// Cells in the grid's table: a power of two, from two to four for each segment. Several may share one: they are never too few
+    /// either.
+    pub cells: u64,
+    /// Pairs of segments that may touch in a frame: at first as many as segments. How many a frame has is known some frames later;
+    /// then there is room for half as many again. Until then segments with the highest places go without pairs that there is no room
+    /// for, and [`PairReport`] says so. Which these are is the same in every run, but not for how many frames, which hangs on when
+    /// the count comes back.
+    pub pairs: u64,
+}
+
+/// How many pairs of segments a frame found that may touch each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PairReport {
+    /// How many there are.
+    pub found: u64,
+    /// For how many there was room; of more than these some passed through each other in that frame.
+    pub room: u64,
+}
+
+/// Room for chains that meet.
+#[derive(Default)]
+pub(super) struct MeetingPool {
+    pub room: Capacities,
+    /// The newest recording that found pairs.
+    recording: u64,
+    /// That in which the host told what all pairs remember.
+    told: u64,
+}
+
+impl MeetingPool {
+    /// Makes room for a frame in which chains may meet, given how many pairs the newest frame found of which that is known, and how
+    /// many are remembered that the host tells.
+    pub fn make_room(
+        &mut self,
+        upload: &mut Upload<'_>,
+        chains: &ChainPool,
+        (found, remembered): (Option<PairReport>, u64),
+    ) -> Result<(), GpuError> {
+        let segments = chains.node_rows() * u64::from(LANES);
+        let found = found.map_or(0, |report| if report.found > report.room { report.found * 3 / 2 } else { 0 });
+        let pairs = self.room.pairs.max(found).max(remembered).max(segments).max(LEAST_PAIRS);
+        let cells = (2 * segments).next_power_of_two();
+        self.room = Capacities { segments, cells, pairs };
+        let workgroups = u64::from(self.workgroups());
+        // Two sides a pair, two points a side, a row for each.
+        let contacts = chains.contact_rows() + (4 * pairs).div_ceil(u64::from(LANES));
+        let kept = (contacts * (solved::ENTRIES + WANTED) as u64).div_ceil(scratch::ENTRIES as u64);
+        let rows: [(ArrayId, u64); 9] = [
+            (SEGMENTS, segments),
+            (CELLS, u64::from(CELLS_HEADER) + cells + segments + 2 * workgroups),
+            (SEGMENT_PAIRS, segments),
+            (PARTNERS, 2 * pairs),
+            (PAIRS, 1 + pairs),
+            (PAIR_SIZES, 1),
+            (MEET_ROWS, pairs.div_ceil(u64::from(LANES))),
+            (CONTACT_ROWS, contacts),
+            (SCRATCH_ROWS, chains.scratch_rows() + kept),
+        ];
+        rows.into_iter().try_for_each(|(array, rows)| upload.reserve(array, rows))
+    }
+
+    /// How many workgroups give each segment a thread.
+    pub fn workgroups(&self) -> u32 {
+        self.room.segments.div_ceil(u64::from(WORKGROUP_SIZE)) as u32
+    }
+
+    /// Whether a recording, the newest, finds pairs.
+    pub fn found_in(&self, recording: u64) -> bool {
+        self.recording == recording
+    }
+
+    /// Notes that the host has told what all pairs remember in a recording.
+    pub fn told_in(&mut self, recording: u64) {
+        self.told = recording;
+    }
+
+    /// Tells kernels of it in a recording.
+    pub fn tell(&mut self, params: &mut [StepParams], chains: &ChainPool, recording: u64) {
+        let remembers = if self.told == recording { 2 } else { u32::from(self.recording + 1 == recording) };
+        self.recording = recording;
+        for params in params {
+            params.segment_count = self.room.segments as u32;
+            params.cell_count = self.room.cells as u32;
+            params.pair_capacity = self.room.pairs as u32;
+            params.meet_base = chains.contact_rows() as u32;
+            params.solved_base = (chains.scratch_rows() * scratch::ENTRIES as u64 * u64::from(LANES)) as u32;
+            params.remembers = remembers;
+        }
+    }
+}

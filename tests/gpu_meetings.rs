@@ -1,0 +1,223 @@
+//! Chains that meet chains, on the GPU: what they do over many frames, what they remember from one to the next, and where there is no
+//! room for all of it.
+#![cfg(feature = "gpu")]
+
+mod common;
+
+use std::f64::consts::FRAC_PI_2;
+use std::sync::Arc;
+
+use common::{FRAME, material};
+use glam::{DQuat, DVec3};
+use sinew::flesh::{Flesh, RodSpec};
+use sinew::gpu::PairReport;
+use sinew::step::StepConfig;
+use sinew::{Active, FleshHandle, HalfSpace, Motion, Physics, Pose, ReadBack};
+
+const RADIUS: f64 = 0.03;
+const SEGMENTS: usize = 10;
+const LENGTH: f64 = 0.5;
+
+/// Logs of several layers of three on the ground, each across the one below, an instance each.
+fn stack(mut physics: Physics, layers: usize, youngs_modulus: f64) -> (Physics, Vec<FleshHandle>) {
+    physics.config = StepConfig { passes: 6, ..StepConfig::default() };
+    physics.planes = vec![HalfSpace::ground(0.0, 0.5)];
+    physics.read_back = ReadBack::NOTHING;
+    let half = DVec3::X * (LENGTH / 2.0);
+    let mut rod = RodSpec::straight("log", -half, half, SEGMENTS, RADIUS);
+    rod.material = material(youngs_modulus, 0.3, 1000.0, 3.0);
+    let flesh = Arc::new(Flesh::build(&[rod], &[]).unwrap());
+    let mut logs = Vec::new();
+    for layer in 0..layers {
+        for log in -1..=1 {
+            let aside = f64::from(log) * 0.15;
+            let height = (2.0 * layer as f64 + 1.0) * RADIUS;
+            let (place, turn) = if layer % 2 == 0 {
+                (DVec3::new(0.0, height, aside), DQuat::IDENTITY)
+            } else {
+                (DVec3::new(aside, height, 0.0), DQuat::from_rotation_y(FRAC_PI_2))
+            };
+            logs.push(physics.insert(flesh.clone(), &[], Pose::new(place, turn)).unwrap());
+        }
+    }
+    (physics, logs)
+}
+
+fn run(physics: &mut Physics, frames: usize) {
+    (0..frames).for_each(|_| physics.step_flesh(FRAME).unwrap());
+    physics.finish().unwrap();
+}
+
+fn places(physics: &Physics, logs: &[FleshHandle]) -> Vec<DVec3> {
+    let nodes = |log: &FleshHandle| {
+        let log = *log;
+        (0..=SEGMENTS).map(move |node| physics.node(log, 0, node).unwrap().place)
+    };
+    logs.iter().flat_map(nodes).collect()
+}
+
+fn farthest(a: &[DVec3], b: &[DVec3]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max)
+}
+
+fn speed(physics: &Physics, logs: &[FleshHandle]) -> f64 {
+    let nodes = |log: &FleshHandle| {
+        let log = *log;
+        (0..=SEGMENTS).map(move |node| f64::from(physics.node(log, 0, node).unwrap().velocity.length()))
+    };
+    logs.iter().flat_map(nodes).fold(0.0, f64::max)
+}
+
+/// Stands, as on the CPU, and no frame waits.
+#[test]
+fn logs_lie_on_logs() {
+    let Some(gpu) = common::gpu_physics() else { return };
+    let (mut cpu, logs) = stack(Physics::default(), 3, 1.0e7);
+    let (mut gpu, others) = stack(gpu, 3, 1.0e7);
+    assert_eq!(logs, others);
+    let start = places(&cpu, &logs);
+    for frames in [1, 5, 24, 210] {
+        run(&mut cpu, frames);
+        let waits = gpu.gpu().unwrap().waits();
+        (0..frames.min(3)).for_each(|_| gpu.step_flesh(FRAME).unwrap());
+        assert_eq!(gpu.gpu().unwrap().waits(), waits, "a frame waited");
+        run(&mut gpu, frames - frames.min(3));
+        let off = farthest(&places(&cpu, &logs), &places(&gpu, &logs));
+        println!("after {frames} frames more: {off:.1e} m from where the CPU has them (bar 2e-5)");
+        assert!(off <= 2.0e-5);
+    }
+    let (sunk, speed) = (farthest(&start, &places(&gpu, &logs)), speed(&gpu, &logs));
+    println!(
+        "three layers: sunk by {:.2} % of the radius (bar 5 %), {speed:.1e} m/s left (bar 1e-4)",
+        100.0 * sunk / RADIUS
+    );
+    assert!(sunk <= 0.05 * RADIUS && speed <= 1.0e-4);
+    let PairReport { found, room } = gpu.pair_report().unwrap();
+    assert!(found > 18 && found <= room, "{found} pairs");
+}
+
+/// A log thrown along others across it is slowed by friction, which remembers where it pulled; a shove moves a stack as it does on the
+/// CPU.
+#[test]
+fn logs_that_are_pushed_go_as_on_the_cpu() {
+    let Some(gpu) = common::gpu_physics() else { return };
+    let gone = [Physics::default(), gpu].map(|physics| {
+        let (mut physics, logs) = stack(physics, 2, 1.0e6);
+        run(&mut physics, 10);
+        for (log, velocity) in [(3, DVec3::Z * 0.5), (4, DVec3::X * 0.3), (5, DVec3::Y * 1.0)] {
+            let motion = Motion { velocity, spin: DVec3::ZERO, centre: DVec3::ZERO };
+            physics.set_velocity(logs[log], motion).unwrap();
+        }
+        (0..3)
+            .map(|_| {
+                run(&mut physics, 8);
+                places(&physics, &logs)
+            })
+            .collect::<Vec<_>>()
+    });
+    for (frames, (cpu, gpu)) in gone[0].iter().zip(&gone[1]).enumerate() {
+        let (off, way) = (farthest(cpu, gpu), farthest(cpu, &gone[0][0]));
+        println!("after {} frames: {off:.1e} m apart (bar 1e-4), {way:.3} m on their way", 8 * (frames + 1));
+        assert!(off <= 1.0e-4);
+    }
+    assert!(farthest(&gone[0][2], &gone[0][0]) > 0.02);
+}
+
+/// What touches is saved with the state, put back with it, and told from one backend to the other.
+#[test]
+fn stacks_go_on_where_they_were_put_back() {
+    let Some(gpu) = common::gpu_physics() else { return };
+    let (mut physics, logs) = stack(gpu, 3, 1.0e6);
+    let motion = Motion { velocity: DVec3::new(0.4, 0.0, 0.1), spin: DVec3::ZERO, centre: DVec3::ZERO };
+    physics.set_velocity(logs[4], motion).unwrap();
+    run(&mut physics, 15);
+    let saved = physics.save();
+    run(&mut physics, 10);
+    let went_on = physics.state_hash();
+    run(&mut physics, 7);
+    assert!(physics.restore(&saved).unwrap().is_whole());
+    run(&mut physics, 10);
+    assert_eq!(physics.state_hash(), went_on);
+    physics.restore(&saved).unwrap();
+    run(&mut physics, 1);
+    let on_gpu = places(&physics, &logs);
+    physics.restore(&saved).unwrap();
+    physics.switch_backend(sinew::Backend::Cpu).unwrap();
+    run(&mut physics, 1);
+    let off = farthest(&places(&physics, &logs), &on_gpu);
+    println!("a frame of a stack on the GPU, and from the same state on the CPU: {off:.1e} m apart (bar 1e-6)");
+    assert!(off <= 1.0e-6);
+}
+
+#[test]
+fn two_runs_have_the_same_bits() {
+    let run_once = || {
+        let (mut physics, logs) = stack(common::gpu_physics()?, 4, 1.0e5);
+        let motion = Motion { velocity: DVec3::new(1.0, -3.0, 0.5), spin: DVec3::ONE, centre: DVec3::Y };
+        physics.set_velocity(logs[10], motion).unwrap();
+        run(&mut physics, 40);
+        Some(physics.state_hash())
+    };
+    let Some(first) = run_once() else { return };
+    assert_eq!(Some(first), run_once());
+}
+
+/// Pairs that there is no room for are left out, which is told, and have it some frames later.
+#[test]
+fn room_for_pairs_grows() {
+    let Some(mut physics) = common::gpu_physics() else { return };
+    physics.config = StepConfig { passes: 2, gravity: DVec3::ZERO, ..StepConfig::default() };
+    physics.read_back = ReadBack::NOTHING;
+    let rod = RodSpec::straight("rod", DVec3::NEG_X * 0.5, DVec3::X * 0.5, 8, 0.05);
+    let flesh = Arc::new(Flesh::build(&[rod], &[]).unwrap());
+    let mut insert = |index: usize| {
+        let turn = DQuat::from_rotation_y(0.3 * index as f64) * DQuat::from_rotation_z(0.2 * index as f64);
+        physics.insert(flesh.clone(), &[], Pose::new(DVec3::ZERO, turn)).unwrap()
+    };
+    let rods: Vec<FleshHandle> = (0..24).map(&mut insert).collect();
+    let mut reports = Vec::new();
+    for _ in 0..12 {
+        physics.step_flesh(FRAME).unwrap();
+        reports.extend(physics.pair_report());
+    }
+    physics.finish().unwrap();
+    reports.extend(physics.pair_report());
+    println!("{:?} to {:?}", reports[0], reports.last());
+    assert!(reports.iter().any(|report| report.found > report.room), "there was room for all");
+    let last = reports.last().unwrap();
+    assert!(last.found <= last.room && last.found > 100);
+    for rod in rods {
+        assert!(physics.state(rod).unwrap().is_finite());
+    }
+}
+
+/// What is removed, paused, thrown, put back or no number does no harm to what it touched.
+#[test]
+fn piles_outlive_what_happens_in_them() {
+    let Some(gpu) = common::gpu_physics() else { return };
+    let (mut physics, mut logs) = stack(gpu, 3, 1.0e6);
+    run(&mut physics, 6);
+    physics.remove(logs.remove(1)).unwrap();
+    run(&mut physics, 3);
+    physics.set_active(logs[0], Active::PAUSED).unwrap();
+    run(&mut physics, 3);
+    physics.set_active(logs[0], Active::default()).unwrap();
+    let saved = physics.save();
+    let flesh = physics.flesh(logs[2]).unwrap().clone();
+    let mut node = physics.node(logs[2], 0, 4).unwrap();
+    node.place = DVec3::NAN;
+    physics.state_mut(logs[2]).unwrap().set_node(&flesh, 0, 4, &node);
+    let motion = Motion { velocity: DVec3::Y * 300.0, spin: DVec3::X * 50.0, centre: DVec3::ZERO };
+    physics.set_velocity(logs[3], motion).unwrap();
+    run(&mut physics, 20);
+    assert!(logs.iter().all(|log| physics.state(*log).unwrap().is_finite()));
+    physics.restore(&saved).unwrap();
+    physics.config.substeps = 1;
+    physics.config.iterations = 3;
+    run(&mut physics, 10);
+    physics.config.passes = 0;
+    run(&mut physics, 2);
+    physics.config.passes = 3;
+    run(&mut physics, 3);
+    assert!(logs.iter().all(|log| physics.state(*log).unwrap().is_finite()));
+}
