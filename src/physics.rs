@@ -491,7 +491,7 @@ impl Physics {
     }
 
     /// How well all rods keep volume and length, and how far the last solve was from balance; on a GPU as [`Physics::state`] shows
-    /// them.
+    /// them, without the forces of chains on each other, which so count as what is left of balance.
     pub fn quality(&self) -> Quality {
         let (mut quality, planes) = (Quality::default(), self.all_planes());
         for instance in self.instances.iter() {
