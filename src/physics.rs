@@ -494,8 +494,8 @@ impl Physics {
     }
 
     /// How well all rods keep volume and length, how deep contacts are, how all flesh moves, and how far the last solve was from
-    /// balance; on a GPU as [`Physics::state`] shows them. It is reckoned anew in f64 where it is asked for, some microseconds a
-    /// segment; a step does nothing for it.
+    /// balance; on a GPU as [`Physics::state`] shows them, without the forces of chains on each other, which so count as what is left
+    /// of balance. It is reckoned anew in f64 where it is asked for, some microseconds a segment; a step does nothing for it.
     pub fn quality(&self) -> Quality {
         let mut quality = Quality::default();
         let mut wide = None;

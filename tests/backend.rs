@@ -65,7 +65,8 @@ fn results_arrive_without_waiting_and_say_their_step() {
         gpu.step_flesh(DT).unwrap();
         let times = gpu.stage_times();
         println!("{times:?}");
-        assert!(Stage::ALL.iter().all(|stage| times.get(*stage) > 0.0));
+        // Where there are no passes, none of what chains do that meet is done.
+        assert!(Stage::ALL.iter().all(|stage| (times.get(*stage) > 0.0) != stage.domain().is_of_meetings()));
     }
     gpu.finish().unwrap();
     gpu.read_back.vertices = false;

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use common::{FRAME, material};
 use glam::{DQuat, DVec3};
 use sinew::flesh::{Flesh, RodSpec};
-use sinew::gpu::PairReport;
-use sinew::step::StepConfig;
+use sinew::gpu::{KERNELS, PairReport};
+use sinew::step::{StepConfig, schedule};
 use sinew::{Active, FleshHandle, HalfSpace, Motion, Physics, Pose, ReadBack};
 
 const RADIUS: f64 = 0.03;
@@ -220,4 +220,22 @@ fn piles_outlive_what_happens_in_them() {
     physics.config.passes = 3;
     run(&mut physics, 3);
     assert!(logs.iter().all(|log| physics.state(*log).unwrap().is_finite()));
+}
+
+/// What chains that meet take: passes are two dispatches each, and without them there is not one more.
+#[test]
+fn dispatches_are_few() {
+    let count = |substeps: u32, passes: u32| {
+        let kernels = |stage| KERNELS.iter().find(|(of, _)| *of == stage).map_or(0, |(_, specs)| specs.len());
+        schedule(substeps, 1, passes).iter().map(|scheduled| kernels(scheduled.stage)).sum::<usize>()
+    };
+    let of_substep = |passes: u32| count(2, passes) - count(1, passes);
+    let (frame, calm) = (count(1, 6) - of_substep(6), count(1, 0) - of_substep(0));
+    println!(
+        "{} dispatches a substep with 6 passes, {} without; {} more a frame",
+        of_substep(6),
+        of_substep(0),
+        frame - calm
+    );
+    assert_eq!((of_substep(0), of_substep(6), frame - calm), (5, 5 + 1 + 2 * 7, 14));
 }
