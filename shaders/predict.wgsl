@@ -30,6 +30,7 @@ fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
         motion = rigid_motion(chain);
     }
 
+    let meets = chain_at(chain.chain, CHAIN_MEETS) > 0.5;
     for (var index = 0u; index < chain.node_count; index++) {
         let rest_row = rest_row_of(chain, index);
         let row = node_row_of(chain, index);
@@ -84,7 +85,14 @@ fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
         if moving {
             iterate_frame = turned(predicted_frame, jump_turn);
         }
-        let iterate = placed_held(Placed(predicted_move + jump, predicted_scale, iterate_frame), chain, index, place);
+        var first_move = predicted_move + jump;
+        if meets {
+            // What lies on others will not fall: of the fall it begins with as much as it fell in the last substep.
+            let gained = (last_velocity - node3(row, NODE_OLDER_VELOCITY)) * inv_h;
+            let fallen = dot(gained, fall) / larger(dot(fall, fall), MIN_POSITIVE);
+            first_move = first_move - fall * (step * step * (1.0 - between(fallen, 0.0, 1.0)));
+        }
+        let iterate = placed_held(Placed(first_move, predicted_scale, iterate_frame), chain, index, place);
 
         set_node3(row, NODE_OLDER_VELOCITY, last_velocity);
         set_node3(row, NODE_VELOCITY, velocity + fall * step);

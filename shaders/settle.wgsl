@@ -3,6 +3,10 @@
 
 // Which share of the last pass's step a pass goes on by.
 const GOES_ON: f32 = 0.6;
+// What passes left out of a chain's momentum is given to it up to this share of what it gained in the substep, and LEAST_GIVEN more.
+const MOST_LEFT_OUT: f32 = 0.5;
+// See MOST_LEFT_OUT (m/s).
+const LEAST_GIVEN: f32 = 0.1;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn settle(@builtin(global_invocation_id) invocation: vec3<u32>) {
@@ -230,7 +234,7 @@ fn restore(chain: Chain) {
     }
     let inv_mass = where_less(0.0, mass, 1.0 / larger(mass, MIN_POSITIVE), 0.0);
     let centre_of_mass = moment * inv_mass;
-    let given = left_out(chain, centre_of_mass);
+    let given = left_out(chain, mass, centre_of_mass);
     let velocity = given.linear * inv_mass;
     let spin = spin_of(inertia_about(chain, centre_of_mass), given.angular);
     for (var index = 0u; index < chain.node_count; index++) {
@@ -243,7 +247,7 @@ fn restore(chain: Chain) {
 }
 
 // What passes left out of a chain's momentum; 0 where it is not free.
-fn left_out(chain: Chain, centre_of_mass: vec3<f32>) -> Momentum {
+fn left_out(chain: Chain, mass: f32, centre_of_mass: vec3<f32>) -> Momentum {
     // What pairs press with, and what of it is missing.
     var pressed: Momentum;
     var missing: Momentum;
@@ -269,17 +273,17 @@ fn left_out(chain: Chain, centre_of_mass: vec3<f32>) -> Momentum {
     let inv_step = params.inv_h * (1.0 + second_order_of(chain) * 0.5);
     let step = 1.0 / inv_step;
     var given = Momentum(missing.linear * step, missing.angular * step);
+    var went: Momentum;
+    for (var index = 0u; index < chain.node_count; index++) {
+        let row = node_row_of(chain, index);
+        let lag = node3(row, NODE_MOVED) - node3(row, NODE_PREDICTED_MOVE);
+        let gained = lag * (weight_of(rest_row_of(chain, index), REST_MASS) * inv_step);
+        let arm = node3(row, NODE_PLACE) - centre_of_mass;
+        went = Momentum(went.linear + gained, went.angular + cross(arm, gained));
+    }
     if chain_at(chain.chain, CHAIN_ROUGH) > 0.5 {
         // What was led astray has not gone as its forces have it: all of its momentum is told by where it went. Not of what
         // half-spaces hold: with what force they do is not known so well.
-        var went: Momentum;
-        for (var index = 0u; index < chain.node_count; index++) {
-            let row = node_row_of(chain, index);
-            let lag = node3(row, NODE_MOVED) - node3(row, NODE_PREDICTED_MOVE);
-            let gained = lag * (weight_of(rest_row_of(chain, index), REST_MASS) * inv_step);
-            let arm = node3(row, NODE_PLACE) - centre_of_mass;
-            went = Momentum(went.linear + gained, went.angular + cross(arm, gained));
-        }
         var held = 0.0;
         for (var slot = 0u; slot < chain.contact_count; slot++) {
             held = where_less(0.0, contact_at(contact_row_of(chain, slot), CONTACT_DUAL), 1.0, held);
@@ -288,6 +292,11 @@ fn left_out(chain: Chain, centre_of_mass: vec3<f32>) -> Momentum {
         given.linear = (pressed.linear * step - went.linear) * unheld;
         given.angular = (pressed.angular * step - went.angular) * unheld;
     }
+    let most_given = length(went.linear) * MOST_LEFT_OUT + mass * LEAST_GIVEN;
+    let most_turned = length(went.angular) * MOST_LEFT_OUT + most_given * rest_at(rest_row_of(chain, 0u), REST_LENGTH);
+    let share = smaller(most_given / larger(length(given.linear), MIN_POSITIVE), 1.0);
+    let turn_share = smaller(most_turned / larger(length(given.angular), MIN_POSITIVE), share);
+    given = Momentum(given.linear * share, given.angular * turn_share);
     let free = where_less(input_at(chain.input, INPUT_HANGS), 0.5, 1.0, 0.0);
     return Momentum(given.linear * free, given.angular * free);
 }

@@ -105,6 +105,7 @@ fn descend(chain: Chain, contracting: bool, excitation: Excitation) {
     kept = select(kept, 1.0, meeting);
     set_chain(chain.chain, CHAIN_CALM, where_less(astray, 0.5, 1.0, kept));
     set_chain(chain.chain, CHAIN_ROUGH, larger(rough, chain_at(chain.chain, CHAIN_ROUGH)));
+    set_chain(chain.chain, CHAIN_MEETS, select(0.0, 1.0, meeting));
     if meeting && chain_at(chain.chain, CHAIN_ROUGH) > 0.5 {
         recount(chain);
     }

@@ -486,8 +486,10 @@ pub mod chain {
     /// in metres that f32 holds, and so is the difference of two chains' origins: the place of one from the other is exact at
     /// any distance from the world's origin.
     pub const ORIGIN: usize = HISTORY + 9;
+    /// 1 where the chain met another in the last solve, else 0.
+    pub const MEETS: usize = HISTORY + 12;
     /// How many entries a row has.
-    pub const ENTRIES: usize = HISTORY + 12;
+    pub const ENTRIES: usize = HISTORY + 13;
 }
 
 /// Entries of the scratch row of a node in `solve_rods`: the block factor.
@@ -558,10 +560,16 @@ pub mod stump {
     pub const BLOCK: usize = 6;
     /// Their coupling to the node's scale, 6 entries.
     pub const COUPLING: usize = 27;
-    /// By how much what it hangs on moves and turns them, 6 entries.
-    pub const GIVEN: usize = 33;
+    /// From the node that it hangs on to its own (m), 3 entries.
+    pub const ARM: usize = 33;
+    /// How its own moves by the scale of the node that it hangs on (m), 3 entries.
+    pub const OUTWARD: usize = 36;
+    /// What of it is added to the rows of that node, as [`borne`](super::borne) has it.
+    pub const BORNE: usize = 39;
+    /// The step of that node, 7 entries.
+    pub const STEP: usize = BORNE + super::borne::ENTRIES;
     /// How many entries it takes, no more than a scratch row has.
-    pub const ENTRIES: usize = 39;
+    pub const ENTRIES: usize = STEP + 7;
 }
 
 /// Entries of the first node's scratch row in which it is kept, up to the solve, how a chain that hangs on others or bears them

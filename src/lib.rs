@@ -44,6 +44,8 @@
 //!   handle, every step, except for what cannot be, which [`Health::fault`] names.
 //! - Flesh falls by [`step::StepConfig::gravity`], rapier's bodies by `RigidWorld::gravity`.
 //! - Flesh stays out of [`Physics::planes`], half-spaces that are the host's alone, and of rapier's; those that move carry it.
+//! - [`Physics::contacts`] and [`Physics::flesh_contacts`] list what presses on flesh, [`Physics::quality`] says how deep it is, and
+//!   how all flesh moves.
 //! - [`Physics::queries`] takes a picture of the flesh for rays, casts, overlaps and what is nearest, see [`queries`].
 //! - What a GPU has done is seen some steps later, and only what [`Physics::read_back`] and [`Physics::ask_for`] ask for:
 //!   [`Physics::state_step`] says of which step, [`Physics::finish`] waits for all.
@@ -104,11 +106,11 @@ pub use half_space::HalfSpace;
 pub use instances::{Active, Fault, FleshHandle, Health, Jumped, LaidAnew, Motion, ReadBack};
 pub use material::{Material, Moduli, ModuliOverrides, Section};
 pub use physics::{
-    Backend, BackendError, Contact, FleshSnapshot, Physics, Restored, RowSizes, SNAPSHOT_VERSION, Snapshot,
-    SnapshotError, Touched,
+    Backend, BackendError, Contact, ContactSide, FleshContact, FleshSnapshot, Physics, Restored, RowSizes,
+    SNAPSHOT_VERSION, Snapshot, SnapshotError, Touched,
 };
 pub use pose::Pose;
-pub use quality::Quality;
+pub use quality::{Energy, Quality};
 pub use shape::{Convex, Mesh, Shape, ShapeError, Surface};
 pub use skin::{
     MAX_SECTIONS, ModelPose, PaletteMatrix, SectionMatrix, SectionWeight, Skin, SkinInputs, SkinSection, SkinVertex,

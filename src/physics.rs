@@ -2,6 +2,7 @@
 
 mod active;
 mod contacts;
+mod flesh_contacts;
 mod pushes;
 mod queries;
 mod saved;
@@ -12,6 +13,7 @@ mod stepping;
 pub(crate) use active::ActiveBackend;
 pub use active::{Backend, BackendError};
 pub use contacts::{Contact, Touched};
+pub use flesh_contacts::{ContactSide, FleshContact};
 pub use saved::{RowSizes, SNAPSHOT_VERSION, SnapshotError};
 pub use snapshot::{FleshSnapshot, Restored, Snapshot};
 use stepping::Stepped;
@@ -28,6 +30,7 @@ use crate::flesh::{Flesh, FleshState, MuscleState, NodeState, Reaction};
 use crate::instances::Fault;
 use crate::instances::{Active, FleshHandle, Health, Instance, Instances, ReadBack};
 use crate::layout::HealthReport;
+use crate::quality::Wide;
 use crate::skin::{SectionMatrix, Skin};
 use crate::step::{FrameReport, StepConfig};
 use crate::timing::StageTimes;
@@ -490,13 +493,20 @@ impl Physics {
         self.newest().time
     }
 
-    /// How well all rods keep volume and length, and how far the last solve was from balance; on a GPU as [`Physics::state`] shows
-    /// them, without the forces of chains on each other, which so count as what is left of balance.
+    /// How well all rods keep volume and length, how deep contacts are, how all flesh moves, and how far the last solve was from
+    /// balance; on a GPU as [`Physics::state`] shows them, where the forces of chains on each other count as what is left of
+    /// balance. It is reckoned anew in f64 where it is asked for, some microseconds a segment; a step does nothing for it.
     pub fn quality(&self) -> Quality {
-        let (mut quality, planes) = (Quality::default(), self.all_planes());
+        let mut quality = Quality::default();
+        let mut wide = None;
         for instance in self.instances.iter() {
-            quality.add(&instance.flesh, &instance.state.nodes, &planes, self.stepped_at(instance.step).substeps);
+            let (state, substeps) = (&instance.state.nodes, self.stepped_at(instance.step).substeps);
+            quality.add(&instance.flesh, state, substeps);
+            let of_this = Wide::of(&instance.flesh, wide.take());
+            quality.add_motion(&of_this, state, self.config.gravity, substeps[0]);
+            wide = Some(of_this);
         }
+        self.penetrations(|depth| quality.add_contact(depth));
         quality
     }
 

@@ -1,5 +1,13 @@
-//! How well the rods keep their volume and length, and how far the solve is from balance.
+//! How well the rods keep their volume and length, how they move, and how far the solve is from balance.
 
+mod motion;
+
+pub use motion::Energy;
+pub(crate) use motion::Wide;
+
+use glam::DVec3;
+
+use crate::Pose;
 use crate::cpu::contact_rows::{ContactRow, System};
 use crate::cpu::contacts::contact_rows;
 use crate::cpu::fascia::add_tie;
@@ -8,7 +16,6 @@ use crate::cpu::lanes::{LANES, Lanes, OneF64};
 use crate::cpu::rod_energies::{SegmentTerms, UNKNOWNS};
 use crate::flesh::{Flesh, FleshState, GroupState, NodeState, spacing};
 use crate::layout::{node, rest};
-use crate::{HalfSpace, Pose};
 
 /// Errors over all segments and nodes of one or more instances.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -22,8 +29,22 @@ pub struct Quality {
     pub stretch_error_mean: f64,
     /// Its maximum.
     pub stretch_error_max: f64,
-    /// How deep the deepest node's sphere is inside a plane (m).
+    /// How deep the deepest contact is over the smaller radius there (1), of all that [`Physics::contacts`](crate::Physics::contacts)
+    /// lists but those with the instance's own bones, and of [`Physics::flesh_contacts`](crate::Physics::flesh_contacts); of
+    /// half-spaces and solids, over the flesh's radius.
     pub penetration_max: f64,
+    /// The mean of that over these contacts; 0 where there are none.
+    pub penetration_mean: f64,
+    /// Σmv of all flesh (kg·m/s).
+    #[cfg_attr(feature = "cli", serde(serialize_with = "as_array"))]
+    pub momentum: DVec3,
+    /// Its angular momentum about the world's origin (kg·m²/s).
+    #[cfg_attr(feature = "cli", serde(serialize_with = "as_array"))]
+    pub angular_momentum: DVec3,
+    /// Its energy (J).
+    pub energy: Energy,
+    /// How fast its fastest node is (m/s).
+    pub speed_max: f64,
     /// Out-of-balance force on free nodes over the elastic, inertial and contact forces' magnitudes, root mean squares:
     /// 0 solved, 1 not at all. Contacts press as the last `solve_contacts` handed them over. In the second order with
     /// one substep, a chain's first step after a reset is not judged rightly: it was an implicit Euler one.
@@ -34,11 +55,19 @@ pub struct Quality {
     unbalanced: f64,
     #[cfg_attr(feature = "cli", serde(skip))]
     forces: f64,
+    #[cfg_attr(feature = "cli", serde(skip))]
+    contacts: usize,
+}
+
+#[cfg(feature = "cli")]
+fn as_array<S: serde::Serializer>(vector: &DVec3, to: S) -> Result<S::Ok, S::Error> {
+    serde::Serialize::serialize(&vector.to_array(), to)
 }
 
 impl Quality {
-    /// Adds one instance. `substep` is h, the last substep (s), and `step` its h̃: h itself, or ⅔h in the second order.
-    pub fn add(&mut self, flesh: &Flesh, state: &FleshState, planes: &[HalfSpace], [substep, step]: [f64; 2]) {
+    /// Adds how one instance keeps its volume and length, and its balance. `substep` is h, the last substep (s), and `step` its h̃:
+    /// h itself, or ⅔h in the second order.
+    pub(crate) fn add(&mut self, flesh: &Flesh, state: &FleshState, [substep, step]: [f64; 2]) {
         for (index, chain) in flesh.chains().iter().enumerate() {
             let nodes: Vec<_> = (0..chain.node_count()).map(|j| state.node(flesh, index, j)).collect();
             let poses: Vec<Pose> = nodes.iter().map(NodeState::pose).collect();
@@ -48,11 +77,6 @@ impl Quality {
                 let scale = 0.5 * f64::from(nodes[j].scale + nodes[j + 1].scale);
                 self.add_segment((over_rest(spacing) * scale * scale - 1.0).abs(), (stretch - 1.0).abs());
             }
-            for node in &nodes {
-                let depth =
-                    planes.iter().map(|plane| f64::from(node.radius) - plane.distance(node.place)).fold(0.0, worse);
-                self.penetration_max = worse(self.penetration_max, depth);
-            }
         }
         // Before the first substep nothing was solved.
         let solved = if step > 0.0 { flesh.chains().len() } else { 0 };
@@ -61,6 +85,14 @@ impl Quality {
         }
         let total = self.forces.sqrt();
         self.residual = if total > 0.0 { self.unbalanced.sqrt() / total } else { 0.0 };
+    }
+
+    /// Adds how deep a contact is over the smaller radius there; negative where it is not.
+    pub(crate) fn add_contact(&mut self, depth: f64) {
+        let depth = worse(0.0, depth);
+        self.contacts += 1;
+        self.penetration_mean += (depth - self.penetration_mean) / self.contacts as f64;
+        self.penetration_max = worse(self.penetration_max, depth);
     }
 
     fn add_segment(&mut self, volume_error: f64, stretch_error: f64) {

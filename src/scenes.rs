@@ -2,15 +2,21 @@
 
 pub mod arm;
 pub mod octopuses;
+mod parameters;
+mod pile;
+mod pinch;
+mod slope;
+
+pub use parameters::{PARAMETERS, SCENES, SceneError, SceneParameters};
+pub use slope::SlopeSurface;
 
 use std::sync::Arc;
 
 use glam::DVec3;
 
-use crate::character::CharacterError;
 use crate::flesh::{BuildError, Flesh, Holds, RodSpec};
-use crate::step::{Integrator, MOST_PASSES, StepConfig};
-use crate::{FleshHandle, HalfSpace, Material, Physics, Pose, StepError};
+use crate::step::StepConfig;
+use crate::{FleshHandle, HalfSpace, Material, Motion, Physics, Pose, Solid, StepError};
 
 /// Parameters of the scene of cantilevers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -115,21 +121,65 @@ impl Logs {
     }
 }
 
-/// A scene as the tool runs it: flesh on bones that go from key to key.
+/// A scene as the tool runs it: flesh on bones that go from key to key, and what is around it.
 #[derive(Clone, Debug)]
 pub struct Scene {
     /// The flesh.
     pub flesh: Arc<Flesh>,
     /// Where each instance of it starts.
     pub roots: Vec<Pose>,
+    /// The motion with which each instance starts; none where they are at rest.
+    pub motions: Vec<Motion>,
     /// Where the bones start.
     pub start: Vec<Pose>,
     /// What happens from the first frame on, in order of time.
     pub keys: Vec<Key>,
+    /// Other flesh.
+    pub props: Vec<Prop>,
     /// Half-spaces that the flesh stays out of.
     pub planes: Vec<HalfSpace>,
+    /// Solids that the flesh stays out of, and how they go.
+    pub solids: Vec<Moved>,
     /// How it is stepped.
     pub config: StepConfig,
+}
+
+/// Flesh whose bones, if it has any, stay where they are.
+#[derive(Clone, Debug)]
+pub struct Prop {
+    /// The flesh.
+    pub flesh: Arc<Flesh>,
+    /// Where its bones are.
+    pub bones: Vec<Pose>,
+    /// Where its root is.
+    pub root: Pose,
+}
+
+/// A solid that goes straight on for a while, and stays.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moved {
+    /// Where it starts.
+    pub solid: Solid,
+    /// How far it goes (m).
+    pub way: DVec3,
+    /// For how long it goes (s).
+    pub time: f64,
+}
+
+impl Moved {
+    /// A solid that stays where it is.
+    pub fn still(solid: Solid) -> Self {
+        Self { solid, way: DVec3::ZERO, time: 1.0 }
+    }
+
+    /// It at the end of a step from a time to another (s).
+    fn at(&self, [from, to]: [f64; 2]) -> Solid {
+        let gone = |time: f64| self.way * (time / self.time).clamp(0.0, 1.0);
+        let (start, end) = (gone(from), gone(to));
+        let pose = Pose { translation: self.solid.pose.translation + end, ..self.solid.pose };
+        let velocity = if to > from { (end - start) / (to - from) } else { DVec3::ZERO };
+        Solid { pose, centre: self.solid.centre + end, velocity, ..self.solid.clone() }
+    }
 }
 
 /// Where bones are and how excited chains are at a time.
@@ -161,18 +211,49 @@ impl Key {
 }
 
 impl Scene {
-    /// Adds all instances of the flesh to a simulation, at rest on their bones where they start, and the half-spaces; the first of
-    /// them.
+    /// Free flesh at rest, with nothing around it.
+    fn of(flesh: Arc<Flesh>, config: StepConfig) -> Self {
+        Self {
+            flesh,
+            roots: vec![Pose::IDENTITY],
+            motions: Vec::new(),
+            start: Vec::new(),
+            keys: vec![Key::default()],
+            props: Vec::new(),
+            planes: Vec::new(),
+            solids: Vec::new(),
+            config,
+        }
+    }
+
+    /// Adds all instances of the flesh to a simulation, on their bones where they start, the other flesh, the half-spaces and the
+    /// solids; the first of the instances.
     ///
     /// # Errors
-    /// As for [`Physics::insert`].
+    /// As for [`Physics::insert`] and [`Physics::set_velocity`].
     pub fn insert(&self, physics: &mut Physics) -> Result<FleshHandle, StepError> {
         physics.planes.extend_from_slice(&self.planes);
+        physics.solids.extend(self.solids.iter().map(|moved| moved.at([0.0; 2])));
         let first = physics.insert(self.flesh.clone(), &self.start, self.root())?;
+        let mut handles = vec![first];
         for root in self.roots.iter().skip(1) {
-            physics.insert(self.flesh.clone(), &self.start, *root)?;
+            handles.push(physics.insert(self.flesh.clone(), &self.start, *root)?);
+        }
+        for (handle, motion) in handles.into_iter().zip(&self.motions) {
+            physics.set_velocity(handle, *motion)?;
+        }
+        for Prop { flesh, bones, root } in &self.props {
+            physics.insert(flesh.clone(), bones, *root)?;
         }
         Ok(first)
+    }
+
+    /// Says where the scene's solids, the last ones that there are, come to be in the next step, which goes from a time to another
+    /// (s).
+    pub fn move_solids(&self, physics: &mut Physics, from: f64, to: f64) {
+        let others = physics.solids.len().saturating_sub(self.solids.len());
+        physics.solids.truncate(others);
+        physics.solids.extend(self.solids.iter().map(|moved| moved.at([from, to])));
     }
 
     fn root(&self) -> Pose {
@@ -198,219 +279,5 @@ impl Scene {
             physics.set_activation(handle, chain, activation)?;
         }
         physics.set_bones(handle, &key.bones, self.root())
-    }
-}
-
-/// Parameters that any scene may take, by the names of the config and material fields.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SceneParameters {
-    /// How many rods, or octopuses.
-    pub rods: usize,
-    /// Segments of a rod.
-    pub segments: usize,
-    /// A rod's whole length (m).
-    pub length: f64,
-    /// A rod's radius (m).
-    pub radius: f64,
-    /// How far a band is stretched, over its length.
-    pub stretch: f64,
-    /// Layers of logs.
-    pub layers: usize,
-    /// Whether muscles touch bones; of scene `arm`.
-    pub bones: bool,
-    /// What the rods are made of.
-    pub material: Material,
-    /// How the scene is stepped.
-    pub config: StepConfig,
-}
-
-/// Why a scene could not be set up.
-#[derive(Debug, thiserror::Error)]
-pub enum SceneError {
-    /// No scene of that name.
-    #[error("there is no scene `{name}`; there are: {}", SCENES.join(", "))]
-    NoSuchScene {
-        /// The name given.
-        name: String,
-    },
-    /// No parameter of that name.
-    #[error("scenes take no `{key}`; they take: {}", PARAMETERS.join(", "))]
-    NoSuchParameter {
-        /// The name given.
-        key: String,
-    },
-    /// A value that the parameter cannot have.
-    #[error("`{key}` cannot be `{value}`; it takes {expected}")]
-    BadValue {
-        /// The parameter.
-        key: String,
-        /// The value given.
-        value: String,
-        /// What it takes.
-        expected: &'static str,
-    },
-    /// The rods cannot be built.
-    #[error(transparent)]
-    Build(#[from] BuildError),
-    /// The muscles cannot be built.
-    #[error(transparent)]
-    Character(#[from] CharacterError),
-}
-
-/// The scenes' names.
-pub const SCENES: &[&str] = &["cantilevers", "band", "arm", "logs", "octopuses"];
-
-/// The parameters' names.
-pub const PARAMETERS: &[&str] = &[
-    "rods",
-    "count",
-    "segments",
-    "length",
-    "radius",
-    "stretch",
-    "layers",
-    "bones",
-    "gravity",
-    "substeps",
-    "iterations",
-    "passes",
-    "integrator",
-    "youngs_modulus",
-    "poissons_ratio",
-    "density",
-    "damping",
-    "peak_stress",
-];
-
-impl SceneParameters {
-    /// A scene's own parameters.
-    ///
-    /// # Errors
-    /// [`SceneError::NoSuchScene`].
-    pub fn of(name: &str) -> Result<Self, SceneError> {
-        let Cantilevers { rods, segments, length, radius, material } = Cantilevers::default();
-        let config = StepConfig::default();
-        let layers = Logs::default().layers;
-        let cantilevers = Self { rods, segments, length, radius, stretch: 1.0, layers, bones: false, material, config };
-        match name {
-            "cantilevers" => Ok(cantilevers),
-            "band" => Ok(Self {
-                rods: 1,
-                radius: 0.05,
-                stretch: 2.0,
-                material: Material {
-                    youngs_modulus: 1.0e6,
-                    poissons_ratio: 0.499,
-                    damping: 5.0,
-                    ..Material::default()
-                },
-                config: StepConfig { gravity: DVec3::ZERO, ..config },
-                ..cantilevers
-            }),
-            "logs" => {
-                let Logs { segments, length, radius, material, .. } = Logs::default();
-                let config = StepConfig { passes: 6, ..config };
-                Ok(Self { rods: 3 * layers, segments, length, radius, material, config, ..cantilevers })
-            }
-            "arm" => Ok(arm::parameters()),
-            "octopuses" => Ok(octopuses::parameters(cantilevers)),
-            _ => Err(SceneError::NoSuchScene { name: name.into() }),
-        }
-    }
-
-    /// Sets a parameter by its name.
-    ///
-    /// # Errors
-    /// [`SceneError::NoSuchParameter`] or [`SceneError::BadValue`].
-    pub fn set(&mut self, key: &str, value: &str) -> Result<(), SceneError> {
-        let bad = |expected| SceneError::BadValue { key: key.into(), value: value.into(), expected };
-        let number = || value.parse::<f64>().ok().filter(|x| x.is_finite()).ok_or_else(|| bad("a number"));
-        let most = |most: usize| {
-            value.parse::<usize>().ok().filter(|n| (1..=most).contains(n)).ok_or_else(|| bad("a count, at least 1"))
-        };
-        match key {
-            "rods" | "count" => self.rods = most(1_000_000)?,
-            "segments" => self.segments = most(1000)?,
-            "length" => self.length = number()?,
-            "radius" => self.radius = number()?,
-            "stretch" => self.stretch = number()?,
-            "gravity" => self.config.gravity = DVec3::new(0.0, -number()?, 0.0),
-            "substeps" => self.config.substeps = most(1000)? as u32,
-            "layers" => self.layers = most(1000)?,
-            "bones" => {
-                self.bones = match value {
-                    "0" | "false" => false,
-                    "1" | "true" => true,
-                    _ => return Err(bad("true or false")),
-                }
-            }
-            "passes" => {
-                let passes = value.parse().ok().filter(|passes| *passes <= MOST_PASSES);
-                self.config.passes = passes.ok_or_else(|| bad("a count of 0 to 64"))?;
-            }
-            "iterations" => self.config.iterations = most(1000)? as u32,
-            "integrator" => {
-                self.config.integrator = match value {
-                    "implicit_euler" => Integrator::ImplicitEuler,
-                    "second_order" => Integrator::SecondOrder,
-                    _ => return Err(bad("implicit_euler or second_order")),
-                }
-            }
-            "youngs_modulus" => self.material.youngs_modulus = number()?,
-            "poissons_ratio" => self.material.poissons_ratio = number()?,
-            "density" => self.material.density = number()?,
-            "damping" => self.material.damping = number()?,
-            "peak_stress" => self.material.peak_stress = number()?,
-            _ => return Err(SceneError::NoSuchParameter { key: key.into() }),
-        }
-        Ok(())
-    }
-
-    /// Sets up a scene with these parameters.
-    ///
-    /// # Errors
-    /// [`SceneError::NoSuchScene`], [`SceneError::Build`] or [`SceneError::Character`].
-    pub fn build(&self, name: &str) -> Result<Scene, SceneError> {
-        let Self { rods, segments, length, radius, stretch, material, config, .. } = *self;
-        match name {
-            "cantilevers" => {
-                let flesh = Cantilevers { rods, segments, length, radius, material }.build()?;
-                let still = vec![Pose::IDENTITY];
-                let keys = vec![Key { bones: still.clone(), ..Key::default() }];
-                Ok(Scene { flesh, roots: vec![Pose::IDENTITY], start: still, keys, planes: Vec::new(), config })
-            }
-            "band" => {
-                let far = |x: f64| Pose::from_translation(DVec3::X * x);
-                let start = vec![Pose::IDENTITY, far(length)];
-                let bands: Vec<RodSpec> = (0..rods)
-                    .map(|i| {
-                        let from = DVec3::Z * (4.0 * radius * i as f64);
-                        let mut rod =
-                            RodSpec::straight(format!("band {i}"), from, from + DVec3::X * length, segments, radius);
-                        rod.material = material;
-                        rod.attach(0, 0, Holds::CLAMP).attach(segments, 1, Holds::CLAMP)
-                    })
-                    .collect();
-                let flesh = Arc::new(Flesh::build(&bands, &start)?);
-                let bones = vec![Pose::IDENTITY, far(stretch * length)];
-                let keys = vec![Key { bones, ..Key::default() }];
-                Ok(Scene { flesh, roots: vec![Pose::IDENTITY], start, keys, planes: Vec::new(), config })
-            }
-            "logs" => {
-                let flesh = Logs { layers: self.layers, segments, length, radius, material }.build()?;
-                let planes = vec![HalfSpace::ground(0.0, 0.5)];
-                Ok(Scene {
-                    flesh,
-                    roots: vec![Pose::IDENTITY],
-                    start: Vec::new(),
-                    keys: vec![Key::default()],
-                    planes,
-                    config,
-                })
-            }
-            "arm" => arm::scene(self),
-            "octopuses" => Ok(octopuses::scene(self)?),
-            _ => Err(SceneError::NoSuchScene { name: name.into() }),
-        }
     }
 }

@@ -226,7 +226,8 @@ const CHAIN_UNWELL: u32 = 90u;
 const CHAIN_RESETS: u32 = 91u;
 const CHAIN_ACTIVATION: u32 = 92u;
 const CHAIN_ORIGIN: u32 = 93u;
-const CHAIN_ENTRIES: u32 = 96u;
+const CHAIN_MEETS: u32 = 96u;
+const CHAIN_ENTRIES: u32 = 97u;
 
 // Entries of a reaction row: what a held node does to what holds it.
 const REACTION_FORCE: u32 = 0u;

@@ -9,7 +9,7 @@
 #![allow(clippy::needless_range_loop, reason = "entries are indexed as in the layout")]
 
 use super::group::GroupRest;
-use super::lanes::{Entry, Lane, Lanes, apart};
+use super::lanes::{Entry, Lane, Lanes, apart, each};
 use super::math::{Quaternion, V3};
 use crate::layout::{POSE, rest};
 
@@ -63,17 +63,16 @@ fn chord<L: Lanes>(
 ) -> V3<L::V> {
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
     let slot = lanes.load(&rest_row[rest::HOLD_SLOT]);
-    let first = bone_of_slot(lanes, rest, bones, slot);
-    let second = bone_of_slot(lanes, rest, bones, slot + one);
-    let origin = |bone: &[L::V; POSE]| V3([bone[0], bone[1], bone[2]]);
-    let on = |bone: &[L::V; POSE], local: usize| {
-        let frame = Quaternion([bone[3], bone[4], bone[5], bone[6]]);
-        origin(bone) + frame.rotate(lanes, V3::load(lanes, rest_row, local))
-    };
-    let (from, to) = (on(&first, rest::CHORD_PLACE), on(&second, rest::CHORD_NEXT));
+    let ends = [bone_of_slot(lanes, rest, bones, slot), bone_of_slot(lanes, rest, bones, slot + one)];
+    let origins = each!(end in 0..2 => V3([ends[end][0], ends[end][1], ends[end][2]]));
+    let [from, to] = each!(end in 0..2 => {
+        let frame = Quaternion([ends[end][3], ends[end][4], ends[end][5], ends[end][6]]);
+        let local = [rest::CHORD_PLACE, rest::CHORD_NEXT][end];
+        origins[end] + frame.rotate(lanes, V3::load(lanes, rest_row, local))
+    });
     let share = lanes.load(&rest_row[rest::CHORD_SHARE]);
     let straight = from + (to - from) * share;
-    let joint = origin(&first).or(lanes, origin(&second), lanes.load(&rest_row[rest::CHORD_JOINT]));
+    let joint = origins[0].or(lanes, origins[1], lanes.load(&rest_row[rest::CHORD_JOINT]));
     let (far, near) = (straight - joint, place - joint);
     let near2 = near.dot(near);
     let farther = (far.dot(far) - near2) / (near2 * lanes.splat(OFF_JOINT)).max(lanes.splat(f32::MIN_POSITIVE));

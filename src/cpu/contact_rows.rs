@@ -8,7 +8,7 @@
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
 use super::holds::{Placed, across};
-use super::lanes::{Entry, Lane, Lanes};
+use super::lanes::{Entry, Lane, Lanes, each};
 use super::math::{Quaternion, V3};
 use super::rod_energies::{Mat7, SegmentTerms, Vec7};
 use crate::layout::{contact, node, solved};
@@ -202,7 +202,7 @@ impl<V: Lane> ContactRow<V> {
             }
             rows[i][i] = rows[i][i] + along;
         }
-        rows.map(V3)
+        each!(i in 0..3 => V3(rows[i]))
     }
 
     /// Friction's pull over how far the surface has gone from its anchor (N/m): k_t, or as much less as keeps Coulomb's limit.
@@ -282,7 +282,7 @@ impl<V: Lane> ContactRow<V> {
         // What is no number does not press.
         let force = zero.where_less(left, (self.stiffness * left).min(most), zero);
         let open = left.where_less(zero - in_the_way * lanes.splat(PULLED), one, zero);
-        let [force, open] = [force, open].map(|value| zero.where_less(in_the_way, value, zero));
+        let [force, open] = each!(of in 0..2 => zero.where_less(in_the_way, [force, open][of], zero));
 
         let goes = self.swept(moved, turned);
         let friction = self.coulomb(lanes, slid, first);
@@ -292,7 +292,7 @@ impl<V: Lane> ContactRow<V> {
         let amiss = (self.limit * lanes.splat(AMISS)).where_less(off.dot(off).sqrt(), one, open);
         let amiss = if self.meets { zero } else { amiss };
         let number = taken.dot(taken).where_less(most, one, zero);
-        let tangent = V3(taken.0.map(|value| zero.where_less(number, zero - value, zero)));
+        let tangent = V3(each!(k in 0..3 => zero.where_less(number, zero - taken.0[k], zero)));
         Pressed { force, tangent, amiss }
     }
 
@@ -442,7 +442,8 @@ impl<V: Lane> ContactRow<V> {
             let next_lever = self.lever(lanes, &gone.nodes[1]);
             let couple = self::couple(lanes, &next_lever, pull);
             let next_pulled = friction.through(lanes, &next_lever);
-            let [mut across, mut turning] = [&lever, &next_lever].map(|of| self::turning(lanes, of, &next_pulled));
+            let mut across = self::turning(lanes, &lever, &next_pulled);
+            let mut turning = self::turning(lanes, &next_lever, &next_pulled);
             for i in 0..3 {
                 across[i][i] = across[i][i] + rolls;
                 turning[i][i] = turning[i][i] + rolls;
@@ -476,8 +477,11 @@ impl<V: Lane> ContactRow<V> {
 /// The couple of a pull by a lever: Mᵀf.
 #[inline(always)]
 pub(super) fn couple<L: Lanes>(lanes: L, lever: &[V3<L::V>; 3], pull: V3<L::V>) -> V3<L::V> {
-    let zero = V3([lanes.splat(0.0); 3]);
-    (0..3).fold(zero, |sum, k| sum + lever[k] * pull.0[k])
+    let mut sum = V3([lanes.splat(0.0); 3]);
+    for k in 0..3 {
+        sum = sum + lever[k] * pull.0[k];
+    }
+    sum
 }
 
 /// How the couple by a lever changes by a turn, given how the pull does: MᵀP.
@@ -486,7 +490,9 @@ fn turning<L: Lanes>(lanes: L, lever: &[V3<L::V>; 3], pulled: &[V3<L::V>; 3]) ->
     let mut product = [[lanes.splat(0.0); 3]; 3];
     for i in 0..3 {
         for k in 0..3 {
-            product[i][k] = (0..3).fold(lanes.splat(0.0), |sum, j| sum + lever[j].0[i] * pulled[j].0[k]);
+            for j in 0..3 {
+                product[i][k] = product[i][k] + lever[j].0[i] * pulled[j].0[k];
+            }
         }
     }
     product

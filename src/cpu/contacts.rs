@@ -3,8 +3,8 @@
 
 use super::contact_rows::{ContactRow, Gone, Pressed, System};
 use super::group::Group;
-use super::holds::Placed;
-use super::lanes::{Entry, Lane, Lanes};
+use super::holds::{Placed, When};
+use super::lanes::{Entry, Lane, Lanes, each};
 use super::math::V3;
 use super::rod_energies::Vec7;
 use crate::layout::{contact, solved};
@@ -109,7 +109,7 @@ pub fn add_contacts<L: Lanes>(
                 continue;
             }
             let row = ContactRow::load(lanes, row, kind == 1);
-            let gone = gone(lanes, group, &row, index, |index| Placed::now(lanes, group.row(index)));
+            let gone = gone(lanes, group, &row, index, When::Now);
             row.add(lanes, &gone, solved.is_none(), system);
             let (in_the_way, slid) = (row.in_the_way(lanes, &gone), row.slid(&gone));
             note(lanes, group.contact_mut(kind, slot), solved, in_the_way, slid);
@@ -159,13 +159,16 @@ where
 #[inline(always)]
 pub fn meeting<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> L::V {
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
-    let rows = group.meets.chunks_exact(contact::ENTRIES);
-    rows.fold(zero, |flag, row| zero.where_less(lanes.load(&row[contact::STIFFNESS]), one, flag))
+    let mut flag = zero;
+    for row in group.meets.chunks_exact(contact::ENTRIES) {
+        flag = zero.where_less(lanes.at(row, contact::STIFFNESS), one, flag);
+    }
+    flag
 }
 
-/// What all rows store (J), the nodes being where `at` says.
+/// What all rows store (J).
 #[inline(always)]
-pub fn stored_by_contacts<L: Lanes>(lanes: L, group: &Group<L::Scalar>, at: impl Fn(usize) -> Placed<L::V>) -> L::V
+pub fn stored_by_contacts<L: Lanes>(lanes: L, group: &Group<L::Scalar>, when: When) -> L::V
 where
     L::Scalar: Into<f64>,
 {
@@ -176,29 +179,34 @@ where
                 continue;
             }
             let row = ContactRow::load(lanes, row, false);
-            stored = stored + row.potential(lanes, &gone(lanes, group, &row, segment, &at));
+            stored = stored + row.potential(lanes, &gone(lanes, group, &row, segment, when));
         }
     }
     stored
 }
 
-/// How far the chain has gone where a row acts whose segment a node begins, the nodes being where `at` says.
+/// How far the chain has gone where a row acts whose segment a node begins.
 #[inline(always)]
 pub(super) fn gone<L: Lanes>(
     lanes: L,
     group: &Group<L::Scalar>,
     row: &ContactRow<L::V>,
     segment: usize,
-    at: impl Fn(usize) -> Placed<L::V>,
+    when: When,
 ) -> Gone<L::V> {
     // After the last node there is none, and the row has no weight for it.
     let next = (segment + 1).min(group.rest.node_count - 1);
-    row.gone(lanes, [group.row(segment), group.row(next)], [&at(segment), &at(next)])
+    let nodes = [segment, next];
+    let [here, after] = each!(end in 0..2 => Placed::at(lanes, group, nodes[end], when));
+    row.gone(lanes, [group.row(segment), group.row(next)], [&here, &after])
 }
 
 /// The stiffness of all rows together (N/m).
 #[inline(always)]
 pub fn stiffness_of_contacts<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> L::V {
-    let rows = group.touching().into_iter().flat_map(|rows| rows.chunks_exact(contact::ENTRIES));
-    rows.fold(lanes.splat(0.0), |sum, row| sum + lanes.load(&row[contact::STIFFNESS]))
+    let mut sum = lanes.splat(0.0);
+    for row in group.touching().into_iter().flat_map(|rows| rows.chunks_exact(contact::ENTRIES)) {
+        sum = sum + lanes.at(row, contact::STIFFNESS);
+    }
+    sum
 }

@@ -5,7 +5,7 @@
 use super::contacts::{meeting, stored_by_contacts};
 use super::fibres::Excitation;
 use super::group::{Group, second_order};
-use super::holds::Placed;
+use super::holds::{Placed, When};
 use super::lanes::{Entry, Lane, Lanes, apart, unrolled};
 use super::math::{Quaternion, V3};
 use super::potential::{Standing, rounding, standing};
@@ -171,7 +171,7 @@ impl<V: Lane> Descent<V> {
         let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
         let mut at_start = lanes.load(&group.chains[chain::START_POTENTIAL]);
         if group.is_touched() {
-            at_start = at_start + stored_by_contacts(lanes, group, |index| Placed::start(lanes, group, index));
+            at_start = at_start + stored_by_contacts(lanes, group, When::Start);
         }
         Self {
             at_start,
@@ -371,6 +371,7 @@ where
         lanes.store(self.descent.kept(lanes), &mut group.chains[chain::CALM]);
         let rough = self.descent.rough.max(lanes.load(&group.chains[chain::ROUGH]));
         lanes.store(rough, &mut group.chains[chain::ROUGH]);
+        lanes.store(self.descent.meets, &mut group.chains[chain::MEETS]);
         // What is stiffer than its step resolves hangs on the step.
         let stiff = most_stiffness(lanes, group.rest.row(0), self.inv_step2, lanes.epsilon()).is_some();
         // Of chains that hang on each other it is of all of them.

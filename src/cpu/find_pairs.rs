@@ -4,17 +4,19 @@
 //! is kept where the pills themselves may come together at the speed that they have against each other. Segments of one chain do not
 //! meet, nor do those of one instance that overlap at rest.
 
+use fearless_simd::{Simd, SimdBase};
 use glam::DVec3;
 
+use super::LaneWidth;
 use super::grid::{Pair, PairFinder, PairThreads, Sphere};
 use super::group::GroupRest;
 use super::kin::Room;
-use super::lanes::{Entry, LANES, OneF32, OneF64};
+use super::lanes::{Entry, Half, LANES, Lane, Lanes, OneF32, Wide, each, with_instructions};
 use super::math::V3;
 use super::meetings::{PairBlock, Side};
 use super::pills::{Pill, nearest};
 use crate::backend::SegmentPair;
-use crate::flesh::{Flesh, GroupState};
+use crate::flesh::GroupState;
 use crate::instances::{FleshHandle, Instances, REMEMBERED, SegmentName, Touch};
 use crate::layout::{MAX_BONES, POSE, chain, force, input, meet, node, rest, shown};
 
@@ -132,14 +134,16 @@ pub(super) struct Meetings {
 
 impl Meetings {
     /// Finds who may meet in a frame of so long (s); what was remembered of a pair is kept.
-    pub fn find(&mut self, instances: &Instances, threads: &PairThreads, frame: f32, gravity: f32) {
+    pub fn find(&mut self, width: LaneWidth, threads: &PairThreads, instances: &Instances, frame: f32, gravity: f32) {
         self.gather(instances, frame, gravity);
         let Self { finder, segments, spheres, pairs, .. } = self;
         let keep = |a: u32, b: u32| {
             let (a, b) = (&segments[a as usize], &segments[b as usize]);
-            (a.place, a.lane) != (b.place, b.lane) && a.may_touch(b, frame)
+            let together = || instances.get(a.name.0).is_ok_and(|own| own.flesh.overlap_at_rest([a.name.1, b.name.1]));
+            (a.place, a.lane) != (b.place, b.lane) && !(a.name.0 == b.name.0 && together())
         };
         finder.find(threads, spheres, keep, pairs);
+        keep_near(width, threads, segments, pairs, frame);
         self.make_blocks(instances);
         self.sort_sides(instances);
     }
@@ -198,19 +202,14 @@ impl Meetings {
     fn make_blocks(&mut self, instances: &Instances) {
         self.names.clear();
         self.blocks.clear();
-        let mut own: Option<(FleshHandle, &Flesh)> = None;
+        let mut own: Option<FleshHandle> = None;
         let mut touches = [].iter().peekable();
-        let (segments, mut kept) = (&self.segments, Vec::with_capacity(self.pairs.len()));
-        for &[a, b] in &self.pairs {
-            let names @ [(handle, first), (other, second)] = [a, b].map(|index| segments[index as usize].name);
-            if own.is_none_or(|own| own.0 != handle) {
+        for &pair in &self.pairs {
+            let names @ [(handle, first), (other, second)] = pair.map(|index| self.segments[index as usize].name);
+            if own != Some(handle) {
                 let instance = instances.get(handle).expect("has a segment");
-                own = Some((handle, &instance.flesh));
+                own = Some(handle);
                 touches = instance.state.touches.iter().peekable();
-            }
-            let overlap = own.is_some_and(|(_, flesh)| handle == other && overlap_at_rest(flesh, [first, second]));
-            if overlap {
-                continue;
             }
             let pair = (first, other, second);
             while touches.next_if(|touch| touch.pair() < pair).is_some() {}
@@ -227,9 +226,7 @@ impl Meetings {
                 }
             }
             self.names.push(names);
-            kept.push([a, b]);
         }
-        self.pairs = kept;
     }
 
     /// The pairs, by the places of their instances.
@@ -307,60 +304,75 @@ impl Meetings {
     }
 }
 
-impl Segment {
-    /// Whether it may come to touch another one in a frame.
-    fn may_touch(&self, other: &Self, frame: f32) -> bool {
-        let apart = |i: usize, k: usize| self.velocities[i] - other.velocities[k];
-        let fastest = [(0, 0), (0, 1), (1, 0), (1, 1)].map(|(i, k)| apart(i, k).dot(apart(i, k)).sqrt());
-        let fastest = fastest.into_iter().fold(0.0, f32::max);
-        let reach = fastest * frame + self.slack + other.slack;
-        nearest(OneF32(0), &self.pill, &other.pill).gap <= reach
-    }
+/// Keeps those of some pairs of segments that may come to touch in a frame at the speed that they have against each other.
+fn keep_near(width: LaneWidth, threads: &PairThreads, segments: &[Segment], pairs: &mut Vec<Pair>, frame: f32) {
+    let mut near = vec![[0.0; LANES]; pairs.len().div_ceil(LANES)];
+    let mut work: Vec<_> = pairs.chunks(LANES * BLOCKS).zip(near.chunks_mut(BLOCKS)).collect();
+    threads.0.for_each(
+        &mut work,
+        || (),
+        |(), (pairs, near)| {
+            for (pairs, near) in pairs.chunks(LANES).zip(&mut **near) {
+                let sides = gather_sides(segments, pairs);
+                match width {
+                    LaneWidth::Eight | LaneWidth::EightBaseline => {
+                        with_instructions!(width.level(), simd => near_wide(simd, &sides, frame, near))
+                    }
+                    LaneWidth::One => (0..LANES).for_each(|lane| may_touch(OneF32(lane), &sides, frame, near)),
+                }
+            }
+        },
+    );
+    let mut near = near.as_flattened().iter();
+    pairs.retain(|_| near.next().is_some_and(|&flag| flag > 0.5));
 }
 
-/// How deep two segments of one instance are in each other, over the smaller radius, from which on they overlap at rest: less is
-/// what rods that lie on each other are off by.
-const OVERLAP: f64 = 0.01;
+/// How many blocks of pairs a thread takes up at a time.
+const BLOCKS: usize = 32;
 
-/// Whether two segments of one instance overlap at rest.
-fn overlap_at_rest(flesh: &Flesh, names: [SegmentName; 2]) -> bool {
-    let pill = |name: SegmentName| {
-        let [group, lane, index] = name.map(usize::from);
-        let chain = flesh.chains().iter().find(|chain| (chain.group, chain.lane) == (group, lane));
-        let rest = &chain.expect("has a segment").rest;
-        let radius = |index: usize| f64::from(flesh.groups[group].row(index)[rest::RADIUS][lane]);
-        Pill {
-            ends: [index, index + 1].map(|index| V3(rest[index].translation.to_array())),
-            radii: [index, index + 1].map(radius),
-        }
-    };
-    let [a, b] = names.map(pill);
-    let smaller = a.radii.into_iter().chain(b.radii).fold(f64::MAX, f64::min);
-    nearest(OneF64(0), &a, &b).gap < -OVERLAP * smaller
-}
+/// Entries of one side of eight pairs: both ends (m), both radii (m), both velocities (m/s), and the slack (m).
+type SideRows = [Entry<f32>; 15];
 
-/// Pairs of segments of different chains that overlap at rest, in order.
-#[cfg(feature = "gpu")]
-pub(crate) fn overlaps_at_rest(flesh: &Flesh) -> Vec<[SegmentName; 2]> {
-    let (mut names, mut spheres) = (Vec::new(), Vec::new());
-    let origin = flesh.chains().first().map_or(DVec3::ZERO, |chain| chain.rest[0].translation);
-    let mut chains: Vec<_> = flesh.chains().iter().collect();
-    chains.sort_by_key(|chain| (chain.group, chain.lane));
-    for chain in chains {
-        for index in 0..chain.rest.len().saturating_sub(1) {
-            let [a, b] = [index, index + 1].map(|index| chain.rest[index].translation - origin);
-            let radius = |index| flesh.groups[chain.group].row(index)[rest::RADIUS][chain.lane];
-            let reach = 0.5 * a.distance(b) as f32 + radius(index).max(radius(index + 1));
-            spheres.push(Sphere { centre: a.midpoint(b).as_vec3().to_array(), radius: reach * 1.0001 });
-            names.push([chain.group, chain.lane, index].map(|part| part as u16));
+fn gather_sides(segments: &[Segment], pairs: &[Pair]) -> [SideRows; 2] {
+    let mut sides = [[[0.0; LANES]; 15]; 2];
+    for (lane, pair) in pairs.iter().enumerate() {
+        for (rows, &index) in sides.iter_mut().zip(pair) {
+            let Segment { pill: Pill { ends: [a, b], radii }, velocities: [u, v], slack, .. } =
+                &segments[index as usize];
+            let values = a.0.iter().chain(&b.0).chain(radii).chain(&u.0).chain(&v.0).chain([slack]);
+            rows.iter_mut().zip(values).for_each(|(row, value)| row[lane] = *value);
         }
     }
-    let names_of = |a: u32, b: u32| [a, b].map(|index| names[index as usize]);
-    let keep = |a: u32, b: u32| {
-        let [a, b] = names_of(a, b);
-        a[..2] != b[..2] && overlap_at_rest(flesh, [a, b])
-    };
-    let mut pairs = Vec::new();
-    PairFinder::default().find(&PairThreads::new(1), &spheres, keep, &mut pairs);
-    pairs.into_iter().map(|[a, b]| names_of(a, b)).collect()
+    sides
+}
+
+/// Flags which of eight pairs may come to touch.
+#[inline(always)]
+fn may_touch<L: Lanes<Scalar = f32>>(lanes: L, sides: &[SideRows; 2], frame: f32, near: &mut Entry<f32>) {
+    let pills = each!(side in 0..2 => Pill {
+        ends: each!(end in 0..2 => V3::load(lanes, &sides[side], 3 * end)),
+        radii: each!(end in 0..2 => lanes.load(&sides[side][6 + end])),
+    });
+    let velocities = each!(side in 0..2 => each!(end in 0..2 => V3::load(lanes, &sides[side], 8 + 3 * end)));
+    let mut fastest2 = lanes.splat(0.0);
+    for i in 0..2 {
+        for k in 0..2 {
+            let apart = velocities[0][i] - velocities[1][k];
+            fastest2 = fastest2.max(apart.dot(apart));
+        }
+    }
+    let slack = lanes.load(&sides[0][14]) + lanes.load(&sides[1][14]);
+    let reach = fastest2.sqrt() * lanes.splat(frame) + slack;
+    let gap = nearest(lanes, &pills[0], &pills[1]).gap;
+    lanes.store(gap.where_less(reach, lanes.splat(1.0), lanes.splat(0.0)), near);
+}
+
+#[inline(always)]
+fn near_wide<S: Simd>(simd: S, sides: &[SideRows; 2], frame: f32, near: &mut Entry<f32>) {
+    if const { S::f32s::LEN < LANES } {
+        may_touch(Half(simd, 0), sides, frame, near);
+        may_touch(Half(simd, 4), sides, frame, near);
+    } else {
+        may_touch(Wide(simd), sides, frame, near);
+    }
 }

@@ -10,6 +10,15 @@ use super::rod_energies::{Mat7, UNKNOWNS, Vec7};
 use super::strains::Section;
 use crate::layout::{node, rest};
 
+/// When in a substep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// At its start, as [`Placed::start`] has it.
+    Start,
+    /// Now.
+    Now,
+}
+
 /// Where a node is in a substep.
 #[derive(Clone, Copy)]
 pub struct Placed<V> {
@@ -29,6 +38,15 @@ impl<V: Lane> Placed<V> {
             moved: V3::load(lanes, row, node::MOVED),
             scale: lanes.load(&row[node::SCALE]),
             frame: Quaternion::load(lanes, row, node::FRAME),
+        }
+    }
+
+    /// Where it is or was.
+    #[inline(always)]
+    pub fn at<L: Lanes<V = V>>(lanes: L, group: &Group<L::Scalar>, index: usize, when: When) -> Self {
+        match when {
+            When::Now => Self::now(lanes, group.row(index)),
+            When::Start => Self::start(lanes, group, index),
         }
     }
 

@@ -34,6 +34,24 @@ macro_rules! unrolled {
 }
 pub(crate) use unrolled;
 
+/// An array of what an expression is for each of a few indices, written out: what is given to `array::map`, like every closure
+/// that is called twice or by an iterator, would be compiled without the instructions that [`Wide`] stands for.
+macro_rules! each {
+    ($k:ident in 0..2 => $value:expr) => {
+        each!(@of $k [0 1] $value)
+    };
+    ($k:ident in 0..3 => $value:expr) => {
+        each!(@of $k [0 1 2] $value)
+    };
+    (@of $k:ident [$($index:literal)*] $value:expr) => {
+        [$({
+            let $k: usize = $index;
+            $value
+        }),*]
+    };
+}
+pub(crate) use each;
+
 /// [`Lanes::apart`] of an expression.
 macro_rules! apart {
     ($lanes:expr, $run:expr) => {

@@ -27,7 +27,10 @@ pub(super) fn teleport<L: Lanes>(lanes: L, params: &StepParams, group: &mut Grou
         let (old_place, old_frame) = carried(lanes, group.rest, &group.chains[chain::BONE_NOW..], index);
         let (new_place, new_frame) = carried(lanes, group.rest, &group.inputs[input::BONE_FROM..], index);
         let turn = new_frame.product(old_frame.conjugate());
-        let turn = turn_before.map_or(turn, |before| turn.beside(lanes, before));
+        let turn = match turn_before {
+            Some(before) => turn.beside(lanes, before),
+            None => turn,
+        };
         turn_before = Some(turn);
         let row = group.row_mut(index);
         let place = V3::load(lanes, row, node::PLACE);
@@ -84,7 +87,10 @@ pub(super) fn lay<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::
             velocity = velocity.or(lanes, adrift.velocity, adrift.free);
             spin = spin.or(lanes, V3([zero; 3]), adrift.free);
         }
-        let frame = frame_before.map_or(frame, |before| frame.beside(lanes, before));
+        let frame = match frame_before {
+            Some(before) => frame.beside(lanes, before),
+            None => frame,
+        };
         frame_before = Some(frame);
         let row = group.row_mut(index);
         for entry in [node::PLACE, node::PREV_PLACE] {

@@ -94,6 +94,12 @@ impl<V: Lane> V3<V> {
         self.0[0] * o.0[0] + self.0[1] * o.0[1] + self.0[2] * o.0[2]
     }
 
+    /// Its length.
+    #[inline(always)]
+    pub fn length(self) -> V {
+        self.dot(self).sqrt()
+    }
+
     /// Its direction, of length 1; of a vector of no length, nothing.
     #[inline(always)]
     pub fn direction<L: Lanes<V = V>>(self, lanes: L) -> Self {

@@ -14,7 +14,7 @@
 use super::contact_rows::MOST_DUAL;
 use super::group::{Group, goes_on, unpadded};
 use super::holds::{Placed, across};
-use super::lanes::{Entry, LANES, Lane, Lanes};
+use super::lanes::{Entry, LANES, Lane, Lanes, each};
 use super::math::{Quaternion, V3};
 use super::pills::{Pill, points};
 use crate::layout::{chain, contact, meet, node, rest, shown};
@@ -122,8 +122,10 @@ fn gone<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize) -> (V3<L::V>
 #[inline(always)]
 fn seen<L: Lanes<Scalar = f32>>(lanes: L, shown: &[f32], first: &[u32; LANES], after: isize, entry: usize) -> L::V {
     let offset = (after * shown::ENTRIES as isize + entry as isize) * LANES as isize;
-    let at = |lane: usize| shown[(first[lane] as isize + offset).max(0) as usize];
-    let values: Entry<f32> = std::array::from_fn(at);
+    let mut values = [0.0; LANES];
+    for (value, first) in values.iter_mut().zip(first) {
+        *value = shown[(*first as isize + offset).max(0) as usize];
+    }
     lanes.load(&values)
 }
 
@@ -132,6 +134,24 @@ fn seen<L: Lanes<Scalar = f32>>(lanes: L, shown: &[f32], first: &[u32; LANES], a
 fn known<L: Lanes<Scalar = f32>>(lanes: L, shown: &[f32], first: &[u32; LANES], after: isize, entry: usize) -> L::V {
     let (zero, value) = (lanes.splat(0.0), seen(lanes, shown, first, after, entry));
     value.max(zero - value).where_less(lanes.splat(FARTHEST), value, zero)
+}
+
+/// As [`known`], of three entries.
+#[inline(always)]
+fn known3<L: Lanes<Scalar = f32>>(
+    lanes: L,
+    shown: &[f32],
+    first: &[u32; LANES],
+    after: isize,
+    entry: usize,
+) -> V3<L::V> {
+    V3(each!(k in 0..3 => known(lanes, shown, first, after, entry + k)))
+}
+
+/// Between two numbers.
+#[inline(always)]
+fn mix<V: Lane>(a: V, b: V, along: V) -> V {
+    a + (b - a) * along
 }
 
 /// A node as it shows itself.
@@ -157,16 +177,18 @@ struct Going<V> {
 impl<V: Lane> Going<V> {
     #[inline(always)]
     fn of<L: Lanes<V = V, Scalar = f32>>(lanes: L, shown: &[f32], first: &[u32; LANES], after: isize) -> Self {
-        let at = |entry: usize| known(lanes, shown, first, after, entry);
-        let vector = |entry: usize| V3([at(entry), at(entry + 1), at(entry + 2)]);
-        Self { moved: vector(shown::MOVED), scaling: at(shown::SCALING), turn: vector(shown::TURN) }
+        Self {
+            moved: known3(lanes, shown, first, after, shown::MOVED),
+            scaling: known(lanes, shown, first, after, shown::SCALING),
+            turn: known3(lanes, shown, first, after, shown::TURN),
+        }
     }
 
     #[inline(always)]
     fn between([a, b]: [&Self; 2], along: V) -> Self {
         Self {
             moved: a.moved + (b.moved - a.moved) * along,
-            scaling: a.scaling + (b.scaling - a.scaling) * along,
+            scaling: mix(a.scaling, b.scaling, along),
             turn: a.turn + (b.turn - a.turn) * along,
         }
     }
@@ -181,17 +203,30 @@ impl<V: Lane> Going<V> {
 impl<V: Lane> Seen<V> {
     #[inline(always)]
     fn of<L: Lanes<V = V, Scalar = f32>>(lanes: L, shown: &[f32], first: &[u32; LANES], after: isize) -> Self {
-        let at = |entry: usize| known(lanes, shown, first, after, entry);
         Self {
-            place: V3([at(shown::PLACE), at(shown::PLACE + 1), at(shown::PLACE + 2)]),
-            radius: at(shown::RADIUS),
-            scale: at(shown::SCALE),
-            inv_mass: at(shown::INV_MASS),
+            place: known3(lanes, shown, first, after, shown::PLACE),
+            radius: known(lanes, shown, first, after, shown::RADIUS),
+            scale: known(lanes, shown, first, after, shown::SCALE),
+            inv_mass: known(lanes, shown, first, after, shown::INV_MASS),
             going: Going::of(lanes, shown, first, after),
-            goes_on: at(shown::GOES_ON),
-            comes_from: at(shown::COMES_FROM),
+            goes_on: known(lanes, shown, first, after, shown::GOES_ON),
+            comes_from: known(lanes, shown, first, after, shown::COMES_FROM),
         }
     }
+
+    /// By how much the gap to what presses in `direction` grows along the way to another, over that way's length.
+    #[inline(always)]
+    fn slope<L: Lanes<V = V>>(&self, lanes: L, to: &Self, direction: V3<V>) -> V {
+        let path = to.place - self.place;
+        let grows = to.radius * to.scale - self.radius * self.scale;
+        (direction.dot(path) - grows) / path.dot(path).sqrt().max(lanes.splat(1.0e-9))
+    }
+}
+
+/// Which share of a contact at a segment's end is its own, for such a slope of the gap there.
+#[inline(always)]
+fn keeps<L: Lanes>(lanes: L, slope: L::V) -> L::V {
+    (lanes.splat(0.5) + slope * lanes.splat(0.5 / HANDS_OVER)).clamp(lanes.splat(0.0), lanes.splat(1.0))
 }
 
 /// Which share of a contact is a segment's own where it is one of a chain, so that neighbours that touch at the node between them
@@ -205,21 +240,15 @@ fn belongs<L: Lanes>(
     direction: V3<L::V>,
     apart: L::V,
 ) -> L::V {
-    let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
-    let least = lanes.splat(1.0e-9);
-    let slope = |from: &Seen<L::V>, to: &Seen<L::V>| {
-        let path = to.place - from.place;
-        let grows = to.radius * to.scale - from.radius * from.scale;
-        (direction.dot(path) - grows) / path.dot(path).sqrt().max(least)
-    };
+    let (one, half) = (lanes.splat(1.0), lanes.splat(0.5));
     let path = second.place - first.place;
     // The direction turns as the nearest point goes along.
-    let turns = path.dot(path).sqrt() / apart.max(least);
-    let keeps = |slope: L::V| (half + slope * lanes.splat(0.5 / HANDS_OVER)).clamp(zero, one);
-    let ends = keeps(slope(first, second) + (one - along) * turns);
+    let turns = path.dot(path).sqrt() / apart.max(lanes.splat(1.0e-9));
+    let slope = first.slope(lanes, second, direction);
+    let ends = keeps(lanes, slope + (one - along) * turns);
     // Where the chain bends towards the other, the one before has given it up; where it bends around it, both have their own.
-    let before = keeps(slope(before, first) - along * turns);
-    let begins = one - before.min(keeps(slope(first, second) - along * turns));
+    let before = keeps(lanes, before.slope(lanes, first, direction) - along * turns);
+    let begins = one - before.min(keeps(lanes, slope - along * turns));
     half.where_less(second.goes_on, ends, one) * half.where_less(first.comes_from, begins, one)
 }
 
@@ -248,31 +277,27 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(lanes: L, params: &StepParams, show
     let first_solve = params.iteration == 0;
     let PairBlock { first, there, points: rows } = block;
     let there = lanes.load(there);
-    let origin = |side: usize| V3([0, 1, 2].map(|k| seen(lanes, shown, &first[side], 0, shown::ORIGIN + k)));
-    let sides = [0, 1].map(|side| [0, 1].map(|next| Seen::of(lanes, shown, &first[side], next)));
-    let before = [0, 1].map(|side| {
+    let origins = each!(side in 0..2 => V3(each!(k in 0..3 => seen(lanes, shown, &first[side], 0, shown::ORIGIN + k))));
+    let sides = each!(side in 0..2 => each!(next in 0..2 => Seen::of(lanes, shown, &first[side], next as isize)));
+    let before = each!(side in 0..2 => {
         let before = Seen::of(lanes, shown, &first[side], -1);
         let comes_from = sides[side][0].comes_from;
         // Before a chain's first node is another's last.
         Seen { place: sides[side][0].place.or(lanes, before.place, comes_from), ..before }
     });
     // Both are reckoned from the first one's origin.
-    let shift = origin(1) - origin(0);
-    let pill = |side: usize, shift: V3<L::V>| {
-        let ends = &sides[side];
-        Pill {
-            ends: [ends[0].place + shift, ends[1].place + shift],
-            radii: [ends[0].radius * ends[0].scale, ends[1].radius * ends[1].scale],
-        }
-    };
-    let pills = [pill(0, V3([zero; 3])), pill(1, shift)];
+    let shifts = [V3([zero; 3]), origins[1] - origins[0]];
+    let pills = each!(side in 0..2 => Pill {
+        ends: each!(end in 0..2 => sides[side][end].place + shifts[side]),
+        radii: each!(end in 0..2 => sides[side][end].radius * sides[side][end].scale),
+    });
     let touch = points(lanes, &pills[0], &pills[1]);
     for (row, point) in rows.iter_mut().zip(touch) {
         let (along, normal) = (point.nearest.along, point.nearest.direction);
         let gap = point.nearest.gap;
-        let arms = [0, 1].map(|side| pills[side].radius(along[side]));
+        let arms = each!(side in 0..2 => pills[side].radius(along[side]));
         let centres = gap + arms[0] + arms[1];
-        let kept = [0, 1].map(|side| {
+        let kept = each!(side in 0..2 => {
             let outward = if side == 0 { normal } else { -normal };
             let [first, second] = &sides[side];
             belongs(lanes, [&before[side], first, second], along[side], outward, centres)
@@ -281,13 +306,10 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(lanes: L, params: &StepParams, show
         let direction = square(lanes, [&sides[0][0], &sides[0][1]], along[0], normal);
         let direction = -square(lanes, [&sides[1][0], &sides[1][1]], along[1], -direction);
 
-        let going = [0, 1].map(|side| Going::between([&sides[side][0].going, &sides[side][1].going], along[side]));
-        let mix = |side: usize, of: fn(&Seen<L::V>) -> L::V| {
-            let [first, second] = [&sides[side][0], &sides[side][1]].map(of);
-            first + (second - first) * along[side]
-        };
-        let radii = [0, 1].map(|side| mix(side, |seen| seen.radius));
-        let inv_mass = mix(0, |seen| seen.inv_mass) + mix(1, |seen| seen.inv_mass);
+        let going = each!(side in 0..2 => Going::between([&sides[side][0].going, &sides[side][1].going], along[side]));
+        let radii = each!(side in 0..2 => mix(sides[side][0].radius, sides[side][1].radius, along[side]));
+        let inv_masses = each!(side in 0..2 => mix(sides[side][0].inv_mass, sides[side][1].inv_mass, along[side]));
+        let inv_mass = inv_masses[0] + inv_masses[1];
         let mass = zero.where_less(inv_mass, one / inv_mass.max(least), zero);
 
         let radius = arms[0].min(arms[1]);
@@ -358,21 +380,24 @@ pub fn press<L: Lanes<Scalar = f32>>(lanes: L, shown: &[f32], block: &mut PairBl
     if rows.iter().all(|row| row[meet::STIFFNESS] == [0.0; LANES]) {
         return;
     }
-    let sides = [0, 1].map(|side| [0, 1].map(|next| Going::of(lanes, shown, &first[side], next)));
+    let sides = each!(side in 0..2 => each!(next in 0..2 => Going::of(lanes, shown, &first[side], next as isize)));
     for row in rows {
         let direction = V3::load(lanes, row, meet::DIRECTION);
-        let going =
-            [0, 1].map(|side| Going::between([&sides[side][0], &sides[side][1]], lanes.load(&row[meet::ALONG + side])));
-        let entry = |at: usize| lanes.load(&row[at]);
-        let closed = entry(meet::GAP) + direction.dot(going[0].moved - going[1].moved)
-            - (entry(meet::SCALE_TERM) * going[0].scaling + entry(meet::SCALE_TERM + 1) * going[1].scaling);
-        let force = (entry(meet::STIFFNESS) * (zero - closed).max(zero)).min(lanes.splat(MOST_DUAL));
-        let slid = going[0].swept(direction, entry(meet::ARM)) - going[1].swept(-direction, entry(meet::ARM + 1));
-        let pull = (V3::load(lanes, row, meet::ANCHOR) - slid) * entry(meet::FRICTION);
+        let [along, scale_terms, arms] = each!(of in 0..3 => {
+            let at = [meet::ALONG, meet::SCALE_TERM, meet::ARM][of];
+            each!(side in 0..2 => lanes.at(row, at + side))
+        });
+        let friction = lanes.at(row, meet::FRICTION);
+        let going = each!(side in 0..2 => Going::between([&sides[side][0], &sides[side][1]], along[side]));
+        let closed = lanes.at(row, meet::GAP) + direction.dot(going[0].moved - going[1].moved)
+            - (scale_terms[0] * going[0].scaling + scale_terms[1] * going[1].scaling);
+        let force = (lanes.at(row, meet::STIFFNESS) * (zero - closed).max(zero)).min(lanes.splat(MOST_DUAL));
+        let slid = going[0].swept(direction, arms[0]) - going[1].swept(-direction, arms[1]);
+        let pull = (V3::load(lanes, row, meet::ANCHOR) - slid) * friction;
         let (size, limit) = (pull.dot(pull).sqrt(), lanes.splat(RUBS) * force);
         let pull = pull * (limit.min(size) / size.max(lanes.splat(f32::MIN_POSITIVE)));
-        let radius = entry(meet::ARM).min(entry(meet::ARM + 1));
-        let rolling = entry(meet::FRICTION) * radius * radius * lanes.splat(ROLLING);
+        let radius = arms[0].min(arms[1]);
+        let rolling = friction * radius * radius * lanes.splat(ROLLING);
         let couple = (V3::load(lanes, row, meet::TURN_ANCHOR) - (going[0].turn - going[1].turn)) * rolling;
         let (size, limit) = (couple.dot(couple).sqrt(), lanes.splat(ROLLS) * force * radius);
         let couple = couple * (limit.min(size) / size.max(lanes.splat(f32::MIN_POSITIVE)));

@@ -55,7 +55,8 @@ impl Runner<'_> {
         if run[0].stage == Stage::MoveBones && first.first_substep != 0 {
             let [x, y, z] = first.gravity;
             let gravity = (x * x + y * y + z * z).sqrt();
-            meetings.find(instances, &PairThreads(self.threads.clone()), first.frame, gravity);
+            let threads = PairThreads(self.threads.clone());
+            meetings.find(self.frame.lane_width, &threads, instances, first.frame, gravity);
         }
         self.run_members(run, instances, meetings);
         meetings.keep(instances);

@@ -6,7 +6,7 @@
 //! n·u_a = ρ_a and n·u_b = −ρ_b, which leave two unit vectors, mirrored at the plane of the axes; the side decides. Else it is
 //! least on an edge: a sphere at a pill's end against the other pill. All five are tried by what they come to.
 
-use super::lanes::{Lane, Lanes};
+use super::lanes::{Lane, Lanes, each};
 use super::math::V3;
 
 /// A pill: all spheres between two.
@@ -81,8 +81,7 @@ fn at<L: Lanes>(lanes: L, [a, b]: [&Pill<L::V>; 2], along: [L::V; 2], fallback: 
     let length = apart.dot(apart).sqrt();
     let direction = apart.direction(lanes);
     // Too near to have one.
-    let zero = lanes.splat(1.0e-12);
-    let direction = V3([0, 1, 2].map(|k| zero.where_less(length, direction.0[k], fallback.0[k])));
+    let direction = over(lanes.splat(1.0e-12), length, direction, fallback);
     Nearest { along, direction, gap: length - (a.radius(along[0]) + b.radius(along[1])) }
 }
 
@@ -92,15 +91,38 @@ fn across<L: Lanes>(lanes: L, u: V3<L::V>, v: V3<L::V>) -> V3<L::V> {
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
     let both = u.cross(v);
     let any = u + v;
-    let [x, y, _] = any.0.map(|value| value.max(zero - value));
+    let [x, y] = each!(k in 0..2 => any.0[k].max(zero - any.0[k]));
     let axis = V3([x.where_less(y, one, zero), x.where_less(y, zero, one), zero]);
     let one_line = any.cross(axis);
     let up = V3([zero, one, zero]);
     let tiny = lanes.splat(1.0e-24);
     let least2 = u.dot(u) * v.dot(v) * lanes.splat(1.0e-8);
-    let pick = |flag: L::V, a: V3<L::V>, b: V3<L::V>| V3([0, 1, 2].map(|k| zero.where_less(flag, a.0[k], b.0[k])));
-    let line = pick(one_line.dot(one_line) - tiny, one_line, up);
-    pick(both.dot(both) - least2.max(tiny), both, line).direction(lanes)
+    let line = over(zero, one_line.dot(one_line) - tiny, one_line, up);
+    over(zero, both.dot(both) - least2.max(tiny), both, line).direction(lanes)
+}
+
+/// A vector where `value` is over a limit, else another.
+#[inline(always)]
+fn over<V: Lane>(limit: V, value: V, a: V3<V>, b: V3<V>) -> V3<V> {
+    V3(each!(k in 0..3 => limit.where_less(value, a.0[k], b.0[k])))
+}
+
+impl<V: Lane> Nearest<V> {
+    /// Itself where `value` is over a limit, else another.
+    #[inline(always)]
+    fn where_over(self, limit: V, value: V, other: Self) -> Self {
+        Self {
+            along: each!(k in 0..2 => limit.where_less(value, self.along[k], other.along[k])),
+            direction: over(limit, value, self.direction, other.direction),
+            gap: limit.where_less(value, self.gap, other.gap),
+        }
+    }
+
+    /// The deeper one.
+    #[inline(always)]
+    fn or_deeper(self, other: Self) -> Self {
+        other.where_over(other.gap, self.gap, self)
+    }
 }
 
 /// Where two pills are nearest, or deepest.
@@ -112,18 +134,11 @@ pub fn nearest<L: Lanes>(lanes: L, a: &Pill<L::V>, b: &Pill<L::V>) -> Nearest<L:
     let fallback = across(lanes, u, v);
     let pills = [a, b];
 
-    let mut best = at(lanes, pills, [zero, b.nearest_to(lanes, a.ends[0])], fallback);
-    let mut better = |other: Nearest<L::V>| {
-        let pick = |new: L::V, old: L::V| other.gap.where_less(best.gap, new, old);
-        best = Nearest {
-            along: [0, 1].map(|k| pick(other.along[k], best.along[k])),
-            direction: V3([0, 1, 2].map(|k| pick(other.direction.0[k], best.direction.0[k]))),
-            gap: pick(other.gap, best.gap),
-        };
-    };
-    better(at(lanes, pills, [one, b.nearest_to(lanes, a.ends[1])], fallback));
-    better(at(lanes, pills, [a.nearest_to(lanes, b.ends[0]), zero], fallback));
-    better(at(lanes, pills, [a.nearest_to(lanes, b.ends[1]), one], fallback));
+    let begins = at(lanes, pills, [zero, b.nearest_to(lanes, a.ends[0])], fallback);
+    let ends = at(lanes, pills, [one, b.nearest_to(lanes, a.ends[1])], fallback);
+    let other_begins = at(lanes, pills, [a.nearest_to(lanes, b.ends[0]), zero], fallback);
+    let other_ends = at(lanes, pills, [a.nearest_to(lanes, b.ends[1]), one], fallback);
+    let on_edge = begins.or_deeper(ends).or_deeper(other_begins).or_deeper(other_ends);
 
     // Inside: n = αu + βv + γ·u × v, then λn = w₀ + s·u − t·v for the distance λ.
     let (uu, uv, vv) = (u.dot(u), u.dot(v), v.dot(v));
@@ -140,14 +155,13 @@ pub fn nearest<L: Lanes>(lanes: L, a: &Pill<L::V>, b: &Pill<L::V>) -> Nearest<L:
     // λγ|u × v|² is the height.
     let distance = (height * height / (square.max(least) * left.max(least))).sqrt();
     let (p, q) = (distance * grows_a - start.dot(u), distance * grows_b + start.dot(v));
-    let inside = [(p * vv + q * uv) * inv, (q * uu + p * uv) * inv].map(|along| along.clamp(zero, one));
+    let inside = [((p * vv + q * uv) * inv).clamp(zero, one), ((q * uu + p * uv) * inv).clamp(zero, one)];
     let crossing = at(lanes, pills, inside, fallback);
     let valid = lanes.splat(1.0e-6).where_less(left, one, zero);
     // Of axes along each other the edges are all there is.
     let valid = (uu * vv * lanes.splat(1.0e-8)).max(least).where_less(square, valid, zero);
     let gap = lanes.splat(0.5).where_less(valid, crossing.gap, lanes.splat(f32::MAX));
-    better(Nearest { gap, ..crossing });
-    best
+    on_edge.or_deeper(Nearest { gap, ..crossing })
 }
 
 /// The points at which two pills touch: where they are nearest; or, the more they lie along each other, towards the two ends of
@@ -165,20 +179,14 @@ pub fn points<L: Lanes>(lanes: L, a: &Pill<L::V>, b: &Pill<L::V>) -> [Point<L::V
     let off = (sine2 * lanes.splat(1.0 / (CROSSED * CROSSED))).min(one);
     let along = (one - off) * (one - off);
 
-    let beside = b.ends.map(|end| ((end - a.ends[0]).dot(u) / uu.max(least)).clamp(zero, one));
+    let beside = each!(k in 0..2 => ((b.ends[k] - a.ends[0]).dot(u) / uu.max(least)).clamp(zero, one));
     let crossed = zero.where_less(along, zero, one);
     let share = half.where_less(crossed, one, half);
-    let point = |end: L::V, share: L::V| {
-        let on_a = deepest.along[0] + (end - deepest.along[0]) * along;
+    let shares = [share, one - share];
+    each!(k in 0..2 => {
+        let on_a = deepest.along[0] + (beside[k] - deepest.along[0]) * along;
         let on_b = b.nearest_to(lanes, a.centre(on_a));
         let there = at(lanes, [a, b], [on_a, on_b], deepest.direction);
-        let pick = |new: L::V, old: L::V| half.where_less(crossed, old, new);
-        let nearest = Nearest {
-            along: [0, 1].map(|k| pick(there.along[k], deepest.along[k])),
-            direction: V3([0, 1, 2].map(|k| pick(there.direction.0[k], deepest.direction.0[k]))),
-            gap: pick(there.gap, deepest.gap),
-        };
-        Point { nearest, share, flat: along }
-    };
-    [point(beside[0], share), point(beside[1], one - share)]
+        Point { nearest: deepest.where_over(half, crossed, there), share: shares[k], flat: along }
+    })
 }

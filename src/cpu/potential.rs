@@ -10,7 +10,7 @@ use super::contacts::{stiffness_of_contacts, stored_by_contacts};
 use super::fascia::tie_potential;
 use super::fibres::Excitation;
 use super::group::Group;
-use super::holds::Placed;
+use super::holds::{Placed, When};
 use super::lanes::{Lane, Lanes};
 use super::node_terms::{inertia_potential, surface_potential};
 use super::rod_energies::{Stored, segment_potential};
@@ -99,7 +99,7 @@ where
         here = next;
     }
     if group.is_touched() {
-        let touching = stored_by_contacts(lanes, group, |index| Placed::now(lanes, group.row(index)));
+        let touching = stored_by_contacts(lanes, group, When::Now);
         sum.stored.strain = sum.stored.strain + touching;
     }
     sum

@@ -18,7 +18,7 @@ use super::carry::bone_of_slot;
 use super::fibres::{Excitation, fibre_stretch};
 use super::group::{Group, bones_move, contracts, is_kicked, known, second_order, unpadded};
 use super::holds::Placed;
-use super::lanes::{Entry, Lane, Lanes, apart, unrolled};
+use super::lanes::{Entry, Lane, Lanes, apart, each, unrolled};
 use super::math::{Mat3, Quaternion, V3};
 use super::potential::stored_at_start;
 use super::strains::{Section, measure, most_stiffness};
@@ -54,11 +54,13 @@ where
     let pushed = !group.forces.is_empty();
     let moving = bones_move(group.chains);
     let free = match group.rest.has_free_chain {
-        true if group.rest.is_in_tree() => Some(RigidMotion::of_tree(lanes, group)),
+        true if group.rest.is_in_tree() => Some(RigidMotion::load(lanes, group.scratch)),
         true => Some(rigid_motion(lanes, group)),
         false => None,
     };
     let hangs = lanes.load(&group.inputs[input::HANGS]);
+    let meets = lanes.load(&group.chains[chain::MEETS]);
+    let any_meets = lanes.any(meets);
 
     for index in 0..group.rest.node_count {
         let rest_row = group.rest.row(index);
@@ -106,7 +108,15 @@ where
         let predicted_frame = frame.turned(lanes, V3::load(lanes, row, node::OLDER_TURN) * carried + spin * step);
 
         let turned = if moving { predicted_frame.turned(lanes, jump_turn) } else { predicted_frame };
-        let iterate = Placed { moved: predicted_move + jump, scale: predicted_scale, frame: turned };
+        let mut first_move = predicted_move + jump;
+        if any_meets {
+            // What lies on others will not fall: of the fall it begins with as much as it fell in the last substep.
+            let older = V3::load(lanes, row, node::OLDER_VELOCITY);
+            let gained = (last_velocity - older) * inv_h;
+            let share = gained.dot(fall) / fall.dot(fall).max(lanes.splat(f32::MIN_POSITIVE));
+            first_move = first_move - fall * (step * step * meets * (one - share.clamp(zero, one)));
+        }
+        let iterate = Placed { moved: first_move, scale: predicted_scale, frame: turned };
         let iterate = iterate.held(lanes, group, index, place);
 
         let row = group.row_mut(index);
@@ -256,17 +266,31 @@ pub(super) struct RigidMotion<V> {
 }
 
 impl<V: Lane> RigidMotion<V> {
-    /// That of each chain's tree, which is kept in its scratch rows.
+    /// That of each chain's tree, as it is kept.
     #[inline(always)]
-    fn of_tree<L: Lanes<V = V>>(lanes: L, group: &Group<L::Scalar>) -> Self {
+    fn load<L: Lanes<V = V>>(lanes: L, rows: &[Entry<L::Scalar>]) -> Self {
         let [centre, velocity, spin] =
-            [rigid::CENTRE, rigid::VELOCITY, rigid::SPIN].map(|at| V3::load(lanes, group.scratch, at));
+            each!(of in 0..3 => V3::load(lanes, rows, [rigid::CENTRE, rigid::VELOCITY, rigid::SPIN][of]));
         Self { centre, velocity, spin }
     }
 
     #[inline(always)]
     fn at(&self, place: V3<V>) -> (V3<V>, V3<V>) {
         (self.velocity + self.spin.cross(place - self.centre), self.spin)
+    }
+
+    /// Adds it to the chains' velocities.
+    #[inline(always)]
+    pub fn add_to<L: Lanes<V = V>>(&self, lanes: L, group: &mut Group<L::Scalar>) {
+        let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+        for index in 0..group.rest.node_count {
+            // Padding goes its own way.
+            let there = zero.where_less(lanes.at(group.rest.row(index), rest::RADIUS), one, zero);
+            let row = group.row_mut(index);
+            let (velocity, _) = self.at(V3::load(lanes, row, node::PLACE));
+            let to = V3::load(lanes, row, node::VELOCITY) + velocity * there;
+            to.store(lanes, row, node::VELOCITY);
+        }
     }
 }
 
@@ -279,29 +303,76 @@ pub const SLENDER: f32 = 0.005;
 /// So Ω = (I² + (SLENDER·tr I)²)⁻¹ I L.
 #[inline(always)]
 pub(super) fn rigid_motion<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> RigidMotion<L::V> {
-    let zero = lanes.splat(0.0);
-    let zero3 = V3([zero; 3]);
-    let (mut mass, mut moment, mut momentum) = (zero, zero3, zero3);
-    for index in 0..group.rest.node_count {
-        let m = unpadded(lanes, group, index, rest::MASS);
-        mass = mass + m;
-        moment = moment + V3::load(lanes, group.row(index), node::PLACE) * m;
-        momentum = momentum + V3::load(lanes, group.row(index), node::VELOCITY) * m;
+    let body = Body::of(lanes, group);
+    RigidMotion { centre: body.centre, velocity: body.velocity, spin: spin_of(lanes, body.inertia, body.angular) }
+}
+
+/// Adds to the velocities of each chain what a rigid motion of its tree is, which `rows` keep.
+#[inline(always)]
+pub(super) fn add_motion<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, rows: &[Entry<L::Scalar>]) {
+    RigidMotion::load(lanes, rows).add_to(lanes, group);
+}
+
+/// A chain as a body: how much of it there is, and how it moves.
+pub(super) struct Body<V> {
+    /// Mass (kg).
+    mass: V,
+    /// Centre of mass from the chain's origin (m).
+    centre: V3<V>,
+    /// Its velocity (m/s).
+    velocity: V3<V>,
+    /// Angular momentum about the centre (kg·m²/s).
+    angular: V3<V>,
+    /// Inertia about the centre (kg·m²): the lower triangle.
+    inertia: Mat3<V>,
+}
+
+/// How many entries [`Body::store`] writes.
+pub(super) const BODY_ENTRIES: usize = 16;
+
+impl<V: Lane> Body<V> {
+    /// That of each chain.
+    #[inline(always)]
+    pub fn of<L: Lanes<V = V>>(lanes: L, group: &Group<L::Scalar>) -> Self {
+        let zero = lanes.splat(0.0);
+        let zero3 = V3([zero; 3]);
+        let (mut mass, mut moment, mut momentum) = (zero, zero3, zero3);
+        for index in 0..group.rest.node_count {
+            let m = unpadded(lanes, group, index, rest::MASS);
+            mass = mass + m;
+            moment = moment + V3::load(lanes, group.row(index), node::PLACE) * m;
+            momentum = momentum + V3::load(lanes, group.row(index), node::VELOCITY) * m;
+        }
+        let inv_mass = lanes.splat(1.0) / zero.where_less(mass, mass, lanes.splat(1.0));
+        let (centre, velocity) = (moment * inv_mass, momentum * inv_mass);
+        let mut angular = zero3;
+        for index in 0..group.rest.node_count {
+            let row = group.row(index);
+            let m = unpadded(lanes, group, index, rest::MASS);
+            let polar = unpadded(lanes, group, index, rest::INERTIA_W);
+            let arm = V3::load(lanes, row, node::PLACE) - centre;
+            angular = angular
+                + arm.cross(V3::load(lanes, row, node::VELOCITY) - velocity) * m
+                + V3::load(lanes, row, node::SPIN) * polar;
+        }
+        Self { mass, centre, velocity, angular, inertia: inertia_about(lanes, group, centre) }
     }
-    let inv_mass = lanes.splat(1.0) / zero.where_less(mass, mass, lanes.splat(1.0));
-    let (centre, velocity) = (moment * inv_mass, momentum * inv_mass);
-    let mut angular = zero3;
-    for index in 0..group.rest.node_count {
-        let row = group.row(index);
-        let m = unpadded(lanes, group, index, rest::MASS);
-        let polar = unpadded(lanes, group, index, rest::INERTIA_W);
-        let arm = V3::load(lanes, row, node::PLACE) - centre;
-        angular = angular
-            + arm.cross(V3::load(lanes, row, node::VELOCITY) - velocity) * m
-            + V3::load(lanes, row, node::SPIN) * polar;
+
+    /// Writes its fields in order, of the inertia xx, xy, yy, xz, yz, zz.
+    #[inline(always)]
+    pub fn store<L: Lanes<V = V>>(&self, lanes: L, entries: &mut [Entry<L::Scalar>]) {
+        lanes.store(self.mass, &mut entries[0]);
+        self.centre.store(lanes, entries, 1);
+        self.velocity.store(lanes, entries, 4);
+        self.angular.store(lanes, entries, 7);
+        let mut at = 10;
+        for i in 0..3 {
+            for k in 0..=i {
+                lanes.store(self.inertia[i][k], &mut entries[at]);
+                at += 1;
+            }
+        }
     }
-    let inertia = inertia_about(lanes, group, centre);
-    RigidMotion { centre, velocity, spin: spin_of(lanes, inertia, angular) }
 }
 
 /// A chain's inertia about a point (kg·m²): the lower triangle.

@@ -12,10 +12,10 @@ use super::block_tridiagonal::{back_substitute, eliminate_rhs, solve_lower};
 use super::contact_rows::{ContactRow, MOST_DUAL, couple};
 use super::contacts::{Cursors, gone, is_idle};
 use super::group::{Group, second_order, unpadded};
-use super::holds::{Placed, across, guide, hold};
-use super::lanes::{Entry, Lane, Lanes, apart, unrolled};
+use super::holds::{Placed, When, across, guide, hold};
+use super::lanes::{Entry, Lane, Lanes, apart, each, unrolled};
 use super::math::V3;
-use super::predict::{inertia_about, spin_of};
+use super::predict::{RigidMotion, inertia_about, spin_of};
 use super::rod_energies::{UNKNOWNS, Vec7};
 use super::solve_rods::step_by;
 use super::stumps::{go_with_stem, keep_stump_rhs};
@@ -27,6 +27,14 @@ pub const WANTED: usize = 7;
 
 /// Which share of the last pass's step a pass goes on by.
 pub const GOES_ON: f32 = 0.6;
+
+/// What passes left out of a chain's momentum is given to it up to this share of what it gained in the substep, and [`LEAST_GIVEN`]
+/// more. Stiff pairs that hold something light between them are far from balance by a force that is nothing to them and would throw
+/// it: 20 g at 180 m/s, and what it hits then at more.
+pub const MOST_LEFT_OUT: f32 = 0.5;
+
+/// See [`MOST_LEFT_OUT`] (m/s).
+pub const LEAST_GIVEN: f32 = 0.1;
 
 /// Steps the chains by what their rows should press with; those of meetings with what is `wanted`. Goes on by a share of the
 /// last pass's step.
@@ -121,7 +129,7 @@ where
         delta = back_substitute(lanes, group.scratch_row(index), &delta);
         if group.rest.hung[index] {
             let own = delta;
-            delta = apart!(lanes, go_with_stem(lanes, group, index, &own));
+            delta = apart!(lanes, go_with_stem(lanes, group, index, &own, goes_on));
         }
         for kind in 0..2 {
             while let Some(slot) = cursors.back(group, kind, index) {
@@ -160,7 +168,7 @@ where
             let index = stored[contact::SEGMENT][0].into() as usize;
             let row = ContactRow::load(lanes, stored, kind == 1);
             let has = has(lanes, group, at.clone(), (kind, slot));
-            let gone = gone(lanes, group, &row, index, |index| Placed::now(lanes, group.row(index)));
+            let gone = gone(lanes, group, &row, index, When::Now);
             let presses = row.presses(lanes, &gone);
             let force = lanes.splat(0.5).where_less(rough, presses.0, has.0);
             let or = |a: V3<L::V>, b: V3<L::V>| a.or(lanes, b, rough);
@@ -189,18 +197,9 @@ pub fn restore<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Sca
 where
     L::Scalar: Into<f64>,
 {
-    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
     let LeftOut { centre, inv_mass, momentum, moment } = left_out(lanes, params, group, wanted);
-    let velocity = momentum * inv_mass;
     let spin = spin_of(lanes, inertia_about(lanes, group, centre), moment);
-    for index in 0..group.rest.node_count {
-        // Padding goes its own way.
-        let there = zero.where_less(lanes.at(group.rest.row(index), rest::RADIUS), one, zero);
-        let row = group.row_mut(index);
-        let arm = V3::load(lanes, row, node::PLACE) - centre;
-        let restored = V3::load(lanes, row, node::VELOCITY) + (velocity + spin.cross(arm)) * there;
-        restored.store(lanes, row, node::VELOCITY);
-    }
+    RigidMotion { centre, velocity: momentum * inv_mass, spin }.add_to(lanes, group);
 }
 
 /// What passes left out of a chain's momentum; 0 where it is not free.
@@ -244,37 +243,45 @@ where
         let row = ContactRow::load(lanes, stored, true);
         let wanted = load(lanes, &wanted[slot * WANTED..][..WANTED], 0);
         let has = has(lanes, group, at, (1, slot));
-        let ends = [index, index + 1].map(|index| V3::load(lanes, group.row(index), node::PLACE));
+        let ends = each!(end in 0..2 => V3::load(lanes, group.row(index + end), node::PLACE));
         let surface = ends[0] + (ends[1] - ends[0]) * row.along - row.direction * row.arm - centre;
-        let whole = |(force, pull, couple): Presses<L::V>| {
+        let [wanted, has] = each!(of in 0..2 => {
+            let (force, pull, couple) = [wanted, has][of];
             let both = row.direction * force + across(pull, row.direction);
             (both, surface.cross(both) + couple)
-        };
-        let (wanted, has) = (whole(wanted), whole(has));
+        });
         pressed = (pressed.0 + wanted.0, pressed.1 + wanted.1);
         missing = (missing.0 + (wanted.0 - has.0), missing.1 + (wanted.1 - has.1));
     }
     let inv_step = lanes.splat(params.inv_h) * (one + second_order(lanes, params, group) * lanes.splat(0.5));
     let step = one / inv_step;
     let mut given = (missing.0 * step, missing.1 * step);
+    let mut gone = none;
+    for index in 0..group.rest.node_count {
+        let row = group.row(index);
+        let lag = V3::load(lanes, row, node::MOVED) - V3::load(lanes, row, node::PREDICTED_MOVE);
+        let gained = lag * (unpadded(lanes, group, index, rest::MASS) * inv_step);
+        let arm = V3::load(lanes, row, node::PLACE) - centre;
+        gone = (gone.0 + gained, gone.1 + arm.cross(gained));
+    }
     let rough = lanes.load(&group.chains[chain::ROUGH]);
     if lanes.any(rough) {
         // What was led astray has not gone as its forces have it: all of its momentum is told by where it went. Not of what
         // half-spaces hold: with what force they do is not known so well.
-        let mut gone = none;
-        for index in 0..group.rest.node_count {
-            let row = group.row(index);
-            let lag = V3::load(lanes, row, node::MOVED) - V3::load(lanes, row, node::PREDICTED_MOVE);
-            let gained = lag * (unpadded(lanes, group, index, rest::MASS) * inv_step);
-            let arm = V3::load(lanes, row, node::PLACE) - centre;
-            gone = (gone.0 + gained, gone.1 + arm.cross(gained));
+        let mut held = zero;
+        for row in group.contacts.chunks_exact(contact::ENTRIES) {
+            held = zero.where_less(lanes.at(row, contact::DUAL), one, held);
         }
-        let rows = group.contacts.chunks_exact(contact::ENTRIES);
-        let held = rows.fold(zero, |flag, row| zero.where_less(lanes.load(&row[contact::DUAL]), one, flag));
         let free = one - held;
         let of_rough = ((pressed.0 * step - gone.0) * free, (pressed.1 * step - gone.1) * free);
         given = (given.0.or(lanes, of_rough.0, rough), given.1.or(lanes, of_rough.1, rough));
     }
+    let (most, least) = (lanes.splat(MOST_LEFT_OUT), lanes.splat(f32::MIN_POSITIVE));
+    let most_given = gone.0.length() * most + mass * lanes.splat(LEAST_GIVEN);
+    let most_turned = gone.1.length() * most + most_given * lanes.at(group.rest.row(0), rest::LENGTH);
+    let share = (most_given / given.0.length().max(least)).min(one);
+    let turn_share = (most_turned / given.1.length().max(least)).min(share);
+    given = (given.0 * share, given.1 * turn_share);
     let free = lanes.load(&group.inputs[input::HANGS]).where_less(lanes.splat(0.5), one, zero);
     LeftOut { centre, inv_mass, momentum: given.0 * free, moment: given.1 * free }
 }
@@ -296,7 +303,7 @@ fn change<L: Lanes>(
     let stored = &group.touching()[kind][slot * contact::ENTRIES..][..contact::ENTRIES];
     let Some(at) = group.solved_at(kind, slot).filter(|_| !is_idle(stored)) else { return };
     let row = ContactRow::load(lanes, stored, kind == 1);
-    let gone = gone(lanes, group, &row, index, |index| Placed::now(lanes, group.row(index)));
+    let gone = gone(lanes, group, &row, index, When::Now);
     let pressing = zero.where_less(lanes.load(&group.solved[at.clone()][solved::STIFFNESS]), one, zero);
     let (has, tangent, turns) = has(lanes, group, at.clone(), (kind, slot));
     let (force, pull, rolls) = if kind == 1 {
@@ -311,7 +318,7 @@ fn change<L: Lanes>(
     let rolls = turns + (rolls - turns) * pressing;
     let (pushes, pulls) = (force - has, pull - tangent);
     let both = row.direction * pushes + across(pulls, row.direction);
-    let couples = [0, 1].map(|end| couple(lanes, &row.lever(lanes, &gone.nodes[end]), pulls) + (rolls - turns));
+    let couples = each!(end in 0..2 => couple(lanes, &row.lever(lanes, &gone.nodes[end]), pulls) + (rolls - turns));
     let swells = zero - row.scale_term * pushes;
     for ((sum, couple), weight) in sums.iter_mut().zip(couples).zip([one - row.along, row.along]) {
         let ([x, y, z], [a, b, c]) = (both.0, couple.0);

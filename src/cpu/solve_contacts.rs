@@ -23,7 +23,7 @@ use super::carry::carried;
 use super::contact_rows::MOST_DUAL;
 use super::group::{Group, second_order, unpadded};
 use super::holds::across;
-use super::lanes::{Entry, Lane, Lanes};
+use super::lanes::{Entry, Lane, Lanes, each};
 use super::math::{Quaternion, V3};
 use crate::layout::{chain, contact, node, plane, rest, tangent};
 use crate::step::StepParams;
@@ -324,8 +324,8 @@ impl<V: Lane> Surface<V> {
     fn between<L: Lanes<V = V>>(lanes: L, row: &[Entry<L::Scalar>], [start, end]: [f32; 2], share: f32) -> Self {
         let (from, to) = (V3::load(lanes, row, plane::NORMAL_FROM), V3::load(lanes, row, plane::NORMAL_TO));
         let (offset_from, offset_to) = (lanes.load(&row[plane::OFFSET_FROM]), lanes.load(&row[plane::OFFSET_TO]));
-        let at = |alpha: f32| {
-            let alpha = lanes.splat(alpha);
+        let [earlier, later] = each!(of in 0..2 => {
+            let alpha = lanes.splat([start, end][of]);
             let normal = from + (to - from) * alpha;
             // A lane without a chain has none.
             let inv_length = lanes.splat(1.0) / normal.dot(normal).max(lanes.splat(f32::MIN_POSITIVE)).sqrt();
@@ -333,11 +333,11 @@ impl<V: Lane> Surface<V> {
                 normal: normal * inv_length,
                 offset: (offset_from + (offset_to - offset_from) * alpha) * inv_length,
             }
-        };
+        });
         let share = lanes.splat(share);
         Self {
-            earlier: at(start),
-            later: at(end),
+            earlier,
+            later,
             friction: lanes.load(&row[plane::FRICTION]),
             dents: lanes.splat(0.0),
             allowed: lanes.splat(0.0),

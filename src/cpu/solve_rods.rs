@@ -164,7 +164,7 @@ pub(super) fn forth<L: Lanes>(
         }
         if group.rest.hung[index] {
             let (mut own, mut right) = (block, rhs);
-            apart!(lanes, keep_stump(lanes, rest_row, group.stump_row(), &mut own, &mut right));
+            apart!(lanes, keep_stump(lanes, rest_row, group.stump_row(), &mut own, &mut right, solved));
             (block, rhs) = (own, right);
         }
         let next_reacts = reacts && index + 1 < count && group.rest.reactions[index + 1].is_some();
@@ -233,7 +233,7 @@ where
         delta = back_substitute(lanes, group.scratch_row(index), &delta);
         if group.rest.hung[index] {
             let own = delta;
-            delta = apart!(lanes, go_with_stem(lanes, group, index, &own));
+            delta = apart!(lanes, go_with_stem(lanes, group, index, &own, None));
         }
         if let Some(slot) = group.rest.reactions[index].filter(|_| reacts) {
             let (rest_row, here, after) = (group.rest.row(index), delta, next);

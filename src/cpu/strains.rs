@@ -119,11 +119,14 @@ impl<V: Lane> Reference<V> {
     /// Of a segment no stiffer than its step resolves.
     #[inline(always)]
     pub fn counted<L: Lanes<V = V>>(self, lanes: L, row: &[Entry<L::Scalar>], most: Option<V>) -> Self {
-        let share = |most: V| {
-            let share = most * lanes.at(row, rest::STRAIN_TIME2);
-            share.max(lanes.at(row, rest::LEAST_COUNTED)).min(lanes.splat(1.0))
+        let counted = match most {
+            Some(most) => {
+                let share = most * lanes.at(row, rest::STRAIN_TIME2);
+                Some(share.max(lanes.at(row, rest::LEAST_COUNTED)).min(lanes.splat(1.0)))
+            }
+            None => None,
         };
-        Self { counted: most.map(share), ..self }
+        Self { counted, ..self }
     }
 
     /// As fascia has it in this substep; from the segment's node row.

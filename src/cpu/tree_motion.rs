@@ -1,17 +1,92 @@
-//! How chains that hang on each other move as one rigid body: what damping leaves alone.
+//! How chains that hang on each other move as one rigid body: what damping leaves alone, and what is given to all of them.
 
 use glam::{DMat3, DVec3};
 
+use super::descent::DESCENT_ENTRIES;
 use super::group::Group;
 use super::lanes::{LANES, OneF64};
 use super::math::V3;
-use super::predict::spin_of;
-use super::trees::vector;
+use super::predict::{BODY_ENTRIES, spin_of};
+use super::trees::{Kept, vector};
 use crate::flesh::Branch;
-use crate::layout::{chain, node, rest, rigid};
+use crate::layout::{chain, rigid};
 
-/// A value for each chain of some groups.
-type Each<T> = Vec<[T; LANES]>;
+const _: () = assert!(BODY_ENTRIES <= DESCENT_ENTRIES, "a body is kept where a descent is");
+
+/// Mass, momentum and inertia of some chains from a point that all have in common.
+#[derive(Clone, Copy, Default)]
+struct Body {
+    /// kg.
+    mass: f64,
+    /// Mass times place (kg·m).
+    moment: DVec3,
+    /// kg·m/s.
+    momentum: DVec3,
+    /// About the point (kg·m²/s).
+    angular: DVec3,
+    /// About the point (kg·m²).
+    inertia: DMat3,
+}
+
+impl std::ops::Add for Body {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            mass: self.mass + other.mass,
+            moment: self.moment + other.moment,
+            momentum: self.momentum + other.momentum,
+            angular: self.angular + other.angular,
+            inertia: self.inertia + other.inertia,
+        }
+    }
+}
+
+/// The inertia (kg·m²) of a mass (kg) at an arm (m).
+fn inertia_at(mass: f64, arm: DVec3) -> DMat3 {
+    let outer = DMat3::from_cols(arm * arm.x, arm * arm.y, arm * arm.z);
+    (DMat3::from_diagonal(DVec3::splat(arm.length_squared())) - outer) * mass
+}
+
+impl Body {
+    /// A chain's, as its group keeps it ([`Body::store`](super::predict::Body::store)), whose origin is at `from`.
+    fn load(kept: &Kept, lane: usize, from: DVec3) -> Self {
+        let [centre, velocity, spin] = [1, 4, 7].map(|at| vector(kept, at, lane));
+        let [xx, xy, yy, xz, yz, zz] = [10, 11, 12, 13, 14, 15].map(|at| f64::from(kept[at][lane]));
+        let own = DMat3::from_cols_array_2d(&[[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]);
+        let (mass, place) = (f64::from(kept[0][lane]), from + centre);
+        let momentum = velocity * mass;
+        Self {
+            mass,
+            moment: place * mass,
+            momentum,
+            angular: spin + place.cross(momentum),
+            inertia: own + inertia_at(mass, place),
+        }
+    }
+
+    fn inv_mass(&self) -> f64 {
+        if self.mass > 0.0 { 1.0 / self.mass } else { 0.0 }
+    }
+
+    /// Centre of mass (m).
+    fn centre(&self) -> DVec3 {
+        self.moment * self.inv_mass()
+    }
+
+    /// The motion that it has with such a momentum (kg·m/s) and angular momentum about the point (kg·m²/s): velocity of the centre
+    /// (m/s) and spin (rad/s).
+    fn motion(&self, momentum: DVec3, angular: DVec3) -> [DVec3; 2] {
+        let centre = self.centre();
+        let inertia = self.inertia - inertia_at(self.mass, centre);
+        let angular = angular - centre.cross(momentum);
+        let spin = spin_of(OneF64(0), inertia.to_cols_array_2d(), V3(angular.to_array()));
+        [momentum * self.inv_mass(), DVec3::from_array(spin.0)]
+    }
+}
+
+/// Something of each chain of some groups.
+pub(super) type Each<T> = Vec<[T; LANES]>;
 
 /// Has each chain have what those of its tree have together.
 fn together<T: Copy + std::ops::Add<Output = T>>(branches: &[Branch], each: &mut Each<T>) {
@@ -23,132 +98,75 @@ fn together<T: Copy + std::ops::Add<Output = T>>(branches: &[Branch], each: &mut
     }
 }
 
-/// A sum over the nodes of each chain, of mass (kg), polar inertia (kg·m²), place (m), velocity (m/s) and spin (rad/s).
-fn sum_nodes<T: Copy + Default + std::ops::Add<Output = T>>(
-    groups: &[Group<'_, f32>],
-    origin: DVec3,
-    of_node: impl Fn([usize; 2], [f64; 2], [DVec3; 3]) -> T,
-) -> Each<T> {
-    let of_lane = |at: usize, group: &Group<'_, f32>, lane: usize| {
-        let from = vector(group.chains, chain::ORIGIN, lane) - origin;
-        let own = (0..group.rest.node_count).take_while(|&index| group.rest.row(index)[rest::RADIUS][lane] > 0.0);
-        own.fold(T::default(), |sum, index| {
-            let (rest_row, row) = (group.rest.row(index), group.row(index));
-            let masses = [rest::MASS, rest::INERTIA_W].map(|entry| f64::from(rest_row[entry][lane]));
-            let place = from + vector(row, node::PLACE, lane);
-            let motion = [place, vector(row, node::VELOCITY, lane), vector(row, node::SPIN, lane)];
-            sum + of_node([at, lane], masses, motion)
-        })
-    };
-    groups.iter().enumerate().map(|(at, group)| std::array::from_fn(|lane| of_lane(at, group, lane))).collect()
-}
-
-/// How much of trees there is, and how it lies.
-struct Bodies {
-    /// What all places are from (m).
-    origin: DVec3,
-    /// Mass of each chain's tree (kg).
-    masses: Each<f64>,
-    /// Mass times place (kg·m).
-    moments: Each<DVec3>,
+/// Trees as bodies.
+pub(super) struct Bodies {
+    /// Where each chain's origin is from the point that all have in common (m).
+    from: Each<DVec3>,
+    /// Of each chain's tree.
+    trees: Each<Body>,
 }
 
 impl Bodies {
-    fn of(groups: &[Group<'_, f32>], branches: &[Branch]) -> Self {
-        let origin = groups.first().map_or(DVec3::ZERO, |group| vector(group.chains, chain::ORIGIN, 0));
-        let mut masses = sum_nodes(groups, origin, |_, [mass, _], _| mass);
-        let mut moments = sum_nodes(groups, origin, |_, [mass, _], [place, ..]| place * mass);
-        together(branches, &mut masses);
-        together(branches, &mut moments);
-        Self { origin, masses, moments }
+    /// Of chains whose groups keep them as bodies.
+    pub fn of(groups: &[Group<'_, f32>], branches: &[Branch], kept: &[Kept]) -> Self {
+        let origin = |group: &Group<'_, f32>, lane| vector(group.chains, chain::ORIGIN, lane);
+        let common = groups.first().map_or(DVec3::ZERO, |group| origin(group, 0));
+        let from_common = |group| std::array::from_fn(|lane| origin(group, lane) - common);
+        let from: Each<DVec3> = groups.iter().map(from_common).collect();
+        let bodies =
+            |(kept, from): (&Kept, &[DVec3; LANES])| std::array::from_fn(|lane| Body::load(kept, lane, from[lane]));
+        let mut trees: Each<Body> = kept.iter().zip(&from).map(bodies).collect();
+        together(branches, &mut trees);
+        Self { from, trees }
     }
 
-    /// A sum over the tree of a chain over its mass.
-    fn mean(&self, each: &Each<DVec3>, [group, lane]: [usize; 2]) -> DVec3 {
-        let mass = self.masses[group][lane];
-        each[group][lane] / if mass > 0.0 { mass } else { 1.0 }
-    }
-
-    /// Centre of mass (m).
-    fn centre(&self, at: [usize; 2]) -> DVec3 {
-        self.mean(&self.moments, at)
-    }
-
-    /// The spins (rad/s) that trees have for angular momenta about their centres (kg·m²/s).
-    fn spins(&self, groups: &[Group<'_, f32>], branches: &[Branch], angular: &Each<DVec3>) -> Each<DVec3> {
-        let mut inertia = sum_nodes(groups, self.origin, |at, [mass, polar], [place, ..]| {
-            let arm = place - self.centre(at);
-            let outer = DMat3::from_cols(arm * arm.x, arm * arm.y, arm * arm.z);
-            DMat3::from_diagonal(DVec3::splat(mass * arm.length_squared() + polar)) - outer * mass
+    /// Writes how the tree of each chain moves, from the chain's origin, as [`rigid`] has it.
+    pub fn write_motions(&self, branches: &[Branch], groups: &mut [Group<'_, f32>]) {
+        self.write(branches, groups.iter_mut().map(|group| &mut *group.scratch), |tree, _| {
+            tree.motion(tree.momentum, tree.angular)
         });
-        together(branches, &mut inertia);
-        let spin = |inertia: &DMat3, angular: &DVec3| {
-            DVec3::from_array(spin_of(OneF64(0), inertia.to_cols_array_2d(), V3(angular.to_array())).0)
-        };
-        let of_group = |(inertia, angular): (&[DMat3; LANES], &[DVec3; LANES])| {
-            std::array::from_fn(|lane| spin(&inertia[lane], &angular[lane]))
-        };
-        inertia.iter().zip(angular).map(of_group).collect()
     }
-}
 
-/// Keeps with every chain how its tree moves, as [`rigid_motion`](super::predict::rigid_motion) has it of a chain by itself.
-pub(super) fn keep_rigid_motions(groups: &mut [Group<'_, f32>], branches: &[Branch]) {
-    let bodies = Bodies::of(groups, branches);
-    let mut momenta = sum_nodes(groups, bodies.origin, |_, [mass, _], [_, velocity, _]| velocity * mass);
-    together(branches, &mut momenta);
-    let mut angular = sum_nodes(groups, bodies.origin, |at, [mass, polar], [place, velocity, spin]| {
-        (place - bodies.centre(at)).cross(velocity - bodies.mean(&momenta, at)) * mass + spin * polar
-    });
-    together(branches, &mut angular);
-    let spins = bodies.spins(groups, branches, &angular);
-    for (at, (group, spins)) in groups.iter_mut().zip(&spins).enumerate() {
-        for (lane, &spin) in spins.iter().enumerate() {
-            let centre = bodies.centre([at, lane]) + bodies.origin - vector(group.chains, chain::ORIGIN, lane);
-            let motion = [centre, bodies.mean(&momenta, [at, lane]), spin];
-            for (entry, value) in [rigid::CENTRE, rigid::VELOCITY, rigid::SPIN].into_iter().zip(motion) {
-                put(&mut group.scratch[entry..], lane, value);
+    /// Writes for each chain the motion of its tree that has what all of that is to have more of, `given` of each chain as a
+    /// centre from its origin (m), momentum (kg·m/s) and moment about the centre (kg·m²/s).
+    pub fn write_gains(&self, branches: &[Branch], given: &Each<[DVec3; 3]>, kept: &mut [Kept]) {
+        let at_point = |(given, from): (&[[DVec3; 3]; LANES], &[DVec3; LANES])| {
+            std::array::from_fn(|lane| {
+                let [centre, momentum, moment] = given[lane];
+                Body { momentum, angular: moment + (centre + from[lane]).cross(momentum), ..Body::default() }
+            })
+        };
+        let mut gains: Each<Body> = given.iter().zip(&self.from).map(at_point).collect();
+        together(branches, &mut gains);
+        self.write(branches, kept.iter_mut().map(|kept| &mut kept[..]), |tree, [group, lane]| {
+            tree.motion(gains[group][lane].momentum, gains[group][lane].angular)
+        });
+    }
+
+    /// Writes a motion of each tree to the rows of its chains.
+    fn write<'a>(
+        &self,
+        branches: &[Branch],
+        rows: impl Iterator<Item = &'a mut [[f32; LANES]]>,
+        motion: impl Fn(&Body, [usize; 2]) -> [DVec3; 2],
+    ) {
+        let mut motions: Each<Option<[DVec3; 2]>> = vec![[None; LANES]; self.trees.len()];
+        let of = |at @ [group, lane]: [usize; 2]| motion(&self.trees[group][lane], at);
+        // Stems come before what hangs on them.
+        for Branch { chain, stem, .. } in branches {
+            let all = *motions[stem[0]][stem[1]].get_or_insert_with(|| of(*stem));
+            motions[chain[0]][chain[1]] = Some(all);
+        }
+        for (group, rows) in rows.enumerate() {
+            for lane in (0..LANES).filter(|&lane| self.trees[group][lane].mass > 0.0) {
+                let [velocity, spin] = motions[group][lane].unwrap_or_else(|| of([group, lane]));
+                let centre = self.trees[group][lane].centre() - self.from[group][lane];
+                for (at, value) in [(rigid::CENTRE, centre), (rigid::VELOCITY, velocity), (rigid::SPIN, spin)] {
+                    for (entry, value) in rows[at..].iter_mut().zip(value.to_array()) {
+                        entry[lane] = value as f32;
+                    }
+                }
             }
         }
-    }
-}
-
-/// Gives trees, as rigid bodies, what their chains are to have more of: each a centre from its chain's origin (m), momentum
-/// (kg·m/s) and moment about the centre (kg·m²/s).
-pub(super) fn give_momenta(
-    groups: &mut [Group<'_, f32>],
-    branches: &[Branch],
-    of_chain: impl Fn([usize; 2]) -> [DVec3; 3],
-) {
-    let bodies = Bodies::of(groups, branches);
-    let all = |of: &dyn Fn([usize; 2]) -> DVec3| -> Each<DVec3> {
-        let mut each = (0..groups.len()).map(|at| std::array::from_fn(|lane| of([at, lane]))).collect();
-        together(branches, &mut each);
-        each
-    };
-    let from = |[at, lane]: [usize; 2]| vector(groups[at].chains, chain::ORIGIN, lane) - bodies.origin;
-    let momenta = all(&|at| of_chain(at)[1]);
-    let angular = all(&|at| {
-        let [centre, momentum, moment] = of_chain(at);
-        moment + (centre + from(at) - bodies.centre(at)).cross(momentum)
-    });
-    let spins = bodies.spins(groups, branches, &angular);
-    for (at, (group, spins)) in groups.iter_mut().zip(&spins).enumerate() {
-        for (lane, spin) in spins.iter().enumerate() {
-            let velocity = bodies.mean(&momenta, [at, lane]);
-            let centre = bodies.centre([at, lane]) + bodies.origin - vector(group.chains, chain::ORIGIN, lane);
-            for index in 0..group.rest.node_count {
-                let row = group.row_mut(index);
-                let arm = vector(row, node::PLACE, lane) - centre;
-                let to = vector(row, node::VELOCITY, lane) + velocity + spin.cross(arm);
-                put(&mut row[node::VELOCITY..], lane, to);
-            }
-        }
-    }
-}
-
-fn put(row: &mut [[f32; LANES]], lane: usize, value: DVec3) {
-    for (entry, value) in row.iter_mut().zip(value.to_array()) {
-        entry[lane] = value as f32;
     }
 }

@@ -6,15 +6,14 @@
 //!
 //! Data flow of a solve: groups have the stems of their chains before them, so they are eliminated from the last to the first.
 //! What is left of a branch then, its *stump*, is a block S and a right-hand side r of its last node's place and frame
-//! ([`keep_stump`](super::stumps::keep_stump)); TᵀST and Tᵀr are added to the rows of the node that bears it ([`add_borne`](super::stumps::add_borne)). From the first group to the
-//! last the system is solved, each branch by what its stem's step gives it ([`go_with_stem`](super::stumps::go_with_stem)). A tree so costs what its chains
-//! cost, and it is solved exactly. After a step branches are put where the section, which did not move along a straight line,
-//! has them.
+//! ([`keep_stump`](super::stumps::keep_stump)); TᵀST and Tᵀr ([`give_to_stem`]) are added to the rows of the node that bears it
+//! ([`add_borne`](super::stumps::add_borne)). From the first group to the last the system is solved, each branch by what its
+//! stem's step gives it ([`go_with_stem`](super::stumps::go_with_stem)). A tree so costs what its chains cost, and it is solved
+//! exactly. After a step branches are put where the section, which did not move along a straight line, has them. Chains that
+//! settle keep T as they keep the rest of the system.
 //!
 //! All chains of a tree go down Π together: what they store and how they have moved is added up, and what is judged
 //! of one holds for all ([`Forest::agree`]).
-
-#![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
 use fearless_simd::{Simd, SimdBase};
 use glam::{DQuat, DVec3};
@@ -26,11 +25,11 @@ use super::group::{Group, contracts};
 use super::holds::Placed;
 use super::lanes::{Entry, Half, LANES, Lanes, OneF32, Wide, apart, with_instructions};
 use super::lay::lay;
-use super::predict::predict;
+use super::predict::{Body, add_motion, predict};
 use super::rod_energies::UNKNOWNS;
 use super::settle::{LeftOut, left_out, settle_back, settle_forth};
-use super::stumps::{OF_NODE, SHARED, lower};
-use super::tree_motion::{give_momenta, keep_rigid_motions};
+use super::stumps::give_to_stem;
+use super::tree_motion::{Bodies, Each};
 use crate::flesh::Branch;
 use crate::layout::{borne, chain, input, node, scratch, stump};
 use crate::step::{Stage, StepParams};
@@ -41,6 +40,8 @@ enum Part<'a> {
     Predict,
     Begin,
     Forth(bool),
+    /// Of the whole system, or of its right-hand side.
+    GiveToStem(bool),
     Back(bool),
     GoOn,
     Stand,
@@ -54,6 +55,10 @@ enum Part<'a> {
     SettleBack(Option<f32>),
     /// Keeps centre, momentum and moment of what settling left out.
     LeftOut(&'a [Entry<f32>]),
+    /// Keeps what chains are as bodies.
+    Bodies,
+    /// Adds a kept rigid motion to the velocities.
+    AddMotion,
     CheckHealth,
     /// Lays chains anew that are flagged as having risen.
     Lay,
@@ -69,7 +74,13 @@ pub(super) struct Forest<'a, 'b> {
     branches: &'a [Branch],
     groups: &'a mut [Group<'b, f32>],
     kept: &'a mut [Kept],
+    /// For each group, and of it each node that bears chains, what these add to its rows; summed in f64, it is the same in whatever
+    /// order they are.
+    borne: Vec<Vec<Borne>>,
 }
+
+/// Sums of [`borne`] rows.
+type Borne = [[f64; LANES]; borne::ENTRIES];
 
 impl<'a, 'b> Forest<'a, 'b> {
     /// Whether a stage is done of a forest as a whole, and not group by group.
@@ -85,7 +96,9 @@ impl<'a, 'b> Forest<'a, 'b> {
         groups: &'a mut [Group<'b, f32>],
         kept: &'a mut [Kept],
     ) -> Self {
-        Self { width, params, branches, groups, kept }
+        let none = |group: &Group<'_, f32>| vec![[[0.0; LANES]; borne::ENTRIES]; group.rest.bearing_count()];
+        let borne = groups.iter().map(none).collect();
+        Self { width, params, branches, groups, kept, borne }
     }
 
     /// Runs a stage.
@@ -104,18 +117,26 @@ impl<'a, 'b> Forest<'a, 'b> {
 
     /// Settles to what pairs should press with; see [`settle`](super::settle). All go on by a share of the last pass's step.
     pub fn settle(&mut self, wanted: &[&[Entry<f32>]], goes_on: Option<f32>) {
-        self.forth_and_back(|group| Part::SettleForth(wanted[group]), Part::SettleBack(goes_on), goes_on);
+        for group in (0..self.groups.len()).rev() {
+            self.bear(group, UNKNOWNS);
+            self.part(group, Part::SettleForth(wanted[group]));
+            self.give_to_stems(group, false);
+        }
+        self.back(Part::SettleBack(goes_on));
     }
 
-    /// Eliminates groups from the last to the first, and solves and steps them from the first to the last.
-    fn forth_and_back<'w>(&mut self, forth: impl Fn(usize) -> Part<'w>, back: Part<'_>, goes_on: Option<f32>) {
-        for group in (0..self.groups.len()).rev() {
-            self.gather_borne(group);
-            self.part(group, forth(group));
-        }
-        let turnings: Vec<_> = self.branches.iter().map(|branch| self.turning(branch)).collect();
+    /// Solves and steps groups from the first to the last.
+    fn back(&mut self, back: Part<'_>) {
         for group in 0..self.groups.len() {
-            self.give(group, &turnings, goes_on);
+            for branch in self.branches_of(group) {
+                let [stem, stem_lane] = branch.stem;
+                let step = &self.groups[stem].scratch_row(branch.stem_node)[scratch::STEP..];
+                let step: [f32; UNKNOWNS] = std::array::from_fn(|k| step[k][stem_lane]);
+                let row = self.groups[group].stump_row();
+                for (entry, value) in row[stump::STEP..].iter_mut().zip(step) {
+                    entry[branch.chain[1]] = value;
+                }
+            }
             self.part(group, back);
             self.place(group);
         }
@@ -126,12 +147,24 @@ impl<'a, 'b> Forest<'a, 'b> {
         for (group, wanted) in wanted.iter().enumerate() {
             self.part(group, Part::LeftOut(wanted));
         }
-        let of_chain = |[group, lane]: [usize; 2]| [0, 3, 6].map(|at| vector(&self.kept[group], at, lane));
-        give_momenta(self.groups, self.branches, of_chain);
+        let left_out = |kept: &Kept| std::array::from_fn(|lane| [0, 3, 6].map(|at| vector(kept, at, lane)));
+        let given: Each<[DVec3; 3]> = self.kept.iter().map(left_out).collect();
+        if given.as_flattened().iter().all(|[_, momentum, moment]| [*momentum, *moment] == [DVec3::ZERO; 2]) {
+            return;
+        }
+        self.bodies().write_gains(self.branches, &given, self.kept);
+        self.all(Part::AddMotion);
+    }
+
+    fn bodies(&mut self) -> Bodies {
+        self.all(Part::Bodies);
+        Bodies::of(self.groups, self.branches, self.kept)
     }
 
     fn predict(&mut self) {
-        keep_rigid_motions(self.groups, self.branches);
+        if self.groups.iter().any(|group| group.rest.has_free_chain) {
+            self.bodies().write_motions(self.branches, self.groups);
+        }
         for group in 0..self.groups.len() {
             for branch in self.branches_of(group) {
                 let [stem, lane] = branch.stem;
@@ -250,70 +283,45 @@ impl<'a, 'b> Forest<'a, 'b> {
         }
     }
 
-    /// Gathers what nodes of a group bear.
-    fn gather_borne(&mut self, group: usize) {
-        let mut sums = vec![[[0.0_f64; LANES]; borne::ENTRIES]; self.groups[group].rest.bearing_count()];
-        for branch in self.branches.iter().filter(|branch| branch.stem[0] == group) {
-            let Some(bears) = self.groups[group].rest.bears[branch.stem_node] else { continue };
-            let ((shared, right), turning) = (self.stump(branch), self.turning(branch));
-            let (sums, lane) = (&mut sums[bears], branch.stem[1]);
-            for i in 0..UNKNOWNS {
-                // Row i of TᵀS.
-                let by: [f64; SHARED] =
-                    std::array::from_fn(|k| (0..SHARED).map(|j| turning[j][i] * shared[j][k]).sum());
-                sums[borne::RHS + i][lane] += (0..SHARED).map(|k| turning[k][i] * right[k]).sum::<f64>();
-                for k in 0..=i {
-                    sums[borne::BLOCK + lower(i, k)][lane] += (0..SHARED).map(|j| by[j] * turning[j][k]).sum::<f64>();
-                }
-            }
-        }
-        for (bears, sums) in sums.iter().enumerate() {
-            for (entry, sums) in self.groups[group].borne_row(bears).iter_mut().zip(sums) {
-                *entry = sums.map(|sum| sum as f32);
+    /// Writes so many entries of what a group's nodes bear, and begins to sum anew.
+    fn bear(&mut self, group: usize, entries: usize) {
+        for (bears, sums) in self.borne[group].iter_mut().enumerate() {
+            for (entry, sums) in self.groups[group].borne_row(bears)[..entries].iter_mut().zip(sums) {
+                *entry = std::mem::take(sums).map(|sum| sum as f32);
             }
         }
     }
 
-    /// What is left of a branch: S and its right-hand side.
-    fn stump(&mut self, branch: &Branch) -> ([[f64; SHARED]; SHARED], [f64; SHARED]) {
-        let [group, lane] = branch.chain;
-        let row = self.groups[group].stump_row();
-        let at = |i: usize, k: usize| if i < k { lower(k, i) } else { lower(i, k) };
-        let shared = |i: usize| std::array::from_fn(|k| f64::from(row[stump::BLOCK + at(i, k)][lane]));
-        (std::array::from_fn(shared), std::array::from_fn(|i| f64::from(row[stump::RHS + i][lane])))
+    /// Adds what is left of a group's branches to what their stems' nodes bear: of the whole system, or of its right-hand side.
+    fn give_to_stems(&mut self, group: usize, whole: bool) {
+        let branches = self.branches_of(group);
+        if branches.is_empty() {
+            return;
+        }
+        self.part(group, Part::GiveToStem(whole));
+        let entries = if whole { borne::ENTRIES } else { UNKNOWNS };
+        for branch in branches {
+            let ([stem, stem_lane], lane) = (branch.stem, branch.chain[1]);
+            let Some(bears) = self.groups[stem].rest.bears[branch.stem_node] else { continue };
+            let given = &self.groups[group].stump_row()[stump::BORNE..][..entries];
+            for (sum, given) in self.borne[stem][bears].iter_mut().zip(given) {
+                sum[stem_lane] += f64::from(given[lane]);
+            }
+        }
     }
 
-    /// T, where the stem is now.
-    fn turning(&self, branch: &Branch) -> [[f64; UNKNOWNS]; SHARED] {
-        let [stem, lane] = branch.stem;
-        let now = Placed::now(OneF32(lane), self.groups[stem].row(branch.stem_node));
-        let Section { arm: a, outward: d, .. } = self.section(branch, &now);
-        [
-            [1.0, 0.0, 0.0, d.x, 0.0, a.z, -a.y],
-            [0.0, 1.0, 0.0, d.y, -a.z, 0.0, a.x],
-            [0.0, 0.0, 1.0, d.z, a.y, -a.x, 0.0],
-            [0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0],
-            [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0],
-            [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0],
-        ]
-    }
-
-    /// Gives the branches of a group what their stems' steps make of their last nodes, but for the share of the last step that they
-    /// go on by themselves; `turnings` are from before the steps.
-    fn give(&mut self, group: usize, turnings: &[[[f64; UNKNOWNS]; SHARED]], goes_on: Option<f32>) {
-        let first = self.branches.partition_point(|branch| branch.chain[0] < group);
-        for (branch, turning) in self.branches_of(group).iter().zip(&turnings[first..]) {
-            let [stem, stem_lane] = branch.stem;
-            let step = &self.groups[stem].scratch_row(branch.stem_node)[scratch::STEP..];
-            let step: [f64; UNKNOWNS] = std::array::from_fn(|k| f64::from(step[k][stem_lane]));
-            let (lane, share) = (branch.chain[1], goes_on.unwrap_or(0.0));
-            let own = &self.groups[group].scratch_row(branch.node)[scratch::STEP..];
-            let own = OF_NODE.map(|at| own[at][lane] * share);
+    /// Keeps T of a group's branches, where their stems are now; of those that are solved `again` alone.
+    fn keep_turnings(&mut self, group: usize, again: bool) {
+        for branch in self.branches_of(group) {
+            let ([stem, stem_lane], lane) = (branch.stem, branch.chain[1]);
+            if again && self.kept[group][Of::stepping as usize][lane] < 0.5 {
+                continue;
+            }
+            let now = Placed::now(OneF32(stem_lane), self.groups[stem].row(branch.stem_node));
+            let Section { arm, outward, .. } = self.section(branch, &now);
             let row = self.groups[group].stump_row();
-            for (i, turning) in turning.iter().enumerate() {
-                let given: f64 = turning.iter().zip(step).map(|(by, step)| by * step).sum();
-                row[stump::GIVEN + i][lane] = given as f32 - own[i];
-            }
+            put(row, stump::ARM, lane, arm.to_array());
+            put(row, stump::OUTWARD, lane, outward.to_array());
         }
     }
 
@@ -357,7 +365,13 @@ impl<'a, 'b> Forest<'a, 'b> {
 
 impl Descends for Forest<'_, '_> {
     fn solve(&mut self, again: bool) {
-        self.forth_and_back(|_| Part::Forth(again), Part::Back(again), None);
+        for group in (0..self.groups.len()).rev() {
+            self.bear(group, borne::ENTRIES);
+            self.part(group, Part::Forth(again));
+            self.keep_turnings(group, again);
+            self.give_to_stems(group, true);
+        }
+        self.back(Part::Back(again));
         self.agree(&[Of::fall], &[Of::far, Of::amiss]);
     }
 
@@ -436,6 +450,9 @@ fn do_part<L: Lanes<Scalar = f32>>(
                 value.store(lanes, kept, 3 * at);
             }
         }
+        Part::Bodies => Body::of(lanes, group).store(lanes, kept),
+        Part::AddMotion => add_motion(lanes, group, kept),
+        Part::GiveToStem(whole) => apart!(lanes, give_to_stem(lanes, group, whole)),
         Part::SettleBack(goes_on) => apart!(lanes, settle_back(lanes, group, goes_on)),
         _ if contracts(group) => on_the_way::<L, true>(lanes, part, params, group, kept),
         _ => on_the_way::<L, false>(lanes, part, params, group, kept),

@@ -7,12 +7,14 @@ use super::balance::balance;
 use super::bone_pills::BonePills;
 use super::bundle::{Fibre, frames_along};
 use super::check::check;
+use super::overlaps::overlaps;
 use super::spec::{BuildError, Hang, RodSpec};
 use super::state::beside;
 use super::tree::{Branch, levels};
 use crate::Pose;
 use crate::cpu::group::GroupRest;
 use crate::cpu::lanes::{Entry, LANES};
+use crate::instances::SegmentName;
 use crate::layout::rest;
 use crate::material::{Moduli, Section};
 
@@ -84,6 +86,8 @@ pub struct Flesh {
     /// For each bone, the length of the longest rod that hangs on it, at least a share of the size (m); infinite where
     /// none does.
     pub(crate) reaches: Vec<f64>,
+    /// Segments of different chains that overlap at rest, in ascending order.
+    overlaps: Vec<[SegmentName; 2]>,
     /// What of its bones it stays out of.
     pub(crate) bone_pills: BonePills,
 }
@@ -137,7 +141,19 @@ impl Flesh {
             }
         }
         let bone_pills = BonePills::default();
-        Ok(Self { chains, groups, branches, bones: bones.to_vec(), size, reaches, bone_pills })
+        let overlaps = overlaps(&chains, &groups);
+        Ok(Self { chains, groups, branches, bones: bones.to_vec(), size, reaches, overlaps, bone_pills })
+    }
+
+    /// Segments of different chains that overlap at rest, in ascending order.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn overlaps(&self) -> &[[SegmentName; 2]] {
+        &self.overlaps
+    }
+
+    /// Whether two of its segments, in ascending order, overlap at rest.
+    pub(crate) fn overlap_at_rest(&self, pair: [SegmentName; 2]) -> bool {
+        self.overlaps.binary_search(&pair).is_ok()
     }
 
     /// The chains, in the order of the rods given to [`Flesh::build`].

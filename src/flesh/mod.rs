@@ -8,6 +8,7 @@ mod build;
 mod bundle;
 mod check;
 mod muscle_state;
+mod overlaps;
 mod shape_matching;
 mod spec;
 mod state;

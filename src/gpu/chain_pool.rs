@@ -11,7 +11,6 @@ use super::arrays::{
 use super::residents::Upload;
 use super::rows::{Rows, SharedRows, count};
 use crate::backend::HostFrame;
-use crate::cpu::find_pairs::overlaps_at_rest;
 use crate::cpu::lanes::Entry;
 use crate::flesh::{Flesh, FleshState, GroupState};
 use crate::instances::{Active, InstanceState, Pushes, SegmentName};
@@ -140,7 +139,7 @@ impl ChainPool {
             Some(overlaps) => overlaps.clone(),
             None => {
                 let place = |name| place_in(&flesh, name);
-                let pairs: Vec<[u32; 2]> = overlaps_at_rest(&flesh).into_iter().map(|pair| pair.map(place)).collect();
+                let pairs: Vec<[u32; 2]> = flesh.overlaps().iter().map(|pair| pair.map(place)).collect();
                 let overlaps = self.overlaps.take(pairs.len() as u64);
                 self.overlapping.add(&flesh, overlaps.clone());
                 upload.rows(REST_OVERLAPS, overlaps.start, &pairs)?;

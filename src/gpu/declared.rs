@@ -16,7 +16,7 @@ use crate::cpu::{
     potential::{MOST_ROUNDING, PIVOT_ROUNDINGS},
     predict::{SCALE_LIMIT, SLENDER},
     rod_energies::{LEAST_SLOPE2, STEEPER, THIN, UNKNOWNS},
-    settle::{GOES_ON, WANTED},
+    settle::{GOES_ON, LEAST_GIVEN, MOST_LEFT_OUT, WANTED},
     solve_contacts::{PENALTY, RECOVERY_SPEED, STICKING, STIFFEST, STOPS},
     solve_rods::{LEAST_PIVOT, LEAST_SCALE, MOST_SCALE, ROUGH, TRUSTED},
     strains::{LEAST_COSINE, RESOLVED},
@@ -158,7 +158,7 @@ const INPUT: &[(&str, u32)] = &entries!(input "INPUT_":
 );
 const CHAIN: &[(&str, u32)] = &entries!(chain "CHAIN_":
     BONE_OLDER BONE_PREV BONE_NOW HISTORY MEAN_STRETCH START_POTENTIAL POTENTIAL ROUGH CALM UNWELL RESETS
-    ACTIVATION ORIGIN ENTRIES
+    ACTIVATION ORIGIN MEETS ENTRIES
 );
 const FORCE: &[(&str, u32)] = &entries!(force "FORCE_": ACCELERATION VELOCITY ENTRIES);
 const PLANE: &[(&str, u32)] = &entries!(plane "PLANE_":
@@ -247,6 +247,8 @@ pub const FLOAT_CONSTANTS: &[(&str, f32)] = &[
     ("PAIR_STOPS", meetings::STOPS),
     ("MOST_RATIO", MOST_RATIO),
     ("GOES_ON", GOES_ON),
+    ("MOST_LEFT_OUT", MOST_LEFT_OUT),
+    ("LEAST_GIVEN", LEAST_GIVEN),
     ("LEAST_SCALE", LEAST_SCALE),
     ("MOST_SCALE", MOST_SCALE),
     ("PENALTY", PENALTY),

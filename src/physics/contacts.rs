@@ -9,6 +9,7 @@ use crate::cpu::solid_slots::{SolidSlot, Touches};
 use crate::flesh::GroupState;
 use crate::instances::{FleshHandle, Instance};
 use crate::layout::{LANES, contact, node};
+use crate::{HalfSpace, Solid};
 
 /// What presses against flesh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -44,19 +45,60 @@ pub struct Contact {
 
 impl Physics {
     /// Where half-spaces, solids and its own bones press an instance's flesh, chain by chain and in the order of its segments, and with what
-    /// force, in the last step that it took part in; on a GPU as [`Physics::state`] shows it. Nothing before the first step. Chains
-    /// that touch chains are not in it.
+    /// force, in the last step that it took part in; on a GPU as [`Physics::state`] shows it. Nothing before the first step. What
+    /// chains press against chains with is in [`Physics::flesh_contacts`].
     ///
     /// # Errors
     /// [`StepError::NoSuchFlesh`].
     pub fn contacts(&self, handle: FleshHandle) -> Result<impl Iterator<Item = Contact>, StepError> {
-        let instance = self.get(handle)?;
-        let chains = 0..instance.flesh.chains().len();
-        Ok(chains.flat_map(move |chain| contacts_of(instance, chain)))
+        Ok(contacts_of(self.get(handle)?).map(|pressed| pressed.contact))
+    }
+
+    /// Tells how deep all contacts are over the smaller radius there, but those with an instance's own bones.
+    pub(super) fn penetrations(&self, mut told: impl FnMut(f64)) {
+        let (planes, solids) = (self.all_planes(), self.all_solids().collect::<Vec<_>>());
+        for pressed in self.instances.iter().flat_map(contacts_of) {
+            if let Some(distance) = pressed.distance(&planes, &solids) {
+                told(1.0 - distance / pressed.radius);
+            }
+        }
+        self.flesh_contacts().for_each(|contact| told(contact.depth / contact.radius));
     }
 }
 
-fn contacts_of(Instance { flesh, state, .. }: &Instance, chain: usize) -> impl Iterator<Item = Contact> {
+/// A contact, and what it is reckoned from.
+struct Pressed {
+    contact: Contact,
+    /// Where the flesh's axis is there (m).
+    place: DVec3,
+    /// How thick the flesh is there (m).
+    radius: f64,
+    /// Which primitive of a solid it is.
+    primitive: u32,
+}
+
+impl Pressed {
+    /// How far the axis is from what is touched, where that is no bone and there still (m).
+    fn distance(&self, planes: &[HalfSpace], solids: &[&Solid]) -> Option<f64> {
+        match self.contact.touched {
+            Touched::Plane(plane) => Some(planes.get(plane)?.distance(self.place)),
+            Touched::Solid(solid) => {
+                let solid = solids.get(solid)?;
+                let place = solid.pose.inverse().transform_point(self.place);
+                // Another list of solids may have other triangles.
+                let there = self.primitive < solid.shape.primitives();
+                there.then(|| solid.shape.surface(self.primitive, place).distance - f64::from(solid.border_radius))
+            }
+            Touched::BonePill(_) => None,
+        }
+    }
+}
+
+fn contacts_of(instance: &Instance) -> impl Iterator<Item = Pressed> {
+    (0..instance.flesh.chains().len()).flat_map(move |chain| contacts_of_chain(instance, chain))
+}
+
+fn contacts_of_chain(Instance { flesh, state, .. }: &Instance, chain: usize) -> impl Iterator<Item = Pressed> {
     let info = &flesh.chains()[chain];
     let (group, lane) = (&state.nodes.groups[info.group], info.lane);
     let sources = sources(group);
@@ -69,22 +111,25 @@ fn contacts_of(Instance { flesh, state, .. }: &Instance, chain: usize) -> impl I
         let ends =
             [segment, (segment + 1).min(info.node_count() - 1)].map(|index| state.nodes.node(flesh, chain, index));
         let normal = vector(contact::DIRECTION);
-        let radius = ends[0].radius + (ends[1].radius - ends[0].radius) * along;
-        Contact {
+        let radius = f64::from(ends[0].radius + (ends[1].radius - ends[0].radius) * along);
+        let place = ends[0].place.lerp(ends[1].place, f64::from(along));
+        let (touched, primitive) = touches[lane].expect("was looked at");
+        let contact = Contact {
             chain,
             segment,
             along,
-            touched: touches[lane].expect("was looked at"),
-            point: ends[0].place.lerp(ends[1].place, f64::from(along)) - normal * f64::from(radius),
+            touched,
+            point: place - normal * radius,
             normal,
             force: row[contact::DUAL][lane],
             friction: vector(contact::TANGENT),
-        }
+        };
+        Pressed { contact, place, radius, primitive }
     })
 }
 
-/// What each contact row of a group touches in each lane: a node's half-spaces, then its solids.
-fn sources(group: &GroupState) -> impl Iterator<Item = [Option<Touched>; LANES as usize]> {
+/// What each contact row of a group touches in each lane, and which primitive of it: a node's half-spaces, then its solids.
+fn sources(group: &GroupState) -> impl Iterator<Item = [Option<(Touched, u32)>; LANES as usize]> {
     let slots = &group.slots;
     let nodes = group.nodes.len() / node::ENTRIES;
     let rows = group.contacts.len() / contact::ENTRIES - group.of_solids();
@@ -96,12 +141,12 @@ fn sources(group: &GroupState) -> impl Iterator<Item = [Option<Touched>; LANES a
         let of_solids = own.flat_map(|slot| {
             let touches = slot.touches.map(|touches| {
                 SolidSlot::touched(touches).map(|touched| match touched {
-                    Touches::Solid(solid, _) => Touched::Solid(solid),
-                    Touches::BonePill(pill) => Touched::BonePill(pill),
+                    Touches::Solid(solid, primitive) => (Touched::Solid(solid), primitive),
+                    Touches::BonePill(pill) => (Touched::BonePill(pill), 0),
                 })
             });
             [touches; SolidSlot::ROWS]
         });
-        (0..planes).map(|plane| [Some(Touched::Plane(plane)); LANES as usize]).chain(of_solids)
+        (0..planes).map(|plane| [Some((Touched::Plane(plane), 0)); LANES as usize]).chain(of_solids)
     })
 }

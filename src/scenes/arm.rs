@@ -18,7 +18,6 @@ use crate::character::{
     BoneSpec, CharacterAsset, FleshOptions, Joint, LocalTransform, MuscleEnd, MuscleMaterial, MuscleShape, MuscleSpec,
     PathPoint, Skeleton, Thickness,
 };
-use crate::step::StepConfig;
 use crate::{Character, Material, Pose};
 
 /// A bone that points are fixed to.
@@ -255,18 +254,15 @@ const COURSE: [(f64, f64, f32); 8] = [
     (9.5, HELD_FLEXION, LIGHT),
 ];
 
-pub(super) fn parameters() -> SceneParameters {
+pub(super) fn parameters(cantilevers: SceneParameters) -> SceneParameters {
     SceneParameters {
         rods: MUSCLES.len(),
         segments: SECTION_COUNT as usize - 1,
         length: ELBOW.length(),
         radius: (MUSCLES[0].peak_force / (std::f64::consts::PI * SPECIFIC_TENSION)).sqrt(),
-        stretch: 1.0,
-        layers: super::Logs::default().layers,
-        bones: false,
         // At the muscle's own ν of 0.49 a belly at two thirds of its length strays by 1.7 % of its volume.
         material: Material { peak_stress: SPECIFIC_TENSION, poissons_ratio: 0.495, ..Material::muscle() },
-        config: StepConfig::default(),
+        ..cantilevers
     }
 }
 
@@ -282,12 +278,9 @@ pub(super) fn scene(parameters: &SceneParameters) -> Result<Scene, SceneError> {
         Key { time, bones: of_body(flexion), activations: MUSCLES.iter().map(excitation).collect() }
     };
     Ok(Scene {
-        flesh: Arc::clone(&body.flesh),
-        roots: vec![Pose::IDENTITY],
         start: of_body(REST_FLEXION),
         keys: COURSE.iter().map(key).collect(),
-        planes: Vec::new(),
-        config: parameters.config,
+        ..Scene::of(Arc::clone(&body.flesh), parameters.config)
     })
 }
 

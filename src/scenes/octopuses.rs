@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
 
-use super::{Key, Scene, SceneParameters};
+use super::{Scene, SceneParameters};
 use crate::flesh::{BuildError, Flesh, RodNode, RodSpec};
 use crate::step::StepConfig;
-use crate::{HalfSpace, Material, Pose};
+use crate::{Material, Pose};
 
 /// Parameters of an octopus.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,11 +89,8 @@ pub(super) fn scene(parameters: &SceneParameters) -> Result<Scene, BuildError> {
     let SceneParameters { rods: count, segments, length, radius, material, config, .. } = *parameters;
     let octopus = Octopus { segments, length, radius, material };
     Ok(Scene {
-        flesh: octopus.build()?,
         roots: octopus.drop_poses(count),
-        start: Vec::new(),
-        keys: vec![Key::default()],
-        planes: vec![HalfSpace::ground(0.0, 0.5)],
-        config,
+        planes: vec![parameters.ground()],
+        ..Scene::of(octopus.build()?, config)
     })
 }

@@ -237,6 +237,29 @@ fn a_sliding_rod_stops_where_coulomb_says() {
     }
 }
 
+/// Thrown at the ground, flat, slanting and head on.
+#[test]
+fn ground_stops_what_is_fast() {
+    for (speed, substeps) in [(10.0, 4), (30.0, 4), (30.0, 8)] {
+        for tilt in [0.0, 0.4, std::f64::consts::FRAC_PI_2] {
+            let config = StepConfig { substeps, ..StepConfig::default() };
+            let root = Pose::new(DVec3::Y, DQuat::from_rotation_z(tilt));
+            let mut scene = Scene::stepped(config, root, vec![HalfSpace::ground(0.0, 0.5)]);
+            scene.push(DVec3::Y * -speed);
+            let mut deepest = 0.0_f64;
+            for _ in 0..60 {
+                scene.step();
+                deepest = deepest.max(-scene.gap(0));
+            }
+            println!(
+                "ground at {speed} m/s, {substeps} substeps, tilted by {tilt:.2}: {:.2} radii deep at most (bar 1: its axis stays over it)",
+                deepest / RADIUS
+            );
+            assert!(scene.is_sound() && deepest < RADIUS && scene.centre().y > 0.0);
+        }
+    }
+}
+
 /// A rod thrown into a groove of two walls at right angles, then one in an acute groove.
 #[test]
 fn a_corner_keeps_a_rod_outside_both_planes() {

@@ -41,6 +41,50 @@ fn logs_lie_on_logs() {
     assert!(deepest <= 0.05 * RADIUS && pile.speed() <= 1.0e-4);
 }
 
+/// What presses is listed with its force and depth, and what quality says is the worst of that.
+#[test]
+fn what_presses_is_listed() {
+    let mut pile = Pile::crossed();
+    assert_eq!(pile.physics.flesh_contacts().count(), 0);
+    pile.run(240);
+    let (weight, mut borne, mut worst) = (pile.weight(GRAVITY), [0.0; 6], 0.0_f64);
+    let contacts: Vec<_> = pile.physics.flesh_contacts().collect();
+    for contact in &contacts {
+        let logs = contact.sides.map(|side| pile.logs.iter().position(|log| *log == side.flesh).unwrap());
+        let pull = contact.normal * f64::from(contact.force) + contact.friction;
+        borne[logs[0]] += pull.y;
+        borne[logs[1]] -= pull.y;
+        worst = worst.max(contact.depth);
+        assert!((contact.normal.length() - 1.0).abs() < 1.0e-9 && (contact.radius / RADIUS - 1.0).abs() < 0.05);
+        assert!((contact.point.y - 2.0 * RADIUS).abs() < 0.05 * RADIUS);
+        for (side, log) in contact.sides.iter().zip(logs) {
+            let ends = [side.segment, side.segment + 1].map(|j| pile.node(log, j).place);
+            let away = ends[0].lerp(ends[1], side.along).distance(contact.point);
+            assert!(side.chain == 0 && (away / RADIUS - 1.0).abs() < 0.05);
+        }
+    }
+    let quality = pile.physics.quality();
+    let ground = pile.logs.iter().flat_map(|log| pile.physics.contacts(*log).unwrap());
+    let on_ground = ground.map(|contact| -contact.point.y / RADIUS).fold(0.0, f64::max);
+    let deepest = pile.deepest();
+    let off = (3..6).map(|log| (borne[log] / weight - 1.0).abs()).fold(0.0, f64::max);
+    println!(
+        "{} contacts bear each upper log within {off:.1e} (bar 1e-2); the deepest is {worst:.2e} m, of all pairs {deepest:.2e} m, the \
+         ground's {on_ground:.1e} radii; quality says {:.4} of the radius, {:.4} in the mean",
+        contacts.len(),
+        quality.penetration_max,
+        quality.penetration_mean
+    );
+    assert!(contacts.len() >= 9 && off <= 1.0e-2);
+    assert!((worst - deepest).abs() <= 1.0e-4 * RADIUS);
+    assert!((quality.penetration_max - (worst / RADIUS).max(on_ground)).abs() <= 1.0e-3);
+    assert!(quality.penetration_mean > 0.0 && quality.penetration_mean <= quality.penetration_max);
+    // What is gone presses nothing.
+    let upper = pile.logs.remove(3);
+    pile.physics.remove(upper).unwrap();
+    assert!(pile.physics.flesh_contacts().all(|contact| contact.sides.iter().all(|side| side.flesh != upper)));
+}
+
 #[test]
 fn threads_and_widths_give_the_same_bits() {
     let hash = |width: LaneWidth, threads: usize| {

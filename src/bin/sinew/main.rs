@@ -7,6 +7,7 @@ mod picture;
 mod report;
 mod run;
 mod scene;
+mod sheets;
 mod viperize;
 
 use std::io::Write as _;

@@ -7,9 +7,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use sinew::character::{Animation, Body};
 use sinew::picture::{Camera, Ground, Image, MeshView, OverlayPill, OverlayRod, Scene, write_gif};
-use sinew::{Character, FleshHandle, Physics, Pose};
+use sinew::{Character, FleshHandle, HalfSpace, Physics, Pose, Solid};
 
 use crate::frames::Film;
+use crate::sheets::Sheet;
 use crate::{Error, StepArgs};
 
 const WIDTH: u32 = 480;
@@ -172,11 +173,17 @@ fn pills(body: &Body, bones: &[Pose]) -> Vec<OverlayPill> {
         .collect()
 }
 
-/// Frames of a scene that is only rods.
+/// Frames of a scene of rods, and of what is around them.
 pub struct RodFilm {
-    ground: Ground,
+    ground: Option<Ground>,
+    slopes: Vec<HalfSpace>,
     pace: Pace,
-    frames: Vec<Rods>,
+    frames: Vec<RodFrame>,
+}
+
+struct RodFrame {
+    rods: Rods,
+    solids: Vec<Solid>,
 }
 
 impl RodFilm {
@@ -186,24 +193,38 @@ impl RodFilm {
             let length: f64 = chain.rest.windows(2).map(|p| p[0].translation.distance(p[1].translation)).sum();
             low.min((chain.rest[0].translation.y - length) as f32)
         };
-        let height = scene.flesh.chains().iter().fold(0.0, lowest);
-        Self { ground: Ground { height, ..Ground::default() }, pace: Pace::new(dt), frames: Vec::new() }
+        let is_flat = |plane: &HalfSpace| plane.normal.y > 1.0 - 1.0e-6;
+        let (flat, slopes): (Vec<HalfSpace>, Vec<_>) = scene.planes.iter().copied().partition(is_flat);
+        let bare = slopes.is_empty() && scene.solids.is_empty() && scene.props.is_empty();
+        let height = match flat.first() {
+            Some(floor) => Some(floor.offset as f32),
+            None => bare.then(|| scene.flesh.chains().iter().fold(0.0, lowest)),
+        };
+        let ground = height.map(|height| Ground { height, ..Ground::default() });
+        Self { ground, slopes, pace: Pace::new(dt), frames: Vec::new() }
     }
 }
 
 impl Film for RodFilm {
     fn shoot(&mut self, physics: &Physics, _: FleshHandle) -> Result<(), Error> {
-        self.frames.push(rods(physics)?);
+        self.frames.push(RodFrame { rods: rods(physics)?, solids: physics.solids.clone() });
         Ok(())
     }
 
     fn save(self, args: &StepArgs) -> Result<(), Error> {
-        let seen: Vec<Vec3> = self.frames.iter().flatten().flat_map(|(points, _)| points.iter().copied()).collect();
-        let camera = Camera::framing_points(&seen, Vec3::new(0.35, 0.3, 1.0), WIDTH as f32 / HEIGHT as f32);
+        let rods = self.frames.iter().flat_map(|frame| &frame.rods);
+        let seen: Vec<Vec3> = rods.flat_map(|(points, _)| points.iter().copied()).collect();
+        let slopes: Vec<Sheet> = self.slopes.iter().map(|slope| Sheet::of_plane(slope, &seen)).collect();
+        let around = self.frames.last().map_or(&[][..], |frame| &frame.solids);
+        let around: Vec<Sheet> = around.iter().map(|solid| Sheet::of_solid(solid, &seen)).collect();
+        let framed: Vec<Vec3> = slopes.iter().chain(&around).flat_map(Sheet::corners).chain(&seen).copied().collect();
+        let camera = Camera::framing_points(&framed, Vec3::new(0.35, 0.3, 1.0), WIDTH as f32 / HEIGHT as f32);
         save(args, &self.pace, &self.frames, |frame| {
             let mut scene = Scene::new(camera);
-            scene.ground = Some(self.ground);
-            scene.rods = overlays(frame);
+            scene.ground = self.ground;
+            scene.rods = overlays(&frame.rods);
+            let solids: Vec<Sheet> = frame.solids.iter().map(|solid| Sheet::of_solid(solid, &seen)).collect();
+            scene.meshes = slopes.iter().chain(&solids).map(Sheet::view).collect();
             scene.render(WIDTH, HEIGHT)
         })
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
-use sinew::flesh::{FleshState, NodeState};
+use sinew::flesh::FleshState;
 use sinew::step::Stage;
 use sinew::{FleshHandle, Physics, Quality};
 
@@ -79,7 +79,7 @@ pub struct Time {
     pub substeps_max: u32,
 }
 
-/// What is gathered while stepping: step times, stage times, and how bad it was at any time.
+/// What is gathered while stepping: step times, stage times, and how ill volume and length were kept at any time.
 #[derive(Default)]
 pub struct Clock {
     steps: Vec<f64>,
@@ -102,25 +102,23 @@ impl Clock {
         self.judge(physics);
     }
 
-    /// Takes in how bad it is now.
+    /// Takes in how ill they are kept now.
     pub fn judge(&mut self, physics: &Physics) {
         let now = physics.quality();
         for (worst, now) in [
             (&mut self.worst.volume_error_max, now.volume_error_max),
             (&mut self.worst.stretch_error_max, now.stretch_error_max),
-            (&mut self.worst.penetration_max, now.penetration_max),
         ] {
             // What is not a number is worse than any.
             *worst = if now.is_nan() { f64::MAX } else { worst.max(now) };
         }
     }
 
-    /// The last frame's errors, their maxima those of all frames.
+    /// The last frame's, but for the worst volume and stretch, which are those of all frames.
     fn quality(&self, physics: &Physics) -> Quality {
-        let Quality { volume_error_max, stretch_error_max, penetration_max, .. } = self.worst;
         let mut quality = physics.quality();
-        (quality.volume_error_max, quality.stretch_error_max) = (volume_error_max, stretch_error_max);
-        quality.penetration_max = penetration_max;
+        (quality.volume_error_max, quality.stretch_error_max) =
+            (self.worst.volume_error_max, self.worst.stretch_error_max);
         quality
     }
 
@@ -191,9 +189,6 @@ pub fn report(physics: &Physics, handle: FleshHandle, told: Told, clock: &Clock)
 
 /// Of all instances together.
 fn counts(physics: &Physics, told: Counts) -> Result<Counts, Error> {
-    let planes = physics.all_planes();
-    let touches =
-        |node: &NodeState| planes.iter().any(|plane| plane.distance(node.place) < f64::from(node.radius) + 1.0e-4);
     let mut counts = told;
     for handle in physics.instances() {
         let flesh = physics.flesh(handle)?;
@@ -203,12 +198,9 @@ fn counts(physics: &Physics, told: Counts) -> Result<Counts, Error> {
         counts.nodes += nodes;
         counts.segments += nodes - bundles;
         counts.dofs += 7 * nodes;
-        counts.contacts += (0..bundles)
-            .flat_map(|rod| (0..flesh.chains()[rod].node_count()).map(move |node| (rod, node)))
-            .filter_map(|(rod, node)| physics.node(handle, rod, node).ok())
-            .filter(touches)
-            .count();
+        counts.contacts += physics.contacts(handle)?.count();
     }
+    counts.contacts += physics.flesh_contacts().count();
     Ok(counts)
 }
 

@@ -10,7 +10,7 @@ use crate::{Error, StepArgs};
 
 #[derive(clap::Args)]
 pub struct SceneArgs {
-    /// cantilevers, band, arm, logs or octopuses.
+    /// cantilevers, band, arm, logs, octopuses, slope, rolling, pinch or pile.
     name: String,
     /// Sets a parameter of the scene.
     #[arg(long = "set", value_name = "KEY=VALUE")]
@@ -37,7 +37,9 @@ pub fn scene(args: &SceneArgs) -> Result<(), Error> {
 
     let film = || RodFilm::new(&scene, args.step.dt);
     let clock = step_frames(&args.step, &mut physics, handle, film, |physics, frame| {
-        scene.drive(physics, handle, f64::from(frame) * args.step.dt)?;
+        let time = f64::from(frame) * args.step.dt;
+        scene.drive(physics, handle, time)?;
+        scene.move_solids(physics, time - args.step.dt, time);
         for &(chain, value) in &activations {
             physics.set_activation(handle, chain, value)?;
         }

@@ -1,0 +1,49 @@
+//! Segments of one flesh that overlap at rest, and so leave each other alone ever after.
+
+use super::Chain;
+use crate::cpu::grid::{PairFinder, PairThreads, Sphere};
+use crate::cpu::group::GroupRest;
+use crate::cpu::lanes::OneF64;
+use crate::cpu::math::V3;
+use crate::cpu::pills::{Pill, nearest};
+use crate::instances::SegmentName;
+use crate::layout::rest;
+
+/// How deep two segments are in each other, over the smaller radius, from which on they overlap: less is what rods that lie on each
+/// other are off by.
+const OVERLAP: f64 = 0.01;
+
+/// All pairs of such segments of different chains, in ascending order.
+pub(super) fn overlaps(chains: &[Chain], groups: &[GroupRest<f32>]) -> Vec<[SegmentName; 2]> {
+    let mut in_order: Vec<&Chain> = chains.iter().collect();
+    in_order.sort_by_key(|chain| (chain.group, chain.lane));
+    let (mut names, mut pills): (Vec<SegmentName>, Vec<Pill<f64>>) = (Vec::new(), Vec::new());
+    for chain in in_order {
+        let radius = |index: usize| f64::from(groups[chain.group].row(index)[rest::RADIUS][chain.lane]);
+        for index in 0..chain.node_count() - 1 {
+            names.push([chain.group, chain.lane, index].map(|part| part as u16));
+            pills.push(Pill {
+                ends: [index, index + 1].map(|index| V3(chain.rest[index].translation.to_array())),
+                radii: [index, index + 1].map(radius),
+            });
+        }
+    }
+    let common = pills.first().map_or([0.0; 3], |pill| pill.ends[0].0);
+    let sphere = |pill: &Pill<f64>| {
+        let (middle, along) = (pill.centre(0.5), pill.ends[1] - pill.ends[0]);
+        let radius = 0.5 * along.dot(along).sqrt() + pill.radii[0].max(pill.radii[1]);
+        // What rounding to f32 may take.
+        let radius = radius * (1.0 + 1.0e-5);
+        Sphere { centre: std::array::from_fn(|k| (middle.0[k] - common[k]) as f32), radius: radius as f32 }
+    };
+    let spheres: Vec<Sphere> = pills.iter().map(sphere).collect();
+    let keep = |a: u32, b: u32| {
+        let [one, other] = [a, b].map(|index| &pills[index as usize]);
+        let smaller = one.radii.into_iter().chain(other.radii).fold(f64::MAX, f64::min);
+        let of_one_chain = names[a as usize][..2] == names[b as usize][..2];
+        !of_one_chain && nearest(OneF64(0), one, other).gap < -OVERLAP * smaller
+    };
+    let mut pairs = Vec::new();
+    PairFinder::default().find(&PairThreads::new(1), &spheres, keep, &mut pairs);
+    pairs.into_iter().map(|pair| pair.map(|index| names[index as usize])).collect()
+}
