@@ -12,7 +12,7 @@ use sinew::cpu::contact_rows::System;
 use sinew::cpu::contacts::{Cursors, add_contacts, stored_by_contacts};
 use sinew::cpu::fibres::{Excitation, RESTING, SHORT, TOE, contract, fibre_potential, fibre_stretch};
 use sinew::cpu::group::Group;
-use sinew::cpu::holds::Placed;
+use sinew::cpu::holds::When;
 use sinew::cpu::lanes::{Entry, OneF64};
 use sinew::cpu::math::{Quaternion, V3};
 use sinew::cpu::potential::{standing, stored_at_start};
@@ -434,8 +434,8 @@ fn the_potential_of_a_chain_has_the_gradient_that_its_step_descends() {
         let at_start = chain.at_start();
         chain.put(&at_start);
         let group = chain.group(&mut room);
-        let stored = stored_at_start(LANES, &group, INV_H * INV_H, None)
-            + stored_by_contacts(LANES, &group, |index| Placed::start(LANES, &group, index));
+        let stored =
+            stored_at_start(LANES, &group, INV_H * INV_H, None) + stored_by_contacts(LANES, &group, When::Start);
         let there = standing(LANES, &group, INV_H * INV_H, None);
         assert!(there.motion <= 1.0e-20, "{} J of motion at the start", there.motion);
         start = start.max((there.level() / stored - 1.0).abs());
@@ -470,7 +470,7 @@ fn friction_pulls_as_what_it_stores() {
             let mut level = |at: &[Section<f64>]| {
                 chain.put(at);
                 let group = chain.group(&mut room);
-                stored_by_contacts(LANES, &group, |index| Placed::now(LANES, group.row(index)))
+                stored_by_contacts(LANES, &group, When::Now)
             };
             let slope = |level: &mut dyn FnMut(&[Section<f64>]) -> f64, unknown: usize| {
                 let mut by = |by: f64| {
