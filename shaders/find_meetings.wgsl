@@ -1,5 +1,5 @@
 // Stage find_meetings: where pairs of segments touch in the substep to come, how stiff that is, and what each side's chain is told of
-// it; the twin of find_meetings in src/cpu/meetings.rs, which says why.
+// it; the twin of src/cpu/find_meetings.rs, which says why.
 
 // γ: stiffness of chains against each other over m/h² (1), with one over m the sum of both sides' w²/m.
 const MEETING: f32 = 10.0;

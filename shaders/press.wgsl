@@ -1,5 +1,5 @@
-// Stage press: with what force pairs of segments press, and friction pulls, where both sides have gone to; the twin of press in
-// src/cpu/meetings.rs.
+// Stage press: with what force pairs of segments press, and friction pulls, where both sides have gone to; the twin of
+// src/cpu/press.rs.
 
 // The largest force (N) that a row remembers.
 const MOST_DUAL: f32 = 1.0e30;

@@ -17,7 +17,7 @@
 
 use glam::{DQuat, DVec3, Vec3};
 
-use super::find_pairs::Given;
+use super::gather_segments::Given;
 use super::group::GroupRest;
 use super::lanes::{Entry, LANES};
 use super::solid_slots::SolidSlot;

@@ -11,26 +11,15 @@
 //! sides' halves, ½·2k·(C/2 + what the side goes)², so that the potential of all chains falls although all go at once. Friction
 //! is in proportion: half of how far the surfaces slide against each other, twice the stiffness, Coulomb's limit.
 
-use super::contact_rows::MOST_DUAL;
 use super::group::{Group, goes_on, unpadded};
 use super::holds::{Placed, across};
 use super::lanes::{Entry, LANES, Lane, Lanes, each};
 use super::math::{Quaternion, V3};
-use super::pills::{Pill, points};
-use crate::layout::{chain, contact, meet, node, rest, shown};
+use crate::layout::{chain, meet, node, rest, shown};
 use crate::step::StepParams;
-
-/// γ: stiffness of chains against each other over m/h² (1), with one over m the sum of both sides' w²/m.
-pub const MEETING: f32 = 10.0;
-
-/// Within which slope of the gap at a node contacts go over from one segment to the next.
-pub const HANDS_OVER: f32 = 0.05;
 
 /// What is farther than this is not shown to others (in whatever unit it has).
 pub(crate) const FARTHEST: f32 = 1.0e9;
-
-/// How fast chains that are found in each other are pushed out (m/s).
-pub const APART: f32 = 1.0;
 
 /// Coulomb's coefficient between chains.
 pub const RUBS: f32 = 0.5;
@@ -40,15 +29,6 @@ pub const ROLLS: f32 = 0.2;
 
 /// Its stiffness over friction's and the radius squared.
 pub const ROLLING: f32 = 10.0;
-
-/// Depths over the radius beyond which pairs get stiffer, and below which they get softer again.
-pub const DEEP: [f32; 2] = [0.04, 0.02];
-
-/// Depths over the radius at which pairs would come to lie in a substep, of each of which a fast pair is once as stiff again.
-pub const STOPS: f32 = 0.25;
-
-/// The most that ρ is.
-pub const MOST_RATIO: f32 = 300.0;
 
 /// Eight pairs of segments, each with the two points at which they may touch.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,7 +100,13 @@ fn gone<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize) -> (V3<L::V>
 
 /// An entry of what the nodes so many words after a side's first ones show.
 #[inline(always)]
-fn seen<L: Lanes<Scalar = f32>>(lanes: L, shown: &[f32], first: &[u32; LANES], after: isize, entry: usize) -> L::V {
+pub(super) fn seen<L: Lanes<Scalar = f32>>(
+    lanes: L,
+    shown: &[f32],
+    first: &[u32; LANES],
+    after: isize,
+    entry: usize,
+) -> L::V {
     let offset = (after * shown::ENTRIES as isize + entry as isize) * LANES as isize;
     let mut values = [0.0; LANES];
     for (value, first) in values.iter_mut().zip(first) {
@@ -131,14 +117,20 @@ fn seen<L: Lanes<Scalar = f32>>(lanes: L, shown: &[f32], first: &[u32; LANES], a
 
 /// As [`seen`]; what is no number, or beyond all measure, says nothing.
 #[inline(always)]
-fn known<L: Lanes<Scalar = f32>>(lanes: L, shown: &[f32], first: &[u32; LANES], after: isize, entry: usize) -> L::V {
+pub(super) fn known<L: Lanes<Scalar = f32>>(
+    lanes: L,
+    shown: &[f32],
+    first: &[u32; LANES],
+    after: isize,
+    entry: usize,
+) -> L::V {
     let (zero, value) = (lanes.splat(0.0), seen(lanes, shown, first, after, entry));
     value.max(zero - value).where_less(lanes.splat(FARTHEST), value, zero)
 }
 
 /// As [`known`], of three entries.
 #[inline(always)]
-fn known3<L: Lanes<Scalar = f32>>(
+pub(super) fn known3<L: Lanes<Scalar = f32>>(
     lanes: L,
     shown: &[f32],
     first: &[u32; LANES],
@@ -150,33 +142,21 @@ fn known3<L: Lanes<Scalar = f32>>(
 
 /// Between two numbers.
 #[inline(always)]
-fn mix<V: Lane>(a: V, b: V, along: V) -> V {
+pub(super) fn mix<V: Lane>(a: V, b: V, along: V) -> V {
     a + (b - a) * along
-}
-
-/// A node as it shows itself.
-#[derive(Clone, Copy)]
-struct Seen<V> {
-    place: V3<V>,
-    radius: V,
-    scale: V,
-    inv_mass: V,
-    going: Going<V>,
-    goes_on: V,
-    comes_from: V,
 }
 
 /// How far a node, or a point between two, goes (m), swells and turns (rad).
 #[derive(Clone, Copy)]
-struct Going<V> {
-    moved: V3<V>,
-    scaling: V,
-    turn: V3<V>,
+pub(super) struct Going<V> {
+    pub moved: V3<V>,
+    pub scaling: V,
+    pub turn: V3<V>,
 }
 
 impl<V: Lane> Going<V> {
     #[inline(always)]
-    fn of<L: Lanes<V = V, Scalar = f32>>(lanes: L, shown: &[f32], first: &[u32; LANES], after: isize) -> Self {
+    pub fn of<L: Lanes<V = V, Scalar = f32>>(lanes: L, shown: &[f32], first: &[u32; LANES], after: isize) -> Self {
         Self {
             moved: known3(lanes, shown, first, after, shown::MOVED),
             scaling: known(lanes, shown, first, after, shown::SCALING),
@@ -185,7 +165,7 @@ impl<V: Lane> Going<V> {
     }
 
     #[inline(always)]
-    fn between([a, b]: [&Self; 2], along: V) -> Self {
+    pub fn between([a, b]: [&Self; 2], along: V) -> Self {
         Self {
             moved: a.moved + (b.moved - a.moved) * along,
             scaling: mix(a.scaling, b.scaling, along),
@@ -195,215 +175,8 @@ impl<V: Lane> Going<V> {
 
     /// How far the surface goes across `direction`, in which its side is pressed, at so long an arm.
     #[inline(always)]
-    fn swept(&self, direction: V3<V>, arm: V) -> V3<V> {
+    pub fn swept(&self, direction: V3<V>, arm: V) -> V3<V> {
         across(self.moved, direction) + direction.cross(self.turn) * arm
-    }
-}
-
-impl<V: Lane> Seen<V> {
-    #[inline(always)]
-    fn of<L: Lanes<V = V, Scalar = f32>>(lanes: L, shown: &[f32], first: &[u32; LANES], after: isize) -> Self {
-        Self {
-            place: known3(lanes, shown, first, after, shown::PLACE),
-            radius: known(lanes, shown, first, after, shown::RADIUS),
-            scale: known(lanes, shown, first, after, shown::SCALE),
-            inv_mass: known(lanes, shown, first, after, shown::INV_MASS),
-            going: Going::of(lanes, shown, first, after),
-            goes_on: known(lanes, shown, first, after, shown::GOES_ON),
-            comes_from: known(lanes, shown, first, after, shown::COMES_FROM),
-        }
-    }
-
-    /// By how much the gap to what presses in `direction` grows along the way to another, over that way's length.
-    #[inline(always)]
-    fn slope<L: Lanes<V = V>>(&self, lanes: L, to: &Self, direction: V3<V>) -> V {
-        let path = to.place - self.place;
-        let grows = to.radius * to.scale - self.radius * self.scale;
-        (direction.dot(path) - grows) / path.dot(path).sqrt().max(lanes.splat(1.0e-9))
-    }
-}
-
-/// Which share of a contact at a segment's end is its own, for such a slope of the gap there.
-#[inline(always)]
-fn keeps<L: Lanes>(lanes: L, slope: L::V) -> L::V {
-    (lanes.splat(0.5) + slope * lanes.splat(0.5 / HANDS_OVER)).clamp(lanes.splat(0.0), lanes.splat(1.0))
-}
-
-/// Which share of a contact is a segment's own where it is one of a chain, so that neighbours that touch at the node between them
-/// have one contact together: by how the gap changes along the segment before the node, as it is there. `direction` is that in
-/// which it is pressed, `apart` how far the centres are from each other.
-#[inline(always)]
-fn belongs<L: Lanes>(
-    lanes: L,
-    [before, first, second]: [&Seen<L::V>; 3],
-    along: L::V,
-    direction: V3<L::V>,
-    apart: L::V,
-) -> L::V {
-    let (one, half) = (lanes.splat(1.0), lanes.splat(0.5));
-    let path = second.place - first.place;
-    // The direction turns as the nearest point goes along.
-    let turns = path.dot(path).sqrt() / apart.max(lanes.splat(1.0e-9));
-    let slope = first.slope(lanes, second, direction);
-    let ends = keeps(lanes, slope + (one - along) * turns);
-    // Where the chain bends towards the other, the one before has given it up; where it bends around it, both have their own.
-    let before = keeps(lanes, before.slope(lanes, first, direction) - along * turns);
-    let begins = one - before.min(keeps(lanes, slope - along * turns));
-    half.where_less(second.goes_on, ends, one) * half.where_less(first.comes_from, begins, one)
-}
-
-/// A direction in which a segment is pressed at a node where the chain goes on, without what of it goes along the segment: the chain
-/// has no end there.
-#[inline(always)]
-fn square<L: Lanes>(lanes: L, [first, second]: [&Seen<L::V>; 2], along: L::V, direction: V3<L::V>) -> V3<L::V> {
-    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
-    let path = second.place - first.place;
-    let grows = second.radius * second.scale - first.radius * first.scale;
-    let inv_length2 = one / path.dot(path).max(lanes.splat(f32::MIN_POSITIVE));
-    let off = path * ((direction.dot(path) - grows) * inv_length2);
-    let joined = along.where_less(one, zero, second.goes_on) + zero.where_less(along, zero, first.comes_from);
-    (direction - off * joined).direction(lanes)
-}
-
-/// Finds where the segments of eight pairs touch in the substep to come, how stiff that is, and the plane halfway between where both
-/// would go on to.
-#[inline(always)]
-pub fn find_meetings<L: Lanes<Scalar = f32>>(lanes: L, params: &StepParams, shown: &[f32], block: &mut PairBlock) {
-    let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
-    let least = lanes.splat(f32::MIN_POSITIVE);
-    let inv_h = lanes.splat(params.inv_h);
-    let recovery = lanes.splat(APART * params.h);
-    // Later ones of the substep go on from the same anchors.
-    let first_solve = params.iteration == 0;
-    let PairBlock { first, there, points: rows } = block;
-    let there = lanes.load(there);
-    let origins = each!(side in 0..2 => V3(each!(k in 0..3 => seen(lanes, shown, &first[side], 0, shown::ORIGIN + k))));
-    let sides = each!(side in 0..2 => each!(next in 0..2 => Seen::of(lanes, shown, &first[side], next as isize)));
-    let before = each!(side in 0..2 => {
-        let before = Seen::of(lanes, shown, &first[side], -1);
-        let comes_from = sides[side][0].comes_from;
-        // Before a chain's first node is another's last.
-        Seen { place: sides[side][0].place.or(lanes, before.place, comes_from), ..before }
-    });
-    // Both are reckoned from the first one's origin.
-    let shifts = [V3([zero; 3]), origins[1] - origins[0]];
-    let pills = each!(side in 0..2 => Pill {
-        ends: each!(end in 0..2 => sides[side][end].place + shifts[side]),
-        radii: each!(end in 0..2 => sides[side][end].radius * sides[side][end].scale),
-    });
-    let touch = points(lanes, &pills[0], &pills[1]);
-    for (row, point) in rows.iter_mut().zip(touch) {
-        let (along, normal) = (point.nearest.along, point.nearest.direction);
-        let gap = point.nearest.gap;
-        let arms = each!(side in 0..2 => pills[side].radius(along[side]));
-        let centres = gap + arms[0] + arms[1];
-        let kept = each!(side in 0..2 => {
-            let outward = if side == 0 { normal } else { -normal };
-            let [first, second] = &sides[side];
-            belongs(lanes, [&before[side], first, second], along[side], outward, centres)
-        });
-        let own = there * (point.flat + (one - point.flat) * kept[0] * kept[1]);
-        let direction = square(lanes, [&sides[0][0], &sides[0][1]], along[0], normal);
-        let direction = -square(lanes, [&sides[1][0], &sides[1][1]], along[1], -direction);
-
-        let going = each!(side in 0..2 => Going::between([&sides[side][0].going, &sides[side][1].going], along[side]));
-        let radii = each!(side in 0..2 => mix(sides[side][0].radius, sides[side][1].radius, along[side]));
-        let inv_masses = each!(side in 0..2 => mix(sides[side][0].inv_mass, sides[side][1].inv_mass, along[side]));
-        let inv_mass = inv_masses[0] + inv_masses[1];
-        let mass = zero.where_less(inv_mass, one / inv_mass.max(least), zero);
-
-        let radius = arms[0].min(arms[1]);
-        let deeper = (radius * lanes.splat(-DEEP[0])).where_less(gap, one, lanes.splat(1.01));
-        let less = (radius * lanes.splat(-DEEP[1])).where_less(gap, lanes.splat(0.99), one);
-        let changes = if first_solve { deeper * less } else { one };
-        let ratio = (lanes.load(&row[meet::RATIO]) * changes).clamp(one, lanes.splat(MOST_RATIO));
-        let friction = lanes.splat(MEETING) * mass * inv_h * inv_h * point.share * own;
-
-        let kept = gap.max(zero - recovery);
-        let [a, b] = &going;
-        let along_normal =
-            [direction.dot(a.moved) - radii[0] * a.scaling, -direction.dot(b.moved) - radii[1] * b.scaling];
-        let closed = kept + along_normal[0] + along_normal[1];
-
-        // What comes in fast is stopped before it is through.
-        let fast = (zero - closed) / (radius * lanes.splat(STOPS)).max(least);
-        let stiffness = friction * ratio.max(fast.min(lanes.splat(MOST_RATIO)));
-
-        // What touches in this substep: what comes together, and what pressed.
-        let pull = across(V3::load(lanes, row, meet::PULL), direction);
-        let force = lanes.load(&row[meet::FORCE]);
-        let pressing = zero.where_less(force, stiffness, closed.where_less(zero, stiffness, zero));
-        let friction = zero.where_less(pressing, friction, zero);
-        let limit = lanes.splat(RUBS) * force;
-        let pulled = pull.dot(pull).sqrt();
-        let reach_on = zero.where_less(friction, limit.min(pulled) / pulled.max(least) / friction.max(least), zero);
-        let anchor = if first_solve { pull * reach_on } else { V3::load(lanes, row, meet::ANCHOR) };
-
-        let swept = [a.swept(direction, arms[0]), b.swept(-direction, arms[1])];
-        let off = (swept[0] - swept[1] - anchor) * half;
-
-        for side in 0..2 {
-            lanes.store(along[side], &mut row[meet::ALONG + side]);
-            lanes.store(radii[side], &mut row[meet::SCALE_TERM + side]);
-            lanes.store(arms[side], &mut row[meet::ARM + side]);
-            lanes.store(closed * half - along_normal[side], &mut row[meet::ROW_GAP + side]);
-        }
-        direction.store(lanes, row, meet::DIRECTION);
-        lanes.store(kept, &mut row[meet::GAP]);
-        lanes.store(pressing, &mut row[meet::STIFFNESS]);
-        lanes.store(friction, &mut row[meet::FRICTION]);
-        anchor.store(lanes, row, meet::ANCHOR);
-        (swept[0] - off).store(lanes, row, meet::ROW_ANCHOR);
-        (swept[1] + off).store(lanes, row, meet::ROW_ANCHOR + 3);
-        let radius2 = radius * radius;
-        let rolling = friction * radius2 * lanes.splat(ROLLING);
-        let couple = V3::load(lanes, row, meet::COUPLE);
-        let turned = couple * zero.where_less(rolling, one / rolling.max(least), zero);
-        let turned = if first_solve { turned } else { V3::load(lanes, row, meet::TURN_ANCHOR) };
-        turned.store(lanes, row, meet::TURN_ANCHOR);
-        ((a.turn + b.turn + turned) * half).store(lanes, row, meet::ROW_TURN);
-        ((a.turn + b.turn - turned) * half).store(lanes, row, meet::ROW_TURN + 3);
-        lanes.store(ratio, &mut row[meet::RATIO]);
-        // What can touch nothing forgets.
-        let remembered = zero.where_less(pressing, one, zero);
-        lanes.store(force * remembered, &mut row[meet::FORCE]);
-        (pull * remembered).store(lanes, row, meet::PULL);
-        (couple * remembered).store(lanes, row, meet::COUPLE);
-    }
-}
-
-/// Finds with what force the segments of eight pairs press, and friction pulls, where both sides have gone to.
-#[inline(always)]
-pub fn press<L: Lanes<Scalar = f32>>(lanes: L, shown: &[f32], block: &mut PairBlock) {
-    let zero = lanes.splat(0.0);
-    let PairBlock { first, points: rows, .. } = block;
-    if rows.iter().all(|row| row[meet::STIFFNESS] == [0.0; LANES]) {
-        return;
-    }
-    let sides = each!(side in 0..2 => each!(next in 0..2 => Going::of(lanes, shown, &first[side], next as isize)));
-    for row in rows {
-        let direction = V3::load(lanes, row, meet::DIRECTION);
-        let [along, scale_terms, arms] = each!(of in 0..3 => {
-            let at = [meet::ALONG, meet::SCALE_TERM, meet::ARM][of];
-            each!(side in 0..2 => lanes.at(row, at + side))
-        });
-        let friction = lanes.at(row, meet::FRICTION);
-        let going = each!(side in 0..2 => Going::between([&sides[side][0], &sides[side][1]], along[side]));
-        let closed = lanes.at(row, meet::GAP) + direction.dot(going[0].moved - going[1].moved)
-            - (scale_terms[0] * going[0].scaling + scale_terms[1] * going[1].scaling);
-        let force = (lanes.at(row, meet::STIFFNESS) * (zero - closed).max(zero)).min(lanes.splat(MOST_DUAL));
-        let slid = going[0].swept(direction, arms[0]) - going[1].swept(-direction, arms[1]);
-        let pull = (V3::load(lanes, row, meet::ANCHOR) - slid) * friction;
-        let (size, limit) = (pull.dot(pull).sqrt(), lanes.splat(RUBS) * force);
-        let pull = pull * (limit.min(size) / size.max(lanes.splat(f32::MIN_POSITIVE)));
-        let radius = arms[0].min(arms[1]);
-        let rolling = friction * radius * radius * lanes.splat(ROLLING);
-        let couple = (V3::load(lanes, row, meet::TURN_ANCHOR) - (going[0].turn - going[1].turn)) * rolling;
-        let (size, limit) = (couple.dot(couple).sqrt(), lanes.splat(ROLLS) * force * radius);
-        let couple = couple * (limit.min(size) / size.max(lanes.splat(f32::MIN_POSITIVE)));
-        lanes.store(force, &mut row[meet::FORCE]);
-        pull.store(lanes, row, meet::PULL);
-        couple.store(lanes, row, meet::COUPLE);
     }
 }
 
@@ -424,32 +197,5 @@ impl Side {
     pub fn of<'a>(&self, blocks: &'a [PairBlock], point: usize) -> (&'a [Entry<f32>; meet::ENTRIES], usize) {
         let pair = self.pair as usize;
         (&blocks[pair / LANES].points[point], pair % LANES)
-    }
-
-    /// Writes a lane of its contact row.
-    #[inline(always)]
-    pub fn write_row(&self, blocks: &[PairBlock], point: usize, row: &mut [Entry<f32>], to: usize) {
-        let (from, lane) = self.of(blocks, point);
-        let side = self.side as usize;
-        let sign = if side == 0 { 1.0 } else { -1.0 };
-        row[contact::ALONG][to] = from[meet::ALONG + side][lane];
-        for k in 0..3 {
-            row[contact::DIRECTION + k][to] = sign * from[meet::DIRECTION + k][lane];
-            row[contact::ANCHOR + k][to] = from[meet::ROW_ANCHOR + 3 * side + k][lane];
-        }
-        row[contact::SCALE_TERM][to] = from[meet::SCALE_TERM + side][lane];
-        row[contact::ARM][to] = from[meet::ARM + side][lane];
-        row[contact::GAP][to] = from[meet::ROW_GAP + side][lane];
-        row[contact::STIFFNESS][to] = 2.0 * from[meet::STIFFNESS][lane];
-        row[contact::FRICTION][to] = 2.0 * from[meet::FRICTION][lane];
-        let limit = RUBS * from[meet::FORCE][lane];
-        row[contact::LIMIT][to] = limit;
-        row[contact::STICKS][to] = if limit > 0.0 { 1.0 } else { 0.0 };
-        let radius = from[meet::ARM][lane].min(from[meet::ARM + 1][lane]);
-        row[contact::ROLLING][to] = 2.0 * ROLLING * from[meet::FRICTION][lane] * radius * radius;
-        row[contact::ROLLING_LIMIT][to] = ROLLS * from[meet::FORCE][lane] * radius;
-        for k in 0..3 {
-            row[contact::TURN + k][to] = from[meet::ROW_TURN + 3 * side + k][lane];
-        }
     }
 }

@@ -5,13 +5,16 @@ use fearless_simd::{Simd, SimdBase};
 
 use super::LaneWidth;
 use super::backend::Runner;
-use super::find_pairs::{MeetingGroup, Meetings};
+use super::find_meetings::find_meetings;
+use super::find_pairs::Meetings;
 use super::grid::PairThreads;
 use super::group::Group;
 use super::kin::{Member, Room, members_of};
 use super::lanes::{Entry, Half, LANES, Lanes, OneF32, Wide, apart, with_instructions};
-use super::meetings::{PairBlock, Side, find_meetings, press, show, show_gone};
+use super::meetings::{PairBlock, Side, show, show_gone};
+use super::press::press;
 use super::settle::{GOES_ON, WANTED, recount, restore, settle};
+use super::sort_sides::MeetingGroup;
 use crate::instances::Instances;
 use crate::layout::{contact, meet, shown, solved};
 use crate::step::{Scheduled, Stage, StepParams};

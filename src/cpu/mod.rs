@@ -9,7 +9,6 @@ pub mod contacts;
 pub(crate) mod descent;
 pub mod fascia;
 pub mod fibres;
-pub(crate) mod find_pairs;
 pub mod grid;
 pub mod group;
 pub mod holds;
@@ -25,7 +24,6 @@ pub mod pills;
 pub mod potential;
 mod reactions;
 pub mod rod_energies;
-pub mod settle;
 pub(crate) mod solid_slots;
 pub(crate) mod solids;
 pub mod strains;
@@ -97,9 +95,6 @@ macro_rules! runners {
 }
 macro_rules! module {
     (Host $name:ident) => {};
-    (MeetingChains $name:ident) => {};
-    (Segments $name:ident) => {};
-    (Pairs $name:ident) => {};
     ($domain:ident $name:ident) => {
         pub mod $name;
     };

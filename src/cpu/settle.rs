@@ -3,7 +3,7 @@
 //!
 //! With M the factored matrix, in which a row that presses has its stiffness, A the matrix without rows, and G what rows press
 //! with, so that all that was stepped, Δ, satisfies AΔ = r + JᵀG: a pass finds Mδ = Jᵀ(f − G) for the force f with which pairs
-//! press where both sides are ([`press`](super::meetings::press)), steps by δ, and G becomes f − kJδ. All but the last go on by a
+//! press where both sides are ([`press`](super::press::press)), steps by δ, and G becomes f − kJδ. All but the last go on by a
 //! share of the last one's step too, and G with them: both sides going together is what passes alone are slow to find.
 
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]

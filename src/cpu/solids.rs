@@ -13,7 +13,7 @@
 use glam::{DVec3, Vec3};
 
 use super::bone_pills::{MetPill, OwnBones, RestGap};
-use super::find_pairs::Given;
+use super::gather_segments::Given;
 use super::group::GroupRest;
 use super::lanes::{Entry, LANES};
 use super::solid_slots::{SolidSlot, Touches};

@@ -1,0 +1,145 @@
+//! Stage `gather_segments`: the segments of all chains that are stepped, with how far they may go in the frame. Its twin is
+//! `shaders/gather_segments.wgsl`, which counts them in the cells of its grid, too.
+
+use glam::DVec3;
+
+use super::find_pairs::{Meetings, Name};
+use super::grid::Sphere;
+use super::group::GroupRest;
+use super::lanes::{Entry, LANES};
+use super::math::V3;
+use super::pills::Pill;
+use crate::flesh::GroupState;
+use crate::instances::Instances;
+use crate::layout::{MAX_BONES, POSE, chain, force, input, node, rest};
+
+/// A segment that may meet others.
+#[derive(Clone, Copy)]
+pub(super) struct Segment {
+    pub name: Name,
+    /// Which of the groups that there are.
+    pub place: u32,
+    pub lane: u32,
+    /// The node with which it begins.
+    pub node: u32,
+    pub pill: Pill<f32>,
+    /// Velocities of its ends (m/s).
+    pub velocities: [V3<f32>; 2],
+    /// How far beyond what these take it it may come (m).
+    pub slack: f32,
+}
+
+/// What the host gives a chain in the frame to come.
+pub(super) struct Given<'a> {
+    inputs: &'a [Entry<f32>],
+    forces: &'a [Entry<f32>],
+    lane: usize,
+    kicked: bool,
+    /// How far its bones go (m), and what hangs on them with them.
+    pub carried: f32,
+}
+
+impl<'a> Given<'a> {
+    pub fn of(state: &'a GroupState, rest: &GroupRest<f32>, forces: &'a [Entry<f32>], lane: usize) -> Self {
+        let inputs = &state.inputs;
+        let bones = if inputs[input::HANGS][lane] > 0.5 { MAX_BONES } else { 0 };
+        let reach = rest.row(0)[rest::LENGTH][lane];
+        let moved = (0..bones * POSE).step_by(POSE).map(|bone| {
+            let apart = |at: usize| {
+                let [from, to] = [input::BONE_FROM, input::BONE_TO].map(|pose| inputs[pose + bone + at][lane]);
+                (to - from) * (to - from)
+            };
+            let (goes, turns) = ((0..3).map(apart).sum::<f32>().sqrt(), (3..POSE).map(apart).sum::<f32>().sqrt());
+            // |q − q'| is 2·sin(φ/4), at least 0.45 φ; what hangs on a bone is taken to be within two lengths of it.
+            goes + turns * 2.3 * 2.0 * reach
+        });
+        let carried = moved.fold(0.0, f32::max);
+        Self { inputs, forces, lane, kicked: inputs[input::KICKED][lane] > 0.5, carried }
+    }
+
+    fn vector(&self, rows: &[Entry<f32>], at: usize) -> V3<f32> {
+        V3(std::array::from_fn(|k| rows[at + k][self.lane]))
+    }
+
+    /// A node's velocity with what it is kicked with (m/s).
+    pub fn velocity(&self, row: &[Entry<f32>], index: usize) -> V3<f32> {
+        let velocity = self.vector(row, node::VELOCITY);
+        if !self.kicked {
+            return velocity;
+        }
+        let spin = self.vector(self.inputs, input::KICK_SPIN).cross(self.vector(row, node::PLACE));
+        let kick = self.vector(self.inputs, input::KICK_VELOCITY) + spin;
+        let pushed = self.force_on(index).map_or(V3([0.0; 3]), |row| self.vector(row, force::VELOCITY));
+        velocity * self.inputs[input::KEPT][self.lane] + kick + pushed
+    }
+
+    /// By how much its ends are accelerated beside gravity at most (m/s²).
+    pub fn acceleration(&self, ends: [usize; 2]) -> f32 {
+        let size = |v: V3<f32>| v.dot(v).sqrt();
+        let pushed = ends.map(|end| self.force_on(end).map_or(0.0, |row| size(self.vector(row, force::ACCELERATION))));
+        size(self.vector(self.inputs, input::ACCELERATION)) + pushed[0].max(pushed[1])
+    }
+
+    /// How far a node may come in a frame of so long (s), under gravity of so much (m).
+    pub fn comes(&self, state: &GroupState, index: usize, gravity: f32, frame: f32) -> f32 {
+        let velocity = self.velocity(&state.nodes[index * node::ENTRIES..][..node::ENTRIES], index);
+        let accelerated = gravity + self.acceleration([index; 2]);
+        velocity.dot(velocity).sqrt() * frame + 0.5 * accelerated * frame * frame + self.carried
+    }
+
+    fn force_on(&self, index: usize) -> Option<&'a [Entry<f32>]> {
+        self.forces.get(index * force::ENTRIES..(index + 1) * force::ENTRIES)
+    }
+}
+
+impl Meetings {
+    /// The segments and their spheres.
+    pub fn gather_segments(&mut self, instances: &Instances, frame: f32, gravity: f32) {
+        self.segments.clear();
+        self.spheres.clear();
+        let mut common: Option<DVec3> = None;
+        let mut place = 0;
+        for (handle, instance) in instances.handles() {
+            for (group, (rest, state)) in instance.flesh.groups.iter().zip(&instance.state.nodes.groups).enumerate() {
+                for lane in (0..LANES).filter(|_| instance.active.flesh) {
+                    let vector = |rows: &[Entry<f32>], at: usize| std::array::from_fn(|k| rows[at + k][lane]);
+                    let origin = DVec3::from_array(vector(&state.chains, chain::ORIGIN).map(f64::from));
+                    let shift = (origin - *common.get_or_insert(origin)).as_vec3();
+                    let given = Given::of(state, rest, instance.forces.get(group).map_or(&[], Vec::as_slice), lane);
+                    for index in 0..rest.node_count.saturating_sub(1) {
+                        if rest.row(index)[rest::INV_LENGTH][lane] <= 0.0 {
+                            break;
+                        }
+                        let row = |index: usize| &state.nodes[index * node::ENTRIES..][..node::ENTRIES];
+                        let ends = [index, index + 1]
+                            .map(|index| V3((shift + glam::Vec3::from(vector(row(index), node::PLACE))).to_array()));
+                        let radii = [index, index + 1]
+                            .map(|index| rest.row(index)[rest::RADIUS][lane] * row(index)[node::SCALE][lane]);
+                        let velocities = [index, index + 1].map(|index| given.velocity(row(index), index));
+                        let speed = velocities.map(|v| v.dot(v).sqrt());
+                        let accelerated = gravity + given.acceleration([index, index + 1]);
+                        let slack = 0.5 * accelerated * frame * frame + 0.05 * radii[0].max(radii[1]) + given.carried;
+                        let margin = speed[0].max(speed[1]) * frame + slack;
+                        let along = ends[1] - ends[0];
+                        self.spheres.push(Sphere {
+                            centre: (ends[0] + along * 0.5).0,
+                            radius: 0.5 * along.dot(along).sqrt() + radii[0].max(radii[1]) + margin,
+                        });
+                        self.segments.push(Segment {
+                            name: (handle, [group, lane, index].map(|part| part as u16)),
+                            place,
+                            lane: lane as u32,
+                            node: index as u32,
+                            pill: Pill { ends, radii },
+                            velocities,
+                            slack,
+                        });
+                    }
+                }
+                place += 1;
+            }
+        }
+        self.groups.clear();
+        self.groups.resize(place as usize, None);
+    }
+}
