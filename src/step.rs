@@ -11,7 +11,7 @@
 //! every pass is a dispatch, and sees what those before it wrote.
 //!
 //! Chains that meet each other take stages of their own on a GPU ([`Domain::is_of_meetings`]). The CPU does what these do between
-//! its stages of chains, see `src/cpu/members.rs`, so that they are not in its schedule; whose twins they are, their shaders say.
+//! its stages of chains, see `src/cpu/members.rs`, so that they are not in its schedule.
 
 mod params;
 

@@ -1,5 +1,5 @@
-// What a solve leaves: factors and steps in scratch rows, and what its matrix has of contact rows; the twin of what
-// src/cpu/solve_rods.rs, src/cpu/contact_rows.rs and src/cpu/settle.rs have of these.
+// What a solve leaves: factors and steps in scratch rows, and what its matrix has of contact rows; the twin of
+// src/cpu/solved.rs.
 
 // The least and the largest scale.
 const LEAST_SCALE: f32 = 0.05;

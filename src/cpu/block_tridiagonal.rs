@@ -7,9 +7,8 @@
 
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
-use super::lanes::{Entry, Lane, Lanes, unrolled};
+use super::lanes::{Lane, Lanes, unrolled};
 use super::rod_energies::{Mat7, UNKNOWNS, Vec7};
-use crate::layout::scratch;
 
 /// Factors the block (its lower triangle) in place into L below the diagonal, and returns one over the pivots.
 ///
@@ -96,63 +95,4 @@ pub fn eliminate_rhs<V: Lane>(coupling: &Mat7<V>, inv_pivot: &Vec7<V>, next_grad
             rhs[i] = rhs[i] - coupling[k][i] * scaled[k];
         }
     });
-}
-
-/// Keeps what [`back_substitute`] needs in the node's scratch row.
-#[inline(always)]
-pub fn store_factor<L: Lanes>(
-    lanes: L,
-    scratch_row: &mut [Entry<L::Scalar>],
-    lower: &Mat7<L::V>,
-    inv_pivot: &Vec7<L::V>,
-    coupling: &Mat7<L::V>,
-    rhs: &Vec7<L::V>,
-) {
-    unrolled!(for i in 0..7 {
-        for k in 0..i {
-            lanes.store(lower[i][k], &mut scratch_row[scratch::lower(i, k)]);
-        }
-        lanes.store(inv_pivot[i], &mut scratch_row[scratch::INV_PIVOT + i]);
-        lanes.store(rhs[i], &mut scratch_row[scratch::RHS + i]);
-        for k in 0..UNKNOWNS {
-            lanes.store(coupling[i][k], &mut scratch_row[scratch::COUPLING + i * UNKNOWNS + k]);
-        }
-    });
-}
-
-/// What a node's row keeps: the factor's lower triangle and one over its pivots, the coupling, the right-hand side.
-pub type Factor<'a, V> = (&'a Mat7<V>, &'a Vec7<V>, &'a Mat7<V>, &'a Vec7<V>);
-
-/// As [`store_factor`], of flagged chains alone: the others keep theirs, for passes that substitute again.
-#[inline(always)]
-pub fn store_factor_of<L: Lanes>(lanes: L, scratch_row: &mut [Entry<L::Scalar>], factor: Factor<'_, L::V>, flag: L::V) {
-    let mut kept = [lanes.splat(0.0); scratch::STEP];
-    for (kept, entry) in kept.iter_mut().zip(scratch_row.iter()) {
-        *kept = lanes.load(entry);
-    }
-    let (lower, inv_pivot, coupling, rhs) = factor;
-    store_factor(lanes, scratch_row, lower, inv_pivot, coupling, rhs);
-    for (kept, entry) in kept.iter().zip(scratch_row.iter_mut()) {
-        lanes.store(flag.where_less(lanes.splat(0.5), *kept, lanes.load(entry)), entry);
-    }
-}
-
-/// δ_j = L⁻ᵀ d⁻¹(y − X δ_{j+1}).
-#[inline(always)]
-pub fn back_substitute<L: Lanes>(lanes: L, scratch_row: &[Entry<L::Scalar>], next: &Vec7<L::V>) -> Vec7<L::V> {
-    let mut delta = *next;
-    unrolled!(for i in 0..7 {
-        let mut value = lanes.at(scratch_row, scratch::RHS + i);
-        for k in 0..UNKNOWNS {
-            value = value - lanes.at(scratch_row, scratch::COUPLING + i * UNKNOWNS + k) * next[k];
-        }
-        delta[i] = value * lanes.at(scratch_row, scratch::INV_PIVOT + i);
-    });
-    unrolled!(for up in 0..7 {
-        let i = UNKNOWNS - 1 - up;
-        for k in i + 1..UNKNOWNS {
-            delta[i] = delta[i] - lanes.at(scratch_row, scratch::lower(k, i)) * delta[k];
-        }
-    });
-    delta
 }

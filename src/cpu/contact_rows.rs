@@ -11,7 +11,7 @@ use super::holds::{Placed, across};
 use super::lanes::{Entry, Lane, Lanes, each};
 use super::math::{Quaternion, V3};
 use super::rod_energies::{Mat7, SegmentTerms, Vec7};
-use crate::layout::{contact, node, solved};
+use crate::layout::{contact, node};
 
 /// From which share on of what it was in the way of a contact counts as pulled open: a hundredth of the force with which a node
 /// presses that only its weight moves.
@@ -57,12 +57,12 @@ pub struct ContactRow<V> {
 
 /// Friction as a solve takes it, given how far the surface has gone from its anchor: a stiffness (N/m) in all directions across
 /// the row's own, less that along the pull where it slips, for there the pull stays Coulomb's limit.
-struct Friction<V> {
+pub(super) struct Friction<V> {
     /// Its pull over how far that is (N/m).
-    pull: V,
-    stiffness: V,
-    slipping: V,
-    way: V3<V>,
+    pub(super) pull: V,
+    pub(super) stiffness: V,
+    pub(super) slipping: V,
+    pub(super) way: V3<V>,
 }
 
 impl<V: Lane> Friction<V> {
@@ -215,7 +215,7 @@ impl<V: Lane> ContactRow<V> {
     /// Friction as the `first` solve takes it, or a later one. Of meetings the other side is still to go: what slips is held
     /// back by the whole stiffness, which passes make up for.
     #[inline(always)]
-    fn coulomb<L: Lanes<V = V>>(&self, lanes: L, slid: V3<V>, first: bool) -> Friction<V> {
+    pub(super) fn coulomb<L: Lanes<V = V>>(&self, lanes: L, slid: V3<V>, first: bool) -> Friction<V> {
         let zero = lanes.splat(0.0);
         let secant = self.secant(lanes, slid);
         if self.meets {
@@ -233,13 +233,13 @@ impl<V: Lane> ContactRow<V> {
 
     /// How far it has turned otherwise than what touches it (rad).
     #[inline(always)]
-    fn rolled(&self, gone: &Gone<V>) -> V3<V> {
+    pub(super) fn rolled(&self, gone: &Gone<V>) -> V3<V> {
         gone.turn - self.turn
     }
 
     /// Rolling friction's couple over that (N·m): κ, or as much less as keeps its limit.
     #[inline(always)]
-    fn rolling_secant<L: Lanes<V = V>>(&self, lanes: L, by: V3<V>) -> V {
+    pub(super) fn rolling_secant<L: Lanes<V = V>>(&self, lanes: L, by: V3<V>) -> V {
         let far = by.dot(by).sqrt().max(lanes.splat(f32::MIN_POSITIVE));
         self.rolling.min(self.rolling_limit / far)
     }
@@ -296,74 +296,18 @@ impl<V: Lane> ContactRow<V> {
         Pressed { force, tangent, amiss }
     }
 
-    /// Keeps what of it the matrix has of `solved` chains, and the force that goes with it before the step.
-    #[inline(always)]
-    pub(super) fn keep<L: Lanes<V = V>>(
-        &self,
-        lanes: L,
-        gone: &Gone<V>,
-        solved: Option<V>,
-        stored: &mut [Entry<L::Scalar>],
-    ) {
-        let (zero, half) = (lanes.splat(0.0), lanes.splat(0.5));
-        let flag = solved.unwrap_or(lanes.splat(1.0));
-        let distance = self.distance(gone).min(zero);
-        let stiffness = self.in_matrix(lanes, distance, solved.is_none());
-        let friction = self.coulomb(lanes, self.slid(gone), solved.is_none());
-        let [x, y, z] = friction.way.0;
-        let by = self.rolled(gone);
-        let secant = self.rolling_secant(lanes, by);
-        let [a, b, c] = (by * (zero - secant)).0;
-        let (rolling, force) = (self.rolling_in_matrix(secant), zero - stiffness * distance);
-        let values = [stiffness, friction.stiffness, friction.slipping, x, y, z, force, rolling, a, b, c];
-        for (entry, value) in stored.iter_mut().zip(values) {
-            lanes.store(flag.where_less(half, lanes.load(entry), value), entry);
-        }
-    }
-
-    /// With what it presses, friction pulls and rolling friction turns where the chain has gone so far.
-    #[inline(always)]
-    pub(super) fn presses<L: Lanes<V = V>>(&self, lanes: L, gone: &Gone<V>) -> (V, V3<V>, V3<V>) {
-        let zero = lanes.splat(0.0);
-        let slid = self.slid(gone);
-        let by = self.rolled(gone);
-        let secant = self.rolling_secant(lanes, by);
-        let force = zero - self.stiffness * self.distance(gone).min(zero);
-        (force, slid * (zero - self.secant(lanes, slid)), by * (zero - secant))
-    }
-
-    /// What becomes of that force once the nodes around have stepped by `delta`.
-    #[inline(always)]
-    pub(super) fn give_way<L: Lanes<V = V>>(
-        &self,
-        lanes: L,
-        solved: Option<V>,
-        stored: &mut [Entry<L::Scalar>],
-        [a, b]: [&Vec7<V>; 2],
-    ) {
-        let step = |k: usize| a[k] + (b[k] - a[k]) * self.along;
-        let goes = self.direction.dot(V3([step(0), step(1), step(2)])) - self.scale_term * step(3);
-        let model = lanes.load(&stored[solved::FORCE]) - lanes.load(&stored[solved::STIFFNESS]) * goes;
-        let flag = solved.unwrap_or(lanes.splat(1.0));
-        let [x, y, z] = (V3([step(4), step(5), step(6)]) * lanes.load(&stored[solved::ROLLING])).0;
-        let couple = V3::load(lanes, stored, solved::COUPLE) - V3([x, y, z]);
-        let half = lanes.splat(0.5);
-        lanes.store(flag.where_less(half, lanes.load(&stored[solved::FORCE]), model), &mut stored[solved::FORCE]);
-        V3::load(lanes, stored, solved::COUPLE).or(lanes, couple, flag).store(lanes, stored, solved::COUPLE);
-    }
-
     /// The stiffness that the matrix of the `first` solve has of it, or of a later one, where it is so far (m), at most 0. Passes
     /// make up for what a meeting holds back that has opened; one that had no stiffness there would be thrown by their forces. A
     /// chain that begins again from where it stood is not to be held there.
     #[inline(always)]
-    fn in_matrix<L: Lanes<V = V>>(&self, lanes: L, distance: V, first: bool) -> V {
+    pub(super) fn in_matrix<L: Lanes<V = V>>(&self, lanes: L, distance: V, first: bool) -> V {
         let zero = lanes.splat(0.0);
         if self.meets && first { self.stiffness } else { distance.where_less(zero, self.stiffness, zero) }
     }
 
     /// Rolling friction's stiffness that the matrix has of it, given what its couple is over how far it has turned (N·m).
     #[inline(always)]
-    fn rolling_in_matrix(&self, secant: V) -> V {
+    pub(super) fn rolling_in_matrix(&self, secant: V) -> V {
         if self.meets { self.rolling } else { secant }
     }
 

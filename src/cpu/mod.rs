@@ -26,6 +26,7 @@ mod reactions;
 pub mod rod_energies;
 pub(crate) mod solid_slots;
 pub(crate) mod solids;
+pub mod solved;
 pub mod strains;
 mod stumps;
 mod threads;

@@ -8,8 +8,8 @@
 
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
-use super::block_tridiagonal::{back_substitute, eliminate_rhs, solve_lower};
-use super::contact_rows::{ContactRow, MOST_DUAL, couple};
+use super::block_tridiagonal::{eliminate_rhs, solve_lower};
+use super::contact_rows::{ContactRow, couple};
 use super::contacts::{Cursors, gone, is_idle};
 use super::group::{Group, second_order, unpadded};
 use super::holds::{Placed, When, across, guide, hold};
@@ -17,7 +17,7 @@ use super::lanes::{Entry, Lane, Lanes, apart, each, unrolled};
 use super::math::V3;
 use super::predict::{RigidMotion, inertia_about, spin_of};
 use super::rod_energies::{UNKNOWNS, Vec7};
-use super::solve_rods::step_by;
+use super::solved::{Presses, back_substitute, has, step_by, write};
 use super::stumps::{go_with_stem, keep_stump_rhs};
 use crate::layout::{borne, chain, contact, input, node, rest, scratch, solved};
 use crate::step::StepParams;
@@ -175,19 +175,6 @@ where
             write(lanes, group, at, (kind, slot), &(force, or(has.1, presses.1), or(has.2, presses.2)));
         }
     }
-}
-
-/// With what a row presses as the system has it.
-#[inline(always)]
-fn has<L: Lanes>(
-    lanes: L,
-    group: &Group<L::Scalar>,
-    at: std::ops::Range<usize>,
-    (kind, slot): (usize, usize),
-) -> Presses<L::V> {
-    let (solved, stored) = (&group.solved[at], &group.touching()[kind][slot * contact::ENTRIES..]);
-    let couple = V3::load(lanes, solved, solved::COUPLE);
-    (lanes.load(&solved[solved::FORCE]), V3::load(lanes, stored, contact::TANGENT), couple)
 }
 
 /// Gives free chains, as rigid bodies, the momentum that passes left out: what pairs press with in the end, the same for both
@@ -367,9 +354,6 @@ fn give_way<L: Lanes>(
     write(lanes, group, at, (kind, slot), &(before.0 + change.0, before.1 + change.1, before.2 + change.2));
 }
 
-/// With what a row presses: force, friction's pull and rolling friction's couple.
-type Presses<V> = (V, V3<V>, V3<V>);
-
 #[inline(always)]
 fn load<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>], at: usize) -> Presses<L::V> {
     (lanes.load(&row[at]), V3::load(lanes, row, at + 1), V3::load(lanes, row, at + 4))
@@ -380,21 +364,4 @@ fn store<L: Lanes>(lanes: L, row: &mut [Entry<L::Scalar>], at: usize, (force, pu
     lanes.store(*force, &mut row[at]);
     pull.store(lanes, row, at + 1);
     couple.store(lanes, row, at + 4);
-}
-
-/// Writes with what a row presses.
-#[inline(always)]
-fn write<L: Lanes>(
-    lanes: L,
-    group: &mut Group<L::Scalar>,
-    at: std::ops::Range<usize>,
-    (kind, slot): (usize, usize),
-    (force, pull, couple): &Presses<L::V>,
-) {
-    let solved_row = &mut group.solved[at];
-    lanes.store(*force, &mut solved_row[solved::FORCE]);
-    couple.store(lanes, solved_row, solved::COUPLE);
-    let row = group.contact_mut(kind, slot);
-    lanes.store(force.max(lanes.splat(0.0)).min(lanes.splat(MOST_DUAL)), &mut row[contact::DUAL]);
-    pull.store(lanes, row, contact::TANGENT);
 }

@@ -14,9 +14,7 @@
 
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
-use super::block_tridiagonal::{
-    back_substitute, eliminate, eliminate_rhs, factor, solve_lower, solve_lower_columns, store_factor, store_factor_of,
-};
+use super::block_tridiagonal::{eliminate, eliminate_rhs, factor, solve_lower, solve_lower_columns};
 use super::contact_rows::System;
 use super::contacts::{Cursors, add_contacts, press};
 use super::descent::descend;
@@ -24,12 +22,12 @@ use super::fascia::add_tie;
 use super::fibres::Excitation;
 use super::group::{Group, contracts};
 use super::holds::{Placed, guide, guide_columns, hold, hold_columns};
-use super::lanes::{Entry, Lane, Lanes, apart, unrolled};
+use super::lanes::{Lane, Lanes, apart, unrolled};
 use super::math::V3;
 use super::node_terms::{add_inertia, add_surface_bending};
-use super::predict::SCALE_LIMIT;
 use super::reactions::{self, Beyond, react};
-use super::rod_energies::{SegmentTerms, UNKNOWNS, Vec7, segment_terms};
+use super::rod_energies::{SegmentTerms, UNKNOWNS, segment_terms};
+use super::solved::{back_substitute, step_by, store_factor, store_factor_of};
 use super::strains::{Reference, Section, most_stiffness};
 use super::stumps::{add_borne, go_with_stem, keep_stump};
 use crate::layout::{node, reaction, rest, scratch};
@@ -39,11 +37,6 @@ use crate::step::StepParams;
 /// inertia; where a rod is stiffer than its inertia by more than f32 has digits, one can be all rounding. In f64 by as
 /// much less as its digits are finer.
 pub const LEAST_PIVOT: f32 = 1.0e-6;
-
-/// The least and the largest scale.
-pub const LEAST_SCALE: f32 = 0.05;
-/// See [`LEAST_SCALE`].
-pub const MOST_SCALE: f32 = 20.0;
 
 /// The strain, and the turn (rad) of neighbours against each other, that one linear solve can be trusted to change by.
 pub const TRUSTED: f32 = 0.15;
@@ -275,19 +268,4 @@ where
     }
     let far = lanes.splat(TRUSTED * TRUSTED).where_less(farthest2, lanes.splat(1.0), zero);
     (fall * lanes.splat(0.5), far, amiss)
-}
-
-/// Where a step takes a node, its scale held within a factor of its value at the substep's start and of its rest value.
-#[inline(always)]
-pub(super) fn step_by<L: Lanes>(
-    lanes: L,
-    row: &[Entry<L::Scalar>],
-    from: Placed<L::V>,
-    delta: &Vec7<L::V>,
-) -> Placed<L::V> {
-    let [x, y, z, scaling, a, b, c] = *delta;
-    let prev_scale = lanes.load(&row[node::PREV_SCALE]);
-    let (least, most) = (prev_scale * lanes.splat(1.0 / SCALE_LIMIT), prev_scale * lanes.splat(SCALE_LIMIT));
-    let scale = (from.scale + scaling).clamp(least, most).clamp(lanes.splat(LEAST_SCALE), lanes.splat(MOST_SCALE));
-    Placed { moved: from.moved + V3([x, y, z]), scale, frame: from.frame.turned(lanes, V3([a, b, c])) }
 }

@@ -8,7 +8,7 @@ use super::spec::Hang;
 use crate::cpu::carry::OFF_JOINT;
 use crate::cpu::lanes::{Entry, LANES};
 use crate::cpu::solid_slots::SolidSlot;
-use crate::cpu::solve_rods::LEAST_SCALE;
+use crate::cpu::solved::LEAST_SCALE;
 use crate::half_space::MOST_TURN;
 use crate::instances::Pushes;
 use crate::layout::{MAX_BONES, POSE, chain, contact, input, node, plane, reaction, rest};

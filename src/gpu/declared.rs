@@ -19,7 +19,8 @@ use crate::cpu::{
     rod_energies::{LEAST_SLOPE2, STEEPER, THIN, UNKNOWNS},
     settle::{GOES_ON, LEAST_GIVEN, MOST_LEFT_OUT, WANTED},
     solve_contacts::{PENALTY, RECOVERY_SPEED, STICKING, STIFFEST, STOPS},
-    solve_rods::{LEAST_PIVOT, LEAST_SCALE, MOST_SCALE, ROUGH, TRUSTED},
+    solve_rods::{LEAST_PIVOT, ROUGH, TRUSTED},
+    solved::{LEAST_SCALE, MOST_SCALE},
     strains::{LEAST_COSINE, RESOLVED},
 };
 use crate::layout::{

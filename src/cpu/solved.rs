@@ -1,0 +1,183 @@
+//! What a solve leaves: factors and steps in scratch rows, and what its matrix has of contact rows, for passes that go on from it.
+//! Its twin is `shaders/bindings/solved.wgsl`.
+
+#![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
+
+use super::contact_rows::{ContactRow, Gone, MOST_DUAL};
+use super::group::Group;
+use super::holds::Placed;
+use super::lanes::{Entry, Lane, Lanes, unrolled};
+use super::math::V3;
+use super::predict::SCALE_LIMIT;
+use super::rod_energies::{Mat7, UNKNOWNS, Vec7};
+use crate::layout::{contact, node, scratch, solved};
+
+/// The least and the largest scale.
+pub const LEAST_SCALE: f32 = 0.05;
+/// See [`LEAST_SCALE`].
+pub const MOST_SCALE: f32 = 20.0;
+
+/// Where a step takes a node, its scale held within a factor of its value at the substep's start and of its rest value.
+#[inline(always)]
+pub(super) fn step_by<L: Lanes>(
+    lanes: L,
+    row: &[Entry<L::Scalar>],
+    from: Placed<L::V>,
+    delta: &Vec7<L::V>,
+) -> Placed<L::V> {
+    let [x, y, z, scaling, a, b, c] = *delta;
+    let prev_scale = lanes.load(&row[node::PREV_SCALE]);
+    let (least, most) = (prev_scale * lanes.splat(1.0 / SCALE_LIMIT), prev_scale * lanes.splat(SCALE_LIMIT));
+    let scale = (from.scale + scaling).clamp(least, most).clamp(lanes.splat(LEAST_SCALE), lanes.splat(MOST_SCALE));
+    Placed { moved: from.moved + V3([x, y, z]), scale, frame: from.frame.turned(lanes, V3([a, b, c])) }
+}
+
+/// Keeps what [`back_substitute`] needs in the node's scratch row.
+#[inline(always)]
+pub fn store_factor<L: Lanes>(
+    lanes: L,
+    scratch_row: &mut [Entry<L::Scalar>],
+    lower: &Mat7<L::V>,
+    inv_pivot: &Vec7<L::V>,
+    coupling: &Mat7<L::V>,
+    rhs: &Vec7<L::V>,
+) {
+    unrolled!(for i in 0..7 {
+        for k in 0..i {
+            lanes.store(lower[i][k], &mut scratch_row[scratch::lower(i, k)]);
+        }
+        lanes.store(inv_pivot[i], &mut scratch_row[scratch::INV_PIVOT + i]);
+        lanes.store(rhs[i], &mut scratch_row[scratch::RHS + i]);
+        for k in 0..UNKNOWNS {
+            lanes.store(coupling[i][k], &mut scratch_row[scratch::COUPLING + i * UNKNOWNS + k]);
+        }
+    });
+}
+
+/// What a node's row keeps: the factor's lower triangle and one over its pivots, the coupling, the right-hand side.
+pub type Factor<'a, V> = (&'a Mat7<V>, &'a Vec7<V>, &'a Mat7<V>, &'a Vec7<V>);
+
+/// As [`store_factor`], of flagged chains alone: the others keep theirs, for passes that substitute again.
+#[inline(always)]
+pub fn store_factor_of<L: Lanes>(lanes: L, scratch_row: &mut [Entry<L::Scalar>], factor: Factor<'_, L::V>, flag: L::V) {
+    let mut kept = [lanes.splat(0.0); scratch::STEP];
+    for (kept, entry) in kept.iter_mut().zip(scratch_row.iter()) {
+        *kept = lanes.load(entry);
+    }
+    let (lower, inv_pivot, coupling, rhs) = factor;
+    store_factor(lanes, scratch_row, lower, inv_pivot, coupling, rhs);
+    for (kept, entry) in kept.iter().zip(scratch_row.iter_mut()) {
+        lanes.store(flag.where_less(lanes.splat(0.5), *kept, lanes.load(entry)), entry);
+    }
+}
+
+/// δ_j = L⁻ᵀ d⁻¹(y − X δ_{j+1}).
+#[inline(always)]
+pub fn back_substitute<L: Lanes>(lanes: L, scratch_row: &[Entry<L::Scalar>], next: &Vec7<L::V>) -> Vec7<L::V> {
+    let mut delta = *next;
+    unrolled!(for i in 0..7 {
+        let mut value = lanes.at(scratch_row, scratch::RHS + i);
+        for k in 0..UNKNOWNS {
+            value = value - lanes.at(scratch_row, scratch::COUPLING + i * UNKNOWNS + k) * next[k];
+        }
+        delta[i] = value * lanes.at(scratch_row, scratch::INV_PIVOT + i);
+    });
+    unrolled!(for up in 0..7 {
+        let i = UNKNOWNS - 1 - up;
+        for k in i + 1..UNKNOWNS {
+            delta[i] = delta[i] - lanes.at(scratch_row, scratch::lower(k, i)) * delta[k];
+        }
+    });
+    delta
+}
+
+/// With what a row presses: force, friction's pull and rolling friction's couple.
+pub(super) type Presses<V> = (V, V3<V>, V3<V>);
+
+impl<V: Lane> ContactRow<V> {
+    /// Keeps what of it the matrix has of `solved` chains, and the force that goes with it before the step.
+    #[inline(always)]
+    pub(super) fn keep<L: Lanes<V = V>>(
+        &self,
+        lanes: L,
+        gone: &Gone<V>,
+        solved: Option<V>,
+        stored: &mut [Entry<L::Scalar>],
+    ) {
+        let (zero, half) = (lanes.splat(0.0), lanes.splat(0.5));
+        let flag = solved.unwrap_or(lanes.splat(1.0));
+        let distance = self.distance(gone).min(zero);
+        let stiffness = self.in_matrix(lanes, distance, solved.is_none());
+        let friction = self.coulomb(lanes, self.slid(gone), solved.is_none());
+        let [x, y, z] = friction.way.0;
+        let by = self.rolled(gone);
+        let secant = self.rolling_secant(lanes, by);
+        let [a, b, c] = (by * (zero - secant)).0;
+        let (rolling, force) = (self.rolling_in_matrix(secant), zero - stiffness * distance);
+        let values = [stiffness, friction.stiffness, friction.slipping, x, y, z, force, rolling, a, b, c];
+        for (entry, value) in stored.iter_mut().zip(values) {
+            lanes.store(flag.where_less(half, lanes.load(entry), value), entry);
+        }
+    }
+
+    /// With what it presses, friction pulls and rolling friction turns where the chain has gone so far.
+    #[inline(always)]
+    pub(super) fn presses<L: Lanes<V = V>>(&self, lanes: L, gone: &Gone<V>) -> (V, V3<V>, V3<V>) {
+        let zero = lanes.splat(0.0);
+        let slid = self.slid(gone);
+        let by = self.rolled(gone);
+        let secant = self.rolling_secant(lanes, by);
+        let force = zero - self.stiffness * self.distance(gone).min(zero);
+        (force, slid * (zero - self.secant(lanes, slid)), by * (zero - secant))
+    }
+
+    /// What becomes of that force once the nodes around have stepped by `delta`.
+    #[inline(always)]
+    pub(super) fn give_way<L: Lanes<V = V>>(
+        &self,
+        lanes: L,
+        solved: Option<V>,
+        stored: &mut [Entry<L::Scalar>],
+        [a, b]: [&Vec7<V>; 2],
+    ) {
+        let step = |k: usize| a[k] + (b[k] - a[k]) * self.along;
+        let goes = self.direction.dot(V3([step(0), step(1), step(2)])) - self.scale_term * step(3);
+        let model = lanes.load(&stored[solved::FORCE]) - lanes.load(&stored[solved::STIFFNESS]) * goes;
+        let flag = solved.unwrap_or(lanes.splat(1.0));
+        let [x, y, z] = (V3([step(4), step(5), step(6)]) * lanes.load(&stored[solved::ROLLING])).0;
+        let couple = V3::load(lanes, stored, solved::COUPLE) - V3([x, y, z]);
+        let half = lanes.splat(0.5);
+        lanes.store(flag.where_less(half, lanes.load(&stored[solved::FORCE]), model), &mut stored[solved::FORCE]);
+        V3::load(lanes, stored, solved::COUPLE).or(lanes, couple, flag).store(lanes, stored, solved::COUPLE);
+    }
+}
+
+/// With what a row presses as the system has it.
+#[inline(always)]
+pub(super) fn has<L: Lanes>(
+    lanes: L,
+    group: &Group<L::Scalar>,
+    at: std::ops::Range<usize>,
+    (kind, slot): (usize, usize),
+) -> Presses<L::V> {
+    let (solved, stored) = (&group.solved[at], &group.touching()[kind][slot * contact::ENTRIES..]);
+    let couple = V3::load(lanes, solved, solved::COUPLE);
+    (lanes.load(&solved[solved::FORCE]), V3::load(lanes, stored, contact::TANGENT), couple)
+}
+
+/// Writes with what a row presses.
+#[inline(always)]
+pub(super) fn write<L: Lanes>(
+    lanes: L,
+    group: &mut Group<L::Scalar>,
+    at: std::ops::Range<usize>,
+    (kind, slot): (usize, usize),
+    (force, pull, couple): &Presses<L::V>,
+) {
+    let solved_row = &mut group.solved[at];
+    lanes.store(*force, &mut solved_row[solved::FORCE]);
+    couple.store(lanes, solved_row, solved::COUPLE);
+    let row = group.contact_mut(kind, slot);
+    lanes.store(force.max(lanes.splat(0.0)).min(lanes.splat(MOST_DUAL)), &mut row[contact::DUAL]);
+    pull.store(lanes, row, contact::TANGENT);
+}
