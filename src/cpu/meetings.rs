@@ -1,9 +1,9 @@
 //! Chains that meet: where segments of different chains touch, how hard they press, and what each side's chain is told of it.
 //!
 //! Data flow of a substep: every chain that may meet another shows where it is and how it goes ([`show`]). For every pair of segments
-//! that `find_pairs` found for the frame, [`find_meetings`] finds the points at which they touch and how stiff
+//! that `find_pairs` found for the frame, [`find_meetings`](super::find_meetings) finds the points at which they touch and how stiff
 //! that is, once for both sides ([`meet`]); [`Side::write_row`] makes a contact row of it for either. `solve_rods` solves each chain
-//! with the other side going on as it did. Then, pass by pass, chains show how far they went, [`press`] finds with what force each
+//! with the other side going on as it did. Then, pass by pass, chains show how far they went, [`press`](super::press) finds with what force each
 //! pair presses where both now are, the same for both sides, and [`settle`](super::settle) finds the steps that this takes,
 //! with the factors of the solve.
 //!
