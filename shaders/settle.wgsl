@@ -137,7 +137,6 @@ fn change(chain: Chain, at: u32, meets: bool, own: ptr<function, Vec7>, beyond: 
         return;
     }
     let row = load_contact_row(at, meets);
-    let gone = gone_at(chain, row, false);
     let solved = solved_row_of(at);
     let pressing = where_less(0.0, scratch_at(solved, SOLVED_STIFFNESS), 1.0, 0.0);
     let has = has_of(at, solved);
@@ -154,11 +153,10 @@ fn change(chain: Chain, at: u32, meets: bool, own: ptr<function, Vec7>, beyond: 
     let pushes = force - has.force;
     let pulls = pull - has.pull;
     let both = row.direction * pushes + across(pulls, row.direction);
-    let couple_first = couple_of(lever_of(row, gone.first), pulls) + (rolls - has.couple);
-    let couple_second = couple_of(lever_of(row, gone.second), pulls) + (rolls - has.couple);
+    let couple = couple_of(row, pulls) + (rolls - has.couple);
     let swells = 0.0 - row.scale_term * pushes;
-    add_push(own, both, swells, couple_first, 1.0 - row.along);
-    add_push(beyond, both, swells, couple_second, row.along);
+    add_push(own, both, swells, couple, 1.0 - row.along);
+    add_push(beyond, both, swells, couple, row.along);
     store_presses(solved, SOLVED_BEFORE, has);
     write_presses(at, solved, Presses(force, pull, rolls));
 }

@@ -40,19 +40,9 @@ struct Friction {
     way: vec3<f32>,
 }
 
-// How far a node has gone since the substep's start: its place (m), its scale, its turn θ = 2·Im q, with q the turn's
-// quaternion (rad), and Re q.
-struct NodeGone {
-    place: vec3<f32>,
-    scale: f32,
-    turn: vec3<f32>,
-    cosine: f32,
-}
-
-// How far a chain has gone since the substep's start where a row acts, and the nodes around it.
+// How far a chain has gone since the substep's start, at a node or where a row acts: its place (m), its scale, its turn
+// θ = 2·Im q, with q the turn's quaternion (rad).
 struct Gone {
-    first: NodeGone,
-    second: NodeGone,
     place: vec3<f32>,
     scale: f32,
     turn: vec3<f32>,
@@ -70,9 +60,10 @@ fn along_friction(friction: Friction, goes: vec3<f32>) -> vec3<f32> {
     return goes * friction.stiffness - friction.way * (friction.slipping * dot(friction.way, goes));
 }
 
-// How it changes as a node turns by whose turn the surface goes by `lever`, by rows.
-fn through(friction: Friction, lever: array<vec3<f32>, 3>) -> array<vec3<f32>, 3> {
-    let along = couple_of(lever, friction.way * friction.slipping);
+// How it changes as a node turns, by rows.
+fn through(friction: Friction, row: ContactRow) -> array<vec3<f32>, 3> {
+    let lever = lever_of(row);
+    let along = couple_of(row, friction.way * friction.slipping);
     return array<vec3<f32>, 3>(
         lever[0] * friction.stiffness - along * friction.way.x,
         lever[1] * friction.stiffness - along * friction.way.y,
@@ -108,15 +99,13 @@ fn gone_at(chain: Chain, row: ContactRow, at_start: bool) -> Gone {
     let first = gone_of_node(chain, row.segment, at_start);
     let second = gone_of_node(chain, next, at_start);
     return Gone(
-        first,
-        second,
         first.place + (second.place - first.place) * row.along,
         first.scale + (second.scale - first.scale) * row.along,
         first.turn + (second.turn - first.turn) * row.along,
     );
 }
 
-fn gone_of_node(chain: Chain, index: u32, at_start: bool) -> NodeGone {
+fn gone_of_node(chain: Chain, index: u32, at_start: bool) -> Gone {
     let row = node_row_of(chain, index);
     var placed = placed_now(row);
     if at_start {
@@ -125,12 +114,7 @@ fn gone_of_node(chain: Chain, index: u32, at_start: bool) -> NodeGone {
     let turn = product(placed.frame, conjugate(node4(row, NODE_PREV_FRAME)));
     // By the shorter way.
     let double = where_less(turn.w, 0.0, -2.0, 2.0);
-    return NodeGone(
-        placed.moved,
-        placed.scale - node_at(row, NODE_PREV_SCALE),
-        turn.xyz * double,
-        larger(turn.w, 0.0 - turn.w),
-    );
+    return Gone(placed.moved, placed.scale - node_at(row, NODE_PREV_SCALE), turn.xyz * double);
 }
 
 // The distance (m), negative inside.
@@ -148,17 +132,13 @@ fn swept(row: ContactRow, place: vec3<f32>, turn: vec3<f32>) -> vec3<f32> {
     return across(place, row.direction) + cross(row.direction, turn) * row.arm;
 }
 
-// The derivative of `swept` by a node's turn φ, by rows: θ changes by Re φ + φ × Im, and so r·d × θ by
-// r(Re [d]× + (d·Im)1 − Im dᵀ)φ.
-fn lever_of(row: ContactRow, gone: NodeGone) -> array<vec3<f32>, 3> {
-    let d = row.direction;
-    let turned = d * (row.arm * gone.cosine);
-    let half = gone.turn * (row.arm * 0.5);
-    let along = dot(d, half);
+// How far the surface goes by a node's turn φ, by rows: r[d]×.
+fn lever_of(row: ContactRow) -> array<vec3<f32>, 3> {
+    let arm = row.direction * row.arm;
     return array<vec3<f32>, 3>(
-        vec3<f32>(0.0, 0.0 - turned.z, turned.y) - d * half.x + vec3<f32>(along, 0.0, 0.0),
-        vec3<f32>(turned.z, 0.0, 0.0 - turned.x) - d * half.y + vec3<f32>(0.0, along, 0.0),
-        vec3<f32>(0.0 - turned.y, turned.x, 0.0) - d * half.z + vec3<f32>(0.0, 0.0, along),
+        vec3<f32>(0.0, 0.0 - arm.z, arm.y),
+        vec3<f32>(arm.z, 0.0, 0.0 - arm.x),
+        vec3<f32>(0.0 - arm.y, arm.x, 0.0),
     );
 }
 
@@ -306,13 +286,12 @@ fn add_contact(
     let first = 1.0 - row.along;
     let second = row.along;
     let own = first * first;
-    let lever = lever_of(row, gone.first);
     let by = rolled(row, gone);
     let secant = rolling_secant(row, by);
     let rolls = rolling_in_matrix(row, secant);
-    var couple = couple_of(lever, pull) + by * secant;
-    var pulled = through(friction, lever);
-    var turning = turning_of(lever, pulled);
+    let couple = couple_of(row, pull) + by * secant;
+    var pulled = through(friction, row);
+    var turning = turning_of(lever_of(row), pulled);
     for (var i = 0u; i < 3u; i++) {
         turning[i][i] = turning[i][i] + rolls;
     }
@@ -334,15 +313,6 @@ fn add_contact(
     if second > 0.0 {
         let mixed = first * second;
         let next = second * second;
-        let next_lever = lever_of(row, gone.second);
-        var next_pulled = through(friction, next_lever);
-        var across_turning = turning_of(lever, next_pulled);
-        couple = couple_of(next_lever, pull) + by * secant;
-        turning = turning_of(next_lever, next_pulled);
-        for (var i = 0u; i < 3u; i++) {
-            across_turning[i][i] = across_turning[i][i] + rolls;
-            turning[i][i] = turning[i][i] + rolls;
-        }
         for (var i = 0u; i < 4u; i++) {
             (*terms).gradient_b[i] = (*terms).gradient_b[i] + second * gradient[i];
             for (var k = 0u; k < 4u; k++) {
@@ -356,9 +326,9 @@ fn add_contact(
             (*terms).gradient_b[4u + i] = (*terms).gradient_b[4u + i] + second * couple[i];
             for (var k = 0u; k < 3u; k++) {
                 (*terms).block_ab[4u + i][k] = (*terms).block_ab[4u + i][k] + mixed * pulled[k][i];
-                (*terms).block_ab[k][4u + i] = (*terms).block_ab[k][4u + i] + mixed * next_pulled[k][i];
-                (*terms).block_ab[4u + i][4u + k] = (*terms).block_ab[4u + i][4u + k] + mixed * across_turning[i][k];
-                (*terms).block_bb[4u + i][k] = (*terms).block_bb[4u + i][k] + next * next_pulled[k][i];
+                (*terms).block_ab[k][4u + i] = (*terms).block_ab[k][4u + i] + mixed * pulled[k][i];
+                (*terms).block_ab[4u + i][4u + k] = (*terms).block_ab[4u + i][4u + k] + mixed * turning[i][k];
+                (*terms).block_bb[4u + i][k] = (*terms).block_bb[4u + i][k] + next * pulled[k][i];
             }
             for (var k = 0u; k <= i; k++) {
                 (*terms).block_bb[4u + i][4u + k] = (*terms).block_bb[4u + i][4u + k] + next * turning[i][k];
@@ -367,9 +337,9 @@ fn add_contact(
     }
 }
 
-// The couple of a pull by a lever: Mᵀf.
-fn couple_of(lever: array<vec3<f32>, 3>, pull: vec3<f32>) -> vec3<f32> {
-    return lever[0] * pull.x + lever[1] * pull.y + lever[2] * pull.z;
+// The couple of a pull on the surface.
+fn couple_of(row: ContactRow, pull: vec3<f32>) -> vec3<f32> {
+    return cross(pull, row.direction) * row.arm;
 }
 
 // How the couple by a lever changes by a turn, given how the pull does: MᵀP.

@@ -72,10 +72,10 @@ impl<V: Lane> Friction<V> {
         goes * self.stiffness - self.way * (self.slipping * self.way.dot(goes))
     }
 
-    /// How it changes as a node turns by whose turn the surface goes by `lever`, by rows.
+    /// How it changes as a node turns, by rows.
     #[inline(always)]
-    fn through<L: Lanes<V = V>>(&self, lanes: L, lever: &[V3<V>; 3]) -> [V3<V>; 3] {
-        let along = couple(lanes, lever, self.way * self.slipping);
+    fn through<L: Lanes<V = V>>(&self, lanes: L, row: &ContactRow<V>) -> [V3<V>; 3] {
+        let (lever, along) = (row.lever(lanes), row.couple(self.way * self.slipping));
         let of = |k: usize| lever[k] * self.stiffness - along * self.way.0[k];
         [of(0), of(1), of(2)]
     }
@@ -90,14 +90,11 @@ pub struct NodeGone<V> {
     scale: V,
     /// Its turn θ = 2·Im q, with q the turn's quaternion (rad).
     turn: V3<V>,
-    /// Re q.
-    cosine: V,
 }
 
-/// How far a chain has gone since the substep's start where a row acts, and the nodes around it.
+/// How far a chain has gone since the substep's start where a row acts.
 #[derive(Clone, Copy)]
 pub struct Gone<V> {
-    pub(super) nodes: [NodeGone<V>; 2],
     pub(super) place: V3<V>,
     pub(super) scale: V,
     pub(super) turn: V3<V>,
@@ -119,14 +116,8 @@ impl<V: Lane> NodeGone<V> {
         let (zero, two) = (lanes.splat(0.0), lanes.splat(2.0));
         let turn = at.frame.product(Quaternion::load(lanes, row, node::PREV_FRAME).conjugate());
         // By the shorter way.
-        let cosine = turn.0[3];
-        let double = cosine.where_less(zero, zero - two, two);
-        Self {
-            place: at.moved,
-            scale: at.scale - lanes.load(&row[node::PREV_SCALE]),
-            turn: turn.imaginary() * double,
-            cosine: cosine.max(zero - cosine),
-        }
+        let double = turn.0[3].where_less(zero, zero - two, two);
+        Self { place: at.moved, scale: at.scale - lanes.load(&row[node::PREV_SCALE]), turn: turn.imaginary() * double }
     }
 }
 
@@ -159,13 +150,11 @@ impl<V: Lane> ContactRow<V> {
     /// How far the chain has gone there, given its nodes around it and where these are.
     #[inline(always)]
     pub fn gone<L: Lanes<V = V>>(&self, lanes: L, rows: [&[Entry<L::Scalar>]; 2], [a, b]: [&Placed<V>; 2]) -> Gone<V> {
-        let nodes = [NodeGone::of(lanes, rows[0], a), NodeGone::of(lanes, rows[1], b)];
-        let [first, second] = &nodes;
+        let (first, second) = (NodeGone::of(lanes, rows[0], a), NodeGone::of(lanes, rows[1], b));
         Gone {
             place: first.place + (second.place - first.place) * self.along,
             scale: first.scale + (second.scale - first.scale) * self.along,
             turn: first.turn + (second.turn - first.turn) * self.along,
-            nodes,
         }
     }
 
@@ -187,22 +176,22 @@ impl<V: Lane> ContactRow<V> {
         across(place, self.direction) + self.direction.cross(turn) * self.arm
     }
 
-    /// The derivative of `swept` by a node's turn φ, by rows: θ changes by Re φ + φ × Im, and so
-    /// r·d × θ by r(Re [d]× + (d·Im)1 − Im dᵀ)φ.
+    /// How far the surface goes by a node's turn φ, by rows: r[d]×.
+    ///
+    /// It is the same wherever the node has turned to: with it, what passes have a row press with stays what the matrix makes of
+    /// their steps. That of θ, (Re q)[d]× and more, is another one by some percent where a node turns by a few degrees in a substep,
+    /// and friction is a thousand times as stiff as what else holds its turn: passes would drift off by as much, and blow up.
     #[inline(always)]
-    pub(super) fn lever<L: Lanes<V = V>>(&self, lanes: L, gone: &NodeGone<V>) -> [V3<V>; 3] {
+    fn lever<L: Lanes<V = V>>(&self, lanes: L) -> [V3<V>; 3] {
         let zero = lanes.splat(0.0);
-        let V3([x, y, z]) = self.direction * (self.arm * gone.cosine);
-        let half = gone.turn * (self.arm * lanes.splat(0.5));
-        let along = self.direction.dot(half);
-        let mut rows = [[zero, zero - z, y], [z, zero, zero - x], [zero - y, x, zero]];
-        for i in 0..3 {
-            for k in 0..3 {
-                rows[i][k] = rows[i][k] - half.0[i] * self.direction.0[k];
-            }
-            rows[i][i] = rows[i][i] + along;
-        }
-        each!(i in 0..3 => V3(rows[i]))
+        let V3([x, y, z]) = self.direction * self.arm;
+        [V3([zero, zero - z, y]), V3([z, zero, zero - x]), V3([zero - y, x, zero])]
+    }
+
+    /// The couple of a pull on the surface.
+    #[inline(always)]
+    pub(super) fn couple(&self, pull: V3<V>) -> V3<V> {
+        pull.cross(self.direction) * self.arm
     }
 
     /// Friction's pull over how far the surface has gone from its anchor (N/m): k_t, or as much less as keeps Coulomb's limit.
@@ -355,17 +344,15 @@ impl<V: Lane> ContactRow<V> {
 
         let (first, second) = (one - self.along, self.along);
         let own = first * first;
-        let lever = self.lever(lanes, &gone.nodes[0]);
-        let couple = couple(lanes, &lever, pull);
-        let pulled = friction.through(lanes, &lever);
-        let mut turning = turning(lanes, &lever, &pulled);
+        let pulled = friction.through(lanes, self);
+        let mut turning = turning(lanes, &self.lever(lanes), &pulled);
         let by = self.rolled(gone);
         let secant = self.rolling_secant(lanes, by);
         let (rolled, rolls) = (by * secant, self.rolling_in_matrix(secant));
         for i in 0..3 {
             turning[i][i] = turning[i][i] + rolls;
         }
-        let couple = couple + rolled;
+        let couple = self.couple(pull) + rolled;
         for i in 0..4 {
             rhs[i] = rhs[i] - first * gradient[i];
             for k in 0..=i {
@@ -383,16 +370,6 @@ impl<V: Lane> ContactRow<V> {
         }
         if self.on_second {
             let (mixed, next) = (first * second, second * second);
-            let next_lever = self.lever(lanes, &gone.nodes[1]);
-            let couple = self::couple(lanes, &next_lever, pull);
-            let next_pulled = friction.through(lanes, &next_lever);
-            let mut across = self::turning(lanes, &lever, &next_pulled);
-            let mut turning = self::turning(lanes, &next_lever, &next_pulled);
-            for i in 0..3 {
-                across[i][i] = across[i][i] + rolls;
-                turning[i][i] = turning[i][i] + rolls;
-            }
-            let couple = couple + rolled;
             for i in 0..4 {
                 terms.gradient_b[i] = terms.gradient_b[i] + second * gradient[i];
                 for k in 0..4 {
@@ -406,9 +383,9 @@ impl<V: Lane> ContactRow<V> {
                 terms.gradient_b[4 + i] = terms.gradient_b[4 + i] + second * couple.0[i];
                 for k in 0..3 {
                     terms.block_ab[4 + i][k] = terms.block_ab[4 + i][k] + mixed * pulled[k].0[i];
-                    terms.block_ab[k][4 + i] = terms.block_ab[k][4 + i] + mixed * next_pulled[k].0[i];
-                    terms.block_ab[4 + i][4 + k] = terms.block_ab[4 + i][4 + k] + mixed * across[i][k];
-                    terms.block_bb[4 + i][k] = terms.block_bb[4 + i][k] + next * next_pulled[k].0[i];
+                    terms.block_ab[k][4 + i] = terms.block_ab[k][4 + i] + mixed * pulled[k].0[i];
+                    terms.block_ab[4 + i][4 + k] = terms.block_ab[4 + i][4 + k] + mixed * turning[i][k];
+                    terms.block_bb[4 + i][k] = terms.block_bb[4 + i][k] + next * pulled[k].0[i];
                 }
                 for k in 0..=i {
                     terms.block_bb[4 + i][4 + k] = terms.block_bb[4 + i][4 + k] + next * turning[i][k];
@@ -416,16 +393,6 @@ impl<V: Lane> ContactRow<V> {
             }
         }
     }
-}
-
-/// The couple of a pull by a lever: Mᵀf.
-#[inline(always)]
-pub(super) fn couple<L: Lanes>(lanes: L, lever: &[V3<L::V>; 3], pull: V3<L::V>) -> V3<L::V> {
-    let mut sum = V3([lanes.splat(0.0); 3]);
-    for k in 0..3 {
-        sum = sum + lever[k] * pull.0[k];
-    }
-    sum
 }
 
 /// How the couple by a lever changes by a turn, given how the pull does: MᵀP.

@@ -9,7 +9,7 @@
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
 use super::block_tridiagonal::{eliminate_rhs, solve_lower};
-use super::contact_rows::{ContactRow, couple};
+use super::contact_rows::ContactRow;
 use super::contacts::{Cursors, gone, is_idle};
 use super::group::{Group, second_order, unpadded};
 use super::holds::{Placed, When, across, guide, hold};
@@ -62,7 +62,7 @@ where
         let mut sums = [carry, [zero; UNKNOWNS]];
         for kind in 0..2 {
             while let Some(slot) = cursors.forth(group, kind, index) {
-                apart!(lanes, change(lanes, group, index, (kind, slot), wanted, &mut sums));
+                apart!(lanes, change(lanes, group, (kind, slot), wanted, &mut sums));
             }
         }
         let [own, beyond] = sums;
@@ -279,7 +279,6 @@ where
 fn change<L: Lanes>(
     lanes: L,
     group: &mut Group<L::Scalar>,
-    index: usize,
     (kind, slot): (usize, usize),
     wanted: &[Entry<L::Scalar>],
     sums: &mut [Vec7<L::V>; 2],
@@ -290,7 +289,6 @@ fn change<L: Lanes>(
     let stored = &group.touching()[kind][slot * contact::ENTRIES..][..contact::ENTRIES];
     let Some(at) = group.solved_at(kind, slot).filter(|_| !is_idle(stored)) else { return };
     let row = ContactRow::load(lanes, stored, kind == 1);
-    let gone = gone(lanes, group, &row, index, When::Now);
     let pressing = zero.where_less(lanes.load(&group.solved[at.clone()][solved::STIFFNESS]), one, zero);
     let (has, tangent, turns) = has(lanes, group, at.clone(), (kind, slot));
     let (force, pull, rolls) = if kind == 1 {
@@ -305,9 +303,9 @@ fn change<L: Lanes>(
     let rolls = turns + (rolls - turns) * pressing;
     let (pushes, pulls) = (force - has, pull - tangent);
     let both = row.direction * pushes + across(pulls, row.direction);
-    let couples = each!(end in 0..2 => couple(lanes, &row.lever(lanes, &gone.nodes[end]), pulls) + (rolls - turns));
+    let couple = row.couple(pulls) + (rolls - turns);
     let swells = zero - row.scale_term * pushes;
-    for ((sum, couple), weight) in sums.iter_mut().zip(couples).zip([one - row.along, row.along]) {
+    for (sum, weight) in sums.iter_mut().zip([one - row.along, row.along]) {
         let ([x, y, z], [a, b, c]) = (both.0, couple.0);
         for (sum, value) in sum.iter_mut().zip([x, y, z, swells, a, b, c]) {
             *sum = *sum + value * weight;
