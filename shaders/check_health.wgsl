@@ -184,6 +184,15 @@ fn out_of_bounds(chain: Chain) -> f32 {
     let reach = larger(MOST_OFF, heavy) * whole;
     var fine = smaller(stretched_within(extent, stretch), where_less(off2, reach * reach, 1.0, 0.0));
     fine = smaller(fine, larger(scaled_within(extent, stretch), folded));
-    let shaped = larger(larger(shaped_within(extent, turn_dot2), taut), folded);
+    let shaped = larger(larger(larger(shaped_within(extent, turn_dot2), taut), folded), pressed_freely(chain));
     return larger(1.0 - fine, (1.0 - shaped) * SHAPE_HASTE);
+}
+
+// One where the chain hangs on no bones and something presses on it.
+fn pressed_freely(chain: Chain) -> f32 {
+    var force = chain_at(chain.chain, CHAIN_MEETS);
+    for (var slot = 0u; slot < chain.contact_count; slot++) {
+        force = larger(force, contact_at(contact_row_of(chain, slot), CONTACT_DUAL));
+    }
+    return where_less(0.0, force, select(0.0, 1.0, is_free(chain)), 0.0);
 }

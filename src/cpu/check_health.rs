@@ -7,6 +7,9 @@
 //! bones carry them. Bones may ask for any of it, and a soft chain may hang by its own weight: so each bound is against where
 //! the bones carry the chain, and leaves room for how far it drops by its weight. See the constants for the bounds.
 //!
+//! What hangs on no bones is folded by what presses on it, a tentacle under a head: it is not laid anew for its shape while
+//! something does.
+//!
 //! Where a number is no longer one the chain is laid anew at once, else once it has been out of bounds for [`PATIENCE`]; see
 //! `lay`. Chains beside it in its group keep their bits.
 //!
@@ -18,7 +21,7 @@ use super::group::Group;
 use super::lanes::{Lane, Lanes, apart};
 use super::lay::lay;
 use super::math::{Quaternion, V3};
-use crate::layout::{chain, input, node, rest};
+use crate::layout::{chain, contact, input, node, rest};
 use crate::step::StepParams;
 
 /// The most that a segment may be stretched to, over its rest length, or over the most that the bones' path is; not less
@@ -272,6 +275,18 @@ fn out_of_bounds<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scala
     let reach = lanes.splat(MOST_OFF).max(by_weight) * whole;
     let fine = extent.stretched_within(lanes, stretch).min(off2.where_less(reach * reach, one, zero));
     let fine = fine.min(extent.scaled_within(lanes, stretch).max(folded));
-    let shaped = extent.shaped_within(lanes, turn_dot2).max(taut).max(folded);
+    let shaped = extent.shaped_within(lanes, turn_dot2).max(taut).max(folded).max(pressed_freely(lanes, group));
     (one - fine).max((one - shaped) * lanes.splat(SHAPE_HASTE))
+}
+
+/// Flags the chains that hang on no bones and that something presses on.
+#[inline(always)]
+fn pressed_freely<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> L::V {
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    let mut force = lanes.load(&group.chains[chain::MEETS]);
+    for row in group.contacts.chunks_exact(contact::ENTRIES) {
+        force = force.max(lanes.at(row, contact::DUAL));
+    }
+    let free = lanes.load(&group.inputs[input::HANGS]).where_less(one, one, zero);
+    zero.where_less(force, free, zero)
 }
