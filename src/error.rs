@@ -92,6 +92,16 @@ pub enum StepError {
     /// Lengths that nothing can jump by.
     #[error("config.jump is {0} lengths; it must be above 0 (infinity takes nothing as a jump)")]
     BadJump(f64),
+    /// A time or a share that nothing sleeps by.
+    #[error("config.{name} is {value}; it must be {allowed}")]
+    BadSleep {
+        /// Of the two fields of the configuration.
+        name: &'static str,
+        /// What it is.
+        value: f64,
+        /// What it may be.
+        allowed: &'static str,
+    },
     /// A gravity that is not finite, or beyond 10⁶ m/s².
     #[error("config.gravity is {0} m/s²; it must be finite and below 10⁶")]
     BadGravity(glam::DVec3),

@@ -7,6 +7,7 @@ mod pushes;
 mod queries;
 mod saved;
 mod skin;
+mod sleep;
 mod snapshot;
 mod stepping;
 
@@ -64,6 +65,8 @@ pub struct Physics {
     pub(crate) instances: Instances,
     /// The newest frames, as many as a GPU may go back to.
     frames: VecDeque<Stepped>,
+    /// Of the newest frame, where flesh may sleep.
+    surroundings: sleep::Surroundings,
     pub(crate) step: u64,
     pub(crate) stage_times: StageTimes,
 }
@@ -112,6 +115,7 @@ impl Physics {
             backend: ActiveBackend::default(),
             instances: Instances::default(),
             frames: VecDeque::new(),
+            surroundings: sleep::Surroundings::default(),
             step: 0,
             stage_times: StageTimes::default(),
         }
@@ -158,6 +162,7 @@ impl Physics {
     /// # Errors
     /// [`StepError::NoSuchFlesh`].
     pub fn remove(&mut self, handle: FleshHandle) -> Result<(), StepError> {
+        self.instances.wake(handle);
         self.instances.remove(handle)
     }
 
@@ -278,6 +283,7 @@ impl Physics {
     /// # Errors
     /// [`StepError::NoSuchFlesh`].
     pub fn reset(&mut self, handle: FleshHandle) -> Result<(), StepError> {
+        self.instances.wake(handle);
         self.get_mut(handle)?.reset();
         Ok(())
     }
@@ -298,6 +304,7 @@ impl Physics {
     pub fn state_mut(&mut self, handle: FleshHandle) -> Result<&mut FleshState, StepError> {
         self.get(handle)?;
         self.finish()?;
+        self.wake(handle)?;
         let instance = self.get_mut(handle)?;
         (instance.fresh, instance.changed, instance.placed) = (false, true, false);
         Ok(&mut instance.state.nodes)
@@ -308,6 +315,9 @@ impl Physics {
     /// # Errors
     /// [`StepError::NoSuchFlesh`].
     pub fn set_active(&mut self, handle: FleshHandle, active: Active) -> Result<(), StepError> {
+        if self.get(handle)?.active != active {
+            self.wake(handle)?;
+        }
         self.get_mut(handle)?.active = active;
         Ok(())
     }

@@ -266,6 +266,12 @@ pub struct StepConfig {
     /// length is the flesh's size at rest; a bone's, against the root, that of the longest chain on it, and at least 0.15
     /// of the flesh's size. Frames longer than [`LONGEST_FRAME`] have as many times the lengths.
     pub jump: f64,
+    /// After how long (s) flesh sleeps that stands still, alone or with all that it touches: it is not stepped, and keeps its shape
+    /// and what presses it, until something wakes it (`Physics::wake` says what). Infinity, the default, lets none sleep. A GPU
+    /// does not let flesh sleep.
+    pub sleep_after: f64,
+    /// By which share of its radius a node may go from where it was and stand still nonetheless, 0 to 1.
+    pub sleep_within: f64,
     /// Threads on the CPU; 0 takes all there are. A host that has threads of its own gives those
     /// (`Physics::thread_pool`).
     pub threads: usize,
@@ -281,6 +287,8 @@ impl Default for StepConfig {
             gravity: DVec3::new(0.0, -9.81, 0.0),
             integrator: Integrator::ImplicitEuler,
             jump: 1.0,
+            sleep_after: f64::INFINITY,
+            sleep_within: 0.01,
             threads: 0,
         }
     }

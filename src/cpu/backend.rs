@@ -118,7 +118,7 @@ impl Runner<'_> {
                 instances.iter_mut().for_each(|instance| run_on_instance(stage, self.frame, instance));
             }),
             Domain::Sections => self.timed(stage, || {
-                let mut instances: Vec<_> = instances.iter_mut().filter(|instance| instance.active.skin).collect();
+                let mut instances: Vec<_> = instances.iter_mut().filter(|instance| instance.deforms).collect();
                 self.threads.for_each(
                     &mut instances,
                     || (),
@@ -130,7 +130,7 @@ impl Runner<'_> {
             Domain::Vertices => self.timed(stage, || {
                 let mut vertices: Vec<_> = instances
                     .iter_mut()
-                    .filter(|instance| instance.active.skin)
+                    .filter(|instance| instance.deforms)
                     .flat_map(|Instance { skin, skin_inputs, section_matrices, vertices, .. }| {
                         Vertices::new(skin, &skin_inputs.palette, section_matrices, vertices)
                     })

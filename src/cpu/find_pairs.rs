@@ -45,18 +45,48 @@ pub(super) struct Meetings {
 
 impl Meetings {
     /// Finds who may meet in a frame of so long (s); what was remembered of a pair is kept.
-    pub fn find(&mut self, width: LaneWidth, threads: &PairThreads, instances: &Instances, frame: f32, gravity: f32) {
+    pub fn find(
+        &mut self,
+        width: LaneWidth,
+        threads: &PairThreads,
+        instances: &mut Instances,
+        frame: f32,
+        gravity: f32,
+    ) {
+        self.near(width, threads, instances, frame, gravity);
+        // What is woken may be near to more that sleeps.
+        while self.wake_near(instances) {
+            self.near(width, threads, instances, frame, gravity);
+        }
+        self.make_blocks(instances);
+        self.sort_sides(instances);
+    }
+
+    /// The pairs of segments that may touch, but of those that sleep with each other.
+    fn near(&mut self, width: LaneWidth, threads: &PairThreads, instances: &Instances, frame: f32, gravity: f32) {
         self.gather_segments(instances, frame, gravity);
         let Self { finder, segments, spheres, pairs, .. } = self;
         let keep = |a: u32, b: u32| {
             let (a, b) = (&segments[a as usize], &segments[b as usize]);
+            if a.asleep && b.asleep {
+                return false;
+            }
             let together = || instances.get(a.name.0).is_ok_and(|own| own.flesh.overlap_at_rest([a.name.1, b.name.1]));
             (a.place, a.lane) != (b.place, b.lane) && !(a.name.0 == b.name.0 && together())
         };
         finder.find(threads, spheres, keep, pairs);
         keep_near(width, threads, segments, pairs, frame);
-        self.make_blocks(instances);
-        self.sort_sides(instances);
+    }
+
+    /// Wakes what sleeps near to what is awake; says whether anything did.
+    fn wake_near(&self, instances: &mut Instances) -> bool {
+        let sleepers = self.pairs.iter().flatten().map(|&index| &self.segments[index as usize]);
+        let mut woke = false;
+        for sleeper in sleepers.filter(|segment| segment.asleep) {
+            woke = true;
+            instances.wake(sleeper.name.0);
+        }
+        woke
     }
 
     /// Makes the pairs' rows, with what they remember of the frame before.
@@ -99,7 +129,7 @@ impl Meetings {
     pub fn keep(&self, instances: &mut Instances) {
         instances
             .iter_mut()
-            .filter(|instance| instance.active.flesh)
+            .filter(|instance| instance.works().flesh)
             .for_each(|instance| instance.state.touches.clear());
         for (pair, [(handle, own), (other, theirs)]) in self.names.iter().copied().enumerate() {
             let (block, lane) = (&self.blocks[pair / LANES], pair % LANES);

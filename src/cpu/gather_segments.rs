@@ -27,6 +27,8 @@ pub(super) struct Segment {
     pub velocities: [V3<f32>; 2],
     /// How far beyond what these take it it may come (m).
     pub slack: f32,
+    /// Whether its instance sleeps.
+    pub asleep: bool,
 }
 
 /// What the host gives a chain in the frame to come.
@@ -97,11 +99,12 @@ impl Meetings {
     pub fn gather_segments(&mut self, instances: &Instances, frame: f32, gravity: f32) {
         self.segments.clear();
         self.spheres.clear();
+        let any_awake = instances.iter().any(|instance| instance.works().flesh);
         let mut common: Option<DVec3> = None;
         let mut place = 0;
         for (handle, instance) in instances.handles() {
             for (group, (rest, state)) in instance.flesh.groups.iter().zip(&instance.state.nodes.groups).enumerate() {
-                for lane in (0..LANES).filter(|_| instance.active.flesh) {
+                for lane in (0..LANES).filter(|_| any_awake && instance.active.flesh) {
                     let vector = |rows: &[Entry<f32>], at: usize| std::array::from_fn(|k| rows[at + k][lane]);
                     let origin = DVec3::from_array(vector(&state.chains, chain::ORIGIN).map(f64::from));
                     let shift = (origin - *common.get_or_insert(origin)).as_vec3();
@@ -126,6 +129,7 @@ impl Meetings {
                             radius: 0.5 * along.dot(along).sqrt() + radii[0].max(radii[1]) + margin,
                         });
                         self.segments.push(Segment {
+                            asleep: instance.state.rest.is_asleep(),
                             name: (handle, [group, lane, index].map(|part| part as u16)),
                             place,
                             lane: lane as u32,

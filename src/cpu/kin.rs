@@ -41,8 +41,9 @@ pub(super) fn members_of<'a, 'r>(
     instance: &'a mut Instance,
     run: impl Fn(Active) -> &'r [Scheduled],
 ) -> impl Iterator<Item = Member<'a, 'r>> {
-    let Instance { flesh, active, state, forces, .. } = instance;
-    let (run, branches) = (run(*active), flesh.branches.as_slice());
+    let run = run(instance.works());
+    let Instance { flesh, state, forces, .. } = instance;
+    let branches = flesh.branches.as_slice();
     let (motion, groups) = (&state.nodes.motion, &mut state.nodes.groups);
     let groups = flesh.groups.iter().zip(groups).zip(Around::of_groups(flesh, motion, forces)).enumerate();
     groups.map(move |(index, ((rest, state), around))| {

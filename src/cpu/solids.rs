@@ -92,6 +92,10 @@ impl SolidScene {
         [(low - low.abs() * ROUNDED).as_vec3(), (high + high.abs() * ROUNDED).as_vec3()]
     }
 
+    pub fn solids(&self) -> &[Solid] {
+        &self.solids
+    }
+
     pub fn is_empty(&self) -> bool {
         self.solids.is_empty()
     }
@@ -357,7 +361,7 @@ pub(super) fn local(pose: &Pose, place: DVec3) -> DVec3 {
 }
 
 /// All that a solid comes to cover in a frame (m).
-fn bounds_of(solid: &Solid, time: f64) -> [DVec3; 2] {
+pub(crate) fn bounds_of(solid: &Solid, time: f64) -> [DVec3; 2] {
     let [low, high] = solid.shape.bounds().map(|corner| corner.as_dvec3());
     let (middle, half) = ((low + high) * 0.5, (high - low) * 0.5);
     let covers = |pose: Pose| {

@@ -377,6 +377,13 @@ impl FleshState {
         *self = state;
     }
 
+    /// Takes all motion from it.
+    pub(crate) fn stop(&mut self) {
+        for row in self.groups.iter_mut().flat_map(|group| group.nodes.chunks_exact_mut(node::ENTRIES)) {
+            row[node::VELOCITY..node::PREV_PLACE].fill([0.0; LANES]);
+        }
+    }
+
     /// Each group's node rows and chain rows, see [`crate::layout`].
     #[doc(hidden)]
     pub fn rows(&self) -> impl Iterator<Item = (&[Entry<f32>], &[Entry<f32>])> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
-use super::{Active, Health, Pushes, ReadBack, Touch};
+use super::{Active, Health, Pushes, ReadBack, Rest, Touch};
 use crate::Pose;
 use crate::cpu::lanes::Entry;
 use crate::flesh::{Flesh, FleshState};
@@ -29,6 +29,8 @@ pub(crate) struct InstanceState {
     pub acceleration: DVec3,
     /// Whom its segments touched in the newest frame, in ascending order.
     pub touches: Vec<Touch>,
+    /// Whether it sleeps.
+    pub rest: Rest,
     pub health: Health,
 }
 
@@ -43,8 +45,10 @@ pub(crate) struct Instance {
     pub report: HealthReport,
     /// The step that `state` shows.
     pub step: u64,
-    /// What of it a step does.
+    /// What of it a step does while it is awake.
     pub active: Active,
+    /// Whether its skin is deformed in the frame.
+    pub deforms: bool,
     /// What of it a GPU sends back, beside what is sent of all.
     pub asked: ReadBack,
     /// Whether the world around it wants its state, where it must be sent back for that.
@@ -78,6 +82,7 @@ impl Instance {
             palette: vec![identity; skin.palette_len],
             acceleration: DVec3::ZERO,
             touches: Vec::new(),
+            rest: Rest::default(),
             health: Health::default(),
         };
         let (skin_inputs, section_matrices, vertices) = Default::default();
@@ -91,6 +96,7 @@ impl Instance {
             report: HealthReport::default(),
             step: 0,
             active: Active::default(),
+            deforms: false,
             asked: ReadBack::NOTHING,
             wanted: false,
             pushes: Pushes::default(),
@@ -117,6 +123,11 @@ impl Instance {
         }
     }
 
+    /// What of it the frame does: nothing while it sleeps.
+    pub fn works(&self) -> Active {
+        if self.state.rest.is_asleep() { Active::PAUSED } else { self.active }
+    }
+
     /// Forgets whom its chains touched.
     pub fn part(&mut self) {
         self.state.touches.clear();
@@ -127,6 +138,7 @@ impl Instance {
     pub fn reset(&mut self) {
         self.state.nodes.rest_on(&self.flesh, &self.state.bones, &self.state.root);
         self.part();
+        self.state.rest.begin();
         self.state.health.forget_names(self.state.nodes.resets(&self.flesh).sum());
         self.placed |= !self.changed;
         self.changed = true;

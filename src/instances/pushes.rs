@@ -60,6 +60,11 @@ impl Default for Pushes {
 }
 
 impl Pushes {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty() && self.motions.is_empty() && self.kept == 1.0
+    }
+
     /// Pushes a node.
     pub fn push(&mut self, chain: usize, node: usize, [force, impulse]: [DVec3; 2]) {
         self.nodes.push(Push { chain, node, force, impulse });

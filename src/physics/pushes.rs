@@ -47,8 +47,11 @@ impl Physics {
     /// # Errors
     /// [`StepError::NoSuchFlesh`]; [`StepError::BadPush`] for more than 10⁶ m/s².
     pub fn set_acceleration(&mut self, handle: FleshHandle, acceleration: DVec3) -> Result<(), StepError> {
-        let instance = self.get_mut(handle)?;
-        instance.state.acceleration = check("the acceleration (m/s²)", acceleration, MOST_ACCELERATION)?;
+        let acceleration = check("the acceleration (m/s²)", acceleration, MOST_ACCELERATION)?;
+        if self.get(handle)?.state.acceleration != acceleration {
+            self.wake(handle)?;
+        }
+        self.get_mut(handle)?.state.acceleration = acceleration;
         Ok(())
     }
 

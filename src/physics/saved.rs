@@ -10,7 +10,7 @@ use crate::instances::{Instance, InstanceState, MOST_ACCELERATION};
 use crate::layout::{LANES, chain, contact, input, meet, node, plane, reaction};
 
 /// Number of the format in which snapshots are serialised. Another field in a state is another format.
-pub const SNAPSHOT_VERSION: u32 = 9;
+pub const SNAPSHOT_VERSION: u32 = 10;
 
 /// Entries of each row kind that states hold, and the lanes of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -238,8 +238,9 @@ impl SavedFlesh {
 
     /// Whether what the next step takes for granted is sound; chains whose nodes are not are laid anew by it.
     fn check_values(&self) -> Result<(), SnapshotError> {
-        let InstanceState { nodes, bones, root, excitations, activations, palette, acceleration, touches, .. } =
-            &self.state;
+        let InstanceState {
+            nodes, bones, root, excitations, activations, palette, acceleration, touches, rest, ..
+        } = &self.state;
         let BoneMotion { from, to, root: roots, time, .. } = &nodes.motion;
         let mut poses = [bones, from, to].into_iter().flatten().chain(roots).chain([root]);
         for (sound, what) in [
@@ -250,6 +251,7 @@ impl SavedFlesh {
             (nodes.groups.iter().all(has_sound_chains), "chain rows"),
             (nodes.groups.iter().all(has_sound_contacts), "contact rows"),
             (touches.iter().flat_map(|touch| touch.points).flatten().all(|value| value.abs() <= MOST_DUAL), "touches"),
+            (rest.fits(nodes.groups.iter().map(|group| group.nodes.len() / node::ENTRIES)), "sleep"),
         ] {
             if !sound {
                 return Err(SnapshotError::NotSound(what));

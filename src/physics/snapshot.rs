@@ -101,6 +101,7 @@ impl Physics {
         }
         for (handle, saved) in &scene.instances {
             if outcome.restored.contains(handle) {
+                self.instances.wake(*handle);
                 self.get_mut(*handle)?.take(saved);
             }
         }
@@ -131,8 +132,10 @@ impl Physics {
         let OneState { flesh, last_substep } = snapshot.0.state()?;
         flesh.check(self.get(handle)?)?;
         let (known, step) = (self.newest().substeps[0], self.step);
+        self.instances.wake(handle);
         let instance = self.get_mut(handle)?;
         instance.take(flesh);
+        instance.state.rest.begin();
         // Whom it touched may be elsewhere, or others.
         instance.part();
         if known == 0.0 {

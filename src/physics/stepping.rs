@@ -32,10 +32,12 @@ impl Physics {
     pub fn step_flesh_by(&mut self, dt: f64, walk: &Walk) -> Result<(), StepError> {
         self.check_step(dt)?;
         let plan = self.plan(dt);
+        self.rouse(&plan);
         let (backend, instances, frame) = self.begin(&plan);
         let frame = Frame { schedule: walk.of(&plan.schedule), fused: walk.fused, ..frame };
         let stepped = backend.step(instances, &frame);
         self.stage_times = self.or_start_again(stepped)?;
+        self.let_sleep(&plan);
         self.stepped(&plan);
         Ok(())
     }
@@ -71,6 +73,24 @@ impl Physics {
         }
         if self.config.jump.is_nan() || self.config.jump <= 0.0 {
             return Err(StepError::BadJump(self.config.jump));
+        }
+        for (name, value, sound, allowed) in [
+            (
+                "sleep_after",
+                self.config.sleep_after,
+                self.config.sleep_after > 0.0,
+                "above 0 s (infinity lets nothing sleep)",
+            ),
+            (
+                "sleep_within",
+                self.config.sleep_within,
+                (0.0..=1.0).contains(&self.config.sleep_within),
+                "within 0 and 1",
+            ),
+        ] {
+            if !sound {
+                return Err(StepError::BadSleep { name, value, allowed });
+            }
         }
         if !(self.config.gravity.is_finite() && self.config.gravity.length() < MOST_GRAVITY) {
             return Err(StepError::BadGravity(self.config.gravity));

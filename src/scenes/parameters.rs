@@ -206,6 +206,8 @@ impl SceneParameters {
                 let passes = value.parse().ok().filter(|passes| *passes <= MOST_PASSES);
                 self.config.passes = passes.ok_or_else(|| bad("a count of 0 to 64"))?;
             }
+            "sleep_after" => self.config.sleep_after = number()?,
+            "sleep_within" => self.config.sleep_within = number()?,
             "iterations" => self.config.iterations = most(1000)? as u32,
             "integrator" => {
                 self.config.integrator = match value {

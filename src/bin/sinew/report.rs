@@ -49,6 +49,8 @@ pub struct Counts {
     pub vertices: usize,
     pub joints: usize,
     pub contacts: usize,
+    /// Characters that sleep after the last frame.
+    pub asleep: usize,
 }
 
 #[derive(Serialize)]
@@ -199,6 +201,7 @@ fn counts(physics: &Physics, told: Counts) -> Result<Counts, Error> {
         counts.segments += nodes - bundles;
         counts.dofs += 7 * nodes;
         counts.contacts += physics.contacts(handle)?.count();
+        counts.asleep += usize::from(physics.is_asleep(handle)?);
     }
     counts.contacts += physics.flesh_contacts().count();
     Ok(counts)

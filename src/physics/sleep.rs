@@ -1,0 +1,126 @@
+//! Sleep: what wakes sleeping flesh at a frame's start, and what falls asleep at its end; see `src/instances/sleep.rs`. What
+//! awake flesh comes to touch, `find_pairs` wakes.
+
+use std::sync::Arc;
+
+use glam::DVec3;
+
+use super::Physics;
+use super::stepping::Plan;
+use crate::cpu::solids::bounds_of;
+use crate::instances::{FleshHandle, Instance};
+use crate::{HalfSpace, Solid, StepError};
+
+/// How far from what changed around it flesh is woken (m), beside how far that goes in the frame.
+const NEAR: f64 = 0.02;
+
+/// What flesh slept in.
+#[derive(Default)]
+pub(crate) struct Surroundings {
+    gravity: DVec3,
+    planes: Vec<HalfSpace>,
+    solids: Vec<Solid>,
+}
+
+impl Surroundings {
+    /// Whether they are others for what covers a box, in a frame of so long (s).
+    fn change_at(&self, next: (DVec3, &[HalfSpace], &[Solid]), bounds: [DVec3; 2], frame: f64) -> bool {
+        let (gravity, planes, solids) = next;
+        let near_plane = |plane: &HalfSpace| {
+            let [low, high] = bounds;
+            let (middle, half) = ((low + high) * 0.5, (high - low) * 0.5);
+            let goes = (plane.velocity + plane.spin.cross(middle - plane.centre)).length() * frame;
+            plane.distance(middle).abs() <= half.dot(plane.normal.abs()) + goes + NEAR
+        };
+        let near_solid = |solid: &Solid| {
+            let [low, high] = bounds_of(solid, frame);
+            low.cmple(bounds[1] + NEAR).all() && high.cmpge(bounds[0] - NEAR).all()
+        };
+        let planes = pairs(&self.planes, planes);
+        let solids = pairs(&self.solids, solids);
+        let other_plane = |pair: [Option<&HalfSpace>; 2]| pair[0] != pair[1] || pair[1].is_some_and(moves_plane);
+        let other_solid = |pair: [Option<&Solid>; 2]| match pair {
+            [Some(one), Some(next)] => !is_same(one, next),
+            _ => true,
+        };
+        gravity != self.gravity
+            || planes.filter(|pair| other_plane(*pair)).any(|pair| pair.into_iter().flatten().any(near_plane))
+            || solids.filter(|pair| other_solid(*pair)).any(|pair| pair.into_iter().flatten().any(near_solid))
+    }
+}
+
+/// Those of two lists that stand at the same place.
+fn pairs<'a, T>(a: &'a [T], b: &'a [T]) -> impl Iterator<Item = [Option<&'a T>; 2]> {
+    (0..a.len().max(b.len())).map(|index| [a.get(index), b.get(index)])
+}
+
+fn moves_plane(plane: &HalfSpace) -> bool {
+    plane.velocity != DVec3::ZERO || plane.spin != DVec3::ZERO
+}
+
+/// Whether a solid is as it was, and stands.
+fn is_same(one: &Solid, next: &Solid) -> bool {
+    let stands = next.velocity == DVec3::ZERO && next.spin == DVec3::ZERO;
+    let numbers = |solid: &Solid| (solid.border_radius, solid.friction, solid.dents);
+    stands && Arc::ptr_eq(&one.shape, &next.shape) && one.pose == next.pose && numbers(one) == numbers(next)
+}
+
+impl Physics {
+    /// Whether an instance sleeps, see [`StepConfig::sleep_after`](crate::step::StepConfig::sleep_after).
+    ///
+    /// # Errors
+    /// [`StepError::NoSuchFlesh`].
+    pub fn is_asleep(&self, handle: FleshHandle) -> Result<bool, StepError> {
+        Ok(self.get(handle)?.state.rest.is_asleep())
+    }
+
+    /// Wakes an instance and all that sleep with it. Steps do so by themselves where its bones, its activations or what is around
+    /// it change, where it is pushed, and where something comes near that is awake.
+    ///
+    /// # Errors
+    /// [`StepError::NoSuchFlesh`].
+    pub fn wake(&mut self, handle: FleshHandle) -> Result<(), StepError> {
+        self.get(handle)?;
+        self.instances.wake(handle);
+        self.get_mut(handle)?.state.rest.begin();
+        Ok(())
+    }
+
+    /// Wakes those that are given something else in the frame to come than what they slept in.
+    pub(super) fn rouse(&mut self, plan: &Plan) {
+        let sleepers = || self.instances.handles().filter(|(_, instance)| instance.state.rest.is_asleep());
+        if self.sleeps() && sleepers().next().is_none() {
+            return;
+        }
+        let next = (self.config.gravity, plan.planes.as_slice(), plan.solids.solids());
+        let stirred = |instance: &Instance| {
+            let bounds = instance.state.rest.bounds();
+            !self.sleeps()
+                || !instance.is_left_alone()
+                || bounds.is_some_and(|bounds| self.surroundings.change_at(next, bounds, plan.time.asked))
+        };
+        let woken: Vec<_> = sleepers().filter(|(_, instance)| stirred(instance)).map(|(handle, _)| handle).collect();
+        for handle in woken {
+            self.instances.wake(handle);
+            self.instances.get_mut(handle).expect("is there").state.rest.begin();
+        }
+    }
+
+    /// Has those fall asleep that have been still for long enough.
+    pub(super) fn let_sleep(&mut self, plan: &Plan) {
+        if !self.sleeps() {
+            return;
+        }
+        self.surroundings.gravity = self.config.gravity;
+        self.surroundings.planes.clone_from(&plan.planes);
+        self.surroundings.solids.clear();
+        self.surroundings.solids.extend_from_slice(plan.solids.solids());
+        let [after, within] = [self.config.sleep_after, self.config.sleep_within].map(|value| value as f32);
+        self.instances.let_sleep(after, within, plan.time.asked as f32);
+    }
+
+    /// Whether anything may sleep.
+    fn sleeps(&self) -> bool {
+        self.on_cpu() && self.config.sleep_after.is_finite()
+    }
+}
