@@ -36,6 +36,10 @@ pub const MOST_LEFT_OUT: f32 = 0.5;
 /// See [`MOST_LEFT_OUT`] (m/s).
 pub const LEAST_GIVEN: f32 = 0.1;
 
+/// What gains no more than so many times what it falls in a substep lies still on others, and is given nothing: what passes left out
+/// is another rest in every substep, and would shake it.
+pub const LIES: f32 = 1.5;
+
 /// Steps the chains by what their rows should press with; those of meetings with what is `wanted`. Goes on by a share of the
 /// last pass's step.
 #[inline(always)]
@@ -264,8 +268,13 @@ where
         given = (given.0.or(lanes, of_rough.0, rough), given.1.or(lanes, of_rough.1, rough));
     }
     let (most, least) = (lanes.splat(MOST_LEFT_OUT), lanes.splat(f32::MIN_POSITIVE));
-    let most_given = gone.0.length() * most + mass * lanes.splat(LEAST_GIVEN);
-    let most_turned = gone.1.length() * most + most_given * lanes.at(group.rest.row(0), rest::LENGTH);
+    let [x, y, z] = params.gravity;
+    let fall =
+        V3([lanes.splat(x), lanes.splat(y), lanes.splat(z)]) + V3::load(lanes, group.inputs, input::ACCELERATION);
+    let falls = (mass * fall.length() * step).max(least);
+    let moves = (gone.0.length() / falls - lanes.splat(LIES)).clamp(zero, one);
+    let most_given = (gone.0.length() * most + mass * lanes.splat(LEAST_GIVEN)) * moves;
+    let most_turned = gone.1.length() * most * moves + most_given * lanes.at(group.rest.row(0), rest::LENGTH);
     let share = (most_given / given.0.length().max(least)).min(one);
     let turn_share = (most_turned / given.1.length().max(least)).min(share);
     given = (given.0 * share, given.1 * turn_share);

@@ -152,6 +152,24 @@ impl Chain {
     /// papers' equations where the solver adds terms of its own; the segments' come from `rod_energies`, which the
     /// tests above check.
     pub fn residuals(&self, at: &[Section<f64>]) -> Vec<(f64, f64)> {
+        self.residuals_with(at, |end, at| self.turn(end, &at.frame, node::PREV_FRAME))
+    }
+
+    /// As [`Self::residuals`], as a solve takes them: to friction, a step's turn adds to that before it, whatever that is.
+    pub fn residuals_of_step(&self, at: &[Section<f64>]) -> Vec<(f64, f64)> {
+        self.residuals_with(at, |end, at| {
+            let before = self.turn(end, &Quaternion(self.read(end, node::FRAME)), node::PREV_FRAME);
+            before + self.turn(end, &at.frame, node::FRAME)
+        })
+    }
+
+    /// 2·Im of the turn of a node to a frame from one of its own.
+    fn turn(&self, j: usize, to: &Quaternion<f64>, from: usize) -> DVec3 {
+        let turn = DQuat::from_array(to.0) * DQuat::from_array(self.read(j, from)).conjugate();
+        turn.xyz() * (2.0 * turn.w.signum())
+    }
+
+    fn residuals_with(&self, at: &[Section<f64>], turn: impl Fn(usize, &Section<f64>) -> DVec3) -> Vec<(f64, f64)> {
         let mut all = Vec::new();
         let inv_h2 = self.inv_h * self.inv_h;
         for (j, s) in at.iter().enumerate() {
@@ -170,9 +188,7 @@ impl Chain {
             let (along, next) = (row[contact::ALONG][0], (j + 1).min(NODES - 1));
             let gone = |end: usize| {
                 let place = DVec3::from_array(at[end].place.0) - DVec3::from_array(self.read(end, node::PREV_PLACE));
-                let turn = DQuat::from_array(at[end].frame.0)
-                    * DQuat::from_array(self.read(end, node::PREV_FRAME)).conjugate();
-                (place, at[end].scale - self.read::<1>(end, node::PREV_SCALE)[0], turn.xyz() * (2.0 * turn.w.signum()))
+                (place, at[end].scale - self.read::<1>(end, node::PREV_SCALE)[0], turn(end, &at[end]))
             };
             let ((a, scaled_a, turn_a), (b, scaled_b, turn_b)) = (gone(j), gone(next));
             let (place, scaled) = (a.lerp(b, along), scaled_a + (scaled_b - scaled_a) * along);

@@ -332,7 +332,7 @@ fn solve_rods_takes_the_dense_gauss_newton_step() {
     for _ in 0..20 {
         let mut chain = Chain::new(&mut random);
         let before = chain.sections();
-        let (mut gradient, mut matrix) = chain.dense(&before, |at| chain.residuals(at));
+        let (mut gradient, mut matrix) = chain.dense(&before, |at| chain.residuals_of_step(at));
         let (surface_gradient, surface_matrix) = chain.dense(&before, |at| chain.surface_residuals(at));
         // The inertia of turns is taken in the matrix as where the nodes are as predicted.
         let (turn_gradient, _) = chain.dense(&before, |at| chain.turn_residuals(at));
