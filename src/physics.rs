@@ -2,6 +2,7 @@
 
 mod active;
 mod contacts;
+mod events;
 mod flesh_contacts;
 mod pushes;
 mod queries;
@@ -13,6 +14,8 @@ mod stepping;
 pub(crate) use active::ActiveBackend;
 pub use active::{Backend, BackendError};
 pub use contacts::{Contact, Touched};
+use events::EventLog;
+pub use events::{ContactEvent, ContactPhase, ContactWith};
 pub use flesh_contacts::{ContactSide, FleshContact};
 pub use saved::{RowSizes, SNAPSHOT_VERSION, SnapshotError};
 pub use snapshot::{FleshSnapshot, Restored, Snapshot};
@@ -24,6 +27,7 @@ use std::sync::Arc;
 use glam::DVec3;
 
 use crate::backend::{BackendReport, PipelineProgress};
+use crate::collisions::MOST_FRICTION;
 use crate::cpu::LaneWidth;
 use crate::flesh::{Flesh, FleshState, MuscleState, NodeState, Reaction};
 #[cfg(feature = "hecs")]
@@ -34,7 +38,7 @@ use crate::quality::Wide;
 use crate::skin::{SectionMatrix, Skin};
 use crate::step::{FrameReport, StepConfig};
 use crate::timing::StageTimes;
-use crate::{HalfSpace, Pose, Quality, Solid, StepError, UnknownMuscle};
+use crate::{Collisions, Friction, HalfSpace, Pose, Quality, Solid, StepError, UnknownMuscle};
 
 /// All flesh of a scene.
 pub struct Physics {
@@ -50,6 +54,8 @@ pub struct Physics {
     pub solids: Vec<Solid>,
     /// Whether [`Physics::stage_times`] is measured.
     pub measure_stages: bool,
+    /// Whether [`Physics::contact_events`] are gathered, on the CPU alone as yet; off by default, and it costs nothing then.
+    pub gather_events: bool,
     /// What a GPU sends back of every instance: by default vertices alone, and nothing is enough for a host that draws from GPU
     /// memory (`Physics::vertex_slice`). More of one instance is sent by [`Physics::ask_for`]. The CPU's is all there.
     pub read_back: ReadBack,
@@ -60,6 +66,7 @@ pub struct Physics {
     world_planes: Vec<HalfSpace>,
     /// Solids of the world around, after [`Physics::solids`].
     world_solids: Vec<Solid>,
+    event_log: EventLog,
     pub(crate) backend: ActiveBackend,
     pub(crate) instances: Instances,
     /// The newest frames, as many as a GPU may go back to.
@@ -104,11 +111,13 @@ impl Physics {
             planes: Vec::new(),
             solids: Vec::new(),
             measure_stages: false,
+            gather_events: false,
             read_back: ReadBack { vertices: true, ..ReadBack::NOTHING },
             #[cfg(feature = "parallel")]
             thread_pool: None,
             world_planes: Vec::new(),
             world_solids: Vec::new(),
+            event_log: EventLog::default(),
             backend: ActiveBackend::default(),
             instances: Instances::default(),
             frames: VecDeque::new(),
@@ -208,15 +217,15 @@ impl Physics {
 
     /// Notes that an instance is a character's in an hecs world, and goes with it.
     #[cfg(feature = "hecs")]
-    pub(crate) fn mark_spawned(&mut self, handle: FleshHandle) -> Result<(), StepError> {
-        self.get_mut(handle)?.spawned = true;
+    pub(crate) fn mark_spawned(&mut self, handle: FleshHandle, entity: hecs::Entity) -> Result<(), StepError> {
+        self.get_mut(handle)?.entity = Some(entity);
         Ok(())
     }
 
     /// All instances that are a character's in an hecs world.
     #[cfg(feature = "hecs")]
     pub(crate) fn spawned(&self) -> impl Iterator<Item = FleshHandle> {
-        self.instances.handles().filter(|(_, instance)| instance.spawned).map(|(handle, _)| handle)
+        self.instances.handles().filter(|(_, instance)| instance.entity.is_some()).map(|(handle, _)| handle)
     }
 
     /// Excites an instance's first chains all at once, or where one cannot be so none of them, which its health then says.
@@ -318,6 +327,32 @@ impl Physics {
     /// [`StepError::NoSuchFlesh`].
     pub fn active(&self, handle: FleshHandle) -> Result<Active, StepError> {
         Ok(self.get(handle)?.active)
+    }
+
+    /// Says what an instance's flesh touches from the next step on; what it touched and touches no more lets go of it then. It is none of
+    /// what snapshots hold.
+    ///
+    /// # Errors
+    /// [`StepError::NoSuchFlesh`] or [`StepError::BadFriction`]; then all stays as it was.
+    pub fn set_collisions(&mut self, handle: FleshHandle, collisions: Collisions) -> Result<(), StepError> {
+        let instance = self.get_mut(handle)?;
+        match collisions.friction {
+            Some(Friction { coefficient, .. }) if !(0.0..=MOST_FRICTION).contains(&coefficient) => {
+                Err(StepError::BadFriction(coefficient))
+            }
+            _ => {
+                instance.collisions = collisions;
+                Ok(())
+            }
+        }
+    }
+
+    /// What an instance's flesh touches.
+    ///
+    /// # Errors
+    /// [`StepError::NoSuchFlesh`].
+    pub fn collisions(&self, handle: FleshHandle) -> Result<Collisions, StepError> {
+        Ok(self.get(handle)?.collisions)
     }
 
     /// Has a GPU send this back of an instance from the next step on, beside [`Physics::read_back`] of all.

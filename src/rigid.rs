@@ -4,7 +4,7 @@
 
 mod solids;
 
-pub use solids::{LeftOut, TouchedColliders};
+pub use solids::{LeftOut, TouchedColliders, collider_id, collider_of};
 
 use crate::Pose;
 use glam::{DVec3, Quat, Vec3};

@@ -9,10 +9,12 @@
 //! A character whose pose, excitation or body cannot be what it is keeps what it had, and says so in [`Health::fault`]; the
 //! others step. One [`Physics`] is for one world: flesh that was spawned into another one would seem to have lost its entity.
 
+mod events;
 mod snapshot;
 mod spawn;
 mod systems;
 
+pub use events::{ContactBody, EntityContact, contact_events};
 #[cfg(feature = "rapier")]
 pub use snapshot::restore;
 pub use snapshot::{CharacterSnapshot, restore_without_bodies, save};

@@ -9,6 +9,7 @@ use super::group::GroupRest;
 use super::lanes::{Entry, LANES};
 use super::math::V3;
 use super::pills::Pill;
+use crate::Collisions;
 use crate::flesh::GroupState;
 use crate::instances::Instances;
 use crate::layout::{MAX_BONES, POSE, chain, force, input, node, rest};
@@ -97,9 +98,14 @@ impl Meetings {
     pub fn gather_segments(&mut self, instances: &Instances, frame: f32, gravity: f32) {
         self.segments.clear();
         self.spheres.clear();
+        self.collisions.clear();
+        let all_alike = instances.iter().all(|instance| instance.collisions == Collisions::default());
         let mut common: Option<DVec3> = None;
         let mut place = 0;
         for (handle, instance) in instances.handles() {
+            if !all_alike {
+                self.collisions.extend(instance.flesh.groups.iter().map(|_| instance.collisions));
+            }
             for (group, (rest, state)) in instance.flesh.groups.iter().zip(&instance.state.nodes.groups).enumerate() {
                 for lane in (0..LANES).filter(|_| instance.active.flesh) {
                     let vector = |rows: &[Entry<f32>], at: usize| std::array::from_fn(|k| rows[at + k][lane]);

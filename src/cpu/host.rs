@@ -5,12 +5,13 @@ use crate::instances::{Instance, InstanceState};
 
 /// Bones, activations, teleports, pushes and half-spaces become rows; what skin follows becomes poses in model space.
 pub(super) fn gather_inputs(frame: &Frame<'_>, instance: &mut Instance) {
-    let Instance { flesh, active, state, skin_inputs, pushes, forces, .. } = instance;
+    let Instance { flesh, active, collisions, state, skin_inputs, pushes, tally, forces, .. } = instance;
     let InstanceState { nodes, bones, root, excitations, activations, health, palette, acceleration, .. } = state;
     let (shown, told) = ((&mut *nodes, activations.as_mut_slice()), (bones.as_slice(), &*root, excitations.as_slice()));
-    frame.host.gather_inputs((flesh, *active), shown, told, (*acceleration, pushes), health);
+    frame.host.gather_inputs((flesh, *active, collisions), shown, told, (*acceleration, pushes), health);
     *forces = pushes.rows(flesh);
     nodes.make_room_for_contacts();
+    tally.begin(if frame.events { flesh.groups.len() } else { 0 });
     if active.skin {
         skin_inputs.gather(flesh, nodes, bones, root);
         skin_inputs.palette.clone_from(palette);

@@ -6,6 +6,7 @@ mod health;
 mod instance;
 mod pushes;
 mod read_back;
+mod tally;
 mod touch;
 
 pub use active::Active;
@@ -14,6 +15,7 @@ pub(crate) use instance::{Instance, InstanceState};
 pub use pushes::Motion;
 pub(crate) use pushes::{MOST_ACCELERATION, MOST_VELOCITY, Pushes};
 pub use read_back::ReadBack;
+pub(crate) use tally::{Pressed, Tally, add, add_contacts};
 pub(crate) use touch::{REMEMBERED, SegmentName, Touch};
 
 use crate::StepError;
