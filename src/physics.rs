@@ -1,6 +1,7 @@
 //! The core: instances of flesh, stepped together. Knows neither hecs nor rapier.
 
 mod active;
+mod collisions;
 mod contacts;
 mod events;
 mod flesh_contacts;
@@ -27,7 +28,6 @@ use std::sync::Arc;
 use glam::DVec3;
 
 use crate::backend::{BackendReport, PipelineProgress};
-use crate::collisions::MOST_FRICTION;
 use crate::cpu::LaneWidth;
 use crate::flesh::{Flesh, FleshState, MuscleState, NodeState, Reaction};
 #[cfg(feature = "hecs")]
@@ -38,7 +38,7 @@ use crate::quality::Wide;
 use crate::skin::{SectionMatrix, Skin};
 use crate::step::{FrameReport, StepConfig};
 use crate::timing::StageTimes;
-use crate::{Collisions, Friction, HalfSpace, Pose, Quality, Solid, StepError, UnknownMuscle};
+use crate::{HalfSpace, Pose, Quality, Solid, StepError, UnknownMuscle};
 
 /// All flesh of a scene.
 pub struct Physics {
@@ -327,32 +327,6 @@ impl Physics {
     /// [`StepError::NoSuchFlesh`].
     pub fn active(&self, handle: FleshHandle) -> Result<Active, StepError> {
         Ok(self.get(handle)?.active)
-    }
-
-    /// Says what an instance's flesh touches from the next step on; what it touched and touches no more lets go of it then. It is none of
-    /// what snapshots hold.
-    ///
-    /// # Errors
-    /// [`StepError::NoSuchFlesh`] or [`StepError::BadFriction`]; then all stays as it was.
-    pub fn set_collisions(&mut self, handle: FleshHandle, collisions: Collisions) -> Result<(), StepError> {
-        let instance = self.get_mut(handle)?;
-        match collisions.friction {
-            Some(Friction { coefficient, .. }) if !(0.0..=MOST_FRICTION).contains(&coefficient) => {
-                Err(StepError::BadFriction(coefficient))
-            }
-            _ => {
-                instance.collisions = collisions;
-                Ok(())
-            }
-        }
-    }
-
-    /// What an instance's flesh touches.
-    ///
-    /// # Errors
-    /// [`StepError::NoSuchFlesh`].
-    pub fn collisions(&self, handle: FleshHandle) -> Result<Collisions, StepError> {
-        Ok(self.get(handle)?.collisions)
     }
 
     /// Has a GPU send this back of an instance from the next step on, beside [`Physics::read_back`] of all.

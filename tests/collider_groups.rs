@@ -6,6 +6,7 @@ use std::sync::Arc;
 use glam::{DVec3, Vec3};
 use sinew::flesh::{Flesh, RodSpec};
 use sinew::rapier3d::geometry::{Group, InteractionTestMode};
+use sinew::rapier3d::na::Unit;
 use sinew::rapier3d::prelude::*;
 use sinew::rigid::{RigidWorld, collider_id, collider_of};
 use sinew::world::{ContactBody, contact_events};
@@ -28,8 +29,6 @@ impl Scene {
         let rod = RodSpec::straight("rod", DVec3::X * -0.25, DVec3::X * 0.25, 10, RADIUS);
         let flesh = Arc::new(Flesh::build(&[rod], &[]).expect("in range"));
         let mut physics = Physics { gather_events: true, ..Physics::default() };
-        physics = Physics { gather_events: true, ..physics };
-        physics.switch_backend(sinew::Backend::Cpu).expect("is there");
         let rod = physics.insert(flesh, &[], Pose::from_translation(DVec3::Y * 0.1)).expect("finite");
         Self { world: hecs::World::new(), rigid, physics, rod }
     }
@@ -84,7 +83,9 @@ fn colliders_bring_their_groups() {
         ColliderBuilder::cuboid(1.0, 0.05, 1.0).translation(Vec3::NEG_Y * 0.05).collision_groups(groups(1, 0b110));
     let platform = rigid.colliders.insert(platform);
     let floor = rigid.colliders.insert(
-        ColliderBuilder::halfspace(Vec3::Y.into()).translation(Vec3::NEG_Y).collision_groups(groups(8, u32::MAX)),
+        ColliderBuilder::halfspace(Unit::new_unchecked(Vec3::Y))
+            .translation(Vec3::NEG_Y)
+            .collision_groups(groups(8, u32::MAX)),
     );
     let mut scene = Scene::new(rigid);
     let player = |filter: u32| Collisions { groups: CollisionGroups::new(2, filter), ..Collisions::default() };
@@ -121,7 +122,7 @@ fn events_follow_colliders_not_places() {
     let mut scene = Scene::new(rigid);
     scene.run(1.0);
     let remove = |rigid: &mut RigidWorld, collider| {
-        rigid.colliders.remove(collider, &mut rigid.islands, &mut rigid.bodies, true)
+        rigid.colliders.remove(collider, &mut rigid.islands, &mut rigid.bodies, &mut rigid.soft_bodies, true)
     };
     remove(&mut scene.rigid, gone).expect("is there");
     scene.run(FRAME);

@@ -70,7 +70,8 @@ struct Known {
 
 impl RigidWorld {
     /// Every half-space collider that flesh touches as a [`HalfSpace`], in the order of rapier's set (which depends only on the
-    /// order of insertions and removals): enabled, no sensor, and in groups that [`TouchedColliders::groups`] collide with.
+    /// order of insertions and removals): enabled, no sensor, and in groups that [`TouchedColliders::groups`] collide with. They bring
+    /// their groups and the rule of their friction, and are named by [`collider_id`].
     ///
     /// Those on moving bodies are where their body was after the last step, and move as it did.
     pub fn half_spaces(&self) -> Vec<HalfSpace> {
@@ -95,7 +96,8 @@ impl RigidWorld {
 
     /// Every other enabled collider that is no sensor as [`Solid`]s for the flesh, several of a compound, in the order of rapier's
     /// set: those that [`TouchedColliders::groups`] collide with, but for those on [`RigidWorld::character_bones`] and on bodies
-    /// that `passes` names. Fixed ones dent no flesh ([`Solid::dents`]). They are where they were after the last step, and move as they did in it. Solids on
+    /// that `passes` names. They bring their groups and the rule of their friction, and are named by [`collider_id`]. Fixed ones dent no
+    /// flesh ([`Solid::dents`]). They are where they were after the last step, and move as they did in it. Solids on
     /// one side: oriented triangle meshes, height fields and voxels; other meshes are thin and have two.
     pub fn solids(&mut self, passes: impl Fn(RigidBodyHandle) -> bool) -> Vec<Solid> {
         let mut touched = std::mem::take(&mut self.touched);

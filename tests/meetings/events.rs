@@ -108,13 +108,17 @@ fn heap(substeps: u32) -> Pile {
 /// Who touches whom by what is listed of the last substep.
 fn listed(pile: &Pile) -> BTreeMap<Key, f64> {
     let mut listed = BTreeMap::new();
+    // What is paused shows what pressed when it was stepped.
+    let paused = |log: FleshHandle| pile.physics.active(log).unwrap() == Active::PAUSED;
     for contact in pile.physics.flesh_contacts() {
         let [a, b] = contact.sides.map(|side| side.flesh);
+        if paused(a) || paused(b) {
+            continue;
+        }
         *listed.entry((a, ContactWith::Flesh(b))).or_insert(0.0) += f64::from(contact.force);
     }
     for &log in &pile.logs {
-        // What is paused shows what pressed when it was stepped.
-        if pile.physics.active(log).unwrap() == Active::PAUSED {
+        if paused(log) {
             continue;
         }
         for contact in pile.physics.contacts(log).unwrap() {
