@@ -28,7 +28,8 @@ impl Scene {
     fn new(rigid: RigidWorld) -> Self {
         let rod = RodSpec::straight("rod", DVec3::X * -0.25, DVec3::X * 0.25, 10, RADIUS);
         let flesh = Arc::new(Flesh::build(&[rod], &[]).expect("in range"));
-        let mut physics = Physics { gather_events: true, ..Physics::default() };
+        let mut physics = Physics::default();
+        physics.gather_events = true;
         let rod = physics.insert(flesh, &[], Pose::from_translation(DVec3::Y * 0.1)).expect("finite");
         Self { world: hecs::World::new(), rigid, physics, rod }
     }

@@ -32,7 +32,8 @@ static COUNTING: Counting = Counting;
 /// Logs on the ground, on a box and on each other, at rest.
 fn scene(gather_events: bool) -> Physics {
     let config = StepConfig { passes: 6, threads: 1, ..StepConfig::default() };
-    let mut physics = Physics { gather_events, ..Physics::with_config(config) };
+    let mut physics = Physics::with_config(config);
+    physics.gather_events = gather_events;
     physics.planes = vec![HalfSpace::ground(0.0, 0.5)];
     let shape = Arc::new(Shape::Cuboid { half_extents: Vec3::new(0.2, 0.1, 0.2) });
     physics.solids = vec![Solid::new(shape, Pose::from_translation(DVec3::new(0.0, 0.1, 1.0)), 0.5)];

@@ -182,5 +182,6 @@ fn a_chain_meets_itself_where_it_wants_to() {
         "legs come as near as {stopped:.2} of both radii, {through:.2} where they do not meet; momentum off by {gained:.1e} m/s"
     );
     assert!(through < -1.0 && none == 0);
-    assert!(stopped > -0.3 && met > 0);
+    // Of 32 m/s that all nodes have together.
+    assert!(stopped > -0.05 && met > 0 && gained < 0.1);
 }
