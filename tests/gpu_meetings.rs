@@ -250,8 +250,8 @@ fn groups_hold_on_a_gpu() {
             groups: CollisionGroups::new(memberships, filter),
             ..Collisions::default()
         };
-        for log in 0..3 {
-            physics.set_collisions(logs[log], groups(1, !4)).unwrap();
+        for log in &logs[..3] {
+            physics.set_collisions(*log, groups(1, !4)).unwrap();
         }
         physics.set_collisions(logs[3], groups(2, u32::MAX)).unwrap();
         physics.set_collisions(logs[4], groups(4, u32::MAX)).unwrap();

@@ -61,7 +61,7 @@ fn fill(seed: u64, physics: &mut Physics) -> Vec<FleshHandle> {
         handles.push(handle);
     }
     // In every other scene not all want to touch all.
-    for (index, handle) in handles.iter().enumerate().filter(|_| seed % 2 == 1) {
+    for (index, handle) in handles.iter().enumerate().filter(|_| !seed.is_multiple_of(2)) {
         physics.set_collisions(*handle, collisions(index)).unwrap();
     }
     handles
@@ -70,7 +70,7 @@ fn fill(seed: u64, physics: &mut Physics) -> Vec<FleshHandle> {
 /// Groups and switches of all kinds.
 fn collisions(index: usize) -> Collisions {
     let groups = CollisionGroups::new(1 << (index % 3), [0b111, 0b110, 0b011, 0b101][index % 4]);
-    let [others, own_chains, within_chains] = [index % 7 != 6, index % 3 != 1, index % 2 == 0];
+    let [others, own_chains, within_chains] = [index % 7 != 6, index % 3 != 1, index.is_multiple_of(2)];
     Collisions { groups, others, own_chains, within_chains, ..Collisions::default() }
 }
 
