@@ -142,7 +142,7 @@ fn every_contact_that_begins_ends_once() {
             match frame {
                 150 => pile.physics.set_active(pile.logs[2], Active::PAUSED).unwrap(),
                 200 => pile.physics.set_active(pile.logs[2], Active::default()).unwrap(),
-                220 => drop(pile.physics.remove(pile.logs.remove(5)).unwrap()),
+                220 => pile.physics.remove(pile.logs.remove(5)).unwrap(),
                 240 => saved = Some(pile.physics.save()),
                 260 => {
                     let root = Pose::from_translation(DVec3::Y * 1.0);
@@ -165,7 +165,7 @@ fn every_contact_that_begins_ends_once() {
                 let key = (event.flesh, event.other);
                 assert!(last < Some(key), "frame {frame}: {key:?} is not in order");
                 last = Some(key);
-                let was = open.get(&key).is_some();
+                let was = open.contains_key(&key);
                 match event.phase {
                     ContactPhase::Began => assert!(open.insert(key, frame).is_none(), "{key:?} began twice"),
                     ContactPhase::GoesOn => assert!(was, "{key:?} goes on without having begun"),
