@@ -13,7 +13,7 @@
 @group(0) @binding(4) var<storage, read_write> partners: array<u32>;
 // How many pairs there are; then two of these for each: chain, node, place among partners and segment of either side.
 @group(0) @binding(5) var<storage, read_write> pairs: array<vec4<u32>>;
-// Pairs of segments of one instance that overlap at rest, in order, as places from its first segment on.
+// Pairs of segments of one instance that leave each other alone, in order, as places from its first segment on.
 @group(0) @binding(6) var<storage, read> rest_overlaps: array<vec2<u32>>;
 @group(0) @binding(7) var<storage, read_write> meet_rows: array<f32>;
 // How many workgroups a pass over all pairs has, how many pairs were found, in which recording, and
@@ -236,11 +236,11 @@ fn look(own: u32, lists: bool) {
     }
 }
 
-// Whether two segments are of different chains, and may come to touch each other in the frame.
+// Whether two segments want to touch each other, and may come to in the frame.
 fn may_touch(first: u32, second: u32) -> bool {
     let a = segments[first];
     let b = segments[second];
-    if a.chain == b.chain || !overlap(a, b) {
+    if !want_to_touch(a, b) || !overlap(a, b) {
         return false;
     }
     let fastest2 = larger(
@@ -261,6 +261,17 @@ fn may_touch(first: u32, second: u32) -> bool {
     return a.base != b.base || !overlap_at_rest(a, first - a.base, second - a.base);
 }
 
+// Whether their instances want them to touch each other.
+fn want_to_touch(a: Segment, b: Segment) -> bool {
+    if a.chain == b.chain {
+        return (a.flags & WITHIN_CHAINS) != 0u;
+    }
+    if a.base == b.base {
+        return (a.flags & OWN_CHAINS) != 0u;
+    }
+    return (a.memberships & b.touches) != 0u && (b.memberships & a.touches) != 0u;
+}
+
 fn apart2(a: vec3<f32>, b: vec3<f32>) -> f32 {
     return dot(a - b, a - b);
 }
@@ -274,7 +285,7 @@ fn overlap(a: Segment, b: Segment) -> bool {
     return apart2(a.centre, b.centre) <= reach * reach;
 }
 
-// Whether two segments of one instance overlap at rest.
+// Whether two segments of one instance leave each other alone.
 fn overlap_at_rest(segment: Segment, first: u32, second: u32) -> bool {
     var low = segment.overlap_base;
     var high = segment.overlap_base + segment.overlap_count;
@@ -445,7 +456,7 @@ fn link_pairs(@builtin(global_invocation_id) invocation: vec3<u32>) {
 fn remember(pair: u32, own: u32, partner: u32) {
     let last_frame = 1u - this_frame();
     var was = NO_PAIR;
-    let forgets = (segments[own].forgets | segments[partner].forgets) != 0u;
+    let forgets = ((segments[own].flags | segments[partner].flags) & FORGETS) != 0u;
     if params.remembers == 2u || params.remembers == 1u && !forgets {
         let rank = rank_of(own, last_frame, partner);
         let at = pairs_at(own, last_frame, PARTNERS_FIRST) + rank;

@@ -81,7 +81,9 @@ fn gather_segments(@builtin(global_invocation_id) invocation: vec3<u32>) {
         segment.base = group.segment_base;
         segment.overlap_base = group.overlap_base;
         segment.overlap_count = group.overlap_count;
-        segment.forgets = select(0u, 1u, group.told_in == params.recording);
+        segment.flags = group.own | select(0u, FORGETS, group.told_in == params.recording);
+        segment.memberships = group.memberships;
+        segment.touches = group.touches;
         let centre = segment.centre;
         let is_sound = is_number(centre.x) && is_number(centre.y) && is_number(centre.z) && is_number(segment.reach)
             && segment.reach >= 0.0;

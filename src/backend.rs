@@ -8,7 +8,7 @@ use crate::flesh::{Flesh, FleshState, FrameInputs};
 use crate::instances::{Active, Health, Instances, Pushes, ReadBack};
 use crate::step::{FrameReport, Scheduled, StepParams};
 use crate::timing::StageTimes;
-use crate::{HalfSpace, Pose, StepError};
+use crate::{Collisions, HalfSpace, Pose, StepError};
 
 /// What steps a [`Physics`](crate::Physics).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +65,8 @@ pub(crate) struct Frame<'a> {
     pub read_back: ReadBack,
     /// How many passes bring chains together that meet; 0 for chains that do not.
     pub passes: u32,
+    /// Whether the CPU tallies what presses.
+    pub events: bool,
     /// Whether stages are timed.
     pub timed: bool,
 }
@@ -131,7 +133,7 @@ impl HostFrame<'_> {
     /// them at the newest frame.
     pub fn gather_inputs(
         &self,
-        (flesh, active): (&Flesh, Active),
+        (flesh, active, collisions): (&Flesh, Active, &Collisions),
         (nodes, activations): (&mut FleshState, &mut [f32]),
         (bones, root, excitations): (&[Pose], &Pose, &[f32]),
         (acceleration, pushes): (DVec3, &Pushes),
@@ -149,7 +151,8 @@ impl HostFrame<'_> {
         }
         let goes_along = !active.flesh;
         let mut jumps = 0;
-        let inputs = FrameInputs { bones, root, activations, acceleration, pushes, planes, goes_along, frame, jump };
+        let around = (planes, collisions);
+        let inputs = FrameInputs { bones, root, activations, acceleration, pushes, around, goes_along, frame, jump };
         nodes.gather_inputs(flesh, &inputs, |bone| {
             health.jumped(bone);
             jumps = 1;

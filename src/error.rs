@@ -115,6 +115,11 @@ pub enum StepError {
         /// How long it may be.
         most: f64,
     },
+    /// A coefficient of friction that no flesh has.
+    #[error(
+        "collisions.friction.coefficient is {0}; it must be between 0 and 1000, or friction None for what is touched to say"
+    )]
+    BadFriction(f32),
     /// A plane that is none.
     #[error(
         "planes[{0}] needs a unit normal, an offset and a centre within 10¹² m, a friction between 0 and 1000, and at most 10⁴ m/s and rad/s"
@@ -130,6 +135,11 @@ pub enum StepError {
         "{0} solids in physics.solids: flesh touches solids on the CPU alone as yet; clear them, or step on the CPU"
     )]
     SolidsOnGpu(usize),
+    /// Contact events are gathered on the CPU alone as yet.
+    #[error(
+        "physics.gather_events: what touches on a GPU stays there as yet, so that it has no contact events; switch it off, or step on the CPU"
+    )]
+    EventsOnGpu,
     /// Chains hang on chains on the CPU alone as yet.
     #[error(
         "`{chain}` of the flesh hangs on another chain: the CPU alone steps such flesh as yet; remove it, or step on the CPU"
@@ -140,7 +150,7 @@ pub enum StepError {
     },
     /// Flesh touches its bones on the CPU alone as yet.
     #[error(
-        "flesh with {0} bone pills: flesh touches its bones on the CPU alone as yet; insert it without (Flesh::with_bone_pills(&[]), FleshOptions::bones = false), or step on the CPU"
+        "flesh with {0} bone pills: flesh touches its bones on the CPU alone as yet; switch them off (Collisions::bone_pills = false), insert it without (Flesh::with_bone_pills(&[]), FleshOptions::bones = false), or step on the CPU"
     )]
     BonePillsOnGpu(usize),
     /// A skin whose vertex names a matrix, section, node, chain or bone that is not there; one past the last vertex for

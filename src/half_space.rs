@@ -2,6 +2,8 @@
 
 use glam::DVec3;
 
+use crate::{CollisionGroups, Collisions, FrictionRule};
+
 /// Everything below a plane is solid: normal · x < offset is inside.
 ///
 /// It is where it is at the end of the next step, and moves there in it as a rigid body does that has its velocity and its
@@ -20,6 +22,13 @@ pub struct HalfSpace {
     pub offset: f64,
     /// Coulomb's coefficient of friction (1).
     pub friction: f32,
+    /// How that is combined with what flesh says of itself ([`Collisions::friction`]), if that does.
+    pub friction_rule: FrictionRule,
+    /// Which flesh it touches, by [`Collisions::groups`]: all by default.
+    pub groups: CollisionGroups,
+    /// Names it in contact events ([`Physics::contact_events`](crate::Physics::contact_events)), together with all that have the same;
+    /// without, by default, its place in the list does.
+    pub id: Option<u64>,
     /// Velocity of its point at [`HalfSpace::centre`]: how far that goes in the step over the step's length (m/s).
     pub velocity: DVec3,
     /// Angular velocity in the step (rad/s).
@@ -41,7 +50,8 @@ impl HalfSpace {
     /// A half-space at rest, of a unit normal, an offset (m) and a coefficient of friction.
     pub fn new(normal: DVec3, offset: f64, friction: f32) -> Self {
         let still = DVec3::ZERO;
-        Self { normal, offset, friction, velocity: still, spin: still, centre: still }
+        let (friction_rule, groups) = Default::default();
+        Self { normal, offset, friction, friction_rule, groups, id: None, velocity: still, spin: still, centre: still }
     }
 
     /// The floor: solid below y = `height` (m).
@@ -51,7 +61,8 @@ impl HalfSpace {
 
     /// It at rest, where it is at the step's end.
     pub fn still(self) -> Self {
-        Self::new(self.normal, self.offset, self.friction)
+        let still = DVec3::ZERO;
+        Self { velocity: still, spin: still, centre: still, ..self }
     }
 
     /// It with a velocity (m/s).
@@ -64,6 +75,16 @@ impl HalfSpace {
         Self { spin, centre, ..self }
     }
 
+    /// It touching flesh by these groups.
+    pub fn in_groups(self, groups: CollisionGroups) -> Self {
+        Self { groups, ..self }
+    }
+
+    /// It with an id.
+    pub fn named(self, id: u64) -> Self {
+        Self { id: Some(id), ..self }
+    }
+
     /// Whether it is one: a unit normal, an offset and a centre within 10¹² m, friction between 0 and 1000, and velocities up to
     /// 10⁴ m/s and 10⁴ rad/s.
     pub fn is_sound(&self) -> bool {
@@ -71,6 +92,15 @@ impl HalfSpace {
         let near = self.offset.abs() <= FARTHEST && self.centre.length() <= FARTHEST;
         let slow = self.velocity.length() <= FASTEST && self.spin.length() <= FASTEST;
         unit && near && slow && (0.0..=1.0e3).contains(&self.friction)
+    }
+
+    /// It as flesh meets it that touches what is said, where it is nobody's so far away that nothing comes to it.
+    pub(crate) fn met_by(&self, collisions: &Collisions) -> Self {
+        if collisions.half_spaces && collisions.groups.meets(self.groups) {
+            let friction = collisions.rubs_on(self.friction, self.friction_rule);
+            return Self { friction, ..*self };
+        }
+        Self::new(self.normal, -FARTHEST, 0.0)
     }
 
     /// Signed distance of a point from the plane (m), negative inside the solid.

@@ -19,7 +19,10 @@ mod pairs;
 mod touching;
 mod wgsl;
 
-pub use pairs::{CELLS_A_SEGMENT, CELLS_HEADER, LEVEL_OF_METRES, LEVELS, NO_PAIR, Segment, partners};
+pub use pairs::{
+    CELLS_A_SEGMENT, CELLS_HEADER, FORGETS, LEVEL_OF_METRES, LEVELS, NO_PAIR, OWN_CHAINS, Segment, WITHIN_CHAINS,
+    partners,
+};
 pub use touching::{contact, meet, shown, solved, tangent};
 pub use wgsl::{StructLayout, WgslField, WgslStruct, field_size};
 
@@ -61,6 +64,12 @@ pub struct Group {
     pub overlap_count: u32,
     /// In which recording the host told its state last.
     pub told_in: u32,
+    /// What of its own instance's it touches: [`OWN_CHAINS`], [`WITHIN_CHAINS`].
+    pub own: u32,
+    /// The groups in which it is for other instances.
+    pub memberships: u32,
+    /// The groups of these that it touches.
+    pub touches: u32,
 }
 
 /// Up to [`WORKGROUP_SIZE`] vertices of one instance's skin, and where its rows lie: the work of one workgroup.

@@ -46,6 +46,7 @@
 //! - Flesh stays out of [`Physics::planes`], half-spaces that are the host's alone, and of rapier's; those that move carry it.
 //! - [`Physics::contacts`] and [`Physics::flesh_contacts`] list what presses on flesh, [`Physics::quality`] says how deep it is, and
 //!   how all flesh moves.
+//! - [`Physics::set_collisions`] says what an instance touches, [`Physics::contact_events`] who began to touch whom in a step.
 //! - [`Physics::queries`] takes a picture of the flesh for rays, casts, overlaps and what is nearest, see [`queries`].
 //! - What a GPU has done is seen some steps later, and only what [`Physics::read_back`] and [`Physics::ask_for`] ask for:
 //!   [`Physics::state_step`] says of which step, [`Physics::finish`] waits for all.
@@ -67,6 +68,7 @@ pub mod character;
 pub mod components;
 
 mod backend;
+mod collisions;
 // For tests and benches: a host needs none of it.
 #[doc(hidden)]
 pub mod cpu;
@@ -99,6 +101,7 @@ pub mod world;
 
 pub use backend::{BackendReport, PipelineProgress, SegmentPair};
 pub use character::{Character, Placement};
+pub use collisions::{CollisionGroups, Collisions, Friction, FrictionRule};
 pub use cpu::LaneWidth;
 pub use error::{StepError, UnknownMuscle};
 pub use fixed_step::FixedStep;
@@ -106,8 +109,8 @@ pub use half_space::HalfSpace;
 pub use instances::{Active, Fault, FleshHandle, Health, Jumped, LaidAnew, Motion, ReadBack};
 pub use material::{Material, Moduli, ModuliOverrides, Section};
 pub use physics::{
-    Backend, BackendError, Contact, ContactSide, FleshContact, FleshSnapshot, Physics, Restored, RowSizes,
-    SNAPSHOT_VERSION, Snapshot, SnapshotError, Touched,
+    Backend, BackendError, Contact, ContactEvent, ContactPhase, ContactSide, ContactWith, FleshContact, FleshSnapshot,
+    Physics, Restored, RowSizes, SNAPSHOT_VERSION, Snapshot, SnapshotError, Touched,
 };
 pub use pose::Pose;
 pub use quality::{Energy, Quality};

@@ -1,7 +1,9 @@
 //! The core: instances of flesh, stepped together. Knows neither hecs nor rapier.
 
 mod active;
+mod collisions;
 mod contacts;
+mod events;
 mod flesh_contacts;
 mod pushes;
 mod queries;
@@ -14,6 +16,8 @@ mod stepping;
 pub(crate) use active::ActiveBackend;
 pub use active::{Backend, BackendError};
 pub use contacts::{Contact, Touched};
+use events::EventLog;
+pub use events::{ContactEvent, ContactPhase, ContactWith};
 pub use flesh_contacts::{ContactSide, FleshContact};
 pub use saved::{RowSizes, SNAPSHOT_VERSION, SnapshotError};
 pub use snapshot::{FleshSnapshot, Restored, Snapshot};
@@ -51,6 +55,8 @@ pub struct Physics {
     pub solids: Vec<Solid>,
     /// Whether [`Physics::stage_times`] is measured.
     pub measure_stages: bool,
+    /// Whether [`Physics::contact_events`] are gathered, on the CPU alone as yet; off by default, and it costs nothing then.
+    pub gather_events: bool,
     /// What a GPU sends back of every instance: by default vertices alone, and nothing is enough for a host that draws from GPU
     /// memory (`Physics::vertex_slice`). More of one instance is sent by [`Physics::ask_for`]. The CPU's is all there.
     pub read_back: ReadBack,
@@ -61,6 +67,7 @@ pub struct Physics {
     world_planes: Vec<HalfSpace>,
     /// Solids of the world around, after [`Physics::solids`].
     world_solids: Vec<Solid>,
+    event_log: EventLog,
     pub(crate) backend: ActiveBackend,
     pub(crate) instances: Instances,
     /// The newest frames, as many as a GPU may go back to.
@@ -107,11 +114,13 @@ impl Physics {
             planes: Vec::new(),
             solids: Vec::new(),
             measure_stages: false,
+            gather_events: false,
             read_back: ReadBack { vertices: true, ..ReadBack::NOTHING },
             #[cfg(feature = "parallel")]
             thread_pool: None,
             world_planes: Vec::new(),
             world_solids: Vec::new(),
+            event_log: EventLog::default(),
             backend: ActiveBackend::default(),
             instances: Instances::default(),
             frames: VecDeque::new(),
@@ -213,15 +222,15 @@ impl Physics {
 
     /// Notes that an instance is a character's in an hecs world, and goes with it.
     #[cfg(feature = "hecs")]
-    pub(crate) fn mark_spawned(&mut self, handle: FleshHandle) -> Result<(), StepError> {
-        self.get_mut(handle)?.spawned = true;
+    pub(crate) fn mark_spawned(&mut self, handle: FleshHandle, entity: hecs::Entity) -> Result<(), StepError> {
+        self.get_mut(handle)?.entity = Some(entity);
         Ok(())
     }
 
     /// All instances that are a character's in an hecs world.
     #[cfg(feature = "hecs")]
     pub(crate) fn spawned(&self) -> impl Iterator<Item = FleshHandle> {
-        self.instances.handles().filter(|(_, instance)| instance.spawned).map(|(handle, _)| handle)
+        self.instances.handles().filter(|(_, instance)| instance.entity.is_some()).map(|(handle, _)| handle)
     }
 
     /// Excites an instance's first chains all at once, or where one cannot be so none of them, which its health then says.

@@ -4,7 +4,7 @@
 
 mod solids;
 
-pub use solids::{LeftOut, TouchedColliders};
+pub use solids::{LeftOut, TouchedColliders, collider_id, collider_of};
 
 use crate::Pose;
 use glam::{DVec3, Quat, Vec3};
@@ -390,7 +390,9 @@ mod tests {
 
         let planes = world.half_spaces();
         assert_eq!(planes.len(), 2, "sensors, disabled colliders and balls are no planes: {planes:?}");
-        assert_eq!(planes[0], HalfSpace::ground(-1.5, 0.25));
+        assert_eq!(HalfSpace { id: None, ..planes[0] }, HalfSpace::ground(-1.5, 0.25));
+        let ids: Vec<_> = planes.iter().filter_map(|plane| plane.id).map(collider_of).collect();
+        assert!(ids.len() == 2 && ids.iter().all(|id| world.colliders[*id].shape().as_halfspace().is_some()));
         assert!(planes[1].normal.distance(DVec3::NEG_X) < 1e-6 && planes[1].friction == 0.75);
         assert!(planes[1].distance(tipped.translation).abs() < 1e-9);
         assert!((planes[1].distance(FAR) - 3.0).abs() < 1e-6, "the origin is 3 m outside");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use glam::{DQuat, DVec3};
 
 use crate::half_space::{FARTHEST, FASTEST, MOST_TURN};
-use crate::{Pose, Shape};
+use crate::{CollisionGroups, Collisions, FrictionRule, Pose, Shape};
 
 /// A solid body that flesh stays out of: a shape somewhere in the world.
 ///
@@ -31,6 +31,13 @@ pub struct Solid {
     pub centre: DVec3,
     /// Coulomb's coefficient of friction (1).
     pub friction: f32,
+    /// How that is combined with what flesh says of itself ([`Collisions::friction`]), if that does.
+    pub friction_rule: FrictionRule,
+    /// Which flesh it touches, by [`Collisions::groups`]: all by default.
+    pub groups: CollisionGroups,
+    /// Names it in contact events ([`Physics::contact_events`](crate::Physics::contact_events)), together with all that have the same;
+    /// without, by default, its place in the list does.
+    pub id: Option<u64>,
     /// By which share of its rest radius it dents flesh between two held ends, 0 to 1, before that goes with its bones wherever
     /// they carry it, into the solid too. 0 for ground, into which animation may sink feet.
     pub dents: f32,
@@ -41,7 +48,20 @@ impl Solid {
     pub fn new(shape: Arc<Shape>, pose: Pose, friction: f32) -> Self {
         let still = DVec3::ZERO;
         let centre = pose.translation;
-        Self { shape, border_radius: 0.0, pose, velocity: still, spin: still, centre, friction, dents: 0.5 }
+        let (friction_rule, groups) = Default::default();
+        Self {
+            shape,
+            border_radius: 0.0,
+            pose,
+            velocity: still,
+            spin: still,
+            centre,
+            friction,
+            friction_rule,
+            groups,
+            id: None,
+            dents: 0.5,
+        }
     }
 
     /// It at rest, where it is at the step's end.
@@ -59,6 +79,16 @@ impl Solid {
         Self { spin, centre, ..self }
     }
 
+    /// It touching flesh by these groups.
+    pub fn in_groups(self, groups: CollisionGroups) -> Self {
+        Self { groups, ..self }
+    }
+
+    /// It with an id.
+    pub fn named(self, id: u64) -> Self {
+        Self { id: Some(id), ..self }
+    }
+
     /// Whether it is one: a shape that is ([`Shape::check`]), a pose and a centre that are finite and within 10⁹ m and 10¹² m,
     /// a border and friction between 0 and 1000, dents between 0 and 1, and velocities up to 10⁴ m/s and 10⁴ rad/s.
     pub fn is_sound(&self) -> bool {
@@ -66,6 +96,11 @@ impl Solid {
         let bounded = dents && (0.0..=1.0e3).contains(&self.friction) && (0.0..=1.0e3).contains(&self.border_radius);
         let slow = self.velocity.length() <= FASTEST && self.spin.length() <= FASTEST;
         self.shape.check().is_ok() && self.pose.is_sound() && self.centre.length() <= FARTHEST && bounded && slow
+    }
+
+    /// Whether flesh touches it that touches what is said.
+    pub(crate) fn is_met_by(&self, collisions: &Collisions) -> bool {
+        collisions.solids && collisions.groups.meets(self.groups)
     }
 
     /// Where it was when a share was left of a step of so long (s).

@@ -11,7 +11,7 @@ use sinew::flesh::Flesh;
 use sinew::layout::rest;
 use sinew::scenes::arm::{MUSCLES, REST_FLEXION, bones};
 use sinew::scenes::{Scene, SceneParameters};
-use sinew::{Character, FleshHandle, Physics, Pose};
+use sinew::{Character, Collisions, FleshHandle, Physics, Pose, Touched};
 
 fn arm(with_bones: bool, substeps: u32) -> (Scene, Physics, FleshHandle) {
     let mut parameters = SceneParameters::of("arm").expect("is there");
@@ -237,14 +237,38 @@ fn a_sidecar_keeps_its_bones() {
     assert_eq!(read.asset().bones, [bone]);
 }
 
-/// A GPU refuses what it would pass through.
+/// Bones that are switched off are as if there were none, to the bit; switched on, they press.
+#[test]
+fn bones_can_be_switched_off() {
+    let flexed = |with_bones: bool, bone_pills: bool| {
+        let (_, mut physics, handle) = arm(with_bones, 4);
+        physics.set_collisions(handle, Collisions { bone_pills, ..Collisions::default() }).expect("is there");
+        let mut pressed = 0;
+        for frame in 1..=30 {
+            physics.set_bones(handle, &bones(0.08 * f64::from(frame)), Pose::IDENTITY).expect("finite");
+            physics.step_flesh(FRAME).expect("steps");
+            let contacts = physics.contacts(handle).expect("is there");
+            pressed += contacts.filter(|contact| matches!(contact.touched, Touched::BonePill(_))).count();
+        }
+        (pressed, physics.state_hash())
+    };
+    let (without, off, on) = (flexed(false, true), flexed(true, false), flexed(true, true));
+    println!("bones press {} times", on.0);
+    assert_eq!(off, without);
+    assert!(on.0 > 30 && off.0 == 0 && on.1 != off.1);
+}
+
+/// A GPU refuses what it would pass through, unless that is wanted.
 #[cfg(feature = "gpu")]
 #[test]
 fn a_gpu_refuses_bones() {
     let Some(mut physics) = common::gpu_physics() else { return };
     let (scene, ..) = arm(true, 4);
-    scene.insert(&mut physics).expect("finite");
+    let handle = scene.insert(&mut physics).expect("finite");
     let error = physics.step_flesh(FRAME).expect_err("bones are touched on the CPU alone");
     println!("{error}");
     assert_eq!(error, sinew::StepError::BonePillsOnGpu(scene.flesh.bone_pills().len()));
+    let without = Collisions { bone_pills: false, ..Collisions::default() };
+    physics.set_collisions(handle, without).expect("is there");
+    physics.step_flesh(FRAME).expect("steps");
 }

@@ -19,6 +19,7 @@ fn data(path: &str) -> Option<PathBuf> {
 
 /// Scenes to step: on the CPU, and on the GPU where there is an adapter.
 fn backends() -> Vec<Physics> {
+    #[cfg_attr(not(feature = "gpu"), allow(unused_mut, reason = "the CPU is alone then"))]
     let mut backends = vec![Physics::default()];
     #[cfg(feature = "gpu")]
     backends.extend(common::gpu_physics());

@@ -12,7 +12,7 @@ use glam::{DQuat, DVec3};
 use sinew::flesh::{Flesh, RodSpec};
 use sinew::gpu::{KERNELS, PairReport};
 use sinew::step::{StepConfig, schedule};
-use sinew::{Active, FleshHandle, HalfSpace, Motion, Physics, Pose, ReadBack};
+use sinew::{Active, CollisionGroups, Collisions, FleshHandle, HalfSpace, Motion, Physics, Pose, ReadBack, StepError};
 
 const RADIUS: f64 = 0.03;
 const SEGMENTS: usize = 10;
@@ -238,4 +238,44 @@ fn dispatches_are_few() {
         frame - calm
     );
     assert_eq!((of_substep(0), of_substep(6), frame - calm), (5, 5 + 1 + 2 * 7, 14));
+}
+
+/// Who wants to touch whom is told to a GPU when it changes, of flesh and of half-spaces; what is wanted no more lets go.
+#[test]
+fn groups_hold_on_a_gpu() {
+    let Some(gpu) = common::gpu_physics() else { return };
+    let heights = |physics: Physics| {
+        let (mut physics, logs) = stack(physics, 2, 1.0e7);
+        let groups = |memberships, filter| Collisions {
+            groups: CollisionGroups::new(memberships, filter),
+            ..Collisions::default()
+        };
+        for log in &logs[..3] {
+            physics.set_collisions(*log, groups(1, !4)).unwrap();
+        }
+        physics.set_collisions(logs[3], groups(2, u32::MAX)).unwrap();
+        physics.set_collisions(logs[4], groups(4, u32::MAX)).unwrap();
+        physics.set_collisions(logs[5], Collisions { half_spaces: false, ..groups(4, u32::MAX) }).unwrap();
+        run(&mut physics, 40);
+        let middle = |physics: &Physics, log: usize| physics.node(logs[log], 0, SEGMENTS / 2).unwrap().place.y / RADIUS;
+        let first = [3, 4, 5].map(|log| middle(&physics, log));
+        physics.set_collisions(logs[3], Collisions { others: false, ..Collisions::default() }).unwrap();
+        physics.set_collisions(logs[4], Collisions::NOTHING).unwrap();
+        run(&mut physics, 40);
+        (first, [3, 4].map(|log| middle(&physics, log)), physics)
+    };
+    let (cpu, cpu_then, _) = heights(Physics::default());
+    let (on_gpu, gpu_then, mut gpu) = heights(gpu);
+    println!("heights in radii: {cpu:.3?}, {on_gpu:.3?} on the GPU; then {cpu_then:.3?}, {gpu_then:.3?}");
+    assert!((on_gpu[0] - 3.0).abs() < 0.1 && (on_gpu[1] - 1.0).abs() < 0.1 && on_gpu[2] < -50.0);
+    assert!((gpu_then[0] - 1.0).abs() < 0.1 && gpu_then[1] < -50.0);
+    let apart = cpu.into_iter().chain(cpu_then).zip(on_gpu.into_iter().chain(gpu_then)).map(|(a, b)| (a - b).abs());
+    assert!(apart.fold(0.0, f64::max) < 0.02);
+
+    // What it cannot do it says.
+    gpu.gather_events = true;
+    assert_eq!(gpu.step_flesh(FRAME), Err(StepError::EventsOnGpu));
+    gpu.gather_events = false;
+    gpu.step_flesh(FRAME).unwrap();
+    assert_eq!(gpu.contact_events().len(), 0);
 }

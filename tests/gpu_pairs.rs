@@ -10,7 +10,7 @@ use glam::{DQuat, DVec3};
 use sinew::flesh::{Flesh, Holds, RodSpec};
 use sinew::gpu::{KERNELS, PairReport};
 use sinew::step::{Stage, StepConfig, Walk};
-use sinew::{Active, FleshHandle, Motion, Physics, Pose, SegmentPair};
+use sinew::{Active, CollisionGroups, Collisions, FleshHandle, Motion, Physics, Pose, SegmentPair};
 
 /// A frame up to where pairs are found.
 const UNTIL_PAIRS: Walk = Walk { last: Some(Stage::FindPairs), fused: true };
@@ -60,7 +60,18 @@ fn fill(seed: u64, physics: &mut Physics) -> Vec<FleshHandle> {
         }
         handles.push(handle);
     }
+    // In every other scene not all want to touch all.
+    for (index, handle) in handles.iter().enumerate().filter(|_| !seed.is_multiple_of(2)) {
+        physics.set_collisions(*handle, collisions(index)).unwrap();
+    }
     handles
+}
+
+/// Groups and switches of all kinds.
+fn collisions(index: usize) -> Collisions {
+    let groups = CollisionGroups::new(1 << (index % 3), [0b111, 0b110, 0b011, 0b101][index % 4]);
+    let [others, own_chains, within_chains] = [index % 7 != 6, index % 3 != 1, index.is_multiple_of(2)];
+    Collisions { groups, others, own_chains, within_chains, ..Collisions::default() }
 }
 
 fn with_passes() -> StepConfig {
@@ -77,7 +88,7 @@ fn pairs_of(physics: &mut Physics) -> Vec<SegmentPair> {
 fn both_backends_find_the_same_pairs() {
     let Some(mut gpu) = common::gpu_physics() else { return };
     gpu.config = with_passes();
-    let (mut total, mut of_one, mut grown) = (0, 0, 0);
+    let (mut total, mut of_one, mut of_chain, mut grown) = (0, 0, 0, 0);
     for seed in 0..50 {
         let mut cpu = Physics::with_config(with_passes());
         fill(seed, &mut cpu);
@@ -98,13 +109,16 @@ fn both_backends_find_the_same_pairs() {
             grown += 1;
         };
         of_one += expected.iter().filter(|[a, b]| a.0 == b.0).count();
+        of_chain += expected.iter().filter(|[a, b]| a.0 == b.0 && a.1[..2] == b.1[..2]).count();
         total += expected.len();
         let missing = expected.iter().filter(|pair| !found.contains(pair)).count();
         assert!(found == expected, "scene {seed}: {missing} of {} missing, or in another order", expected.len());
         handles.iter().rev().for_each(|handle| gpu.remove(*handle).unwrap());
     }
-    println!("50 scenes, {total} pairs, {of_one} of them of one instance: the same sets; room grew {grown} times");
-    assert!(total > 10_000 && of_one > 100 && grown > 0);
+    println!(
+        "50 scenes, {total} pairs, {of_one} of them of one instance, {of_chain} of one chain: the same sets; room grew {grown} times"
+    );
+    assert!(total > 10_000 && of_one > 100 && of_chain > 10 && grown > 0);
 }
 
 /// A stage, a line of its source with `⟨what⟩` marked, and what becomes of that.
@@ -123,6 +137,10 @@ const MUTANTS: &[Mutant] = &[
     (Stage::FindPairs, "if level == segment.level && other ⟨<=⟩ own {", "=="),
     (Stage::FindPairs, "params.frame + a.slack ⟨+⟩ b.slack;", "-"),
     (Stage::FindPairs, "return a.base != b.base ⟨||⟩ !overlap_at_rest", "&&"),
+    (Stage::FindPairs, "return (a.flags & ⟨WITHIN_CHAINS⟩) != 0u;", "OWN_CHAINS"),
+    (Stage::FindPairs, "return (a.flags & ⟨OWN_CHAINS⟩) != 0u;", "WITHIN_CHAINS"),
+    (Stage::FindPairs, "return (a.memberships & b.touches) != 0u ⟨&&⟩ (b", "||"),
+    (Stage::GatherSegments, "segment.flags = group.own ⟨|⟩ select", "&"),
     (Stage::FindPairs, "there.x < first || (there.x ⟨==⟩ first", "!="),
     (Stage::FindPairs, "let lower = rank_of(own, frame, ⟨own⟩);", "0u"),
     (Stage::FindPairs, "let pair = first_pair ⟨+⟩ k;", "*"),

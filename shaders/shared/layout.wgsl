@@ -188,6 +188,9 @@ const PARTNERS_ENTRIES: u32 = 5u;
 
 // In the place of a chain, what no pair is.
 const NO_PAIR: u32 = 0xffffffffu;
+const FORGETS: u32 = 1u;
+const OWN_CHAINS: u32 = 2u;
+const WITHIN_CHAINS: u32 = 4u;
 
 // Words before those of the grid's cells, and how many of these a segment has at most.
 const CELLS_HEADER: u32 = 2u;
@@ -263,6 +266,9 @@ struct Group {
     overlap_base: u32,
     overlap_count: u32,
     told_in: u32,
+    own: u32,
+    memberships: u32,
+    touches: u32,
 }
 
 // A segment that may touch those of other chains in the frame.
@@ -280,10 +286,11 @@ struct Segment {
     chain: u32,
     node: u32,
     base: u32,
-    forgets: u32,
+    flags: u32,
     overlap_base: u32,
     overlap_count: u32,
-    padding: vec2<u32>,
+    memberships: u32,
+    touches: u32,
 }
 
 // Which groups an instance's chains are in.

@@ -16,7 +16,7 @@ use super::threads::Threads;
 use super::{LaneWidth, run_on_instance, run_on_vertices, run_stage};
 use crate::StepError;
 use crate::backend::{BackendReport, FleshBackend, Frame, SegmentPair};
-use crate::instances::{Active, Instance, Instances};
+use crate::instances::{Active, Instance, Instances, add_contacts};
 use crate::step::{Domain, Scheduled, Stage, StepParams, runs};
 use crate::timing::{StageClock, StageTimes, stage_scope};
 
@@ -172,13 +172,19 @@ impl Runner<'_> {
         let state = &*member.state;
         let none = self.frame.solids.is_empty() && member.around.bones.is_none();
         let alone = none && state.slots.is_empty() && state.tangents.is_empty();
-        for part in run.chunk_by(|_, next| alone || !finds(next)) {
+        let tallied = member.pressed.is_some();
+        let ends = |of: &Scheduled| tallied && of.stage == Stage::UpdateVelocities;
+        for part in run.chunk_by(|before, next| (alone || !finds(next)) && !ends(before)) {
             if !alone && finds(&part[0]) {
                 let start = self.clock.start();
                 self.frame.solids.touch(params(&part[0]), member.rest, member.state, member.around);
                 self.clock.stop(Stage::SolveContacts, start);
             }
             self.on_rows(part, &mut member.group(scratch, solved));
+            let last = &part[part.len() - 1];
+            if let Some(pressed) = member.pressed.as_mut().filter(|_| ends(last)) {
+                add_contacts(pressed, &member.state.contacts, params(last).h);
+            }
         }
     }
 

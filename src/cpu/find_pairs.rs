@@ -1,8 +1,8 @@
 //! Which segments may touch those of other chains in a frame.
 //!
 //! A segment is a pill; its bounding sphere, widened by how far it may go in the frame, goes through the grid, and what comes out
-//! is kept where the pills themselves may come together at the speed that they have against each other. Segments of one chain do not
-//! meet, nor do those of one instance that overlap at rest.
+//! is kept where the pills themselves may come together at the speed that they have against each other. Who may meet at all
+//! [`Collisions`] say: by default not segments of one chain; and never those of one instance that overlap at rest.
 
 use fearless_simd::{Simd, SimdBase};
 
@@ -15,8 +15,9 @@ use super::math::V3;
 use super::meetings::{PairBlock, Side};
 use super::pills::{Pill, nearest};
 use super::sort_sides::MeetingGroup;
+use crate::Collisions;
 use crate::backend::SegmentPair;
-use crate::instances::{FleshHandle, Instances, REMEMBERED, SegmentName, Touch};
+use crate::instances::{FleshHandle, Instances, Pressed, REMEMBERED, SegmentName, Touch};
 use crate::layout::meet;
 
 /// Names a segment from frame to frame: its instance, and which of that.
@@ -28,6 +29,8 @@ pub(super) struct Meetings {
     finder: PairFinder,
     pub segments: Vec<Segment>,
     pub spheres: Vec<Sphere>,
+    /// What the instance of every group touches; none where all touch what they do by default.
+    pub collisions: Vec<Collisions>,
     pub pairs: Vec<Pair>,
     /// Of every pair.
     names: Vec<[Name; 2]>,
@@ -37,6 +40,8 @@ pub(super) struct Meetings {
     pub sides: Vec<Side>,
     /// Of every group; `None` of those that meet nobody.
     pub groups: Vec<Option<MeetingGroup>>,
+    /// With what impulse pairs press in the frame, block by block, where that is asked for.
+    pub pressed: Vec<Pressed>,
     /// What all groups show.
     pub shown: Vec<Entry<f32>>,
     /// Room for each group that meets others.
@@ -65,14 +70,21 @@ impl Meetings {
     /// The pairs of segments that may touch, but of those that sleep with each other.
     fn near(&mut self, width: LaneWidth, threads: &PairThreads, instances: &Instances, frame: f32, gravity: f32) {
         self.gather_segments(instances, frame, gravity);
-        let Self { finder, segments, spheres, pairs, .. } = self;
+        let Self { finder, segments, spheres, collisions, pairs, .. } = self;
         let keep = |a: u32, b: u32| {
             let (a, b) = (&segments[a as usize], &segments[b as usize]);
             if a.asleep && b.asleep {
                 return false;
             }
             let together = || instances.get(a.name.0).is_ok_and(|own| own.flesh.overlap_at_rest([a.name.1, b.name.1]));
-            (a.place, a.lane) != (b.place, b.lane) && !(a.name.0 == b.name.0 && together())
+            let (of_one, of_chain) = (a.name.0 == b.name.0, (a.place, a.lane) == (b.place, b.lane));
+            let wanted = match collisions.get(a.place as usize) {
+                None => !of_chain,
+                Some(own) if of_chain => own.within_chains,
+                Some(own) if of_one => own.own_chains,
+                Some(own) => own.among_others().meets(collisions[b.place as usize].among_others()),
+            };
+            wanted && !(of_one && together())
         };
         finder.find(threads, spheres, keep, pairs);
         keep_near(width, threads, segments, pairs, frame);
@@ -133,6 +145,12 @@ impl Meetings {
             .for_each(|instance| instance.state.touches.clear());
         for (pair, [(handle, own), (other, theirs)]) in self.names.iter().copied().enumerate() {
             let (block, lane) = (&self.blocks[pair / LANES], pair % LANES);
+            if let Some(pressed) = self.pressed.get(pair / LANES).filter(|sums| sums[0][lane] > 0.0)
+                && handle != other
+                && let Ok(instance) = instances.get_mut(handle)
+            {
+                instance.tally.flesh.push((other, pressed.map(|sums| sums[lane])));
+            }
             let touches = block.points.iter().any(|row| row[meet::FORCE][lane] > 0.0 || row[meet::RATIO][lane] > 1.0);
             if touches && let Ok(instance) = instances.get_mut(handle) {
                 let points = block.points.each_ref().map(|row| {

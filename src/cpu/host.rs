@@ -6,12 +6,15 @@ use crate::instances::{Instance, InstanceState};
 /// Bones, activations, teleports, pushes and half-spaces become rows; what skin follows becomes poses in model space.
 pub(super) fn gather_inputs(frame: &Frame<'_>, instance: &mut Instance) {
     let (works, asleep) = (instance.works(), instance.state.rest.is_asleep());
-    let Instance { flesh, active, deforms, skin, state, skin_inputs, vertices, pushes, forces, .. } = instance;
+    let Instance {
+        flesh, active, collisions, deforms, skin, state, skin_inputs, vertices, pushes, tally, forces, ..
+    } = instance;
     let InstanceState { nodes, bones, root, excitations, activations, health, palette, acceleration, .. } = state;
     let (shown, told) = ((&mut *nodes, activations.as_mut_slice()), (bones.as_slice(), &*root, excitations.as_slice()));
-    frame.host.gather_inputs((flesh, works), shown, told, (*acceleration, pushes), health);
+    frame.host.gather_inputs((flesh, works, collisions), shown, told, (*acceleration, pushes), health);
     *forces = pushes.rows(flesh);
     nodes.make_room_for_contacts();
+    tally.begin(if frame.events { flesh.groups.len() } else { 0 }, asleep);
     // Where flesh sleeps its skin follows what else moves the palette.
     let stands = asleep && skin_inputs.palette == *palette && vertices.positions.len() == skin.vertices.len();
     *deforms = active.skin && !stands;

@@ -8,7 +8,7 @@ use super::lanes::{Entry, LANES};
 use super::solids::Around;
 use super::trees::{Forest, Kept};
 use crate::flesh::{Branch, GroupState};
-use crate::instances::{Active, Instance};
+use crate::instances::{Active, Instance, Pressed};
 use crate::step::{Scheduled, StepParams};
 use crate::timing::stage_scope;
 
@@ -23,6 +23,8 @@ pub(super) struct Member<'a, 'r> {
     pub rest: &'a GroupRest<f32>,
     pub state: &'a mut GroupState,
     pub around: Around<'a>,
+    /// With what impulse its contact rows press in the frame, where that is asked for.
+    pub pressed: Option<&'a mut Vec<Pressed>>,
 }
 
 /// What a group is stepped with, kept from group to group or from step to step.
@@ -42,13 +44,15 @@ pub(super) fn members_of<'a, 'r>(
     run: impl Fn(Active) -> &'r [Scheduled],
 ) -> impl Iterator<Item = Member<'a, 'r>> {
     let run = run(instance.works());
-    let Instance { flesh, state, forces, .. } = instance;
+    let Instance { flesh, collisions, state, tally, forces, .. } = instance;
     let branches = flesh.branches.as_slice();
     let (motion, groups) = (&state.nodes.motion, &mut state.nodes.groups);
-    let groups = flesh.groups.iter().zip(groups).zip(Around::of_groups(flesh, motion, forces)).enumerate();
-    groups.map(move |(index, ((rest, state), around))| {
+    let around = Around::of_groups(flesh, motion, forces, collisions);
+    let pressed = tally.rows.iter_mut().map(Some).chain(std::iter::repeat_with(|| None));
+    let groups = flesh.groups.iter().zip(groups).zip(around).zip(pressed).enumerate();
+    groups.map(move |(index, (((rest, state), around), pressed))| {
         let is_of_kin = index > 0 && !branches.is_empty();
-        Member { run, branches, is_of_kin, rest, state, around }
+        Member { run, branches, is_of_kin, rest, state, around, pressed }
     })
 }
 

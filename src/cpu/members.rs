@@ -15,7 +15,7 @@ use super::meetings::{PairBlock, Side, show, show_gone};
 use super::press::press;
 use super::settle::{GOES_ON, WANTED, recount, restore, settle};
 use super::sort_sides::MeetingGroup;
-use crate::instances::Instances;
+use crate::instances::{Instances, Pressed, add};
 use crate::layout::{contact, meet, shown, solved};
 use crate::step::{Scheduled, Stage, StepParams};
 
@@ -67,7 +67,9 @@ impl Runner<'_> {
 
     fn run_members(&self, run: &[Scheduled], instances: &mut Instances, meetings: &mut Meetings) {
         let params = &self.frame.params;
-        let Meetings { blocks, sides, groups, shown, rooms, .. } = meetings;
+        let Meetings { blocks, sides, groups, shown, rooms, pressed, .. } = meetings;
+        pressed.clear();
+        pressed.resize(if self.frame.events { blocks.len() } else { 0 }, [[0.0; LANES]; 4]);
         rooms.resize_with(groups.iter().flatten().count().max(rooms.len()), Room::default);
         let all = instances.iter_mut().flat_map(|instance| members_of(instance, |active| self.part_of(run, active)));
         let (mut free, mut members, mut meeting) = (Vec::new(), Vec::new(), Vec::new());
@@ -140,6 +142,7 @@ impl Runner<'_> {
                         kin.rooms.iter_mut().for_each(|room| gather_wanted(room, blocks));
                         self.restore(kin, params);
                     });
+                    tally(pressed, blocks, params.h);
                 }
                 done = at + 1;
             }
@@ -278,6 +281,15 @@ fn meet_wide<S: Simd>(simd: S, blocks: &mut [PairBlock], shown: &[f32], finds: O
         meet_in(Half(simd, 4), blocks, shown, finds);
     } else {
         meet_in(Wide(simd), blocks, shown, finds);
+    }
+}
+
+/// Adds with what force pairs press at the end of a substep of so long (s).
+fn tally(pressed: &mut [Pressed], blocks: &[PairBlock], substep: f32) {
+    for (sums, block) in pressed.iter_mut().zip(blocks) {
+        for row in &block.points {
+            add(sums, &row[meet::FORCE], &row[meet::DIRECTION..], &row[meet::PULL..], substep);
+        }
     }
 }
 

@@ -21,7 +21,7 @@ use crate::flesh::{BoneMotion, Flesh, GroupState};
 use crate::layout::{chain, node, plane, rest, tangent};
 use crate::shape::Boxes;
 use crate::step::StepParams;
-use crate::{Pose, Shape, Solid};
+use crate::{Collisions, Pose, Shape, Solid};
 
 /// How much deeper than its ends, over the radius, a segment is between them from which on it touches there with all its stiffness.
 const DEEPER: f64 = 0.05;
@@ -52,17 +52,22 @@ pub(crate) struct Around<'a> {
     pub forces: &'a [Entry<f32>],
     /// What they touch of their own bones, if anything.
     pub bones: Option<OwnBones<'a>>,
+    /// What they touch at all.
+    pub collisions: &'a Collisions,
 }
 
 impl<'a> Around<'a> {
-    /// Of each group of an instance, given how its bones go and the force rows of those of its groups that are pushed.
+    /// Of each group of an instance, given how its bones go, the force rows of those of its groups that are pushed, and what it
+    /// touches.
     pub fn of_groups(
         flesh: &'a Flesh,
         motion: &'a BoneMotion,
         forces: &'a [Vec<Entry<f32>>],
+        collisions: &'a Collisions,
     ) -> impl Iterator<Item = Self> {
         let forces = forces.iter().map(Vec::as_slice).chain(std::iter::repeat(&[][..]));
-        forces.zip(OwnBones::of_groups(flesh, motion)).map(|(forces, bones)| Self { forces, bones })
+        let bones = OwnBones::of_groups(flesh, motion).map(|bones| bones.filter(|_| collisions.bone_pills));
+        forces.zip(bones).map(move |(forces, bones)| Self { forces, bones, collisions })
     }
 }
 
@@ -96,6 +101,11 @@ impl SolidScene {
         &self.solids
     }
 
+    /// The solid in a place.
+    pub fn get(&self, place: usize) -> Option<&Solid> {
+        self.solids.get(place)
+    }
+
     pub fn is_empty(&self) -> bool {
         self.solids.is_empty()
     }
@@ -124,7 +134,8 @@ impl SolidScene {
                 let ends = Ends::of(rest, nodes, chains, segment, lane);
                 let touching = match touches {
                     Touches::Solid(solid, primitive) => {
-                        self.solids.get(solid).map(|solid| Touching::solid(solid, primitive, self.time, params))
+                        let solid = self.solids.get(solid);
+                        solid.map(|solid| Touching::solid((solid, around.collisions), primitive, self.time, params))
                     }
                     Touches::BonePill(pill) => around.bones.and_then(|bones| {
                         let (rows, moves) = ((rest, &**nodes, &**chains), (params, moves.as_mut_slice()));
@@ -146,7 +157,7 @@ impl SolidScene {
         params: &StepParams,
         rest: &GroupRest<f32>,
         state: &GroupState,
-        Around { forces, bones }: Around<'_>,
+        Around { forces, bones, collisions }: Around<'_>,
     ) -> Vec<SolidSlot> {
         let mut found: Vec<Found> = Vec::new();
         if let Some(bones) = bones {
@@ -155,7 +166,7 @@ impl SolidScene {
         let (mut solids, mut own) = (Vec::new(), Vec::new());
         let [x, y, z] = params.gravity;
         let gravity = (x * x + y * y + z * z).sqrt();
-        for lane in (0..LANES).filter(|_| !self.is_empty()) {
+        for lane in (0..LANES).filter(|_| collisions.solids && !self.is_empty()) {
             let given = Given::of(state, rest, forces, lane);
             let own_nodes = 0..rest.node_count;
             let own_nodes = own_nodes.take_while(|index| rest.row(*index)[rest::RADIUS][lane] > 0.0);
@@ -171,6 +182,9 @@ impl SolidScene {
                 let reach = bounded(reach + pushed.fold(0.0, f64::max));
                 self.boxes.touching(self.near_first(ends.bounds(reach)), &mut |solid| {
                     let placed = &self.solids[solid as usize];
+                    if !placed.is_met_by(collisions) {
+                        return;
+                    }
                     let far = reach + f64::from(placed.border_radius) + sweep_of(placed, self.time);
                     let middle = local(&placed.pose, ends.places[0].lerp(ends.places[1], 0.5));
                     placed.shape.primitives_in(ends.bounds_in(&placed.pose, far), &mut |primitive| {
@@ -276,14 +290,15 @@ struct Touching<'a> {
 }
 
 impl<'a> Touching<'a> {
-    fn solid(solid: &'a Solid, primitive: u32, time: f64, params: &StepParams) -> Self {
+    fn solid((solid, collisions): (&'a Solid, &Collisions), primitive: u32, time: f64, params: &StepParams) -> Self {
         let (end, substep) = (f64::from(1.0 - params.alpha), f64::from(params.substep_share()));
         let [earlier, later] = [end + substep, end].map(|left| solid.before(left, time));
         let (goes, turns) = solid.motion(substep, time);
         let about = solid.centre - solid.motion(end, time).0 - goes * 0.5;
         let moved = Moved { earlier, later, goes, turns, about };
-        let (border, Solid { shape, friction, dents, .. }) = (f64::from(solid.border_radius), solid);
-        Self { shape, primitive, border, friction: *friction, dents: *dents, moved, rest_gap: None, pressed: f64::NAN }
+        let (border, Solid { shape, friction, friction_rule, dents, .. }) = (f64::from(solid.border_radius), solid);
+        let friction = collisions.rubs_on(*friction, *friction_rule);
+        Self { shape, primitive, border, friction, dents: *dents, moved, rest_gap: None, pressed: f64::NAN }
     }
 
     fn bone_pill(MetPill { shape, friction, moved, rest_gap }: MetPill<'a>, pressed: f32) -> Self {

@@ -86,7 +86,7 @@ pub struct Flesh {
     /// For each bone, the length of the longest rod that hangs on it, at least a share of the size (m); infinite where
     /// none does.
     pub(crate) reaches: Vec<f64>,
-    /// Segments of different chains that overlap at rest, in ascending order.
+    /// Segments that leave each other alone: those that overlap at rest, and of one chain those that are near; in ascending order.
     overlaps: Vec<[SegmentName; 2]>,
     /// What of its bones it stays out of.
     pub(crate) bone_pills: BonePills,
@@ -145,13 +145,13 @@ impl Flesh {
         Ok(Self { chains, groups, branches, bones: bones.to_vec(), size, reaches, overlaps, bone_pills })
     }
 
-    /// Segments of different chains that overlap at rest, in ascending order.
+    /// Segments that leave each other alone: those that overlap at rest, and of one chain those that are near; in ascending order.
     #[cfg(feature = "gpu")]
     pub(crate) fn overlaps(&self) -> &[[SegmentName; 2]] {
         &self.overlaps
     }
 
-    /// Whether two of its segments, in ascending order, overlap at rest.
+    /// Whether two of its segments, in ascending order, leave each other alone.
     pub(crate) fn overlap_at_rest(&self, pair: [SegmentName; 2]) -> bool {
         self.overlaps.binary_search(&pair).is_ok()
     }

@@ -1,4 +1,4 @@
-//! Segments of one flesh that overlap at rest, and so leave each other alone ever after.
+//! Segments of one flesh that leave each other alone: those that overlap at rest, and of one chain those that are near along it.
 
 use super::Chain;
 use crate::cpu::grid::{PairFinder, PairThreads, Sphere};
@@ -13,7 +13,11 @@ use crate::layout::rest;
 /// other are off by.
 const OVERLAP: f64 = 0.01;
 
-/// All pairs of such segments of different chains, in ascending order.
+/// Two segments of one chain are near where what is between them is shorter than this many of their radii: a chain that turns round
+/// until they meet, its inside compressed to nothing.
+const NEAR: f64 = std::f64::consts::PI;
+
+/// All pairs of such segments, in ascending order.
 pub(super) fn overlaps(chains: &[Chain], groups: &[GroupRest<f32>]) -> Vec<[SegmentName; 2]> {
     let mut in_order: Vec<&Chain> = chains.iter().collect();
     in_order.sort_by_key(|chain| (chain.group, chain.lane));
@@ -37,13 +41,29 @@ pub(super) fn overlaps(chains: &[Chain], groups: &[GroupRest<f32>]) -> Vec<[Segm
         Sphere { centre: std::array::from_fn(|k| (middle.0[k] - common[k]) as f32), radius: radius as f32 }
     };
     let spheres: Vec<Sphere> = pills.iter().map(sphere).collect();
-    let keep = |a: u32, b: u32| {
+    let of_one_chain = |a: usize, b: usize| names[a][..2] == names[b][..2];
+    // How long all segments before each are together (m).
+    let mut before = vec![0.0];
+    for pill in &pills {
+        let along = pill.ends[1] - pill.ends[0];
+        before.push(before[before.len() - 1] + along.dot(along).sqrt());
+    }
+    let largest = |index: usize| pills[index].radii[0].max(pills[index].radii[1]);
+    let is_near =
+        |a: usize, b: usize| of_one_chain(a, b) && before[b] - before[a + 1] <= NEAR * largest(a).max(largest(b));
+    let overlap = |a: u32, b: u32| {
         let [one, other] = [a, b].map(|index| &pills[index as usize]);
         let smaller = one.radii.into_iter().chain(other.radii).fold(f64::MAX, f64::min);
-        let of_one_chain = names[a as usize][..2] == names[b as usize][..2];
-        !of_one_chain && nearest(OneF64(0), one, other).gap < -OVERLAP * smaller
+        !is_near(a as usize, b as usize) && nearest(OneF64(0), one, other).gap < -OVERLAP * smaller
     };
     let mut pairs = Vec::new();
-    PairFinder::default().find(&PairThreads::new(1), &spheres, keep, &mut pairs);
+    PairFinder::default().find(&PairThreads::new(1), &spheres, overlap, &mut pairs);
+    let thickest = (0..pills.len()).map(largest).fold(0.0, f64::max);
+    for a in 0..pills.len() {
+        let within = |&b: &usize| of_one_chain(a, b) && before[b] - before[a + 1] <= NEAR * thickest;
+        let near = (a + 1..pills.len()).take_while(within).filter(|&b| is_near(a, b));
+        pairs.extend(near.map(|b| [a as u32, b as u32]));
+    }
+    pairs.sort_unstable();
     pairs.into_iter().map(|pair| pair.map(|index| names[index as usize])).collect()
 }

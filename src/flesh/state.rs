@@ -13,7 +13,7 @@ use crate::half_space::MOST_TURN;
 use crate::instances::Pushes;
 use crate::layout::{MAX_BONES, POSE, chain, contact, input, node, plane, reaction, rest};
 use crate::step::FrameReport;
-use crate::{HalfSpace, Pose};
+use crate::{Collisions, HalfSpace, Pose};
 
 /// A group's rows, see [`crate::layout`].
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -91,8 +91,8 @@ pub(crate) struct FrameInputs<'a> {
     pub acceleration: DVec3,
     /// What the game gives it.
     pub pushes: &'a Pushes,
-    /// Half-spaces.
-    pub planes: &'a [HalfSpace],
+    /// Half-spaces, and what it touches of them.
+    pub around: (&'a [HalfSpace], &'a Collisions),
     /// Whether the flesh only goes with its bones.
     pub goes_along: bool,
     /// How long it is.
@@ -298,7 +298,8 @@ impl FleshState {
     /// Stage `gather_inputs`: where the bones go in this frame, and origins that follow them. Tells of what jumped: a bone,
     /// or `None` for the root.
     pub(crate) fn gather_inputs(&mut self, flesh: &Flesh, inputs: &FrameInputs, told: impl FnMut(Option<usize>)) {
-        let FrameInputs { bones, root, activations, acceleration, pushes, planes, goes_along, frame, jump } = *inputs;
+        let FrameInputs { bones, root, activations, acceleration, pushes, around, goes_along, frame, jump } = *inputs;
+        let (planes, collisions) = around;
         if goes_along {
             self.motion.go_along(bones, root, &frame);
         } else {
@@ -345,7 +346,7 @@ impl FleshState {
             let rows = &mut self.groups[info.group].planes;
             rows.resize(planes.len() * plane::ENTRIES, [0.0; LANES]);
             for (row, half_space) in rows.chunks_exact_mut(plane::ENTRIES).zip(planes) {
-                write_plane(row, info.lane, half_space, origin, frame.simulated);
+                write_plane(row, info.lane, &half_space.met_by(collisions), origin, frame.simulated);
             }
         }
         self.motion.end(bones, goes_along);

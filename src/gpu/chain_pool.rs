@@ -10,11 +10,12 @@ use super::arrays::{
 };
 use super::residents::Upload;
 use super::rows::{Rows, SharedRows, count};
+use crate::Collisions;
 use crate::backend::HostFrame;
 use crate::cpu::lanes::Entry;
 use crate::flesh::{Flesh, FleshState, GroupState};
 use crate::instances::{Active, InstanceState, Pushes, SegmentName};
-use crate::layout::{Group, LANES, contact, force, input, plane};
+use crate::layout::{Group, LANES, OWN_CHAINS, WITHIN_CHAINS, contact, force, input, plane};
 
 /// Where an instance's chains lie.
 pub(super) struct ChainRows {
@@ -28,6 +29,8 @@ pub(super) struct ChainRows {
     overlaps: Option<Range<u64>>,
     /// In which recording the host told its state last.
     told_in: u64,
+    /// What it touches.
+    collisions: Collisions,
     flesh: Arc<Flesh>,
     /// What the host knows of the newest step recorded: bones and input rows; the rest is empty.
     pub front: FleshState,
@@ -85,6 +88,7 @@ impl ChainPool {
             rest,
             overlaps: None,
             told_in: 0,
+            collisions: Collisions::default(),
             flesh: flesh.clone(),
             front: state.nodes.without_rows(),
             activations: state.activations.clone(),
@@ -156,6 +160,20 @@ impl ChainPool {
         self.write_groups(upload, rows)
     }
 
+    /// Says what an instance's chains touch, where that has changed.
+    pub fn follow_collisions(
+        &mut self,
+        upload: &mut Upload<'_>,
+        rows: &mut ChainRows,
+        collisions: &Collisions,
+    ) -> Result<(), GpuError> {
+        if rows.collisions == *collisions {
+            return Ok(());
+        }
+        rows.collisions = *collisions;
+        self.write_groups(upload, rows)
+    }
+
     /// Makes room for what an instance's chains may touch of so many half-spaces. With another count of them it is forgotten
     /// how hard they pressed.
     pub fn make_room_for_contacts(
@@ -178,6 +196,8 @@ impl ChainPool {
         let planes = rows.planes();
         let (mut offset, mut reactions) = (0, 0);
         let overlaps = rows.overlaps.clone().unwrap_or(0..0);
+        let Collisions { own_chains, within_chains, .. } = rows.collisions;
+        let among_others = rows.collisions.among_others();
         let group = |rest: &crate::cpu::group::GroupRest<f32>| {
             let group = Group {
                 node_base: rows.nodes.start as u32 + offset,
@@ -191,6 +211,9 @@ impl ChainPool {
                 overlap_base: overlaps.start as u32,
                 overlap_count: count(&overlaps) as u32,
                 told_in: rows.told_in as u32,
+                own: if own_chains { OWN_CHAINS } else { 0 } | if within_chains { WITHIN_CHAINS } else { 0 },
+                memberships: among_others.memberships,
+                touches: among_others.filter,
             };
             offset += rest.node_count as u32;
             reactions += rest.reaction_count() as u32;
@@ -212,14 +235,14 @@ impl ChainPool {
     /// Stage `gather_inputs`, of one instance.
     pub fn gather_inputs(
         &mut self,
-        (rows, active): (&mut ChainRows, Active),
+        (rows, active, collisions): (&mut ChainRows, Active, &Collisions),
         (state, pushes): (&mut InstanceState, &Pushes),
         frame: &HostFrame<'_>,
     ) {
         let InstanceState { bones, root, excitations, acceleration, health, .. } = state;
         let ChainRows { front, activations, flesh, groups, .. } = rows;
         let told = (bones.as_slice(), &*root, excitations.as_slice());
-        frame.gather_inputs((flesh, active), (front, activations), told, (*acceleration, pushes), health);
+        frame.gather_inputs((flesh, active, collisions), (front, activations), told, (*acceleration, pushes), health);
         match active {
             Active::PAUSED => return,
             Active { flesh, .. } => {

@@ -24,8 +24,9 @@ use crate::cpu::{
     strains::{LEAST_COSINE, RESOLVED},
 };
 use crate::layout::{
-    CELLS_A_SEGMENT, CELLS_HEADER, Group, HealthReport, InstanceGroups, LANES, LEVEL_OF_METRES, LEVELS, MAX_BONES,
-    MAX_WORKGROUPS, NO_PAIR, POSE, SectionBlock, Segment, SkinBlock, SkinnedVertex, StructLayout, WORKGROUP_SIZE,
+    CELLS_A_SEGMENT, CELLS_HEADER, FORGETS, Group, HealthReport, InstanceGroups, LANES, LEVEL_OF_METRES, LEVELS,
+    MAX_BONES, MAX_WORKGROUPS, NO_PAIR, OWN_CHAINS, POSE, SectionBlock, Segment, SkinBlock, SkinnedVertex,
+    StructLayout, WITHIN_CHAINS, WORKGROUP_SIZE,
 };
 use crate::layout::{chain, contact, force, held, input, meet, node, partners, plane, reaction, rest, scratch, solved};
 use crate::skin::{ModelPose, SectionMatrix, SectionWeight, SkinSection, SkinVertex};
@@ -44,6 +45,9 @@ wgsl_struct!(Group {
     overlap_base,
     overlap_count,
     told_in,
+    own,
+    memberships,
+    touches,
 });
 wgsl_struct!(Segment {
     first,
@@ -59,10 +63,11 @@ wgsl_struct!(Segment {
     chain,
     node,
     base,
-    forgets,
+    flags,
     overlap_base,
     overlap_count,
-    padding,
+    memberships,
+    touches,
 });
 wgsl_struct!(SkinBlock { vertex_base, vertex_count, skinned_base, weight_base, matrix_base, palette_base });
 wgsl_struct!(SectionBlock { section_base, section_count, matrix_base, group_base, pose_base, chain_count });
@@ -197,6 +202,9 @@ const SIZES: &[(&str, u32)] = &[
     ("CELLS_HEADER", CELLS_HEADER),
     ("CELLS_A_SEGMENT", CELLS_A_SEGMENT),
     ("NO_PAIR", NO_PAIR),
+    ("FORGETS", FORGETS),
+    ("OWN_CHAINS", OWN_CHAINS),
+    ("WITHIN_CHAINS", WITHIN_CHAINS),
 ];
 
 /// Every whole constant that a shader may declare under the same name.

@@ -96,6 +96,7 @@ impl Residents {
                 }
             };
             chains.make_room_for_contacts(upload, &mut resident.chains, planes)?;
+            chains.follow_collisions(upload, &mut resident.chains, &instance.collisions)?;
             if instance.changed {
                 resident.chains.take_state(upload, &instance.state.nodes)?;
                 if !instance.placed {
@@ -145,12 +146,12 @@ impl Residents {
         for (resident, slot) in residents.iter_mut().zip(slots) {
             let (
                 Some(Resident { chains: own, skin, .. }),
-                Some(Instance { flesh, active, state, pushes, skin_inputs, .. }),
+                Some(Instance { flesh, active, collisions, state, pushes, skin_inputs, .. }),
             ) = (resident, &mut slot.instance)
             else {
                 continue;
             };
-            chains.gather_inputs((own, *active), (state, pushes), frame);
+            chains.gather_inputs((own, *active, collisions), (state, pushes), frame);
             // Once at least: what was there before it is another's.
             if active.skin || !skin.deformed {
                 skins.gather_inputs(skin, (flesh, own), state, skin_inputs);

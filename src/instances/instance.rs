@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
-use super::{Active, Health, Pushes, ReadBack, Rest, Touch};
-use crate::Pose;
+use super::{Active, Health, Pushes, ReadBack, Rest, Tally, Touch};
 use crate::cpu::lanes::Entry;
 use crate::flesh::{Flesh, FleshState};
 use crate::layout::HealthReport;
 use crate::skin::{PaletteMatrix, SectionMatrix, Skin, SkinInputs, SkinnedVertices};
+use crate::{Collisions, Pose};
 
 /// What an instance keeps from step to step.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,6 +49,8 @@ pub(crate) struct Instance {
     pub active: Active,
     /// Whether its skin is deformed in the frame.
     pub deforms: bool,
+    /// What it touches.
+    pub collisions: Collisions,
     /// What of it a GPU sends back, beside what is sent of all.
     pub asked: ReadBack,
     /// Whether the world around it wants its state, where it must be sent back for that.
@@ -56,6 +58,8 @@ pub(crate) struct Instance {
     pub wanted: bool,
     /// What the game gives it in the next step.
     pub pushes: Pushes,
+    /// With what it was pressed in the newest step, where the CPU steps and events are asked for.
+    pub tally: Tally,
     /// Force rows of the frame, where the CPU steps.
     pub forces: Vec<Vec<Entry<f32>>>,
     /// Whether it is where it was put in and nothing said otherwise: the first pose of its bones is then where it starts.
@@ -64,9 +68,9 @@ pub(crate) struct Instance {
     pub changed: bool,
     /// Whether that was only to put it at rest elsewhere, so that its activations go on from where a GPU has them.
     pub placed: bool,
-    /// Whether it is a character's in an hecs world, and goes with it.
+    /// The character in an hecs world that it is of, with which it goes.
     #[cfg(feature = "hecs")]
-    pub spawned: bool,
+    pub entity: Option<hecs::Entity>,
 }
 
 impl Instance {
@@ -97,15 +101,17 @@ impl Instance {
             step: 0,
             active: Active::default(),
             deforms: false,
+            collisions: Collisions::default(),
             asked: ReadBack::NOTHING,
             wanted: false,
             pushes: Pushes::default(),
+            tally: Tally::default(),
             forces: Vec::new(),
             fresh: true,
             changed: true,
             placed: false,
             #[cfg(feature = "hecs")]
-            spawned: false,
+            entity: None,
         }
     }
 

@@ -7,6 +7,7 @@ mod instance;
 mod pushes;
 mod read_back;
 mod sleep;
+mod tally;
 mod touch;
 
 pub use active::Active;
@@ -16,6 +17,7 @@ pub use pushes::Motion;
 pub(crate) use pushes::{MOST_ACCELERATION, MOST_VELOCITY, Pushes};
 pub use read_back::ReadBack;
 pub(crate) use sleep::Rest;
+pub(crate) use tally::{Pressed, Tally, add, add_contacts};
 pub(crate) use touch::{REMEMBERED, SegmentName, Touch};
 
 use crate::StepError;

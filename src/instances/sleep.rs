@@ -123,10 +123,9 @@ impl Instances {
     /// Wakes an instance and all that sleep with it; the others go on being still where nobody moves them.
     pub fn wake(&mut self, handle: FleshHandle) {
         let Some(island) = self.get(handle).ok().and_then(|instance| instance.state.rest.island) else { return };
-        for rest in self.iter_mut().map(|instance| &mut instance.state.rest) {
-            if rest.island == Some(island) {
-                rest.island = None;
-            }
+        for instance in self.iter_mut().filter(|instance| instance.state.rest.island == Some(island)) {
+            instance.state.rest.island = None;
+            instance.tally.slept = false;
         }
     }
 

@@ -32,15 +32,26 @@ pub struct Segment {
     pub node: u32,
     /// Its instance: the first segment of that.
     pub base: u32,
-    /// 1 where what it touched in the frame before is not this instance's.
-    pub forgets: u32,
+    /// [`FORGETS`] and what of its own instance's it may touch, [`OWN_CHAINS`] and [`WITHIN_CHAINS`].
+    pub flags: u32,
     /// The first pair of its instance's segments that overlap at rest.
     pub overlap_base: u32,
     /// How many there are.
     pub overlap_count: u32,
-    /// Fills 16 bytes.
-    pub padding: [u32; 2],
+    /// The groups in which it is for other instances.
+    pub memberships: u32,
+    /// The groups of these that it touches.
+    pub touches: u32,
 }
+
+/// Of [`Segment::flags`]: what it touched in the frame before is not this instance's.
+pub const FORGETS: u32 = 1;
+
+/// Of [`Segment::flags`] and [`Group::own`](super::Group::own): it touches its instance's other chains.
+pub const OWN_CHAINS: u32 = 2;
+
+/// Of [`Segment::flags`] and [`Group::own`](super::Group::own): it touches segments of its own chain.
+pub const WITHIN_CHAINS: u32 = 4;
 
 /// Words of a segment's partners: those that it may touch in the frame.
 pub mod partners {

@@ -129,7 +129,7 @@ fn contacts_of_chain(Instance { flesh, state, .. }: &Instance, chain: usize) -> 
 }
 
 /// What each contact row of a group touches in each lane, and which primitive of it: a node's half-spaces, then its solids.
-fn sources(group: &GroupState) -> impl Iterator<Item = [Option<(Touched, u32)>; LANES as usize]> {
+pub(super) fn sources(group: &GroupState) -> impl Iterator<Item = [Option<(Touched, u32)>; LANES as usize]> {
     let slots = &group.slots;
     let nodes = group.nodes.len() / node::ENTRIES;
     let rows = group.contacts.len() / contact::ENTRIES - group.of_solids();

@@ -61,8 +61,8 @@ fn moves_plane(plane: &HalfSpace) -> bool {
 /// Whether a solid is as it was, and stands.
 fn is_same(one: &Solid, next: &Solid) -> bool {
     let stands = next.velocity == DVec3::ZERO && next.spin == DVec3::ZERO;
-    let numbers = |solid: &Solid| (solid.border_radius, solid.friction, solid.dents);
-    stands && Arc::ptr_eq(&one.shape, &next.shape) && one.pose == next.pose && numbers(one) == numbers(next)
+    let like = |solid: &Solid| (solid.border_radius, solid.dents, solid.friction, solid.friction_rule, solid.groups);
+    stands && Arc::ptr_eq(&one.shape, &next.shape) && one.pose == next.pose && like(one) == like(next)
 }
 
 impl Physics {

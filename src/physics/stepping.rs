@@ -104,12 +104,16 @@ impl Physics {
         if !self.solids.is_empty() && !self.on_cpu() {
             return Err(StepError::SolidsOnGpu(self.solids.len()));
         }
+        if self.gather_events && !self.on_cpu() {
+            return Err(StepError::EventsOnGpu);
+        }
         if !self.on_cpu() {
             let mut chains = self.instances.iter().flat_map(|instance| instance.flesh.chains());
             if let Some(chain) = chains.find(|chain| chain.hangs.is_some()) {
                 return Err(StepError::TreesOnGpu { chain: chain.name.clone() });
             }
-            let pills = self.instances.iter().map(|instance| instance.flesh.bone_pills().len());
+            let touching = self.instances.iter().filter(|instance| instance.collisions.bone_pills);
+            let pills = touching.map(|instance| instance.flesh.bone_pills().len());
             if let Some(pills) = pills.max().filter(|pills| *pills > 0) {
                 return Err(StepError::BonePillsOnGpu(pills));
             }
@@ -152,6 +156,7 @@ impl Physics {
             pool: self.thread_pool.as_ref(),
             read_back: self.read_back,
             passes: self.config.passes,
+            events: self.gather_events,
             timed: self.measure_stages,
         };
         (&mut self.backend, &mut self.instances, frame)
@@ -200,6 +205,7 @@ impl Physics {
             self.frames.pop_front();
         }
         self.instances.iter_mut().for_each(|instance| instance.pushes.clear());
+        self.note_contacts(plan);
     }
 }
 

@@ -7,19 +7,21 @@ use glam::Vec3;
 use rapier3d::math::Pose as RapierPose;
 use rapier3d::parry::transformation::try_convex_hull;
 use rapier3d::prelude::{
-    Collider, ColliderHandle, HeightField, InteractionGroups, RigidBodyHandle, Shape as RapierShape, ShapeType,
-    SharedShape, TriMeshFlags, TypedShape, Voxels,
+    CoefficientCombineRule, Collider, ColliderHandle, HeightField, InteractionGroups, RigidBodyHandle,
+    Shape as RapierShape, ShapeType, SharedShape, TriMeshFlags, TypedShape, Voxels,
 };
 
 use super::RigidWorld;
 #[cfg(doc)]
 use crate::Physics;
 use crate::shape::{Convex, Mesh};
-use crate::{HalfSpace, Shape, ShapeError, Solid};
+use crate::{CollisionGroups, FrictionRule, HalfSpace, Shape, ShapeError, Solid};
 
 /// What the flesh knows of rapier's colliders, kept from step to step: a mesh is gone through once.
 pub struct TouchedColliders {
-    /// With which of rapier's groups the flesh collides, as a collider of its own would: everything by default.
+    /// With which of rapier's groups any flesh collides, as a collider of its own would: everything by default. Beside that each
+    /// instance has groups of its own ([`Collisions::groups`](crate::Collisions::groups)), which a collider's groups are tested
+    /// with, too.
     pub groups: InteractionGroups,
     /// Of which collider each of rapier's solids is, in the order of [`RigidWorld::solids`]: in [`Physics::all_solids`] they come after
     /// [`Physics::solids`].
@@ -68,17 +70,23 @@ struct Known {
 
 impl RigidWorld {
     /// Every half-space collider that flesh touches as a [`HalfSpace`], in the order of rapier's set (which depends only on the
-    /// order of insertions and removals): enabled, no sensor, and in groups that [`TouchedColliders::groups`] collide with.
+    /// order of insertions and removals): enabled, no sensor, and in groups that [`TouchedColliders::groups`] collide with. They bring
+    /// their groups and the rule of their friction, and are named by [`collider_id`].
     ///
     /// Those on moving bodies are where their body was after the last step, and move as it did.
     pub fn half_spaces(&self) -> Vec<HalfSpace> {
         let touched = self.colliders.iter().filter(|(_, collider)| self.touched.collide_with(collider));
         touched
-            .filter_map(|(_, collider)| {
+            .filter_map(|(handle, collider)| {
                 let shape = collider.shape().as_halfspace()?;
                 let pose = self.to_world(collider.position());
                 let normal = (pose.rotation * shape.normal.as_dvec3()).normalize();
-                let still = HalfSpace::new(normal, normal.dot(pose.translation), collider.friction());
+                let still = HalfSpace {
+                    friction_rule: collider.friction_combine_rule().into(),
+                    groups: collider.collision_groups().into(),
+                    id: Some(collider_id(handle)),
+                    ..HalfSpace::new(normal, normal.dot(pose.translation), collider.friction())
+                };
                 let Some(body) = collider.parent().and_then(|body| self.bodies.get(body)) else { return Some(still) };
                 let centre = self.origin + body.center_of_mass().as_dvec3();
                 Some(still.moving(body.linvel().as_dvec3()).turning(body.angvel().as_dvec3(), centre))
@@ -88,7 +96,8 @@ impl RigidWorld {
 
     /// Every other enabled collider that is no sensor as [`Solid`]s for the flesh, several of a compound, in the order of rapier's
     /// set: those that [`TouchedColliders::groups`] collide with, but for those on [`RigidWorld::character_bones`] and on bodies
-    /// that `passes` names. Fixed ones dent no flesh ([`Solid::dents`]). They are where they were after the last step, and move as they did in it. Solids on
+    /// that `passes` names. They bring their groups and the rule of their friction, and are named by [`collider_id`]. Fixed ones dent no
+    /// flesh ([`Solid::dents`]). They are where they were after the last step, and move as they did in it. Solids on
     /// one side: oriented triangle meshes, height fields and voxels; other meshes are thin and have two.
     pub fn solids(&mut self, passes: impl Fn(RigidBodyHandle) -> bool) -> Vec<Solid> {
         let mut touched = std::mem::take(&mut self.touched);
@@ -116,7 +125,13 @@ impl RigidWorld {
             let friction = if collider.friction() > 1.0e3 { 1.0e3 } else { collider.friction() };
             for (place, shape, border_radius) in parts {
                 let pose = self.to_world(&(*collider.position() * *place));
-                let mut solid = Solid { border_radius: *border_radius, ..Solid::new(shape.clone(), pose, friction) };
+                let mut solid = Solid {
+                    border_radius: *border_radius,
+                    friction_rule: collider.friction_combine_rule().into(),
+                    groups: collider.collision_groups().into(),
+                    id: Some(collider_id(handle)),
+                    ..Solid::new(shape.clone(), pose, friction)
+                };
                 if body.is_none_or(|body| body.is_fixed()) {
                     solid.dents = 0.0;
                 }
@@ -137,6 +152,37 @@ impl RigidWorld {
         touched.known.retain(|_, known| known.seen);
         self.touched = touched;
         solids
+    }
+}
+
+/// By which number a collider's solids and half-spaces are named in contact events ([`ContactWith::World`](crate::ContactWith)).
+pub fn collider_id(collider: ColliderHandle) -> u64 {
+    let (index, generation) = collider.into_raw_parts();
+    u64::from(generation) << 32 | u64::from(index)
+}
+
+/// The collider that [`collider_id`] names so.
+pub fn collider_of(id: u64) -> ColliderHandle {
+    ColliderHandle::from_raw_parts(id as u32, (id >> 32) as u32)
+}
+
+impl From<InteractionGroups> for CollisionGroups {
+    /// Without the mode of the test: flesh must want it and what it touches, as with rapier where one side is of mode `And`.
+    fn from(groups: InteractionGroups) -> Self {
+        Self::new(groups.memberships.bits(), groups.filter.bits())
+    }
+}
+
+impl From<CoefficientCombineRule> for FrictionRule {
+    fn from(rule: CoefficientCombineRule) -> Self {
+        match rule {
+            CoefficientCombineRule::Average => Self::Average,
+            CoefficientCombineRule::Min => Self::Min,
+            CoefficientCombineRule::Multiply => Self::Multiply,
+            CoefficientCombineRule::Max => Self::Max,
+            CoefficientCombineRule::ClampedSum => Self::ClampedSum,
+            CoefficientCombineRule::GeometricMean => Self::GeometricMean,
+        }
     }
 }
 

@@ -89,7 +89,7 @@ impl Character {
         let activations = Activations(vec![0.0; body.flesh.chains().len()]);
         let instance = CharacterInstance { character: self.clone(), body, flesh };
         let entity = world.spawn((instance, CharacterPose(pose), RootTransform(root), activations, Health::default()));
-        physics.mark_spawned(flesh)?;
+        physics.mark_spawned(flesh, entity)?;
         Ok(entity)
     }
 }

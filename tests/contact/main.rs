@@ -3,6 +3,7 @@
 mod bones;
 #[path = "../common/mod.rs"]
 mod common;
+mod filters;
 mod moving;
 mod slopes;
 mod solids;

@@ -2,6 +2,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod events;
+mod filters;
 mod impacts;
 mod pile;
 mod stacks;

@@ -6,6 +6,7 @@ mod bodies;
 #[path = "../common/mod.rs"]
 mod common;
 mod errors;
+mod events;
 mod faults;
 #[cfg(feature = "gpu")]
 mod gpu;

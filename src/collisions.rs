@@ -1,0 +1,187 @@
+//! What may touch what, and how the friction of two sides is one.
+
+/// Which groups something is in, and which it touches: as rapier's `InteractionGroups`, 32 of them, a bit each.
+///
+/// Two things touch where each is in a group that the other touches. By default all are in all groups and touch all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct CollisionGroups {
+    /// The groups that it is in.
+    pub memberships: u32,
+    /// The groups that it touches.
+    pub filter: u32,
+}
+
+impl CollisionGroups {
+    /// In all groups, and touches all.
+    pub const ALL: Self = Self { memberships: u32::MAX, filter: u32::MAX };
+
+    /// In no group, and touches none.
+    pub const NONE: Self = Self { memberships: 0, filter: 0 };
+
+    /// In these groups, and touches those.
+    pub const fn new(memberships: u32, filter: u32) -> Self {
+        Self { memberships, filter }
+    }
+
+    /// Whether both touch each other.
+    pub const fn meets(self, other: Self) -> bool {
+        self.memberships & other.filter != 0 && other.memberships & self.filter != 0
+    }
+}
+
+impl Default for CollisionGroups {
+    fn default() -> Self {
+        Self::ALL
+    }
+}
+
+/// How the coefficients of friction of two sides are one, as rapier's `CoefficientCombineRule`. Where the sides name different
+/// rules, the one that comes later here is taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub enum FrictionRule {
+    /// The mean of both.
+    #[default]
+    Average,
+    /// The smaller one: what is slippery stays so.
+    Min,
+    /// One times the other.
+    Multiply,
+    /// The larger one: what is rough stays so.
+    Max,
+    /// Their sum, at most 1.
+    ClampedSum,
+    /// The square root of one times the other.
+    GeometricMean,
+}
+
+/// How a side rubs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Friction {
+    /// Coulomb's coefficient, 0 to 1000 (1).
+    pub coefficient: f32,
+    /// How it is combined with the other side's.
+    pub rule: FrictionRule,
+}
+
+/// The most that a coefficient of friction is.
+pub(crate) const MOST_FRICTION: f32 = 1.0e3;
+
+impl Friction {
+    /// A coefficient, combined by a rule.
+    pub const fn new(coefficient: f32, rule: FrictionRule) -> Self {
+        Self { coefficient, rule }
+    }
+
+    /// The coefficient of both sides together.
+    pub fn with(self, other: Self) -> f32 {
+        let (a, b) = (self.coefficient, other.coefficient);
+        let both = match self.rule.max(other.rule) {
+            FrictionRule::Average => 0.5 * (a + b),
+            FrictionRule::Min => a.min(b),
+            FrictionRule::Multiply => a * b,
+            FrictionRule::Max => a.max(b),
+            FrictionRule::ClampedSum => (a + b).clamp(0.0, 1.0),
+            FrictionRule::GeometricMean => (a * b).sqrt(),
+        };
+        both.min(MOST_FRICTION)
+    }
+}
+
+/// What an instance's flesh touches, see [`Physics::set_collisions`](crate::Physics::set_collisions). The default is all but
+/// segments of one chain; where [`StepConfig::passes`](crate::step::StepConfig::passes) is 0, as it is by default, flesh touches no
+/// flesh, whatever is said here.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Collisions {
+    /// As what it is touched by other instances' flesh, half-spaces and solids: all where all are in all groups, the default.
+    pub groups: CollisionGroups,
+    /// Whether it touches other instances' flesh, that with these groups; on by default. Both must want it.
+    pub others: bool,
+    /// Whether its chains touch each other, but for segments that overlap at rest; on by default.
+    pub own_chains: bool,
+    /// Whether segments of one chain touch each other, as a rope that falls on itself does; off by default. Neighbours leave each
+    /// other alone, and so do segments that overlap at rest, or between which the chain at rest is shorter than π of its radii there:
+    /// where flesh bends so tightly it is its own bending that resists.
+    pub within_chains: bool,
+    /// Whether it touches half-spaces with these groups; on by default.
+    pub half_spaces: bool,
+    /// Whether it touches solids with these groups; on by default, on the CPU alone as yet.
+    pub solids: bool,
+    /// Whether it touches the pills of its own bones ([`Flesh::with_bone_pills`](crate::flesh::Flesh::with_bone_pills)); on by
+    /// default. A GPU steps flesh with pills only where this is off.
+    pub bone_pills: bool,
+    /// How it rubs on half-spaces and solids. `None`, the default: as they say alone, by their coefficient. Its own bones' pills say
+    /// so by themselves, and flesh rubs on flesh by a coefficient of 0.5, always.
+    pub friction: Option<Friction>,
+}
+
+impl Default for Collisions {
+    fn default() -> Self {
+        Self {
+            groups: CollisionGroups::ALL,
+            others: true,
+            own_chains: true,
+            within_chains: false,
+            half_spaces: true,
+            solids: true,
+            bone_pills: true,
+            friction: None,
+        }
+    }
+}
+
+impl Collisions {
+    /// Nothing.
+    pub const NOTHING: Self = Self {
+        groups: CollisionGroups::NONE,
+        others: false,
+        own_chains: false,
+        within_chains: false,
+        half_spaces: false,
+        solids: false,
+        bone_pills: false,
+        friction: None,
+    };
+
+    /// The groups by which it touches other instances' flesh.
+    pub(crate) fn among_others(&self) -> CollisionGroups {
+        if self.others { self.groups } else { CollisionGroups::NONE }
+    }
+
+    /// How it rubs on what says so of itself.
+    pub(crate) fn rubs_on(&self, coefficient: f32, rule: FrictionRule) -> f32 {
+        self.friction.map_or(coefficient, |own| own.with(Friction { coefficient, rule }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_sides_must_want_to_touch() {
+        let (player, enemy, shot) =
+            (CollisionGroups::new(1, 0b110), CollisionGroups::new(2, 1), CollisionGroups::new(4, 2));
+        assert!(player.meets(enemy) && enemy.meets(player));
+        assert!(!player.meets(shot) && !shot.meets(player), "the shot does not want the player");
+        assert!(!enemy.meets(shot), "the enemy does not want the shot");
+        assert!(CollisionGroups::ALL.meets(player) && !CollisionGroups::NONE.meets(CollisionGroups::ALL));
+    }
+
+    #[test]
+    fn the_later_rule_is_taken() {
+        let (ice, rubber) = (Friction::new(0.04, FrictionRule::Min), Friction::new(0.9, FrictionRule::Average));
+        assert_eq!(ice.with(rubber), 0.04);
+        let sticky = Friction::new(0.9, FrictionRule::Max);
+        assert_eq!((ice.with(sticky), sticky.with(ice)), (0.9, 0.9));
+        let with = |rule| Friction::new(0.25, rule).with(Friction::new(1.0, FrictionRule::Average));
+        let all =
+            [FrictionRule::Average, FrictionRule::Multiply, FrictionRule::ClampedSum, FrictionRule::GeometricMean];
+        assert_eq!(all.map(with), [0.625, 0.25, 1.0, 0.5]);
+        let most = Friction::new(1.0e3, FrictionRule::Multiply);
+        assert_eq!(most.with(most), 1.0e3);
+    }
+}
