@@ -10,7 +10,7 @@ use super::lanes::{Entry, Lane, Lanes, apart, unrolled};
 use super::math::{Quaternion, V3};
 use super::potential::{Standing, rounding, standing};
 use super::rod_energies::UNKNOWNS;
-use super::solve_rods::{Again, back, forth, solve};
+use super::solve_rods::{Again, back, forth};
 use super::solved::step_by;
 use super::strains::most_stiffness;
 use crate::layout::{chain, rest, scratch};
@@ -295,7 +295,7 @@ where
     pub fn back(&mut self, again: bool) {
         let (lanes, again) = (self.lanes, self.again(again));
         let reacts = self.params.asks_for_reactions();
-        let stepped = apart!(lanes, back(lanes, self.group, again, reacts));
+        let stepped = back(lanes, self.group, again, reacts);
         self.stepped(stepped);
     }
 
@@ -313,13 +313,8 @@ where
 {
     #[inline(always)]
     fn solve(&mut self, again: bool) {
-        let (lanes, again, excitation) = (self.lanes, self.again(again), self.excitation());
-        if again.is_some() {
-            keep(lanes, self.group);
-        }
-        let reacts = self.params.asks_for_reactions();
-        let stepped = apart!(lanes, solve(lanes, self.inv_step2, self.group, excitation, again, reacts));
-        self.stepped(stepped);
+        self.forth(again);
+        self.back(again);
     }
 
     #[inline(always)]

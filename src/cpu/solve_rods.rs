@@ -214,6 +214,20 @@ pub(super) fn back<L: Lanes>(
 where
     L::Scalar: Into<f64>,
 {
+    apart!(lanes, substitute(lanes, group, again, reacts))
+}
+
+/// See [`back`].
+#[inline(always)]
+fn substitute<L: Lanes>(
+    lanes: L,
+    group: &mut Group<L::Scalar>,
+    again: Option<Again<L::V>>,
+    reacts: bool,
+) -> (L::V, L::V, L::V)
+where
+    L::Scalar: Into<f64>,
+{
     let zero = lanes.splat(0.0);
     let solved = again.map(|(flag, _)| flag);
     let count = group.rest.node_count;
