@@ -172,7 +172,7 @@ impl<V: Lane> Descent<V> {
         let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
         let mut at_start = lanes.load(&group.chains[chain::START_POTENTIAL]);
         if group.is_touched() {
-            at_start = at_start + stored_by_contacts(lanes, group, When::Start);
+            at_start = at_start + apart!(lanes, stored_by_contacts(lanes, group, When::Start));
         }
         Self {
             at_start,
@@ -399,6 +399,12 @@ fn risen_by<L: Lanes>(lanes: L, by: L::V, unsure: L::V, flag: L::V) -> L::V {
 /// Puts flagged chains back to the substep's start.
 #[inline(always)]
 fn start_again<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, flag: L::V) {
+    apart!(lanes, put_back(lanes, group, flag));
+}
+
+/// See [`start_again`].
+#[inline(always)]
+fn put_back<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, flag: L::V) {
     for index in 0..group.rest.node_count {
         let start = Placed::start(lanes, group, index);
         let row = group.row_mut(index);
@@ -408,7 +414,13 @@ fn start_again<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, flag: L::V) {
 
 /// Keeps where the chains are, for [`go_on`].
 #[inline(always)]
-pub(super) fn keep<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
+fn keep<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
+    apart!(lanes, keep_places(lanes, group));
+}
+
+/// See [`keep`].
+#[inline(always)]
+fn keep_places<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
     for index in 0..group.rest.node_count {
         let now = Placed::now(lanes, group.row(index));
         let row = group.scratch_row(index);
@@ -421,6 +433,12 @@ pub(super) fn keep<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
 /// Puts flagged chains where a share of the last solve's step takes them from where they were kept.
 #[inline(always)]
 fn go_on<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, share: L::V, flag: L::V) {
+    apart!(lanes, take_share(lanes, group, share, flag));
+}
+
+/// See [`go_on`].
+#[inline(always)]
+fn take_share<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, share: L::V, flag: L::V) {
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
     let moves = zero.where_less(share, one, zero);
     for index in 0..group.rest.node_count {

@@ -450,8 +450,8 @@ fn do_part<L: Lanes<Scalar = f32>>(
                 value.store(lanes, kept, 3 * at);
             }
         }
-        Part::Bodies => Body::of(lanes, group).store(lanes, kept),
-        Part::AddMotion => add_motion(lanes, group, kept),
+        Part::Bodies => apart!(lanes, Body::of(lanes, group).store(lanes, kept)),
+        Part::AddMotion => apart!(lanes, add_motion(lanes, group, kept)),
         Part::GiveToStem(whole) => apart!(lanes, give_to_stem(lanes, group, whole)),
         Part::SettleBack(goes_on) => settle_back(lanes, group, goes_on),
         _ if contracts(group) => on_the_way::<L, true>(lanes, part, params, group, kept),
