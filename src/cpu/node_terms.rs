@@ -5,7 +5,7 @@
 
 use super::group::Group;
 use super::holds::Placed;
-use super::lanes::{Entry, Lane, Lanes, unrolled};
+use super::lanes::{Entry, Lane, Lanes, each, unrolled};
 use super::math::{Quaternion, Sym3, V3};
 use super::rod_energies::{Mat7, Vec7};
 use crate::layout::{node, rest};
@@ -117,7 +117,7 @@ pub(super) fn add_surface_bending<L: Lanes>(
 ) {
     let count = group.rest.node_count;
     let centre = |j: usize| {
-        let scales = [j - 1, j, j + 1].map(|k| lanes.load(&group.row(k)[node::SCALE]));
+        let scales = each!(k in 0..3 => lanes.load(&group.row(j + k - 1)[node::SCALE]));
         surface_bend(lanes, group, j, scales)
     };
     let inner = |j: usize| j >= 1 && j + 1 < count;
