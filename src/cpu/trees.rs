@@ -20,7 +20,7 @@ use glam::{DQuat, DVec3};
 
 use super::LaneWidth;
 use super::descent::{DESCENT_ENTRIES, Descends, Descent, Of, OneGroup, run};
-use super::group::{Group, contracts};
+use super::group::Group;
 use super::holds::Placed;
 use super::lanes::{Entry, Half, LANES, Lanes, OneF32, Wide, apart, with_instructions};
 use super::lay::lay;
@@ -454,13 +454,12 @@ fn do_part<L: Lanes<Scalar = f32>>(
         Part::AddMotion => apart!(lanes, add_motion(lanes, group, kept)),
         Part::GiveToStem(whole) => apart!(lanes, give_to_stem(lanes, group, whole)),
         Part::SettleBack(goes_on) => settle_back(lanes, group, goes_on),
-        _ if contracts(group) => on_the_way::<L, true>(lanes, part, params, group, kept),
-        _ => on_the_way::<L, false>(lanes, part, params, group, kept),
+        _ => on_the_way(lanes, part, params, group, kept),
     }
 }
 
 #[inline(always)]
-fn on_the_way<L: Lanes<Scalar = f32>, const CONTRACTING: bool>(
+fn on_the_way<L: Lanes<Scalar = f32>>(
     lanes: L,
     part: Part<'_>,
     params: &StepParams,
@@ -471,7 +470,7 @@ fn on_the_way<L: Lanes<Scalar = f32>, const CONTRACTING: bool>(
         Part::Begin => Descent::begin(lanes, group),
         _ => Descent::load(lanes, kept),
     };
-    let mut own = OneGroup::<L, CONTRACTING>::new(lanes, params, group, descent);
+    let mut own = OneGroup::new(lanes, params, group, descent);
     match part {
         Part::Forth(again) => own.forth(again),
         Part::Back(again) => own.back(again),
