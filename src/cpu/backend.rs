@@ -4,20 +4,17 @@
 //! No thread takes up the next run before all have finished this one. Whoever takes which group, each group is stepped alike,
 //! so the bits do not depend on it.
 
-use fearless_simd::Simd;
-use fearless_simd::prelude::*;
-
 use super::deform_skin::Vertices;
 use super::find_pairs::Meetings;
 use super::group::Group;
 use super::kin::{Member, members_of};
-use super::lanes::{Entry, Half, LANES, OneF32, Wide, with_instructions};
+use super::lanes::Entry;
 use super::threads::Threads;
-use super::{LaneWidth, run_on_instance, run_on_vertices, run_stage};
+use super::{run_on_instance, run_on_vertices};
 use crate::StepError;
 use crate::backend::{BackendReport, FleshBackend, Frame, SegmentPair};
 use crate::instances::{Active, Instance, Instances, add_contacts};
-use crate::step::{Domain, Scheduled, Stage, StepParams, runs};
+use crate::step::{Domain, Scheduled, Stage, runs};
 use crate::timing::{StageClock, StageTimes, stage_scope};
 
 /// Flesh on the CPU.
@@ -189,37 +186,11 @@ impl Runner<'_> {
     }
 
     fn on_rows(&self, run: &[Scheduled], group: &mut Group<f32>) {
-        match self.frame.lane_width {
-            width @ (LaneWidth::Eight | LaneWidth::EightBaseline) => {
-                with_instructions!(width.level(), simd => self.run_vectors(simd, run, group))
-            }
-            LaneWidth::One => self.each(run, |stage, params| {
-                (0..LANES).for_each(|lane| run_stage(OneF32(lane), stage, params, group));
-            }),
-        }
-    }
-
-    /// Eight chains at once, or twice four, as the registers have it. A stage is done for the whole group before the
-    /// next one starts, so that what it asks of the group has one answer whatever the width.
-    #[inline(always)]
-    fn run_vectors<S: Simd>(&self, simd: S, run: &[Scheduled], group: &mut Group<f32>) {
         for scheduled in run {
-            let (start, params) = (self.clock.start(), &self.frame.params[scheduled.slot as usize]);
-            // Known to the compiler, which so leaves out the width that is not run.
-            if const { S::f32s::LEN < LANES } {
-                run_stage(Half(simd, 0), scheduled.stage, params, group);
-                run_stage(Half(simd, 4), scheduled.stage, params, group);
-            } else {
-                run_stage(Wide(simd), scheduled.stage, params, group);
-            }
-            self.clock.stop(scheduled.stage, start);
-        }
-    }
-
-    fn each(&self, run: &[Scheduled], mut step: impl FnMut(Stage, &StepParams)) {
-        for scheduled in run {
+            stage_scope!(scheduled.stage);
             let start = self.clock.start();
-            step(scheduled.stage, &self.frame.params[scheduled.slot as usize]);
+            let params = &self.frame.params[scheduled.slot as usize];
+            self.frame.lane_width.run_stage(scheduled.stage, params, group);
             self.clock.stop(scheduled.stage, start);
         }
     }

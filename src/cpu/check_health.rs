@@ -182,7 +182,7 @@ pub fn check_health<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L
     lanes.store(unwell, &mut group.chains[chain::UNWELL]);
     let lost = broken.max(lanes.splat(PATIENCE).where_less(unwell, one, zero));
     if lanes.any(lost) {
-        apart!(lanes, lay(lanes, params, group, input::BONE_TO, lost));
+        lay(lanes, params, group, input::BONE_TO, lost);
         let resets = lanes.load(&group.chains[chain::RESETS]) + lost;
         lanes.store(resets, &mut group.chains[chain::RESETS]);
     }

@@ -4,13 +4,13 @@
 
 use super::contacts::{meeting, stored_by_contacts};
 use super::fibres::Excitation;
-use super::group::{Group, second_order};
+use super::group::{Group, contracts, second_order};
 use super::holds::{Placed, When};
 use super::lanes::{Entry, Lane, Lanes, apart, unrolled};
 use super::math::{Quaternion, V3};
 use super::potential::{Standing, rounding, standing};
 use super::rod_energies::UNKNOWNS;
-use super::solve_rods::{Again, back, forth, solve};
+use super::solve_rods::{Again, back, forth};
 use super::solved::step_by;
 use super::strains::most_stiffness;
 use crate::layout::{chain, rest, scratch};
@@ -25,14 +25,14 @@ pub const ENOUGH: f32 = 0.5;
 /// By which share of its diagonal a system is stiffened where a step of it as it is led nowhere: f32 has the pivots of one
 /// that is bent and stretched beyond all measure to about a millionth of the diagonal, and least directions are noise.
 pub const STIFFENED: f32 = 1.0e-4;
-/// As [`solve_rods`], apart for groups whose fibres pull and groups whose fibres do not, which then pay nothing for it.
+/// As [`solve_rods`](super::solve_rods::solve_rods).
 #[inline(always)]
-pub(super) fn descend<L: Lanes, const CONTRACTING: bool>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>)
+pub(super) fn descend<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>)
 where
     L::Scalar: Into<f64>,
 {
     let descent = Descent::begin(lanes, group);
-    run(&mut OneGroup::<L, CONTRACTING>::new(lanes, params, group, descent), params.retries);
+    run(&mut OneGroup::new(lanes, params, group, descent), params.retries);
 }
 
 /// What goes down Π: a group of chains, each for itself, or all groups of chains that hang on each other.
@@ -172,7 +172,7 @@ impl<V: Lane> Descent<V> {
         let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
         let mut at_start = lanes.load(&group.chains[chain::START_POTENTIAL]);
         if group.is_touched() {
-            at_start = at_start + stored_by_contacts(lanes, group, When::Start);
+            at_start = at_start + apart!(lanes, stored_by_contacts(lanes, group, When::Start));
         }
         Self {
             at_start,
@@ -250,15 +250,17 @@ impl<V: Lane> Descent<V> {
 }
 
 /// A group of chains that goes down Π, each for itself.
-pub(super) struct OneGroup<'a, 'b, L: Lanes, const CONTRACTING: bool> {
+pub(super) struct OneGroup<'a, 'b, L: Lanes> {
     lanes: L,
+    /// Whether fibres pull.
+    contracting: bool,
     params: &'a StepParams,
     group: &'a mut Group<'b, L::Scalar>,
     inv_step2: L::V,
     pub descent: Descent<L::V>,
 }
 
-impl<'a, 'b, L: Lanes, const CONTRACTING: bool> OneGroup<'a, 'b, L, CONTRACTING>
+impl<'a, 'b, L: Lanes> OneGroup<'a, 'b, L>
 where
     L::Scalar: Into<f64>,
 {
@@ -266,12 +268,12 @@ where
     pub fn new(lanes: L, params: &'a StepParams, group: &'a mut Group<'b, L::Scalar>, descent: Descent<L::V>) -> Self {
         let second_order = second_order(lanes, params, group);
         let inv_step = lanes.splat(params.inv_h) * (lanes.splat(1.0) + second_order * lanes.splat(0.5));
-        Self { lanes, params, group, inv_step2: inv_step * inv_step, descent }
+        Self { lanes, contracting: contracts(group), params, group, inv_step2: inv_step * inv_step, descent }
     }
 
     #[inline(always)]
     fn excitation(&self) -> Option<Excitation<L::V>> {
-        if CONTRACTING { Some(Excitation::of_chain(self.lanes, self.params, self.group)) } else { None }
+        if self.contracting { Some(Excitation::of_chain(self.lanes, self.params, self.group)) } else { None }
     }
 
     #[inline(always)]
@@ -295,7 +297,7 @@ where
     pub fn back(&mut self, again: bool) {
         let (lanes, again) = (self.lanes, self.again(again));
         let reacts = self.params.asks_for_reactions();
-        let stepped = apart!(lanes, back(lanes, self.group, again, reacts));
+        let stepped = back(lanes, self.group, again, reacts);
         self.stepped(stepped);
     }
 
@@ -307,19 +309,14 @@ where
     }
 }
 
-impl<L: Lanes, const CONTRACTING: bool> Descends for OneGroup<'_, '_, L, CONTRACTING>
+impl<L: Lanes> Descends for OneGroup<'_, '_, L>
 where
     L::Scalar: Into<f64>,
 {
     #[inline(always)]
     fn solve(&mut self, again: bool) {
-        let (lanes, again, excitation) = (self.lanes, self.again(again), self.excitation());
-        if again.is_some() {
-            keep(lanes, self.group);
-        }
-        let reacts = self.params.asks_for_reactions();
-        let stepped = apart!(lanes, solve(lanes, self.inv_step2, self.group, excitation, again, reacts));
-        self.stepped(stepped);
+        self.forth(again);
+        self.back(again);
     }
 
     #[inline(always)]
@@ -376,7 +373,7 @@ where
         // What is stiffer than its step resolves hangs on the step.
         let stiff = most_stiffness(lanes, group.rest.row(0), self.inv_step2, lanes.epsilon()).is_some();
         // Of chains that hang on each other it is of all of them.
-        let elastic_alone = !(CONTRACTING || stiff || group.is_touched() || group.rest.is_in_tree());
+        let elastic_alone = !(self.contracting || stiff || group.is_touched() || group.rest.is_in_tree());
         let potential = if elastic_alone { self.descent.stored } else { -one };
         // What slides, or turns with the path, will be held elsewhere.
         let potential = lanes.splat(0.5).where_less(turning(lanes, group), -one, potential);
@@ -404,6 +401,12 @@ fn risen_by<L: Lanes>(lanes: L, by: L::V, unsure: L::V, flag: L::V) -> L::V {
 /// Puts flagged chains back to the substep's start.
 #[inline(always)]
 fn start_again<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, flag: L::V) {
+    apart!(lanes, put_back(lanes, group, flag));
+}
+
+/// See [`start_again`].
+#[inline(always)]
+fn put_back<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, flag: L::V) {
     for index in 0..group.rest.node_count {
         let start = Placed::start(lanes, group, index);
         let row = group.row_mut(index);
@@ -413,7 +416,13 @@ fn start_again<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, flag: L::V) {
 
 /// Keeps where the chains are, for [`go_on`].
 #[inline(always)]
-pub(super) fn keep<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
+fn keep<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
+    apart!(lanes, keep_places(lanes, group));
+}
+
+/// See [`keep`].
+#[inline(always)]
+fn keep_places<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
     for index in 0..group.rest.node_count {
         let now = Placed::now(lanes, group.row(index));
         let row = group.scratch_row(index);
@@ -426,6 +435,12 @@ pub(super) fn keep<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
 /// Puts flagged chains where a share of the last solve's step takes them from where they were kept.
 #[inline(always)]
 fn go_on<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, share: L::V, flag: L::V) {
+    apart!(lanes, take_share(lanes, group, share, flag));
+}
+
+/// See [`go_on`].
+#[inline(always)]
+fn take_share<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, share: L::V, flag: L::V) {
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
     let moves = zero.where_less(share, one, zero);
     for index in 0..group.rest.node_count {

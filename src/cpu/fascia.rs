@@ -19,7 +19,7 @@
 
 use super::group::{Group, goes_on};
 use super::holds::across;
-use super::lanes::{Entry, Lane, Lanes, unrolled};
+use super::lanes::{Entry, Lane, Lanes, each, unrolled};
 use super::math::{Quaternion, V3};
 use super::rod_energies::{Mat7, Vec7};
 use super::strains::{Section, measure};
@@ -146,7 +146,7 @@ fn own_place<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize) -> Bed<
 #[inline(always)]
 fn unfold<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, index: usize) {
     let (zero, half, one) = (lanes.splat(0.0), lanes.splat(0.5), lanes.splat(1.0));
-    let [before, here, after] = [index - 1, index, index + 1].map(|node| target_place(lanes, group, node));
+    let [before, here, after] = each!(k in 0..3 => target_place(lanes, group, index + k - 1));
     let cosine = (here - before).direction(lanes).dot((after - here).direction(lanes));
     let folded = (cosine * lanes.splat(-FOLD)).clamp(zero, one) * lanes.at(group.rest.row(index), rest::UNFOLDS);
     let place = here + ((before + after) * half - here) * folded;
@@ -196,7 +196,7 @@ fn bed_of<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize, least: L::
         return Bed { place: bed, path, at };
     }
     // What presses on a muscle presses across the muscle, and leaves it its tension.
-    let [ahead, behind] = [index + 1, index - 1].map(|k| V3::load(lanes, group.row(k), node::PLACE));
+    let [behind, ahead] = each!(k in 0..2 => V3::load(lanes, group.row(index + 2 * k - 1), node::PLACE));
     let own = ((ahead - place).direction(lanes) + (place - behind).direction(lanes)).direction(lanes);
     let along = lanes.splat(ALONG).where_less(own.dot(path), goes_on(lanes, group.rest, index), zero);
     Bed { place: bed, path: path.or(lanes, own, along), at }

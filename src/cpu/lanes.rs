@@ -52,14 +52,22 @@ macro_rules! each {
 }
 pub(crate) use each;
 
-/// [`Lanes::apart`] of an expression.
+/// What an expression is, found by a function of its own with the instructions that the lanes have: compilers take more than twice as
+/// long for a function of twice the size. It belongs to the module that it is asked for in, so that modules are compiled beside
+/// each other.
 macro_rules! apart {
-    ($lanes:expr, $run:expr) => {
-        $lanes.apart(
+    ($lanes:expr, $run:expr) => {{
+        /// Without the instructions itself, so that nothing is moved out of the function that has them, or into it.
+        #[inline(never)]
+        fn alone<L: $crate::cpu::lanes::Lanes, R>(lanes: L, run: impl FnOnce() -> R) -> R {
+            lanes.vectorize(run)
+        }
+        alone(
+            $lanes,
             #[inline(always)]
             || $run,
         )
-    };
+    }};
 }
 pub(crate) use apart;
 
@@ -142,9 +150,8 @@ pub trait Lanes: Copy {
         self.load(&row[entry])
     }
 
-    /// Runs a closure, which must be one that is always inlined, as a function of its own, with the instructions that these
-    /// lanes have: compilers take more than twice as long for a function of twice the size.
-    fn apart<R>(self, run: impl FnOnce() -> R) -> R;
+    /// Runs a closure, which must be one that is always inlined, with the instructions that these lanes have.
+    fn vectorize<R>(self, run: impl FnOnce() -> R) -> R;
     /// One unit in the last place of 1.
     fn epsilon(self) -> Self::V;
     /// Whether any lane's flag, 0 or 1, is 1.
@@ -188,8 +195,8 @@ macro_rules! impl_scalar_lane {
                 entry[self.0]
             }
 
-            #[inline(never)]
-            fn apart<R>(self, run: impl FnOnce() -> R) -> R {
+            #[inline(always)]
+            fn vectorize<R>(self, run: impl FnOnce() -> R) -> R {
                 run()
             }
 
@@ -283,8 +290,8 @@ impl<S: Simd> Lanes for Wide<S> {
     }
 
     #[inline(always)]
-    fn apart<R>(self, run: impl FnOnce() -> R) -> R {
-        alone(self.0, run)
+    fn vectorize<R>(self, run: impl FnOnce() -> R) -> R {
+        self.0.vectorize(run)
     }
 
     #[inline(always)]
@@ -301,13 +308,6 @@ impl<S: Simd> Lanes for Wide<S> {
     fn store(self, value: F32x8<S>, entry: &mut Entry<f32>) {
         value.0.store_slice(entry);
     }
-}
-
-/// See [`Lanes::apart`]. Without the instructions itself, so that nothing is moved out of the function that has them, or into
-/// it.
-#[inline(never)]
-fn alone<S: Simd, R>(simd: S, run: impl FnOnce() -> R) -> R {
-    simd.vectorize(run)
 }
 
 /// Half of a group at once, for machines whose registers hold four numbers.
@@ -341,8 +341,8 @@ impl<S: Simd> Lanes for Half<S> {
     }
 
     #[inline(always)]
-    fn apart<R>(self, run: impl FnOnce() -> R) -> R {
-        alone(self.0, run)
+    fn vectorize<R>(self, run: impl FnOnce() -> R) -> R {
+        self.0.vectorize(run)
     }
 
     #[inline(always)]

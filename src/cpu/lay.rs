@@ -50,7 +50,7 @@ pub(super) fn teleport<L: Lanes>(lanes: L, params: &StepParams, group: &mut Grou
     forget_contacts(lanes, group, goes);
     let torn = lanes.splat(1.5).where_less(teleports, one, zero);
     if lanes.any(torn) {
-        apart!(lanes, lay(lanes, params, group, input::BONE_FROM, torn));
+        lay(lanes, params, group, input::BONE_FROM, torn);
     }
     for entry in 0..MAX_BONES * POSE {
         let from = lanes.at(group.inputs, input::BONE_FROM + entry);
@@ -70,6 +70,12 @@ pub(super) fn teleport<L: Lanes>(lanes: L, params: &StepParams, group: &mut Grou
 /// the root carries it.
 #[inline(always)]
 pub(super) fn lay<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>, at: usize, flag: L::V) {
+    apart!(lanes, lay_flagged(lanes, params, group, at, flag));
+}
+
+/// See [`lay`].
+#[inline(always)]
+fn lay_flagged<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>, at: usize, flag: L::V) {
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
     let inv_frame = lanes.splat(1.0 / params.frame);
     let adrift = if group.rest.has_free_chain { Some(apart!(lanes, adrift(lanes, group, at))) } else { None };

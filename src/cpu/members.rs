@@ -244,7 +244,7 @@ fn in_turn<L: Lanes<Scalar = f32>>(
         Turn::Recount => apart!(lanes, recount(lanes, group)),
         Turn::ShowGone => apart!(lanes, show_gone(lanes, group, shown)),
         Turn::Restore(params) => apart!(lanes, restore(lanes, params, group, wanted)),
-        Turn::Settle(goes_on) => apart!(lanes, settle(lanes, group, wanted, goes_on)),
+        Turn::Settle(goes_on) => settle(lanes, group, wanted, goes_on),
     }
 }
 

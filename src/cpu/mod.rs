@@ -35,14 +35,13 @@ mod trees;
 
 pub(crate) use backend::CpuBackend;
 
-use fearless_simd::Level;
+use fearless_simd::{Level, Simd, SimdBase};
 use group::Group;
-use lanes::{Lanes, apart};
+use lanes::{Half, LANES, Lanes, OneF32, Wide, apart, with_instructions};
 
 use crate::backend::Frame;
 use crate::instances::Instance;
 use crate::step::{Stage, StepParams, stages};
-use crate::timing::stage_scope;
 
 /// Which lanes the CPU steps with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,6 +59,30 @@ impl LaneWidth {
     fn level(self) -> Level {
         if self == Self::EightBaseline { Level::baseline() } else { Level::new() }
     }
+
+    /// Runs a stage of chains on all of a group; others are not its business. It is compiled here, and [`run_stage`] where it is
+    /// used.
+    pub fn run_stage(self, stage: Stage, params: &StepParams, group: &mut Group<f32>) {
+        match self {
+            Self::Eight | Self::EightBaseline => {
+                with_instructions!(self.level(), simd => run_wide(simd, stage, params, group))
+            }
+            Self::One => (0..LANES).for_each(|lane| run_stage(OneF32(lane), stage, params, group)),
+        }
+    }
+}
+
+/// Eight chains at once, or twice four, as the registers have it. A stage is done for the whole group before the next one starts,
+/// so that what it asks of the group has one answer whatever the width.
+#[inline(always)]
+fn run_wide<S: Simd>(simd: S, stage: Stage, params: &StepParams, group: &mut Group<f32>) {
+    // Known to the compiler, which so leaves out the width that is not run.
+    if const { S::f32s::LEN < LANES } {
+        run_stage(Half(simd, 0), stage, params, group);
+        run_stage(Half(simd, 4), stage, params, group);
+    } else {
+        run_stage(Wide(simd), stage, params, group);
+    }
 }
 
 /// The stages' modules, and the functions that run those of a domain.
@@ -73,7 +96,6 @@ macro_rules! runners {
         where
             L::Scalar: PartialEq + Into<f64>,
         {
-            stage_scope!(stage);
             match stage {
                 $(Stage::$stage => chains!($domain $name, lanes, params, group),)+
             }

@@ -5,7 +5,7 @@
 
 use super::group::Group;
 use super::holds::Placed;
-use super::lanes::{Entry, Lane, Lanes, unrolled};
+use super::lanes::{Entry, Lane, Lanes, each, unrolled};
 use super::math::{Quaternion, Sym3, V3};
 use super::rod_energies::{Mat7, Vec7};
 use crate::layout::{node, rest};
@@ -116,29 +116,32 @@ pub(super) fn add_surface_bending<L: Lanes>(
     coupling: &mut Mat7<L::V>,
 ) {
     let count = group.rest.node_count;
-    let centre = |j: usize| {
-        let scales = [j - 1, j, j + 1].map(|k| lanes.load(&group.row(k)[node::SCALE]));
-        surface_bend(lanes, group, j, scales)
-    };
     let inner = |j: usize| j >= 1 && j + 1 < count;
     if inner(index) {
-        let (c, before, after, residual) = centre(index);
+        let (c, before, after, residual) = bend_at(lanes, group, index);
         let both = before + after;
         rhs[3] = rhs[3] + c * both * residual;
         block[3][3] = block[3][3] + c * both * both;
         coupling[3][3] = coupling[3][3] - c * both * after;
     }
     if index >= 1 && inner(index - 1) {
-        let (c, before, after, residual) = centre(index - 1);
+        let (c, before, after, residual) = bend_at(lanes, group, index - 1);
         rhs[3] = rhs[3] - c * after * residual;
         block[3][3] = block[3][3] + c * after * (after + before);
     }
     if inner(index + 1) {
-        let (c, before, after, residual) = centre(index + 1);
+        let (c, before, after, residual) = bend_at(lanes, group, index + 1);
         rhs[3] = rhs[3] - c * before * residual;
         block[3][3] = block[3][3] + c * before * (before + after);
         coupling[3][3] = coupling[3][3] - c * before * (before + after);
     }
+}
+
+/// (15) at an inner node as it is now, as [`surface_bend`] has it.
+#[inline(always)]
+fn bend_at<L: Lanes>(lanes: L, group: &Group<L::Scalar>, j: usize) -> (L::V, L::V, L::V, L::V) {
+    let scales = each!(k in 0..3 => lanes.load(&group.row(j + k - 1)[node::SCALE]));
+    surface_bend(lanes, group, j, scales)
 }
 
 /// (15) at an inner node, of the scales before, at and after it: coefficient, inverse lengths before and after, residual.

@@ -73,7 +73,7 @@ where
         let (mut jump, mut jump_turn) = (zero3, zero3);
         if moving {
             let blend = lanes.load(&rest_row[rest::BONE_BLEND]);
-            let arms = [rest::HOLD_PLACE, rest::NEXT_PLACE].map(|at| V3::load(lanes, rest_row, at));
+            let arms = each!(k in 0..2 => V3::load(lanes, rest_row, [rest::HOLD_PLACE, rest::NEXT_PLACE][k]));
             let arm2 = arms[0].dot(arms[0]).max(arms[1].dot(arms[1]));
             let reach = arm2.sqrt() + lanes.at(group.rest.row(0), rest::LENGTH);
             let now = bone_motion(lanes, group, [chain::BONE_PREV, chain::BONE_NOW], blend, place, reach);
@@ -153,7 +153,8 @@ fn kick<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
     let (zero, half) = (lanes.splat(0.0), lanes.splat(0.5));
     let flag = lanes.load(&group.inputs[input::KICKED]);
     let kept = lanes.load(&group.inputs[input::KEPT]);
-    let [at_origin, kick_spin] = [input::KICK_VELOCITY, input::KICK_SPIN].map(|at| V3::load(lanes, group.inputs, at));
+    let [at_origin, kick_spin] =
+        each!(k in 0..2 => V3::load(lanes, group.inputs, [input::KICK_VELOCITY, input::KICK_SPIN][k]));
     for index in 0..group.rest.node_count {
         let free = lanes.load(&group.rest.row(index)[rest::FREE_PLACE]);
         let row = group.row(index);

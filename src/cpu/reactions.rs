@@ -112,8 +112,10 @@ pub(super) fn react<L: Lanes>(
     let place = (one - lanes.at(rest_row, rest::FREE_PLACE)).max(lanes.at(rest_row, rest::SLIDES));
     let frame = one - lanes.at(rest_row, rest::FREE_FRAME);
     // A chain that is none any more bears on nothing.
-    let finite = left.map(|x| x.max(-x).where_less(lanes.splat(MOST_DUAL), x, lanes.splat(0.0)));
-    [V3([finite[0], finite[1], finite[2]]) * place, V3([finite[4], finite[5], finite[6]]) * frame]
+    unrolled!(for i in 0..7 {
+        left[i] = left[i].max(-left[i]).where_less(lanes.splat(MOST_DUAL), left[i], lanes.splat(0.0));
+    });
+    [V3([left[0], left[1], left[2]]) * place, V3([left[4], left[5], left[6]]) * frame]
 }
 
 /// Writes a reaction row where a flag is set.

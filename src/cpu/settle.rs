@@ -57,6 +57,15 @@ pub(super) fn settle_forth<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, wan
 where
     L::Scalar: Into<f64>,
 {
+    apart!(lanes, eliminate_changes(lanes, group, wanted));
+}
+
+/// See [`settle_forth`].
+#[inline(always)]
+fn eliminate_changes<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, wanted: &[Entry<L::Scalar>])
+where
+    L::Scalar: Into<f64>,
+{
     let zero = lanes.splat(0.0);
     let count = group.rest.node_count;
     let mut carry = [zero; UNKNOWNS];
@@ -121,6 +130,15 @@ where
 /// The second half of [`settle`]: solves from the last node on, and steps.
 #[inline(always)]
 pub(super) fn settle_back<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, goes_on: Option<f32>)
+where
+    L::Scalar: Into<f64>,
+{
+    apart!(lanes, substitute_changes(lanes, group, goes_on));
+}
+
+/// See [`settle_back`].
+#[inline(always)]
+fn substitute_changes<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, goes_on: Option<f32>)
 where
     L::Scalar: Into<f64>,
 {

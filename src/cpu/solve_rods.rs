@@ -20,7 +20,7 @@ use super::contacts::{Cursors, add_contacts, press};
 use super::descent::descend;
 use super::fascia::add_tie;
 use super::fibres::Excitation;
-use super::group::{Group, contracts};
+use super::group::Group;
 use super::holds::{Placed, guide, guide_columns, hold, hold_columns};
 use super::lanes::{Lane, Lanes, apart, unrolled};
 use super::math::V3;
@@ -49,11 +49,7 @@ pub fn solve_rods<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::
 where
     L::Scalar: Into<f64>,
 {
-    if contracts(group) {
-        descend::<L, true>(lanes, params, group);
-    } else {
-        descend::<L, false>(lanes, params, group);
-    }
+    descend(lanes, params, group);
 }
 
 /// One Gauss–Newton step of every chain; by how much it makes Π fall where Π is what the step takes it for (J), a flag where it
@@ -206,6 +202,20 @@ pub(super) fn forth<L: Lanes>(
 /// The second half of [`solve`]: solves from the last node on, and steps.
 #[inline(always)]
 pub(super) fn back<L: Lanes>(
+    lanes: L,
+    group: &mut Group<L::Scalar>,
+    again: Option<Again<L::V>>,
+    reacts: bool,
+) -> (L::V, L::V, L::V)
+where
+    L::Scalar: Into<f64>,
+{
+    apart!(lanes, substitute(lanes, group, again, reacts))
+}
+
+/// See [`back`].
+#[inline(always)]
+fn substitute<L: Lanes>(
     lanes: L,
     group: &mut Group<L::Scalar>,
     again: Option<Again<L::V>>,

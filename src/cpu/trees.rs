@@ -19,13 +19,12 @@ use fearless_simd::{Simd, SimdBase};
 use glam::{DQuat, DVec3};
 
 use super::LaneWidth;
-use super::check_health::check_health;
 use super::descent::{DESCENT_ENTRIES, Descends, Descent, Of, OneGroup, run};
-use super::group::{Group, contracts};
+use super::group::Group;
 use super::holds::Placed;
 use super::lanes::{Entry, Half, LANES, Lanes, OneF32, Wide, apart, with_instructions};
 use super::lay::lay;
-use super::predict::{Body, add_motion, predict};
+use super::predict::{Body, add_motion};
 use super::rod_energies::UNKNOWNS;
 use super::settle::{LeftOut, left_out, settle_back, settle_forth};
 use super::stumps::give_to_stem;
@@ -37,7 +36,6 @@ use crate::step::{Stage, StepParams};
 /// What is done to a group of chains on the way down Π.
 #[derive(Clone, Copy)]
 enum Part<'a> {
-    Predict,
     Begin,
     Forth(bool),
     /// Of the whole system, or of its right-hand side.
@@ -59,7 +57,6 @@ enum Part<'a> {
     Bodies,
     /// Adds a kept rigid motion to the velocities.
     AddMotion,
-    CheckHealth,
     /// Lays chains anew that are flagged as having risen.
     Lay,
 }
@@ -173,7 +170,7 @@ impl<'a, 'b> Forest<'a, 'b> {
                 let [place, frame] = [node::TARGET_PLACE, node::TARGET_FRAME];
                 self.write(branch, &section, place, frame);
             }
-            self.part(group, Part::Predict);
+            self.each_for_itself(group, Stage::Predict);
         }
         (0..self.groups.len()).for_each(|group| self.place(group));
     }
@@ -184,7 +181,7 @@ impl<'a, 'b> Forest<'a, 'b> {
             groups.iter().map(|group| group.chains[chain::RESETS]).collect()
         };
         let before = resets(self.groups);
-        self.all(Part::CheckHealth);
+        (0..self.groups.len()).for_each(|group| self.each_for_itself(group, Stage::CheckHealth));
         let laid = resets(self.groups);
         if before == laid {
             return;
@@ -352,6 +349,11 @@ impl<'a, 'b> Forest<'a, 'b> {
         self.kept.iter().any(|kept| kept[of as usize].iter().any(|&flag| flag > 0.5))
     }
 
+    /// Runs a stage of a group's chains as if they hung on nothing.
+    fn each_for_itself(&mut self, group: usize, stage: Stage) {
+        self.width.run_stage(stage, self.params, &mut self.groups[group]);
+    }
+
     fn part(&mut self, group: usize, part: Part<'_>) {
         let (params, group, kept) = (self.params, &mut self.groups[group], &mut self.kept[group]);
         match self.width {
@@ -435,32 +437,29 @@ fn do_part<L: Lanes<Scalar = f32>>(
     kept: &mut Kept,
 ) {
     match part {
-        Part::Predict => apart!(lanes, predict(lanes, params, group)),
-        Part::CheckHealth => apart!(lanes, check_health(lanes, params, group)),
         Part::Lay => {
             let flag = lanes.load(&kept[Of::risen as usize]);
-            apart!(lanes, lay(lanes, params, group, input::BONE_TO, flag));
+            lay(lanes, params, group, input::BONE_TO, flag);
             let resets = lanes.load(&group.chains[chain::RESETS]) + flag;
             lanes.store(resets, &mut group.chains[chain::RESETS]);
         }
-        Part::SettleForth(wanted) => apart!(lanes, settle_forth(lanes, group, wanted)),
+        Part::SettleForth(wanted) => settle_forth(lanes, group, wanted),
         Part::LeftOut(wanted) => {
             let LeftOut { centre, momentum, moment, .. } = apart!(lanes, left_out(lanes, params, group, wanted));
             for (at, value) in [centre, momentum, moment].into_iter().enumerate() {
                 value.store(lanes, kept, 3 * at);
             }
         }
-        Part::Bodies => Body::of(lanes, group).store(lanes, kept),
-        Part::AddMotion => add_motion(lanes, group, kept),
+        Part::Bodies => apart!(lanes, Body::of(lanes, group).store(lanes, kept)),
+        Part::AddMotion => apart!(lanes, add_motion(lanes, group, kept)),
         Part::GiveToStem(whole) => apart!(lanes, give_to_stem(lanes, group, whole)),
-        Part::SettleBack(goes_on) => apart!(lanes, settle_back(lanes, group, goes_on)),
-        _ if contracts(group) => on_the_way::<L, true>(lanes, part, params, group, kept),
-        _ => on_the_way::<L, false>(lanes, part, params, group, kept),
+        Part::SettleBack(goes_on) => settle_back(lanes, group, goes_on),
+        _ => on_the_way(lanes, part, params, group, kept),
     }
 }
 
 #[inline(always)]
-fn on_the_way<L: Lanes<Scalar = f32>, const CONTRACTING: bool>(
+fn on_the_way<L: Lanes<Scalar = f32>>(
     lanes: L,
     part: Part<'_>,
     params: &StepParams,
@@ -471,7 +470,7 @@ fn on_the_way<L: Lanes<Scalar = f32>, const CONTRACTING: bool>(
         Part::Begin => Descent::begin(lanes, group),
         _ => Descent::load(lanes, kept),
     };
-    let mut own = OneGroup::<L, CONTRACTING>::new(lanes, params, group, descent);
+    let mut own = OneGroup::new(lanes, params, group, descent);
     match part {
         Part::Forth(again) => own.forth(again),
         Part::Back(again) => own.back(again),

@@ -10,12 +10,11 @@ use sinew::cpu::group::{Group, GroupRest};
 use sinew::cpu::lanes::{Entry, LANES, OneF64, Wide};
 use sinew::cpu::math::{Quaternion, V3};
 use sinew::cpu::rod_energies::{UNKNOWNS, residuals, segment_terms};
-use sinew::cpu::solve_rods::solve_rods;
 use sinew::cpu::strains::{Reference, Section, measure};
 use sinew::flesh::{BuildError, Flesh, FleshState, Holds, RodSpec};
 use sinew::layout::{chain, input, node, reaction, rest};
-use sinew::step::{StepConfig, StepParams};
-use sinew::{Material, Pose};
+use sinew::step::{Stage, StepConfig, StepParams};
+use sinew::{LaneWidth, Material, Pose};
 
 use super::viper_2019::{Sweep, Viper2019};
 
@@ -105,29 +104,6 @@ impl Figure14 {
 
     /// Goes on from where it stands.
     pub fn iterate(&mut self, solver: Solver, iterations: usize) {
-        // Both contenders with the same instructions, and no more kinds of them compiled than two.
-        #[cfg(target_arch = "x86_64")]
-        match (self.level.as_avx2(), self.level.as_sse2()) {
-            (Some(simd), _) => simd.vectorize(
-                #[inline(always)]
-                || self.iterate_with(simd, solver, iterations),
-            ),
-            (None, Some(simd)) => simd.vectorize(
-                #[inline(always)]
-                || self.iterate_with(simd, solver, iterations),
-            ),
-            (None, None) => unreachable!("every x86-64 machine has SSE2"),
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        {
-            let level = self.level;
-            fearless_simd::dispatch!(level, simd => self.iterate_with(simd, solver, iterations));
-        }
-    }
-
-    #[inline(always)]
-    fn iterate_with<S: Simd>(&mut self, simd: S, solver: Solver, iterations: usize) {
-        let lanes = Wide(simd);
         let mut group = Group {
             rest: &self.rest,
             nodes: &mut self.nodes,
@@ -153,10 +129,23 @@ impl Figure14 {
                     }
                     // Wherever it leads, so that each is one step from where the last one ended.
                     group.chains[chain::START_POTENTIAL] = [f32::MAX; LANES];
-                    solve_rods(lanes, &self.params, &mut group);
+                    LaneWidth::Eight.run_stage(Stage::SolveRods, &self.params, &mut group);
                 }
                 Solver::Viper2019 { beta, sweep } => {
-                    self.paper.update(lanes, self.params.h, beta, sweep, &mut group);
+                    let (paper, step) = (&mut self.paper, self.params.h);
+                    // With the instructions that the crate's own solve has.
+                    #[cfg(target_arch = "x86_64")]
+                    match (self.level.as_avx512(), self.level.as_avx2(), self.level.as_sse2()) {
+                        (Some(simd), _, _) => update(simd, paper, step, beta, sweep, &mut group),
+                        (None, Some(simd), _) => update(simd, paper, step, beta, sweep, &mut group),
+                        (None, None, Some(simd)) => update(simd, paper, step, beta, sweep, &mut group),
+                        (None, None, None) => unreachable!("every x86-64 machine has SSE2"),
+                    }
+                    #[cfg(not(target_arch = "x86_64"))]
+                    {
+                        let level = self.level;
+                        fearless_simd::dispatch!(level, simd => update(simd, paper, step, beta, sweep, &mut group));
+                    }
                 }
             }
         }
@@ -254,4 +243,19 @@ pub fn fastest_viper(figure: &mut Figure14, sweep: Sweep) -> Option<(Solver, usi
         falls.then_some((solver, iterations))
     });
     tried.min_by_key(|&(_, iterations)| iterations)
+}
+
+/// One iteration of the paper's, with the instructions that `S` stands for.
+fn update<S: Simd>(
+    simd: S,
+    paper: &mut Viper2019<f32>,
+    step: f32,
+    beta: f32,
+    sweep: Sweep,
+    group: &mut Group<'_, f32>,
+) {
+    simd.vectorize(
+        #[inline(always)]
+        || paper.update(Wide(simd), step, beta, sweep, group),
+    );
 }
