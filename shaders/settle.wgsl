@@ -8,8 +8,9 @@ const MOST_LEFT_OUT: f32 = 0.5;
 // See MOST_LEFT_OUT (m/s).
 const LEAST_GIVEN: f32 = 0.1;
 
-// What gains no more than so many times what it falls in a substep lies still on others, and is given nothing.
+// What gains no more than so many times what it falls in a substep lies on others, and is given no more than LYING_GIVEN of that.
 const LIES: f32 = 1.5;
+const LYING_GIVEN: f32 = 0.01;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn settle(@builtin(global_invocation_id) invocation: vec3<u32>) {
@@ -296,7 +297,7 @@ fn left_out(chain: Chain, mass: f32, centre_of_mass: vec3<f32>) -> Momentum {
     let fall = params.gravity + input3(chain.input, INPUT_ACCELERATION);
     let falls = larger(mass * length(fall) * step, MIN_POSITIVE);
     let moves = between(length(went.linear) / falls - LIES, 0.0, 1.0);
-    let most_given = (length(went.linear) * MOST_LEFT_OUT + mass * LEAST_GIVEN) * moves;
+    let most_given = (length(went.linear) * MOST_LEFT_OUT + mass * LEAST_GIVEN) * moves + falls * LYING_GIVEN;
     let most_turned = length(went.angular) * MOST_LEFT_OUT * moves + most_given * rest_at(rest_row_of(chain, 0u), REST_LENGTH);
     let share = smaller(most_given / larger(length(given.linear), MIN_POSITIVE), 1.0);
     let turn_share = smaller(most_turned / larger(length(given.angular), MIN_POSITIVE), share);

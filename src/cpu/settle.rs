@@ -36,9 +36,12 @@ pub const MOST_LEFT_OUT: f32 = 0.5;
 /// See [`MOST_LEFT_OUT`] (m/s).
 pub const LEAST_GIVEN: f32 = 0.1;
 
-/// What gains no more than so many times what it falls in a substep lies still on others, and is given nothing: what passes left out
-/// is another rest in every substep, and would shake it.
+/// What gains no more than so many times what it falls in a substep lies on others, and is given no more than [`LYING_GIVEN`] of
+/// that: what passes left out is another rest in every substep, and would shake it.
 pub const LIES: f32 = 1.5;
+
+/// See [`LIES`]: enough for what slides.
+pub const LYING_GIVEN: f32 = 0.01;
 
 /// Steps the chains by what their rows should press with; those of meetings with what is `wanted`. Goes on by a share of the
 /// last pass's step.
@@ -291,7 +294,8 @@ where
         V3([lanes.splat(x), lanes.splat(y), lanes.splat(z)]) + V3::load(lanes, group.inputs, input::ACCELERATION);
     let falls = (mass * fall.length() * step).max(least);
     let moves = (gone.0.length() / falls - lanes.splat(LIES)).clamp(zero, one);
-    let most_given = (gone.0.length() * most + mass * lanes.splat(LEAST_GIVEN)) * moves;
+    let most_given =
+        (gone.0.length() * most + mass * lanes.splat(LEAST_GIVEN)) * moves + falls * lanes.splat(LYING_GIVEN);
     let most_turned = gone.1.length() * most * moves + most_given * lanes.at(group.rest.row(0), rest::LENGTH);
     let share = (most_given / given.0.length().max(least)).min(one);
     let turn_share = (most_turned / given.1.length().max(least)).min(share);
