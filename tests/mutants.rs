@@ -86,7 +86,7 @@ const CONTACTS_AND_VELOCITIES: &[Mutant] = &[
     (Stage::SolveContacts, "rods on a slope", "across(sweep(there, start ⟨-⟩ normal * prev_radius), normal);", "+"),
     (Stage::SolveRods, "about to slip", "if first && row.sticks ⟨>⟩ 0.5 {", "<"),
     (Stage::SolveRods, "slipping", "(friction.slipping ⟨*⟩ dot(friction.way, goes));", "+"),
-    (Stage::SolveRods, "rods on a slope", "let turned = d * (row.arm ⟨*⟩ gone.cosine);", "+"),
+    (Stage::SolveRods, "rods on a slope", "let arm = row.direction ⟨*⟩ row.arm;", "+"),
     (
         Stage::SolveRods,
         "carried into a plane",
@@ -162,7 +162,7 @@ const PAIRS_AND_MEETINGS: &[Mutant] = &[
     (Stage::Settle, "meeting", "select(0.0, GOES_ON, params.settling ⟨>⟩ 0u", "<"),
     (Stage::Settle, "meeting", "let pushes = force ⟨-⟩ has.force;", "+"),
     (Stage::Settle, "meeting", "gradient[i] = 0.0 ⟨-⟩ own[i];", "+"),
-    (Stage::Settle, "meeting", "add_push(beyond, both, swells, couple_second, ⟨row.along⟩);", "1.0"),
+    (Stage::Settle, "meeting", "add_push(beyond, both, swells, couple, ⟨row.along⟩);", "1.0"),
     (Stage::Settle, "meeting", "let force = scratch_at(solved, SOLVED_FORCE) ⟨-⟩ scratch_at(solved, SOLVED_ST", "+"),
     (Stage::Settle, "meeting", "missing.linear = missing.linear + (wanted.linear ⟨-⟩ has.linear);", "+"),
     (Stage::Settle, "meeting on the ground", "wanted = Presses(⟨larger⟩(has.force, 0.0)", "smaller"),

@@ -1,4 +1,4 @@
-//! What stands still sleeps, costs nothing, and wakes when it should.
+//! What stands still sleeps and costs nothing; what moves it, or what it lies in, wakes it, and all that lie with it.
 
 #[path = "common/mod.rs"]
 mod common;
@@ -10,15 +10,19 @@ use glam::{DQuat, DVec3};
 use sinew::flesh::{Flesh, RodSpec};
 use sinew::scenes::SceneParameters;
 use sinew::step::StepConfig;
-use sinew::{Active, FleshHandle, HalfSpace, Material, Physics, Pose, Shape, Solid};
+use sinew::{
+    Active, CollisionGroups, Collisions, ContactPhase, FleshHandle, HalfSpace, Material, Motion, Physics, Pose, Shape,
+    Solid, StepError,
+};
 
 const RADIUS: f64 = 0.05;
 
-struct Scene {
+/// Logs on the ground.
+struct Logs {
     physics: Physics,
 }
 
-impl Scene {
+impl Logs {
     fn new() -> Self {
         let config = StepConfig { passes: 6, sleep_after: 0.25, ..StepConfig::default() };
         let mut physics = Physics::with_config(config);
@@ -26,7 +30,7 @@ impl Scene {
         Self { physics }
     }
 
-    fn log(&mut self, place: DVec3, turn: f64) -> FleshHandle {
+    fn add(&mut self, place: DVec3, turn: f64) -> FleshHandle {
         let half = DVec3::X * 0.25;
         let mut rod = RodSpec::straight("log", -half, half, 6, RADIUS);
         rod.material = Material { youngs_modulus: 1.0e6, damping: 4.0, ..Material::default() };
@@ -35,22 +39,213 @@ impl Scene {
         self.physics.insert(flesh, &[], pose).expect("finite")
     }
 
-    fn run(&mut self, seconds: f64) {
-        for _ in 0..(seconds / FRAME).round() as usize {
-            self.physics.step_flesh(FRAME).expect("steps");
-        }
+    /// Two side by side and one across them, and one by itself, all asleep.
+    fn asleep() -> (Self, [FleshHandle; 4]) {
+        let mut logs = Self::new();
+        let a = logs.add(DVec3::new(0.0, RADIUS, -0.15), 0.0);
+        let b = logs.add(DVec3::new(0.0, RADIUS, 0.15), 0.0);
+        let across = logs.add(DVec3::new(0.0, 3.0 * RADIUS, 0.0), std::f64::consts::FRAC_PI_2);
+        let apart = logs.add(DVec3::new(5.0, RADIUS, 0.0), 0.0);
+        let all = [a, b, across, apart];
+        logs.run(5.0);
+        assert_eq!(all.map(|handle| logs.sleeps(handle)), [true; 4]);
+        (logs, all)
     }
 
-    fn asleep(&self, handle: FleshHandle) -> bool {
+    fn run(&mut self, seconds: f64) {
+        (0..(seconds / FRAME).round() as usize).for_each(|_| self.step());
+    }
+
+    fn step(&mut self) {
+        self.physics.step_flesh(FRAME).expect("steps");
+    }
+
+    fn sleeps(&self, handle: FleshHandle) -> bool {
         self.physics.is_asleep(handle).expect("is there")
+    }
+
+    fn height(&self, handle: FleshHandle) -> f64 {
+        self.physics.node(handle, 0, 3).expect("is there").place.y
     }
 }
 
 #[test]
 fn an_octopus_that_was_dropped_falls_asleep() {
-    let mut scene = Scene::new();
+    let mut logs = Logs::new();
     let parameters = SceneParameters { rods: 1, ..SceneParameters::of("octopuses").expect("is there") };
-    let handle = parameters.build("octopuses").expect("in range").insert(&mut scene.physics).expect("finite");
-    scene.run(6.0);
-    assert!(scene.asleep(handle));
+    let handle = parameters.build("octopuses").expect("in range").insert(&mut logs.physics).expect("finite");
+    logs.run(6.0);
+    assert!(logs.sleeps(handle));
+}
+
+#[test]
+fn what_sleeps_keeps_its_bits_its_contacts_and_their_events() {
+    let (mut logs, [a, _, across, _]) = Logs::asleep();
+    logs.physics.gather_events = true;
+    let contacts = |logs: &Logs| {
+        let flesh = logs.physics.flesh_contacts().count();
+        (flesh, logs.physics.contacts(a).expect("is there").count())
+    };
+    let before = (logs.physics.state_hash(), contacts(&logs));
+    assert!(before.1.0 > 0 && before.1.1 > 0, "{before:?}");
+    let velocity = logs.physics.node(across, 0, 3).expect("is there").velocity;
+    assert_eq!(velocity, glam::Vec3::ZERO);
+    logs.run(1.0);
+    assert_eq!((logs.physics.state_hash(), contacts(&logs)), before);
+
+    // Awake with events, asleep again: what began then goes on, and ends once what it lies on is gone.
+    logs.physics.wake(across).expect("is there");
+    logs.step();
+    let began = logs.physics.contact_events().filter(|event| event.phase == ContactPhase::Began).count();
+    logs.run(3.0);
+    assert!(logs.sleeps(across));
+    let phases: Vec<_> = logs.physics.contact_events().map(|event| (event.phase, event.impulse > 0.0)).collect();
+    assert!(began >= 4 && phases.len() == began, "{began} began: {phases:?}");
+    assert!(phases.iter().all(|phase| *phase == (ContactPhase::GoesOn, true)), "{phases:?}");
+    logs.physics.remove(a).expect("is there");
+    logs.step();
+    assert!(logs.physics.contact_events().any(|event| event.phase == ContactPhase::Ended));
+}
+
+/// Has the game do something to logs that sleep, given those of the heap and the one apart.
+type Stir = fn(&mut Physics, [FleshHandle; 4]);
+
+#[test]
+fn what_moves_one_wakes_its_island_and_no_other() {
+    let stirs: [(&str, Stir); 9] = [
+        ("an impulse", |physics, [a, ..]| physics.apply_impulse(a, 0, 3, DVec3::Y * 0.5).expect("is there")),
+        ("a velocity", |physics, [a, ..]| {
+            physics.add_velocity(a, Motion { velocity: DVec3::Y, ..Motion::default() }).expect("is there");
+        }),
+        ("wind", |physics, [a, ..]| physics.set_acceleration(a, DVec3::X * 3.0).expect("is there")),
+        ("a teleport", |physics, [a, ..]| {
+            physics.teleport(a, &[], Pose::from_translation(DVec3::new(-3.0, 1.0, 0.0))).expect("is there");
+        }),
+        ("a pause", |physics, [a, ..]| physics.set_active(a, Active::PAUSED).expect("is there")),
+        ("removal", |physics, [a, ..]| physics.remove(a).expect("is there")),
+        ("its state", |physics, [a, ..]| drop(physics.state_mut(a).expect("is there"))),
+        ("what it touches", |physics, [a, ..]| {
+            let groups = CollisionGroups::NONE;
+            physics.set_collisions(a, Collisions { groups, ..Collisions::default() }).expect("sound");
+        }),
+        ("a solid that comes to be there", |physics, _| {
+            let ball = Arc::new(Shape::Ball { radius: 0.1 });
+            physics.solids.push(Solid::new(ball, Pose::from_translation(DVec3::new(0.0, 0.2, 0.15)), 0.5));
+        }),
+    ];
+    for (what, stir) in stirs {
+        let (mut logs, all @ [_, b, across, apart]) = Logs::asleep();
+        stir(&mut logs.physics, all);
+        logs.step();
+        assert_eq!([b, across, apart].map(|handle| logs.sleeps(handle)), [false, false, true], "{what}");
+    }
+}
+
+#[test]
+fn what_all_lie_in_wakes_all() {
+    let stirs: [(&str, Stir); 3] = [
+        ("gravity", |physics, _| physics.config.gravity = DVec3::X),
+        ("the ground", |physics, _| physics.planes[0].offset = -0.01),
+        ("a lift", |physics, _| physics.planes[0] = physics.planes[0].moving(DVec3::Y)),
+    ];
+    for (what, stir) in stirs {
+        let (mut logs, all) = Logs::asleep();
+        stir(&mut logs.physics, all);
+        logs.step();
+        assert_eq!(all.map(|handle| logs.sleeps(handle)), [false; 4], "{what}");
+    }
+    // What changes elsewhere wakes nobody.
+    let (mut logs, all) = Logs::asleep();
+    logs.physics.planes.push(HalfSpace::new(DVec3::X, -50.0, 0.5));
+    let ball = Arc::new(Shape::Ball { radius: 0.1 });
+    logs.physics.solids.push(Solid::new(ball, Pose::from_translation(DVec3::new(20.0, 0.2, 0.0)), 0.5));
+    logs.step();
+    assert_eq!(all.map(|handle| logs.sleeps(handle)), [true; 4]);
+}
+
+#[test]
+fn what_falls_on_them_wakes_them_and_lies_on_them() {
+    let (mut logs, [a, b, across, apart]) = Logs::asleep();
+    let falls = logs.add(DVec3::new(0.0, 1.0, 0.0), 0.0);
+    let mut woken = None;
+    for frame in 0..60 {
+        logs.step();
+        if woken.is_none() && !logs.sleeps(across) {
+            woken = Some((frame, logs.height(falls)));
+        }
+    }
+    let (frame, height) = woken.expect("it comes down");
+    println!("woken in frame {frame} by what is {height:.3} m high then");
+    assert!(height > 4.5 * RADIUS, "woken before it presses");
+    assert!(!logs.sleeps(a) && !logs.sleeps(b) && logs.sleeps(apart));
+    logs.run(8.0);
+    assert!([a, b, across, falls, apart].iter().all(|&handle| logs.sleeps(handle)));
+    let lowest = [a, b, across, falls].map(|handle| logs.height(handle)).into_iter().fold(f64::MAX, f64::min);
+    assert!(lowest > 0.9 * RADIUS, "{lowest}");
+}
+
+/// One that loses what it lies on falls, although all was asleep.
+#[test]
+fn what_lay_on_what_is_gone_falls() {
+    let (mut logs, [a, b, across, _]) = Logs::asleep();
+    let before = logs.height(across);
+    logs.physics.remove(a).expect("is there");
+    logs.physics.remove(b).expect("is there");
+    logs.run(2.0);
+    let after = logs.height(across);
+    assert!(before > 2.5 * RADIUS && after < 1.1 * RADIUS, "{before} {after}");
+}
+
+#[test]
+fn restored_sleepers_go_on_bit_for_bit_at_any_thread_count() {
+    let run = |threads: usize| {
+        let (mut logs, [_, _, across, _]) = Logs::asleep();
+        logs.physics.config.threads = threads;
+        let saved = logs.physics.save();
+        let mut hashes = Vec::new();
+        for _ in 0..2 {
+            logs.physics.restore(&saved).expect("its own");
+            assert!(logs.sleeps(across));
+            logs.run(0.2);
+            logs.physics.apply_impulse(across, 0, 3, DVec3::Y).expect("is there");
+            logs.run(0.5);
+            hashes.push(logs.physics.state_hash());
+        }
+        assert_eq!(hashes[0], hashes[1]);
+        hashes[0]
+    };
+    assert_eq!(run(1), run(2));
+}
+
+/// A soft cantilever that creeps to rest is not stopped on its way.
+#[test]
+fn what_creeps_does_not_sleep() {
+    let run = |sleep_after: f64| {
+        let bones = [Pose::IDENTITY];
+        let mut rod = RodSpec::straight("rod", DVec3::ZERO, DVec3::X * 0.5, 10, 0.02);
+        rod.material = Material { youngs_modulus: 3.0e5, damping: 60.0, ..Material::default() };
+        let rod = rod.attach(0, 0, sinew::flesh::Holds::CLAMP);
+        let flesh = Arc::new(Flesh::build(&[rod], &bones).expect("in range"));
+        let mut physics = Physics::with_config(StepConfig { sleep_after, ..StepConfig::default() });
+        let handle = physics.insert(flesh, &bones, Pose::IDENTITY).expect("finite");
+        (0..1800).for_each(|_| physics.step_flesh(FRAME).expect("steps"));
+        (physics.node(handle, 0, 10).expect("is there").place.y, physics.is_asleep(handle).expect("is there"))
+    };
+    let ((rests, asleep), (awake, _)) = (run(0.5), run(f64::INFINITY));
+    println!("a cantilever of 0.5 m sags by {:.4} m asleep, {:.4} m awake", -rests, -awake);
+    assert!(asleep && (rests - awake).abs() < 1.0e-3, "{rests} {awake}");
+}
+
+#[test]
+fn times_and_shares_out_of_range_are_refused() {
+    for (name, after, within) in [
+        ("sleep_after", 0.0, 0.01),
+        ("sleep_after", f64::NAN, 0.01),
+        ("sleep_within", 1.0, -0.1),
+        ("sleep_within", 1.0, 1.5),
+    ] {
+        let config = StepConfig { sleep_after: after, sleep_within: within, ..StepConfig::default() };
+        let refused = Physics::with_config(config).step_flesh(FRAME);
+        assert!(matches!(refused, Err(StepError::BadSleep { name: told, .. }) if told == name), "{refused:?}");
+    }
 }
