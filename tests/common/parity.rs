@@ -542,7 +542,7 @@ struct Scales {
     h: f32,
     contact: f32,
     energy: f32,
-    /// Ten times the largest force of a contact (N).
+    /// Ten times the largest force of a contact (N), or what it is rounded by over 10⁻⁵.
     dual: f32,
     /// Ten times the largest force (N) and the largest couple (N·m) on a bone: they may differ by 10⁻⁴.
     reactions: [f32; 2],
@@ -746,6 +746,17 @@ fn measured(
     };
     let duals = cpu.iter().flat_map(|rows| &rows.groups).flat_map(of_contacts);
     let dual = duals.fold(1.0e-3_f32, |most, value| most.max(10.0 * value));
+    // With what friction pulls is its stiffness times how far the surface has gone, which is rounded.
+    let pulls = cpu.iter().flat_map(|rows| &rows.groups).flat_map(|group| {
+        group[CONTACT].chunks(contact::ENTRIES).flat_map(|row| {
+            let moved = row[contact::SEGMENT][0] as usize * node::ENTRIES + node::MOVED;
+            let moved = &group[NODE][moved..moved + 3];
+            let far = |lane: usize| moved.iter().fold(0.0_f32, |most, entry| most.max(entry[lane].abs()));
+            (0..LANES as usize).map(move |lane| row[contact::FRICTION][lane] * far(lane))
+        })
+    });
+    let rounded = pulls.filter(|pull| pull.is_finite()).fold(0.0, f32::max) * f32::EPSILON;
+    let dual = dual.max(rounded / 1.0e-5);
     let scales = Scales { size: 1.0, h, contact, energy: energy_scale(&cpu, scene), dual, reactions };
     (cpu, gpu, scales)
 }
