@@ -78,6 +78,46 @@ fn an_octopus_that_was_dropped_falls_asleep() {
     assert!(logs.sleeps(handle));
 }
 
+/// Octopuses dropped in a heap, stepped for so many frames with so many passes.
+fn heap(count: usize, passes: u32, frames: usize) -> Physics {
+    let parameters = SceneParameters { rods: count, ..SceneParameters::of("octopuses").expect("is there") };
+    let scene = parameters.build("octopuses").expect("in range");
+    let mut physics = Physics::with_config(StepConfig { passes, ..scene.config });
+    scene.insert(&mut physics).expect("finite");
+    (0..frames).for_each(|_| physics.step_flesh(FRAME).expect("steps"));
+    physics
+}
+
+fn resets(physics: &Physics) -> u32 {
+    physics.instances().map(|handle| physics.health(handle).expect("is there").resets).sum()
+}
+
+#[test]
+fn a_heap_comes_to_rest_and_sleeps() {
+    let physics = heap(8, 6, 600);
+    let asleep = physics.instances().filter(|&handle| physics.is_asleep(handle).expect("is there")).count();
+    let quality = physics.quality();
+    println!("8 octopuses after 10 s: {asleep} asleep, {:.2} % deep at most", 100.0 * quality.penetration_max);
+    assert_eq!((asleep, resets(&physics)), (8, 0));
+    assert!(quality.penetration_max <= 0.05 && quality.speed_max == 0.0, "{quality:?}");
+}
+
+/// A tentacle that lies folded under a head is not where flesh cannot be: laid anew, it would throw what lies on it.
+#[test]
+fn what_is_folded_by_what_lies_on_it_is_left_alone() {
+    let physics = heap(45, 6, 250);
+    assert_eq!(resets(&physics), 0);
+}
+
+/// Passes bring chains together, however many there are: each goes on by what its matrix makes of the steps before.
+#[test]
+fn many_passes_hold() {
+    let physics = heap(8, 40, 250);
+    let depth = physics.quality().penetration_max;
+    println!("8 octopuses with 40 passes: {:.2} % deep at most", 100.0 * depth);
+    assert!(resets(&physics) == 0 && depth <= 0.05, "{depth}");
+}
+
 #[test]
 fn what_sleeps_keeps_its_bits_its_contacts_and_their_events() {
     let (mut logs, [a, _, across, _]) = Logs::asleep();

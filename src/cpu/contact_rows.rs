@@ -81,23 +81,15 @@ impl<V: Lane> Friction<V> {
     }
 }
 
-/// How far a node has gone since the substep's start.
+/// How far a chain has gone since the substep's start, at a node or where a row acts.
 #[derive(Clone, Copy)]
-pub struct NodeGone<V> {
+pub struct Gone<V> {
     /// Its place (m).
     place: V3<V>,
     /// Its scale.
     scale: V,
     /// Its turn θ = 2·Im q, with q the turn's quaternion (rad).
     turn: V3<V>,
-}
-
-/// How far a chain has gone since the substep's start where a row acts.
-#[derive(Clone, Copy)]
-pub struct Gone<V> {
-    pub(super) place: V3<V>,
-    pub(super) scale: V,
-    pub(super) turn: V3<V>,
 }
 
 /// With what a row presses after a solve.
@@ -110,9 +102,10 @@ pub(super) struct Pressed<V> {
     pub(super) amiss: V,
 }
 
-impl<V: Lane> NodeGone<V> {
+impl<V: Lane> Gone<V> {
+    /// A node that was where its row says, and is somewhere.
     #[inline(always)]
-    fn of<L: Lanes<V = V>>(lanes: L, row: &[Entry<L::Scalar>], at: &Placed<V>) -> Self {
+    fn of_node<L: Lanes<V = V>>(lanes: L, row: &[Entry<L::Scalar>], at: &Placed<V>) -> Self {
         let (zero, two) = (lanes.splat(0.0), lanes.splat(2.0));
         let turn = at.frame.product(Quaternion::load(lanes, row, node::PREV_FRAME).conjugate());
         // By the shorter way.
@@ -150,7 +143,7 @@ impl<V: Lane> ContactRow<V> {
     /// How far the chain has gone there, given its nodes around it and where these are.
     #[inline(always)]
     pub fn gone<L: Lanes<V = V>>(&self, lanes: L, rows: [&[Entry<L::Scalar>]; 2], [a, b]: [&Placed<V>; 2]) -> Gone<V> {
-        let (first, second) = (NodeGone::of(lanes, rows[0], a), NodeGone::of(lanes, rows[1], b));
+        let (first, second) = (Gone::of_node(lanes, rows[0], a), Gone::of_node(lanes, rows[1], b));
         Gone {
             place: first.place + (second.place - first.place) * self.along,
             scale: first.scale + (second.scale - first.scale) * self.along,

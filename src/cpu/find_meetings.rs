@@ -2,9 +2,9 @@
 //! it; see [`meetings`](super::meetings). Its twin is `shaders/find_meetings.wgsl`.
 
 use super::holds::across;
-use super::lanes::{Entry, LANES, Lane, Lanes, each};
+use super::lanes::{Entry, Lane, Lanes, each};
 use super::math::V3;
-use super::meetings::{Going, PairBlock, ROLLING, ROLLS, RUBS, Side, known, known3, mix, seen};
+use super::meetings::{Going, PairBlock, ROLLING, ROLLS, RUBS, ShownNodes, Side, mix};
 use super::pills::{Pill, points};
 use crate::layout::{contact, meet, shown};
 use crate::step::StepParams;
@@ -41,15 +41,15 @@ struct Seen<V> {
 
 impl<V: Lane> Seen<V> {
     #[inline(always)]
-    fn of<L: Lanes<V = V, Scalar = f32>>(lanes: L, shown: &[f32], first: &[u32; LANES], after: isize) -> Self {
+    fn of<L: Lanes<V = V, Scalar = f32>>(lanes: L, nodes: ShownNodes<'_>) -> Self {
         Self {
-            place: known3(lanes, shown, first, after, shown::PLACE),
-            radius: known(lanes, shown, first, after, shown::RADIUS),
-            scale: known(lanes, shown, first, after, shown::SCALE),
-            inv_mass: known(lanes, shown, first, after, shown::INV_MASS),
-            going: Going::of(lanes, shown, first, after),
-            goes_on: known(lanes, shown, first, after, shown::GOES_ON),
-            comes_from: known(lanes, shown, first, after, shown::COMES_FROM),
+            place: nodes.known3(lanes, shown::PLACE),
+            radius: nodes.known(lanes, shown::RADIUS),
+            scale: nodes.known(lanes, shown::SCALE),
+            inv_mass: nodes.known(lanes, shown::INV_MASS),
+            going: Going::of(lanes, nodes),
+            goes_on: nodes.known(lanes, shown::GOES_ON),
+            comes_from: nodes.known(lanes, shown::COMES_FROM),
         }
     }
 
@@ -116,10 +116,13 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(lanes: L, params: &StepParams, show
     let first_solve = params.iteration == 0;
     let PairBlock { first, there, points: rows } = block;
     let there = lanes.load(there);
-    let origins = each!(side in 0..2 => V3(each!(k in 0..3 => seen(lanes, shown, &first[side], 0, shown::ORIGIN + k))));
-    let sides = each!(side in 0..2 => each!(next in 0..2 => Seen::of(lanes, shown, &first[side], next as isize)));
+    let nodes = [0, 1].map(|side| ShownNodes { shown, first: &first[side], after: 0 });
+    let origins = each!(side in 0..2 => V3(each!(k in 0..3 => nodes[side].entry(lanes, shown::ORIGIN + k))));
+    let sides = each!(side in 0..2 => each!(next in 0..2 => {
+        Seen::of(lanes, ShownNodes { after: next as isize, ..nodes[side] })
+    }));
     let before = each!(side in 0..2 => {
-        let before = Seen::of(lanes, shown, &first[side], -1);
+        let before = Seen::of(lanes, ShownNodes { after: -1, ..nodes[side] });
         let comes_from = sides[side][0].comes_from;
         // Before a chain's first node is another's last.
         Seen { place: sides[side][0].place.or(lanes, before.place, comes_from), ..before }

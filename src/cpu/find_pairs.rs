@@ -29,7 +29,7 @@ pub(super) struct Meetings {
     finder: PairFinder,
     pub segments: Vec<Segment>,
     pub spheres: Vec<Sphere>,
-    /// What the instance of every group touches; none where all touch what they do by default.
+    /// What the instance of every group touches.
     pub collisions: Vec<Collisions>,
     pub pairs: Vec<Pair>,
     /// Of every pair.
@@ -78,11 +78,11 @@ impl Meetings {
             }
             let together = || instances.get(a.name.0).is_ok_and(|own| own.flesh.overlap_at_rest([a.name.1, b.name.1]));
             let (of_one, of_chain) = (a.name.0 == b.name.0, (a.place, a.lane) == (b.place, b.lane));
-            let wanted = match collisions.get(a.place as usize) {
-                None => !of_chain,
-                Some(own) if of_chain => own.within_chains,
-                Some(own) if of_one => own.own_chains,
-                Some(own) => own.among_others().meets(collisions[b.place as usize].among_others()),
+            let [own, theirs] = [a, b].map(|side| &collisions[side.place as usize]);
+            let wanted = match (of_one, of_chain) {
+                (_, true) => own.within_chains,
+                (true, _) => own.own_chains,
+                _ => own.among_others().meets(theirs.among_others()),
             };
             wanted && !(of_one && together())
         };

@@ -9,7 +9,6 @@ use super::group::GroupRest;
 use super::lanes::{Entry, LANES};
 use super::math::V3;
 use super::pills::Pill;
-use crate::Collisions;
 use crate::flesh::GroupState;
 use crate::instances::Instances;
 use crate::layout::{MAX_BONES, POSE, chain, force, input, node, rest};
@@ -102,13 +101,10 @@ impl Meetings {
         self.spheres.clear();
         let any_awake = instances.iter().any(|instance| instance.works().flesh);
         self.collisions.clear();
-        let all_alike = instances.iter().all(|instance| instance.collisions == Collisions::default());
         let mut common: Option<DVec3> = None;
         let mut place = 0;
         for (handle, instance) in instances.handles() {
-            if !all_alike {
-                self.collisions.extend(instance.flesh.groups.iter().map(|_| instance.collisions));
-            }
+            self.collisions.extend(instance.flesh.groups.iter().map(|_| instance.collisions));
             for (group, (rest, state)) in instance.flesh.groups.iter().zip(&instance.state.nodes.groups).enumerate() {
                 for lane in (0..LANES).filter(|_| any_awake && instance.active.flesh) {
                     let vector = |rows: &[Entry<f32>], at: usize| std::array::from_fn(|k| rows[at + k][lane]);

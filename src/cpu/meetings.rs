@@ -98,46 +98,39 @@ fn gone<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize) -> (V3<L::V>
     (now.moved, now.scale - lanes.load(&row[node::PREV_SCALE]), turn.imaginary() * double)
 }
 
-/// An entry of what the nodes so many words after a side's first ones show.
-#[inline(always)]
-pub(super) fn seen<L: Lanes<Scalar = f32>>(
-    lanes: L,
-    shown: &[f32],
-    first: &[u32; LANES],
-    after: isize,
-    entry: usize,
-) -> L::V {
-    let offset = (after * shown::ENTRIES as isize + entry as isize) * LANES as isize;
-    let mut values = [0.0; LANES];
-    for (value, first) in values.iter_mut().zip(first) {
-        *value = shown[(*first as isize + offset).max(0) as usize];
+/// What the nodes of one side of eight pairs show, so many nodes after the segments' first.
+#[derive(Clone, Copy)]
+pub(super) struct ShownNodes<'a> {
+    pub shown: &'a [f32],
+    /// Where what the segments' first nodes show begins, see [`PairBlock::first`].
+    pub first: &'a [u32; LANES],
+    pub after: isize,
+}
+
+impl ShownNodes<'_> {
+    /// An entry.
+    #[inline(always)]
+    pub fn entry<L: Lanes<Scalar = f32>>(self, lanes: L, entry: usize) -> L::V {
+        let offset = (self.after * shown::ENTRIES as isize + entry as isize) * LANES as isize;
+        let mut values = [0.0; LANES];
+        for (value, first) in values.iter_mut().zip(self.first) {
+            *value = self.shown[(*first as isize + offset).max(0) as usize];
+        }
+        lanes.load(&values)
     }
-    lanes.load(&values)
-}
 
-/// As [`seen`]; what is no number, or beyond all measure, says nothing.
-#[inline(always)]
-pub(super) fn known<L: Lanes<Scalar = f32>>(
-    lanes: L,
-    shown: &[f32],
-    first: &[u32; LANES],
-    after: isize,
-    entry: usize,
-) -> L::V {
-    let (zero, value) = (lanes.splat(0.0), seen(lanes, shown, first, after, entry));
-    value.max(zero - value).where_less(lanes.splat(FARTHEST), value, zero)
-}
+    /// As [`Self::entry`]; what is no number, or beyond all measure, says nothing.
+    #[inline(always)]
+    pub fn known<L: Lanes<Scalar = f32>>(self, lanes: L, entry: usize) -> L::V {
+        let (zero, value) = (lanes.splat(0.0), self.entry(lanes, entry));
+        value.max(zero - value).where_less(lanes.splat(FARTHEST), value, zero)
+    }
 
-/// As [`known`], of three entries.
-#[inline(always)]
-pub(super) fn known3<L: Lanes<Scalar = f32>>(
-    lanes: L,
-    shown: &[f32],
-    first: &[u32; LANES],
-    after: isize,
-    entry: usize,
-) -> V3<L::V> {
-    V3(each!(k in 0..3 => known(lanes, shown, first, after, entry + k)))
+    /// As [`Self::known`], of three entries.
+    #[inline(always)]
+    pub fn known3<L: Lanes<Scalar = f32>>(self, lanes: L, entry: usize) -> V3<L::V> {
+        V3(each!(k in 0..3 => self.known(lanes, entry + k)))
+    }
 }
 
 /// Between two numbers.
@@ -156,11 +149,11 @@ pub(super) struct Going<V> {
 
 impl<V: Lane> Going<V> {
     #[inline(always)]
-    pub fn of<L: Lanes<V = V, Scalar = f32>>(lanes: L, shown: &[f32], first: &[u32; LANES], after: isize) -> Self {
+    pub fn of<L: Lanes<V = V, Scalar = f32>>(lanes: L, nodes: ShownNodes<'_>) -> Self {
         Self {
-            moved: known3(lanes, shown, first, after, shown::MOVED),
-            scaling: known(lanes, shown, first, after, shown::SCALING),
-            turn: known3(lanes, shown, first, after, shown::TURN),
+            moved: nodes.known3(lanes, shown::MOVED),
+            scaling: nodes.known(lanes, shown::SCALING),
+            turn: nodes.known3(lanes, shown::TURN),
         }
     }
 

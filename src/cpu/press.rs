@@ -4,7 +4,7 @@
 use super::contact_rows::MOST_DUAL;
 use super::lanes::{LANES, Lane, Lanes, each};
 use super::math::V3;
-use super::meetings::{Going, PairBlock, ROLLING, ROLLS, RUBS};
+use super::meetings::{Going, PairBlock, ROLLING, ROLLS, RUBS, ShownNodes};
 use crate::layout::meet;
 
 /// Finds with what force the segments of eight pairs press, and friction pulls, where both sides have gone to.
@@ -15,7 +15,9 @@ pub fn press<L: Lanes<Scalar = f32>>(lanes: L, shown: &[f32], block: &mut PairBl
     if rows.iter().all(|row| row[meet::STIFFNESS] == [0.0; LANES]) {
         return;
     }
-    let sides = each!(side in 0..2 => each!(next in 0..2 => Going::of(lanes, shown, &first[side], next as isize)));
+    let sides = each!(side in 0..2 => each!(next in 0..2 => {
+        Going::of(lanes, ShownNodes { shown, first: &first[side], after: next as isize })
+    }));
     for row in rows {
         let direction = V3::load(lanes, row, meet::DIRECTION);
         let [along, scale_terms, arms] = each!(of in 0..3 => {

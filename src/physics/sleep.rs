@@ -88,18 +88,15 @@ impl Physics {
 
     /// Wakes those that are given something else in the frame to come than what they slept in.
     pub(super) fn rouse(&mut self, plan: &Plan) {
-        let sleepers = || self.instances.handles().filter(|(_, instance)| instance.state.rest.is_asleep());
-        if self.sleeps() && sleepers().next().is_none() {
-            return;
-        }
         let next = (self.config.gravity, plan.planes.as_slice(), plan.solids.solids());
         let stirred = |instance: &Instance| {
-            let bounds = instance.state.rest.bounds();
-            !self.sleeps()
-                || !instance.is_left_alone()
-                || bounds.is_some_and(|bounds| self.surroundings.change_at(next, bounds, plan.time.asked))
+            instance.state.rest.bounds().is_some_and(|bounds| {
+                let changed = || self.surroundings.change_at(next, bounds, plan.time.asked);
+                !self.sleeps() || !instance.is_left_alone() || changed()
+            })
         };
-        let woken: Vec<_> = sleepers().filter(|(_, instance)| stirred(instance)).map(|(handle, _)| handle).collect();
+        let all = self.instances.handles();
+        let woken: Vec<_> = all.filter(|(_, instance)| stirred(instance)).map(|(handle, _)| handle).collect();
         for handle in woken {
             self.instances.wake(handle);
             self.instances.get_mut(handle).expect("is there").state.rest.begin();

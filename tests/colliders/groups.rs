@@ -1,48 +1,24 @@
 //! Rapier's groups and combine rules as flesh keeps to them, and contact events of colliders.
-#![cfg(feature = "rapier")]
-
-use std::sync::Arc;
 
 use glam::{DVec3, Vec3};
-use sinew::flesh::{Flesh, RodSpec};
 use sinew::rapier3d::geometry::{Group, InteractionTestMode};
 use sinew::rapier3d::na::Unit;
 use sinew::rapier3d::prelude::*;
 use sinew::rigid::{RigidWorld, collider_id, collider_of};
 use sinew::world::{ContactBody, contact_events};
-use sinew::{
-    CollisionGroups, Collisions, ContactPhase, ContactWith, FleshHandle, Friction, FrictionRule, Physics, Pose,
-};
+use sinew::{CollisionGroups, Collisions, ContactPhase, ContactWith, Friction, FrictionRule};
 
-const FRAME: f64 = 1.0 / 60.0;
-const RADIUS: f64 = 0.03;
+use crate::{FRAME, RADIUS, SEGMENTS, Scene};
 
-struct Scene {
-    world: hecs::World,
-    rigid: RigidWorld,
-    physics: Physics,
-    rod: FleshHandle,
+/// A rod 0.1 m above, with events.
+fn above(rigid: RigidWorld) -> Scene {
+    let mut scene = Scene::beside(rigid, DVec3::Y * 0.1, 0.0, 0.0);
+    scene.physics.gather_events = true;
+    scene
 }
 
-impl Scene {
-    fn new(rigid: RigidWorld) -> Self {
-        let rod = RodSpec::straight("rod", DVec3::X * -0.25, DVec3::X * 0.25, 10, RADIUS);
-        let flesh = Arc::new(Flesh::build(&[rod], &[]).expect("in range"));
-        let mut physics = Physics::default();
-        physics.gather_events = true;
-        let rod = physics.insert(flesh, &[], Pose::from_translation(DVec3::Y * 0.1)).expect("finite");
-        Self { world: hecs::World::new(), rigid, physics, rod }
-    }
-
-    fn run(&mut self, seconds: f64) {
-        for _ in 0..(seconds / FRAME).round() as usize {
-            self.physics.step(&mut self.world, &mut self.rigid, FRAME).expect("steps");
-        }
-    }
-
-    fn height(&self) -> f64 {
-        self.physics.node(self.rod, 0, 5).expect("is there").place.y
-    }
+fn height(scene: &Scene) -> f64 {
+    scene.physics.node(scene.rod, 0, SEGMENTS / 2).expect("is there").place.y
 }
 
 fn groups(memberships: u32, filter: u32) -> InteractionGroups {
@@ -88,11 +64,11 @@ fn colliders_bring_their_groups() {
             .translation(Vec3::NEG_Y)
             .collision_groups(groups(8, u32::MAX)),
     );
-    let mut scene = Scene::new(rigid);
+    let mut scene = above(rigid);
     let player = |filter: u32| Collisions { groups: CollisionGroups::new(2, filter), ..Collisions::default() };
     scene.physics.set_collisions(scene.rod, player(1 | 8)).unwrap();
     scene.run(1.0);
-    assert!((scene.height() / RADIUS - 1.0).abs() < 0.05, "{}", scene.height());
+    assert!((height(&scene) / RADIUS - 1.0).abs() < 0.05, "{}", height(&scene));
     let events: Vec<_> = contact_events(&scene.physics).collect();
     assert_eq!(events.len(), 1);
     assert_eq!(events[0].sides, [ContactBody::Flesh(scene.rod), ContactBody::Collider(platform)]);
@@ -104,14 +80,14 @@ fn colliders_bring_their_groups() {
     let event = scene.physics.contact_events().next().copied().unwrap();
     assert_eq!((event.other, event.phase), (ContactWith::World(collider_id(platform)), ContactPhase::Ended));
     scene.run(1.0);
-    assert!((scene.height() + 1.0 - RADIUS).abs() < 0.05 * RADIUS, "{}", scene.height());
+    assert!((height(&scene) + 1.0 - RADIUS).abs() < 0.05 * RADIUS, "{}", height(&scene));
     let events: Vec<_> = contact_events(&scene.physics).collect();
     assert_eq!(events[0].sides[1], ContactBody::Collider(floor));
 
     // What all flesh collides with is asked first, as ever.
     scene.rigid.touched.groups = groups(2, 1);
     scene.run(0.5);
-    assert!(scene.height() < -1.5);
+    assert!(height(&scene) < -1.5);
 }
 
 /// A collider goes on being the same where another one comes before it in rapier's set.
@@ -120,7 +96,7 @@ fn events_follow_colliders_not_places() {
     let mut rigid = RigidWorld::default();
     let gone = rigid.colliders.insert(ColliderBuilder::ball(0.1).translation(Vec3::X * 5.0));
     let platform = rigid.colliders.insert(ColliderBuilder::cuboid(1.0, 0.05, 1.0).translation(Vec3::NEG_Y * 0.05));
-    let mut scene = Scene::new(rigid);
+    let mut scene = above(rigid);
     scene.run(1.0);
     let remove = |rigid: &mut RigidWorld, collider| {
         rigid.colliders.remove(collider, &mut rigid.islands, &mut rigid.bodies, &mut rigid.soft_bodies, true)

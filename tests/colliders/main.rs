@@ -2,7 +2,8 @@
 
 #![cfg(feature = "rapier")]
 
-#[path = "common/rods.rs"]
+mod groups;
+#[path = "../common/rods.rs"]
 #[allow(dead_code)]
 mod rods;
 
