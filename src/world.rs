@@ -4,7 +4,8 @@
 //! ([`excite`]) → poses and roots (components) to kinematic bodies ([`drive_bodies`]) → rapier steps
 //! ([`RigidWorld::step`]) → bones, also those that follow bodies, palettes and planes ([`gather_inputs`]) → flesh steps
 //! ([`Physics::step_flesh`], or [`Physics::encode`] into the host's own encoder) → muscles' states and health (components)
-//! ([`scatter_outputs`]); [`contact_events`] then says who touches whom. [`Physics::step`] calls them in this order; a host with a schedule of its own calls them itself.
+//! ([`scatter_outputs`]); [`contact_events`] then says who touches whom. [`Physics::step`] calls them in this order; a host with a
+//! schedule of its own calls them itself.
 //!
 //! A character whose pose, excitation or body cannot be what it is keeps what it had, and says so in [`Health::fault`]; the
 //! others step. One [`Physics`] is for one world: flesh that was spawned into another one would seem to have lost its entity.
