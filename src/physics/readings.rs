@@ -73,8 +73,9 @@ impl Physics {
         Ok(state.nodes.reaction(flesh, chain, node))
     }
 
-    /// What an instance's cross-sections did to its skin in the last step, one for each of [`Skin::sections`](crate::Skin::sections): on a GPU as they
-    /// arrived last where they are asked for ([`ReadBack::sections`](crate::ReadBack::sections)).
+    /// What an instance's cross-sections did to its skin in the last step, one for each of
+    /// [`Skin::sections`](crate::Skin::sections): on a GPU as they arrived last where they are asked for
+    /// ([`ReadBack::sections`](crate::ReadBack::sections)).
     ///
     /// # Errors
     /// [`StepError::NoSuchFlesh`].
