@@ -35,8 +35,6 @@ struct Seen<V> {
     scale: V,
     inv_mass: V,
     going: Going<V>,
-    goes_on: V,
-    comes_from: V,
 }
 
 impl<V: Lane> Seen<V> {
@@ -48,8 +46,6 @@ impl<V: Lane> Seen<V> {
             scale: nodes.known(lanes, shown::SCALE),
             inv_mass: nodes.known(lanes, shown::INV_MASS),
             going: Going::of(lanes, nodes),
-            goes_on: nodes.known(lanes, shown::GOES_ON),
-            comes_from: nodes.known(lanes, shown::COMES_FROM),
         }
     }
 
@@ -70,11 +66,12 @@ fn keeps<L: Lanes>(lanes: L, slope: L::V) -> L::V {
 
 /// Which share of a contact is a segment's own where it is one of a chain, so that neighbours that touch at the node between them
 /// have one contact together: by how the gap changes along the segment before the node, as it is there. `direction` is that in
-/// which it is pressed, `apart` how far the centres are from each other.
+/// which it is pressed, `apart` how far the centres are from each other, `joined` that of [`PairBlock`].
 #[inline(always)]
 fn belongs<L: Lanes>(
     lanes: L,
     [before, first, second]: [&Seen<L::V>; 3],
+    joined: [L::V; 2],
     along: L::V,
     direction: V3<L::V>,
     apart: L::V,
@@ -88,20 +85,26 @@ fn belongs<L: Lanes>(
     // Where the chain bends towards the other, the one before has given it up; where it bends around it, both have their own.
     let before = keeps(lanes, before.slope(lanes, first, direction) - along * turns);
     let begins = one - before.min(keeps(lanes, slope - along * turns));
-    half.where_less(second.goes_on, ends, one) * half.where_less(first.comes_from, begins, one)
+    half.where_less(joined[1], ends, one) * half.where_less(joined[0], begins, one)
 }
 
 /// A direction in which a segment is pressed at a node where the chain goes on, without what of it goes along the segment: the chain
 /// has no end there.
 #[inline(always)]
-fn square<L: Lanes>(lanes: L, [first, second]: [&Seen<L::V>; 2], along: L::V, direction: V3<L::V>) -> V3<L::V> {
+fn square<L: Lanes>(
+    lanes: L,
+    [first, second]: [&Seen<L::V>; 2],
+    joined: [L::V; 2],
+    along: L::V,
+    direction: V3<L::V>,
+) -> V3<L::V> {
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
     let path = second.place - first.place;
     let grows = second.radius * second.scale - first.radius * first.scale;
     let inv_length2 = one / path.dot(path).max(lanes.splat(f32::MIN_POSITIVE));
     let off = path * ((direction.dot(path) - grows) * inv_length2);
-    let joined = along.where_less(one, zero, second.goes_on) + zero.where_less(along, zero, first.comes_from);
-    (direction - off * joined).direction(lanes)
+    let at_joint = along.where_less(one, zero, joined[1]) + zero.where_less(along, zero, joined[0]);
+    (direction - off * at_joint).direction(lanes)
 }
 
 /// Finds where the segments of eight pairs touch in the substep to come, how stiff that is, and the plane halfway between where both
@@ -114,8 +117,9 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(lanes: L, params: &StepParams, show
     let recovery = lanes.splat(APART * params.h);
     // Later ones of the substep go on from the same anchors.
     let first_solve = params.iteration == 0;
-    let PairBlock { first, there, points: rows } = block;
+    let PairBlock { first, there, joined, points: rows } = block;
     let there = lanes.load(there);
+    let joined = each!(side in 0..2 => each!(end in 0..2 => lanes.load(&joined[side][end])));
     let nodes = [0, 1].map(|side| ShownNodes { shown, first: &first[side], after: 0 });
     let origins = each!(side in 0..2 => V3(each!(k in 0..3 => nodes[side].entry(lanes, shown::ORIGIN + k))));
     let sides = each!(side in 0..2 => each!(next in 0..2 => {
@@ -123,9 +127,8 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(lanes: L, params: &StepParams, show
     }));
     let before = each!(side in 0..2 => {
         let before = Seen::of(lanes, ShownNodes { after: -1, ..nodes[side] });
-        let comes_from = sides[side][0].comes_from;
         // Before a chain's first node is another's last.
-        Seen { place: sides[side][0].place.or(lanes, before.place, comes_from), ..before }
+        Seen { place: sides[side][0].place.or(lanes, before.place, joined[side][0]), ..before }
     });
     // Both are reckoned from the first one's origin.
     let shifts = [V3([zero; 3]), origins[1] - origins[0]];
@@ -142,11 +145,11 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(lanes: L, params: &StepParams, show
         let kept = each!(side in 0..2 => {
             let outward = if side == 0 { normal } else { -normal };
             let [first, second] = &sides[side];
-            belongs(lanes, [&before[side], first, second], along[side], outward, centres)
+            belongs(lanes, [&before[side], first, second], joined[side], along[side], outward, centres)
         });
         let own = there * (point.flat + (one - point.flat) * kept[0] * kept[1]);
-        let direction = square(lanes, [&sides[0][0], &sides[0][1]], along[0], normal);
-        let direction = -square(lanes, [&sides[1][0], &sides[1][1]], along[1], -direction);
+        let direction = square(lanes, [&sides[0][0], &sides[0][1]], joined[0], along[0], normal);
+        let direction = -square(lanes, [&sides[1][0], &sides[1][1]], joined[1], along[1], -direction);
 
         let going = each!(side in 0..2 => Going::between([&sides[side][0].going, &sides[side][1].going], along[side]));
         let radii = each!(side in 0..2 => mix(sides[side][0].radius, sides[side][1].radius, along[side]));

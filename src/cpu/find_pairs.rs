@@ -107,8 +107,8 @@ impl Meetings {
         self.blocks.clear();
         let mut own: Option<FleshHandle> = None;
         let mut touches = [].iter().peekable();
-        for &pair in &self.pairs {
-            let names @ [(handle, first), (other, second)] = pair.map(|index| self.segments[index as usize].name);
+        for &indices in &self.pairs {
+            let names @ [(handle, first), (other, second)] = indices.map(|index| self.segments[index as usize].name);
             if own != Some(handle) {
                 let instance = instances.get(handle).expect("has a segment");
                 own = Some(handle);
@@ -123,6 +123,11 @@ impl Meetings {
             }
             let block = self.blocks.last_mut().expect("has a lane left");
             block.there[lane] = 1.0;
+            for (side, ends) in block.joined.iter_mut().enumerate() {
+                for (end, joined) in ends.iter_mut().enumerate() {
+                    joined[lane] = f32::from(u8::from(is_joined(instances, &self.segments, indices, [side, end])));
+                }
+            }
             for (point, row) in block.points.iter_mut().enumerate() {
                 for (k, entry) in meet::MEMORY.enumerate() {
                     row[entry][lane] = remembered.map_or(0.0, |touch| touch.points[point][k]);
@@ -161,6 +166,19 @@ impl Meetings {
             }
         }
     }
+}
+
+/// Whether a side's chain goes on past one end of its segment with one that may touch the other side too.
+fn is_joined(instances: &Instances, segments: &[Segment], mut pair: Pair, [side, end]: [usize; 2]) -> bool {
+    let own = &segments[pair[side] as usize];
+    let next = if end == 0 { pair[side].wrapping_sub(1) } else { pair[side] + 1 };
+    let of_chain = |other: &&Segment| (other.place, other.lane) == (own.place, own.lane);
+    if segments.get(next as usize).filter(of_chain).is_none() {
+        return false;
+    }
+    pair[side] = next;
+    let [(a, first), (b, second)] = pair.map(|index| segments[index as usize].name);
+    a != b || !instances.get(a).is_ok_and(|own| own.flesh.overlap_at_rest([first, second]))
 }
 
 /// Keeps those of some pairs of segments that may come to touch in a frame at the speed that they have against each other.

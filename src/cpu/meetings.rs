@@ -11,7 +11,7 @@
 //! sides' halves, ½·2k·(C/2 + what the side goes)², so that the potential of all chains falls although all go at once. Friction
 //! is in proportion: half of how far the surfaces slide against each other, twice the stiffness, Coulomb's limit.
 
-use super::group::{Group, goes_on, unpadded};
+use super::group::{Group, unpadded};
 use super::holds::{Placed, across};
 use super::lanes::{Entry, LANES, Lane, Lanes, each};
 use super::math::{Quaternion, V3};
@@ -37,14 +37,21 @@ pub struct PairBlock {
     pub first: [[u32; LANES]; 2],
     /// 1 in lanes that have a pair, else 0.
     pub there: Entry<f32>,
+    /// For each side and end of its segment, 1 where its chain goes on there with one that may touch the other side too, else 0: what
+    /// leaves the other alone takes no contact over, and the chain ends there as far as the pair knows.
+    pub joined: [[Entry<f32>; 2]; 2],
     /// See [`meet`].
     pub points: [[Entry<f32>; meet::ENTRIES]; 2],
 }
 
 impl PairBlock {
     /// No pair.
-    pub const NONE: Self =
-        Self { first: [[0; LANES]; 2], there: [0.0; LANES], points: [[[0.0; LANES]; meet::ENTRIES]; 2] };
+    pub const NONE: Self = Self {
+        first: [[0; LANES]; 2],
+        there: [0.0; LANES],
+        joined: [[[0.0; LANES]; 2]; 2],
+        points: [[[0.0; LANES]; meet::ENTRIES]; 2],
+    };
 }
 
 /// Writes what the nodes of a group's chains show others at a substep's start: where they are, and how they would go on.
@@ -62,8 +69,6 @@ pub fn show<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>, o
         let free = lanes.load(&rest_row[rest::FREE_PLACE]);
         let inv_mass = zero.where_less(mass * free, one / mass.max(lanes.splat(f32::MIN_POSITIVE)), zero);
         lanes.store(inv_mass, &mut out[shown::INV_MASS]);
-        lanes.store(goes_on(lanes, group.rest, index), &mut out[shown::GOES_ON]);
-        lanes.store(if index > 0 { one } else { zero }, &mut out[shown::COMES_FROM]);
         let (moved, scaling, turn) = gone(lanes, group, index);
         let going = V3::load(lanes, row, node::OLDER_VELOCITY) * h;
         going.or(lanes, moved, one - free).store(lanes, out, shown::MOVED);

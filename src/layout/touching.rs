@@ -160,10 +160,6 @@ pub mod shown {
     pub const SCALING: usize = 12;
     /// See [`MOVED`].
     pub const TURN: usize = 13;
-    /// 1 where a segment follows the node, else 0.
-    pub const GOES_ON: usize = 16;
-    /// 1 where one goes before it, else 0.
-    pub const COMES_FROM: usize = 17;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 18;
+    pub const ENTRIES: usize = 16;
 }
