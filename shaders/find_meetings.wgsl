@@ -27,8 +27,6 @@ struct Seen {
     scale: f32,
     inv_mass: f32,
     going: Going,
-    goes_on: f32,
-    comes_from: f32,
 }
 
 // Finds where the segments of a pair touch in the substep to come, how stiff that is, and the plane halfway between where both would
@@ -61,19 +59,22 @@ struct SeenSide {
     before: Seen,
     first: Seen,
     second: Seen,
+    // Whether its chain goes on past either with a segment that may touch the other side too: what leaves the other alone takes no
+    // contact over, and the chain ends there as far as the pair knows.
+    joined: vec2<f32>,
 }
 
 fn seen_side(side: Side) -> SeenSide {
-    let first = seen(side.rest, side.node, side.index > 0u);
-    let second = seen(side.rest + REST_ENTRIES * LANES, side.node + NODE_ENTRIES * LANES, true);
-    if side.index == 0u {
-        return SeenSide(first, first, second);
+    let first = seen(side.rest, side.node);
+    let second = seen(side.rest + REST_ENTRIES * LANES, side.node + NODE_ENTRIES * LANES);
+    if side.joined.x == 0.0 {
+        return SeenSide(first, first, second, side.joined);
     }
-    let before = seen(side.rest - REST_ENTRIES * LANES, side.node - NODE_ENTRIES * LANES, side.index > 1u);
-    return SeenSide(before, first, second);
+    let before = seen(side.rest - REST_ENTRIES * LANES, side.node - NODE_ENTRIES * LANES);
+    return SeenSide(before, first, second, side.joined);
 }
 
-fn seen(rest_row: u32, row: u32, comes_from: bool) -> Seen {
+fn seen(rest_row: u32, row: u32) -> Seen {
     // Padding has no radius and so no say.
     let radius = rest_at(rest_row, REST_RADIUS);
     let mass = where_less(0.0, radius, rest_at(rest_row, REST_MASS), 0.0);
@@ -84,8 +85,6 @@ fn seen(rest_row: u32, row: u32, comes_from: bool) -> Seen {
         known(node_at(row, NODE_PREV_SCALE)),
         known(where_less(0.0, mass * free, 1.0 / larger(mass, MIN_POSITIVE), 0.0)),
         going_of(rest_row, row),
-        where_less(0.0, rest_at(rest_row, REST_INV_LENGTH), 1.0, 0.0),
-        select(0.0, 1.0, comes_from),
     );
 }
 
@@ -136,7 +135,7 @@ fn belongs(side: SeenSide, along: f32, direction: vec3<f32>, centres_apart: f32)
     // Where the chain bends towards the other, the one before has given it up; where it bends around it, both have their own.
     let before = keeps(slope_of(side.before, side.first, direction) - along * turns);
     let begins = 1.0 - smaller(before, keeps(own_slope - along * turns));
-    return where_less(0.5, side.second.goes_on, ends, 1.0) * where_less(0.5, side.first.comes_from, begins, 1.0);
+    return where_less(0.5, side.joined.y, ends, 1.0) * where_less(0.5, side.joined.x, begins, 1.0);
 }
 
 // A direction in which a segment is pressed at a node where the chain goes on, without what of it goes along the segment: the chain
@@ -146,8 +145,8 @@ fn square(side: SeenSide, along: f32, pressed: vec3<f32>) -> vec3<f32> {
     let grows = side.second.radius * side.second.scale - side.first.radius * side.first.scale;
     let inv_length2 = 1.0 / larger(dot(path, path), MIN_POSITIVE);
     let off = path * ((dot(pressed, path) - grows) * inv_length2);
-    let joined = where_less(along, 1.0, 0.0, side.second.goes_on) + where_less(0.0, along, 0.0, side.first.comes_from);
-    return direction(pressed - off * joined);
+    let at_joint = where_less(along, 1.0, 0.0, side.joined.y) + where_less(0.0, along, 0.0, side.joined.x);
+    return direction(pressed - off * at_joint);
 }
 
 fn mix_masses(side: SeenSide, along: f32) -> f32 {

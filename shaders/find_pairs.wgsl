@@ -11,7 +11,8 @@
 @group(0) @binding(3) var<storage, read_write> segment_pairs: array<atomic<u32>>;
 // Whom segments may touch, in the order of both, for either of two frames in turn.
 @group(0) @binding(4) var<storage, read_write> partners: array<u32>;
-// How many pairs there are; then two of these for each: chain, node, place among partners and segment of either side.
+// How many pairs there are; then two of these for each: chain, node, place among partners of either side, and past which ends of its
+// segment its chain goes on with one that may touch the other side too: 1 for the first end, 2 for the last.
 @group(0) @binding(5) var<storage, read_write> pairs: array<vec4<u32>>;
 // Pairs of segments of one instance that leave each other alone, in order, as places from its first segment on.
 @group(0) @binding(6) var<storage, read> rest_overlaps: array<vec2<u32>>;
@@ -446,10 +447,28 @@ fn link_pairs(@builtin(global_invocation_id) invocation: vec3<u32>) {
         let at = first + lower + k;
         let partner = partners[at * 2u + frame];
         let other_at = pairs_at(partner, frame, PARTNERS_FIRST) + rank_of(partner, frame, own);
-        pairs[2u + pair * 2u] = vec4<u32>(segments[own].chain, segments[own].node, at, own);
-        pairs[3u + pair * 2u] = vec4<u32>(segments[partner].chain, segments[partner].node, other_at, partner);
+        pairs[2u + pair * 2u] = vec4<u32>(segments[own].chain, segments[own].node, at, joints_of(own, partner));
+        pairs[3u + pair * 2u] =
+            vec4<u32>(segments[partner].chain, segments[partner].node, other_at, joints_of(partner, own));
         remember(pair, own, partner);
     }
+}
+
+// Past which ends of a segment its chain goes on with one that may touch another's too.
+fn joints_of(segment: u32, other: u32) -> u32 {
+    let first = select(0u, 1u, segment > 0u && goes_on_with(segment, segment - 1u, other));
+    let last = select(0u, 2u, segment + 1u < params.segment_count && goes_on_with(segment, segment + 1u, other));
+    return first + last;
+}
+
+fn goes_on_with(segment: u32, next: u32, other: u32) -> bool {
+    let own = segments[next];
+    if !(own.reach >= 0.0) || own.chain != segments[segment].chain {
+        return false;
+    }
+    let a = min(next, other);
+    let b = max(next, other);
+    return own.base != segments[other].base || !overlap_at_rest(own, a - own.base, b - own.base);
 }
 
 // Puts what a pair remembers of the frame before where this frame's is.

@@ -87,10 +87,13 @@ fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
         }
         var first_move = predicted_move + jump;
         if meets {
-            // What lies on others will not fall: of the fall it begins with as much as it fell in the last substep.
+            // What lies on others will not fall: of the fall it begins with as much as it fell in the last substep. What this throws up
+            // would begin off the ground that it lies on, and be let through.
             let gained = (last_velocity - node3(row, NODE_OLDER_VELOCITY)) * inv_h;
-            let fallen = dot(gained, fall) / larger(dot(fall, fall), MIN_POSITIVE);
-            first_move = first_move - fall * (step * step * (1.0 - between(fallen, 0.0, 1.0)));
+            let inv_fall2 = 1.0 / larger(dot(fall, fall), MIN_POSITIVE);
+            let fallen = dot(gained, fall) * inv_fall2;
+            let held = step * step * (1.0 - between(fallen, 0.0, 1.0));
+            first_move = first_move - fall * smaller(held, larger(dot(first_move, fall) * inv_fall2, 0.0));
         }
         let iterate = placed_held(Placed(first_move, predicted_scale, iterate_frame), chain, index, place);
 

@@ -32,6 +32,8 @@ struct Side {
     index: u32,
     // Which of all sides.
     place: u32,
+    // See SeenSide.
+    joined: vec2<f32>,
 }
 
 // Whether there is such a pair.
@@ -49,6 +51,7 @@ fn side_of(pair: u32, side: u32) -> Side {
         word(named.x / LANES, CHAIN_ENTRIES, 0u, lane),
         named.y,
         named.z,
+        vec2<f32>(f32(named.w & 1u), f32(named.w >> 1u)),
     );
 }
 

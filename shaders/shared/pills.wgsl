@@ -144,7 +144,10 @@ fn points_of(a: Pill, b: Pill) -> array<PillPoint, 2> {
     let normal = cross(u, v);
     // 1 where they lie along each other, 0 from where they cross.
     let sine2 = where_less(0.0, uu * vv, dot(normal, normal) / larger(uu * vv, MIN_POSITIVE), 1.0);
-    let off = smaller(sine2 * (1.0 / (CROSSED * CROSSED)), 1.0);
+    // By s²·sin²/2d the gap grows along them, d from axis to axis: it is the smaller radius that this is little or much to.
+    let radii = vec2<f32>(pill_radius(a, deepest.along.x), pill_radius(b, deepest.along.y));
+    let slimness = smaller(radii.x, radii.y) * 2.0 / larger(radii.x + radii.y, MIN_POSITIVE);
+    let off = smaller(sine2 * slimness * (1.0 / (CROSSED * CROSSED)), 1.0);
     let along = (1.0 - off) * (1.0 - off);
 
     let beside_first = between(dot(b.first - a.first, u) / larger(uu, MIN_POSITIVE), 0.0, 1.0);

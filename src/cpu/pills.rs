@@ -176,7 +176,10 @@ pub fn points<L: Lanes>(lanes: L, a: &Pill<L::V>, b: &Pill<L::V>) -> [Point<L::V
     // 1 where they lie along each other, 0 from where they cross.
     let sine2 = normal.dot(normal) / (uu * vv).max(least);
     let sine2 = zero.where_less(uu * vv, sine2, one);
-    let off = (sine2 * lanes.splat(1.0 / (CROSSED * CROSSED))).min(one);
+    // By s²·sin²/2d the gap grows along them, d from axis to axis: it is the smaller radius that this is little or much to.
+    let radii = [a.radius(deepest.along[0]), b.radius(deepest.along[1])];
+    let slimness = radii[0].min(radii[1]) * lanes.splat(2.0) / (radii[0] + radii[1]).max(least);
+    let off = (sine2 * slimness * lanes.splat(1.0 / (CROSSED * CROSSED))).min(one);
     let along = (one - off) * (one - off);
 
     let beside = each!(k in 0..2 => ((b.ends[k] - a.ends[0]).dot(u) / uu.max(least)).clamp(zero, one));

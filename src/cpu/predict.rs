@@ -110,11 +110,14 @@ where
         let turned = if moving { predicted_frame.turned(lanes, jump_turn) } else { predicted_frame };
         let mut first_move = predicted_move + jump;
         if any_meets {
-            // What lies on others will not fall: of the fall it begins with as much as it fell in the last substep.
+            // What lies on others will not fall: of the fall it begins with as much as it fell in the last substep. What this throws up
+            // would begin off the ground that it lies on, and be let through.
             let older = V3::load(lanes, row, node::OLDER_VELOCITY);
             let gained = (last_velocity - older) * inv_h;
-            let share = gained.dot(fall) / fall.dot(fall).max(lanes.splat(f32::MIN_POSITIVE));
-            first_move = first_move - fall * (step * step * meets * (one - share.clamp(zero, one)));
+            let inv_fall2 = one / fall.dot(fall).max(lanes.splat(f32::MIN_POSITIVE));
+            let share = gained.dot(fall) * inv_fall2;
+            let held = step * step * meets * (one - share.clamp(zero, one));
+            first_move = first_move - fall * held.min((first_move.dot(fall) * inv_fall2).max(zero));
         }
         let iterate = Placed { moved: first_move, scale: predicted_scale, frame: turned };
         let iterate = iterate.held(lanes, group, index, place);
