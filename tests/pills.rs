@@ -341,3 +341,32 @@ fn points_of_contact_do_not_hop() {
     println!("as a pill turns by 1 rad, depth and its moment change by {worst:.2} m at most (bar 1)");
     assert!(worst <= 1.0);
 }
+
+/// Pills touch along a line where the gap grows little along it over the smaller radius: a thin one across a thick one does where
+/// one as thin does not.
+#[test]
+fn what_is_thin_touches_what_is_thick_along_a_line() {
+    let lanes = OneF64(0);
+    let (thin, angle) = (0.01, 0.25_f64);
+    let pill = |way: DVec3, height: f64, radius: f64| Pill {
+        ends: [-way, way].map(|end| V3((end + DVec3::Y * height).to_array())),
+        radii: [radius; 2],
+    };
+    let apart = |radius: f64| {
+        let a = pill(DVec3::X * 0.05, thin, thin);
+        let b = pill(DVec3::new(angle.cos(), 0.0, angle.sin()) * 0.05, -radius, radius);
+        let both = points(lanes, &a, &b);
+        let along = both.map(|point| 0.1 * point.nearest.along[0]);
+        (both.map(|point| point.nearest.gap / thin), (along[1] - along[0]).abs() * both[1].share * 2.0)
+    };
+    let (gaps, far) = apart(0.2);
+    let (_, near) = apart(thin);
+    println!(
+        "a pill of 1 cm touches one of 20 cm at points {:.1} cm apart, {:.1} % of its radius off (bars 3 and 10), and one of 1 cm at \
+         points {:.1} cm apart (bar 0)",
+        100.0 * far,
+        100.0 * gaps[0].max(gaps[1]),
+        100.0 * near
+    );
+    assert!(far >= 0.03 && gaps[0].max(gaps[1]) <= 0.1 && near == 0.0);
+}

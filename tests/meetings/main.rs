@@ -14,9 +14,12 @@ use common::FRAME;
 use glam::DVec3;
 use pile::{LENGTH, PASSES, Pile, RADIUS, SEGMENTS};
 use sinew::cpu::LaneWidth;
+use sinew::cpu::lanes::OneF64;
+use sinew::cpu::math::V3;
+use sinew::cpu::pills::{Pill, nearest};
 use sinew::flesh::{Flesh, RodSpec};
 use sinew::step::StepConfig;
-use sinew::{Physics, Pose, StepError};
+use sinew::{HalfSpace, Physics, Pose, StepError};
 
 const GRAVITY: f64 = 9.81;
 
@@ -133,6 +136,52 @@ fn what_does_not_touch_is_left_alone() {
     let (speed, off) = (node(0).velocity.length(), (node(1).place.z - RADIUS).abs());
     println!("two rods that overlap at rest: {speed:.1e} m/s, {off:.1e} m off");
     assert!(speed <= 1.0e-5 && off <= 1.0e-6);
+}
+
+/// Two rods of a character have an end in common, where their segments leave each other alone; those next to them do not leave
+/// their contacts to them.
+#[test]
+fn what_lies_in_another_at_rest_lies_on_it_elsewhere() {
+    const COUNT: usize = 4;
+    const SEGMENT: f64 = 0.15;
+    let (mut deepest, mut touched) = (0.0_f64, 0);
+    for step in 0..8 {
+        let angle = 0.24 + 0.02 * f64::from(step);
+        let rod = |name: &str, way: DVec3| {
+            let mut rod = RodSpec::straight(name, way * COUNT as f64, DVec3::ZERO, COUNT, RADIUS);
+            rod.material.damping = 4.0;
+            rod
+        };
+        let lower = rod("lower", DVec3::X * SEGMENT);
+        // The node before the common one is as high above the lower one as just does not touch it.
+        let (across, apart) = (SEGMENT * angle.sin(), 2.02 * RADIUS);
+        let height = (apart * apart - across * across).sqrt();
+        let upper = rod("upper", DVec3::new(SEGMENT * angle.cos(), height, across));
+        let flesh = Arc::new(Flesh::build(&[lower, upper], &[]).unwrap());
+        let mut physics = Physics::with_config(StepConfig { passes: PASSES, ..StepConfig::default() });
+        physics.planes = vec![HalfSpace::ground(0.0, 0.6)];
+        let handle = physics.insert(flesh, &[], Pose::from_translation(DVec3::Y * RADIUS)).unwrap();
+        let gaps = |physics: &Physics| -> Vec<f64> {
+            let pill = |chain: usize, segment: usize| {
+                let ends = [segment, segment + 1].map(|node| physics.node(handle, chain, node).unwrap());
+                Pill { ends: ends.map(|end| V3(end.place.to_array())), radii: ends.map(|end| f64::from(end.radius)) }
+            };
+            let pairs = (0..COUNT).flat_map(|a| (0..COUNT).map(move |b| (a, b)));
+            pairs.map(|(a, b)| nearest(OneF64(0), &pill(0, a), &pill(1, b)).gap).collect()
+        };
+        let at_rest = gaps(&physics);
+        for _ in 0..60 {
+            physics.step_flesh(FRAME).unwrap();
+            let others = gaps(&physics).into_iter().zip(&at_rest).filter(|(_, at_rest)| **at_rest >= 0.0);
+            deepest = others.map(|(gap, _)| -gap / RADIUS).fold(deepest, f64::max);
+            touched += physics.flesh_contacts().count();
+        }
+    }
+    println!(
+        "rods that lie in each other at one end touch {touched} times elsewhere, {:.2} % of the radius deep at most (bar 5 %)",
+        100.0 * deepest
+    );
+    assert!(touched > 0 && deepest <= 0.05);
 }
 
 /// What touches is remembered: a pile that is put back goes on as it did.
