@@ -34,6 +34,14 @@ struct Kin<'k, 'a, 'r> {
     shown: std::ops::Range<usize>,
 }
 
+impl Kin<'_, '_, '_> {
+    /// Gathers with what pairs press them; says whether any can.
+    fn gather_wanted(&mut self, blocks: &[PairBlock]) -> bool {
+        self.rooms.iter_mut().for_each(|room| gather_wanted(room, blocks));
+        self.rooms.iter().any(|room| !room.links.is_empty())
+    }
+}
+
 /// What a group that meets others does between two waits.
 #[derive(Clone, Copy)]
 enum Turn<'a> {
@@ -130,17 +138,19 @@ impl Runner<'_> {
                 for pass in 0..self.frame.passes {
                     let goes_on = (pass > 0 && pass + 1 < self.frame.passes).then_some(GOES_ON);
                     self.for_kin(&mut kin, shown, |kin, shown| {
-                        kin.rooms.iter_mut().for_each(|room| gather_wanted(room, blocks));
-                        self.settle(kin, params, goes_on);
-                        self.take_turn(kin, shown, Turn::ShowGone);
+                        if kin.gather_wanted(blocks) {
+                            self.settle(kin, params, goes_on);
+                            self.take_turn(kin, shown, Turn::ShowGone);
+                        }
                     });
                     self.on_blocks(blocks, shown, None);
                 }
                 // Of the substep's last solve.
                 if self.frame.params.get(scheduled.slot as usize + 1).is_none_or(|next| next.iteration == 0) {
                     self.for_kin(&mut kin, shown, |kin, _| {
-                        kin.rooms.iter_mut().for_each(|room| gather_wanted(room, blocks));
-                        self.restore(kin, params);
+                        if kin.gather_wanted(blocks) {
+                            self.restore(kin, params);
+                        }
                     });
                     tally(pressed, blocks, params.h);
                 }
