@@ -124,7 +124,7 @@ fn write_row(chain: Chain, slot: u32, segment: u32, point: Point, there: Surface
 
     // What may reach it in this substep is told now.
     let approach = now - was;
-    let reach = smaller(smaller(was, now), now + approach);
+    let reach = smaller(smaller(smaller(was, now), now + approach), gap + dot(normal, point.predicted));
     let stiffness = contact_stiffness(point, was - gap - dot(normal, point.predicted));
     let pressing = where_less(reach, 0.0, stiffness, 0.0);
     let kept = smaller(was + recovery, 0.0);

@@ -211,8 +211,8 @@ mod on_gpu {
         ("between((q * uu ⟨+⟩ p * uv) * inv", "-"),
         ("let is_crossing = 1.0e-6 ⟨<⟩ left && larger(", ">"),
         ("select(vec3<f32>(0.0, ⟨1.0⟩, 0.0), one_line", "0.0"),
-        ("let on_a = deepest.along.x + (end ⟨-⟩ deepest.along.x) * along;", "+"),
-        ("point_towards(a, b, deepest, beside_last, ⟨1.0⟩ - share, along)", "2.0"),
+        ("onto(a, b, deepest.along.x + (end ⟨-⟩ deepest.along.x) * reach", "+"),
+        ("point_towards(a, b, deepest, beside_last, ⟨1.0⟩ - share, along, level)", "2.0"),
         ("let off = smaller(sine2 * slimness * (1.0 / (CROSSED ⟨*⟩ CROSSED)), 1.0);", "+"),
         ("let slimness = smaller(radii.x, radii.y) ⟨*⟩ 2.0", "+"),
     ];

@@ -4,6 +4,9 @@
 // From which share on of what it was in the way of a contact counts as pulled open.
 const PULLED: f32 = 1.0e-5;
 
+// How deep over its radius what a solve had out of the way may come into it.
+const LET_THROUGH: f32 = 1.0e-3;
+
 // By which share of Coulomb's limit a solve may be off in friction.
 const AMISS: f32 = 0.1;
 
@@ -203,9 +206,9 @@ fn contact_potential(row: ContactRow, gone: Gone) -> f32 {
     return 0.5 * (row.stiffness * depth * depth + pull * (far * 2.0 - spring) + by_turning);
 }
 
-// How deep a row is in the way (m), 0 where it is not, or is not stiff.
+// How deep a row is in the way (m), negative where it is off it, 0 where it is not stiff.
 fn in_the_way(row: ContactRow, gone: Gone) -> f32 {
-    return where_less(0.0, row.stiffness, larger(0.0 - distance_of(row, gone), 0.0), 0.0);
+    return where_less(0.0, row.stiffness, 0.0 - distance_of(row, gone), 0.0);
 }
 
 // With what it presses once the nodes around it have stepped by `here` and `next` in the `first` solve or a later one;
@@ -230,6 +233,8 @@ fn pressed_by(
     if was_in_the_way > 0.0 {
         pressed.force = where_less(0.0, left, smaller(row.stiffness * left, MOST_DUAL), 0.0);
         pressed.amiss = where_less(left, 0.0 - was_in_the_way * PULLED, 1.0, 0.0);
+    } else if row.stiffness > 0.0 {
+        pressed.amiss = where_less(row.arm * LET_THROUGH, left, 1.0, 0.0);
     }
 
     let goes = swept(row, moved, turned);

@@ -32,6 +32,9 @@ struct PillPoint {
 // The sine of the angle between axes from which on pills touch at a single point.
 const CROSSED: f32 = 0.2;
 
+// By how much less deep than the deepest, over the smaller radius, what bears with it may be.
+const LEVEL: f32 = 0.02;
+
 fn pill_centre(pill: Pill, along: f32) -> vec3<f32> {
     return pill.first + (pill.last - pill.first) * along;
 }
@@ -153,16 +156,23 @@ fn points_of(a: Pill, b: Pill) -> array<PillPoint, 2> {
     let beside_first = between(dot(b.first - a.first, u) / larger(uu, MIN_POSITIVE), 0.0, 1.0);
     let beside_last = between(dot(b.last - a.first, u) / larger(uu, MIN_POSITIVE), 0.0, 1.0);
     let share = where_less(0.0, along, 0.5, 1.0);
+    let level = smaller(radii.x, radii.y) * LEVEL;
     return array<PillPoint, 2>(
-        point_towards(a, b, deepest, beside_first, share, along),
-        point_towards(a, b, deepest, beside_last, 1.0 - share, along),
+        point_towards(a, b, deepest, beside_first, share, along, level),
+        point_towards(a, b, deepest, beside_last, 1.0 - share, along, level),
     );
 }
 
 // The point towards an end of what of the first pill lies beside the second.
-fn point_towards(a: Pill, b: Pill, deepest: Nearest, end: f32, share: f32, along: f32) -> PillPoint {
-    let on_a = deepest.along.x + (end - deepest.along.x) * along;
-    let on_b = nearest_to(b, pill_centre(a, on_a));
-    let there = nearest_at(a, b, vec2<f32>(on_a, on_b), deepest.direction);
+fn point_towards(a: Pill, b: Pill, deepest: Nearest, end: f32, share: f32, along: f32, level: f32) -> PillPoint {
+    // The gap rises with the square of how far it is from the deepest.
+    let rise = larger(onto(a, b, end, deepest.direction).gap - deepest.gap, level);
+    let reach = larger(along, sqrt(level / larger(rise, MIN_POSITIVE)) * smaller(along * 4.0, 1.0));
+    let there = onto(a, b, deepest.along.x + (end - deepest.along.x) * reach, deepest.direction);
     return PillPoint(select_nearest(deepest, there, 0.0 < along), share, along);
+}
+
+// A place on the first pill and what of the second is nearest to it.
+fn onto(a: Pill, b: Pill, on_a: f32, fallback: vec3<f32>) -> Nearest {
+    return nearest_at(a, b, vec2<f32>(on_a, nearest_to(b, pill_centre(a, on_a))), fallback);
 }

@@ -17,6 +17,10 @@ use crate::layout::{contact, node};
 /// presses that only its weight moves.
 pub const PULLED: f32 = 1.0e-5;
 
+/// How deep over its radius what a solve had out of the way may come into it: beyond, it was let through, and what it then presses
+/// with would throw it out again.
+pub const LET_THROUGH: f32 = 1.0e-3;
+
 /// By which share of Coulomb's limit a solve may be off in friction.
 pub const AMISS: f32 = 0.1;
 
@@ -98,7 +102,8 @@ pub(super) struct Pressed<V> {
     pub(super) force: V,
     /// The friction that goes with it (N).
     pub(super) tangent: V3<V>,
-    /// A flag where it was taken amiss: it is pulled open, which no contact holds back, or friction is off by [`AMISS`].
+    /// A flag where it was taken amiss: it is pulled open, which no contact holds back, or let through ([`LET_THROUGH`]), or friction
+    /// is off by [`AMISS`].
     pub(super) amiss: V,
 }
 
@@ -264,7 +269,10 @@ impl<V: Lane> ContactRow<V> {
         // What is no number does not press.
         let force = zero.where_less(left, (self.stiffness * left).min(most), zero);
         let open = left.where_less(zero - in_the_way * lanes.splat(PULLED), one, zero);
-        let [force, open] = each!(of in 0..2 => zero.where_less(in_the_way, [force, open][of], zero));
+        let through = (self.arm * lanes.splat(LET_THROUGH)).where_less(left, one, zero);
+        let through = zero.where_less(self.stiffness, through, zero);
+        let force = zero.where_less(in_the_way, force, zero);
+        let open = zero.where_less(in_the_way, open, through);
 
         let goes = self.swept(moved, turned);
         let friction = self.coulomb(lanes, slid, first);
@@ -293,11 +301,11 @@ impl<V: Lane> ContactRow<V> {
         if self.meets { self.rolling } else { secant }
     }
 
-    /// How deep it is in the way (m), 0 where it is not, or is not stiff.
+    /// How deep it is in the way (m), negative where it is off it, 0 where it is not stiff.
     #[inline(always)]
     pub fn in_the_way<L: Lanes<V = V>>(&self, lanes: L, gone: &Gone<V>) -> V {
         let zero = lanes.splat(0.0);
-        zero.where_less(self.stiffness, (zero - self.distance(gone)).max(zero), zero)
+        zero.where_less(self.stiffness, zero - self.distance(gone), zero)
     }
 
     /// Adds its terms to the system of the node that begins its segment, and to those of the segment.

@@ -43,6 +43,9 @@ pub struct Point<V> {
 /// The sine of the angle between axes from which on pills touch at a single point.
 pub const CROSSED: f32 = 0.2;
 
+/// By how much less deep than the deepest, over the smaller radius, what bears with it may be.
+pub const LEVEL: f32 = 0.02;
+
 impl<V: Lane> Pill<V> {
     /// The centre of a sphere of it.
     #[inline(always)]
@@ -164,8 +167,15 @@ pub fn nearest<L: Lanes>(lanes: L, a: &Pill<L::V>, b: &Pill<L::V>) -> Nearest<L:
     on_edge.or_deeper(Nearest { gap, ..crossing })
 }
 
+/// A place on the first pill and what of the second is nearest to it.
+#[inline(always)]
+fn onto<L: Lanes>(lanes: L, [a, b]: [&Pill<L::V>; 2], on_a: L::V, fallback: V3<L::V>) -> Nearest<L::V> {
+    at(lanes, [a, b], [on_a, b.nearest_to(lanes, a.centre(on_a))], fallback)
+}
+
 /// The points at which two pills touch: where they are nearest; or, the more they lie along each other, towards the two ends of
-/// what of the first lies beside the second, so that the force does not hop from one end to the other as they rock.
+/// what of the first lies beside the second, so that the force does not hop from one end to the other as they rock. As far as the
+/// gap is level they go all the way.
 #[inline(always)]
 pub fn points<L: Lanes>(lanes: L, a: &Pill<L::V>, b: &Pill<L::V>) -> [Point<L::V>; 2] {
     let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
@@ -186,10 +196,14 @@ pub fn points<L: Lanes>(lanes: L, a: &Pill<L::V>, b: &Pill<L::V>) -> [Point<L::V
     let crossed = zero.where_less(along, zero, one);
     let share = half.where_less(crossed, one, half);
     let shares = [share, one - share];
+    let level = radii[0].min(radii[1]) * lanes.splat(LEVEL);
+    let turned_to = (along * lanes.splat(4.0)).min(one);
     each!(k in 0..2 => {
-        let on_a = deepest.along[0] + (beside[k] - deepest.along[0]) * along;
-        let on_b = b.nearest_to(lanes, a.centre(on_a));
-        let there = at(lanes, [a, b], [on_a, on_b], deepest.direction);
+        // The gap rises with the square of how far it is from the deepest.
+        let rise = (onto(lanes, [a, b], beside[k], deepest.direction).gap - deepest.gap).max(level);
+        let reach = along.max((level / rise.max(least)).sqrt() * turned_to);
+        let on_a = deepest.along[0] + (beside[k] - deepest.along[0]) * reach;
+        let there = onto(lanes, [a, b], on_a, deepest.direction);
         Point { nearest: deepest.where_over(half, crossed, there), share: shares[k], flat: along }
     })
 }

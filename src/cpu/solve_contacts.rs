@@ -246,7 +246,7 @@ fn write_row<L: Lanes>(
 
     // What may reach it in this substep is told now.
     let approach = now - was;
-    let reach = was.min(now).min(now + approach);
+    let reach = was.min(now).min(now + approach).min(gap + normal.dot(point.predicted));
     let kept = (was + recovery).min(zero);
 
     // As if the point were part of it: what is carried turns with it.
