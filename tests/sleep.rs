@@ -94,10 +94,10 @@ fn resets(physics: &Physics) -> u32 {
 
 #[test]
 fn a_heap_comes_to_rest_and_sleeps() {
-    let physics = heap(25, 6, 600);
+    let physics = heap(25, 6, 900);
     let asleep = physics.instances().filter(|&handle| physics.is_asleep(handle).expect("is there")).count();
     let quality = physics.quality();
-    println!("25 octopuses after 10 s: {asleep} asleep, {:.2} % deep at most", 100.0 * quality.penetration_max);
+    println!("25 octopuses after 15 s: {asleep} asleep, {:.2} % deep at most", 100.0 * quality.penetration_max);
     assert_eq!((asleep, resets(&physics)), (25, 0));
     assert!(quality.penetration_max <= 0.05 && quality.speed_max == 0.0, "{quality:?}");
 }
