@@ -319,20 +319,7 @@ fn compare(scene: Scene, rounds: usize, bars: &mut Bars) -> String {
 }
 
 fn main() {
-    let (rounds, others) = arguments::count_and_others("--rounds", 15);
-    let mut counts = Vec::new();
-    for other in others {
-        match other.parse() {
-            Ok(count) if count > 0 => counts.push(count),
-            _ => {
-                eprintln!("{other}: a number of rods above 0, --rounds N or --check");
-                std::process::exit(2);
-            }
-        }
-    }
-    if counts.is_empty() {
-        counts = vec![50, 200, 1000];
-    }
+    let (rounds, counts) = arguments::count_and_counts("--rounds", 15, "rods", &[50, 200, 1000]);
     let avx2 = if cfg!(target_feature = "avx2") { "with" } else { "without" };
     println!("built {avx2} AVX2 throughout; {rounds} rounds of windows of {} ms", WINDOW.as_millis());
     println!(

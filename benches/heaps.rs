@@ -20,12 +20,11 @@ use bars::Bars;
 use glam::DVec3;
 use rapier3d::prelude::*;
 use sinew::scenes::SceneParameters;
-use sinew::step::StepConfig;
-use sinew::{FleshHandle, Physics};
+use sinew::{FleshHandle, Material, Physics};
 
 /// A frame of the game (s).
 const FRAME: f64 = 1.0 / 60.0;
-/// Frames for which all fall freely.
+/// Frames from the drop on that count as the fall.
 const FALL: usize = 10;
 /// Frames over which the worst second, and what lies, is measured.
 const SECOND: usize = 60;
@@ -67,6 +66,7 @@ struct Heap {
     depth: f64,
     /// Fastest node or body when it lay awake (m/s).
     speed: f64,
+    /// In the mean; NaN of bodies, which have none.
     volume_error: f64,
     /// How many sleep in the end.
     sleeping: usize,
@@ -100,7 +100,7 @@ fn sinew_heap(count: usize, threads: usize, frames: usize) -> Heap {
 fn dropped(count: usize) -> (Physics, Vec<FleshHandle>) {
     let parameters = SceneParameters { rods: count, ..SceneParameters::of("octopuses").expect("is there") };
     let scene = parameters.build("octopuses").expect("in range");
-    let mut physics = Physics::with_config(StepConfig { ..scene.config });
+    let mut physics = Physics::with_config(scene.config);
     scene.insert(&mut physics).expect("finite");
     let octopuses = physics.instances().collect();
     (physics, octopuses)
@@ -129,8 +129,8 @@ fn rapier_heap(count: usize, frames: usize) -> Heap {
         asleep: f64::NAN,
         depth,
         speed: f64::from(bodies().map(|(_, body)| body.linvel().length()).fold(0.0, f32::max)),
-        volume_error: 0.0,
-        sleeping: bodies().filter(|(_, body)| body.is_sleeping()).count() / 33,
+        volume_error: f64::NAN,
+        sleeping: bodies().filter(|(_, body)| body.is_sleeping()).count() * count / bodies().count(),
     }
 }
 
@@ -143,7 +143,10 @@ fn add_rapier_octopus(world: &mut PhysicsWorld, physics: &Physics, octopus: Fles
     };
     let capsule = |chain: usize, segment: usize, centre: Vector| {
         let ((from, a), (to, b)) = (node(chain, segment), node(chain, segment + 1));
-        ColliderBuilder::capsule_from_endpoints(from - centre, to - centre, 0.5 * (a + b)).density(1060.0).friction(0.5)
+        let density = Material::default().density as f32;
+        ColliderBuilder::capsule_from_endpoints(from - centre, to - centre, 0.5 * (a + b))
+            .density(density)
+            .friction(0.5)
     };
     let body = |at: Vector| RigidBodyBuilder::dynamic().translation(at);
     let joint = |at: Vector, sides: [Vector; 2]| {
@@ -182,20 +185,7 @@ fn print(name: &str, count: usize, heap: &Heap) {
 }
 
 fn main() {
-    let (seconds, others) = arguments::count_and_others("--seconds", 15);
-    let mut counts = Vec::new();
-    for other in others {
-        match other.parse() {
-            Ok(count) if count > 0 => counts.push(count),
-            _ => {
-                eprintln!("{other}: a number of octopuses above 0, --seconds N or --check");
-                std::process::exit(2);
-            }
-        }
-    }
-    if counts.is_empty() {
-        counts.push(BARRED);
-    }
+    let (seconds, counts) = arguments::count_and_counts("--seconds", 15, "octopuses", &[BARRED]);
     let frames = (seconds * SECOND).max(3 * SECOND);
     println!(
         "ms a frame while they fall, in the worst second, lying awake in the last two seconds, asleep; the deepest and the"

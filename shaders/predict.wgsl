@@ -87,8 +87,8 @@ fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
         }
         var first_move = predicted_move + jump;
         if meets {
-            // What lies on others will not fall: of the fall it begins with as much as it fell in the last substep. What this throws up
-            // would begin off the ground that it lies on, and be let through.
+            // What lies on others will not fall: of the fall it begins with as much as it fell in the last substep. It begins no higher
+            // than it is for that: what was thrown up would begin off the ground that it lies on, and be let through.
             let gained = (last_velocity - node3(row, NODE_OLDER_VELOCITY)) * inv_h;
             let inv_fall2 = 1.0 / larger(dot(fall, fall), MIN_POSITIVE);
             let fallen = dot(gained, fall) * inv_fall2;

@@ -20,8 +20,22 @@ pub fn count_and_others(flag: &str, default: usize) -> (usize, Vec<String>) {
     (count, others)
 }
 
+/// As [`count_and_others`], where the others are numbers of something; the defaults where there are none.
+#[allow(dead_code, reason = "not all benches have others")]
+pub fn count_and_counts(flag: &str, default: usize, of: &str, defaults: &[usize]) -> (usize, Vec<usize>) {
+    let (count, others) = count_and_others(flag, default);
+    let number = |other: &String| {
+        other.parse().ok().filter(|&n| n > 0).unwrap_or_else(|| {
+            eprintln!("{other}: a number of {of} above 0, {flag} N or --check");
+            exit(2)
+        })
+    };
+    let counts: Vec<usize> = others.iter().map(number).collect();
+    (count, if counts.is_empty() { defaults.to_vec() } else { counts })
+}
+
 /// As [`count_and_others`], where there are no others.
-#[allow(dead_code, reason = "one bench has others")]
+#[allow(dead_code, reason = "not all benches do without")]
 pub fn count(flag: &str, default: usize) -> usize {
     let (count, others) = count_and_others(flag, default);
     if let Some(other) = others.first() {

@@ -35,6 +35,9 @@ const CROSSED: f32 = 0.2;
 // By how much less deep than the deepest, over the smaller radius, what bears with it may be.
 const LEVEL: f32 = 0.02;
 
+// How far pills lie along each other from where on points go as far as the gap is level.
+const ALONGSIDE: f32 = 0.25;
+
 fn pill_centre(pill: Pill, along: f32) -> vec3<f32> {
     return pill.first + (pill.last - pill.first) * along;
 }
@@ -149,8 +152,8 @@ fn points_of(a: Pill, b: Pill) -> array<PillPoint, 2> {
     let sine2 = where_less(0.0, uu * vv, dot(normal, normal) / larger(uu * vv, MIN_POSITIVE), 1.0);
     // By s²·sin²/2d the gap grows along them, d from axis to axis: it is the smaller radius that this is little or much to.
     let radii = vec2<f32>(pill_radius(a, deepest.along.x), pill_radius(b, deepest.along.y));
-    let slimness = smaller(radii.x, radii.y) * 2.0 / larger(radii.x + radii.y, MIN_POSITIVE);
-    let off = smaller(sine2 * slimness * (1.0 / (CROSSED * CROSSED)), 1.0);
+    let thinness = smaller(radii.x, radii.y) * 2.0 / larger(radii.x + radii.y, MIN_POSITIVE);
+    let off = smaller(sine2 * thinness * (1.0 / (CROSSED * CROSSED)), 1.0);
     let along = (1.0 - off) * (1.0 - off);
 
     let beside_first = between(dot(b.first - a.first, u) / larger(uu, MIN_POSITIVE), 0.0, 1.0);
@@ -167,7 +170,8 @@ fn points_of(a: Pill, b: Pill) -> array<PillPoint, 2> {
 fn point_towards(a: Pill, b: Pill, deepest: Nearest, end: f32, share: f32, along: f32, level: f32) -> PillPoint {
     // The gap rises with the square of how far it is from the deepest.
     let rise = larger(onto(a, b, end, deepest.direction).gap - deepest.gap, level);
-    let reach = larger(along, sqrt(level / larger(rise, MIN_POSITIVE)) * smaller(along * 4.0, 1.0));
+    let alongside = smaller(along * (1.0 / ALONGSIDE), 1.0);
+    let reach = larger(along, sqrt(level / larger(rise, MIN_POSITIVE)) * alongside);
     let there = onto(a, b, deepest.along.x + (end - deepest.along.x) * reach, deepest.direction);
     return PillPoint(select_nearest(deepest, there, 0.0 < along), share, along);
 }

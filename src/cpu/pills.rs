@@ -46,6 +46,9 @@ pub const CROSSED: f32 = 0.2;
 /// By how much less deep than the deepest, over the smaller radius, what bears with it may be.
 pub const LEVEL: f32 = 0.02;
 
+/// How far pills lie along each other from where on points go as far as the gap is level.
+pub const ALONGSIDE: f32 = 0.25;
+
 impl<V: Lane> Pill<V> {
     /// The centre of a sphere of it.
     #[inline(always)]
@@ -188,8 +191,8 @@ pub fn points<L: Lanes>(lanes: L, a: &Pill<L::V>, b: &Pill<L::V>) -> [Point<L::V
     let sine2 = zero.where_less(uu * vv, sine2, one);
     // By s²·sin²/2d the gap grows along them, d from axis to axis: it is the smaller radius that this is little or much to.
     let radii = [a.radius(deepest.along[0]), b.radius(deepest.along[1])];
-    let slimness = radii[0].min(radii[1]) * lanes.splat(2.0) / (radii[0] + radii[1]).max(least);
-    let off = (sine2 * slimness * lanes.splat(1.0 / (CROSSED * CROSSED))).min(one);
+    let thinness = radii[0].min(radii[1]) * lanes.splat(2.0) / (radii[0] + radii[1]).max(least);
+    let off = (sine2 * thinness * lanes.splat(1.0 / (CROSSED * CROSSED))).min(one);
     let along = (one - off) * (one - off);
 
     let beside = each!(k in 0..2 => ((b.ends[k] - a.ends[0]).dot(u) / uu.max(least)).clamp(zero, one));
@@ -197,11 +200,11 @@ pub fn points<L: Lanes>(lanes: L, a: &Pill<L::V>, b: &Pill<L::V>) -> [Point<L::V
     let share = half.where_less(crossed, one, half);
     let shares = [share, one - share];
     let level = radii[0].min(radii[1]) * lanes.splat(LEVEL);
-    let turned_to = (along * lanes.splat(4.0)).min(one);
+    let alongside = (along * lanes.splat(1.0 / ALONGSIDE)).min(one);
     each!(k in 0..2 => {
         // The gap rises with the square of how far it is from the deepest.
         let rise = (onto(lanes, [a, b], beside[k], deepest.direction).gap - deepest.gap).max(level);
-        let reach = along.max((level / rise.max(least)).sqrt() * turned_to);
+        let reach = along.max((level / rise.max(least)).sqrt() * alongside);
         let on_a = deepest.along[0] + (beside[k] - deepest.along[0]) * reach;
         let there = onto(lanes, [a, b], on_a, deepest.direction);
         Point { nearest: deepest.where_over(half, crossed, there), share: shares[k], flat: along }

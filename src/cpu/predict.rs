@@ -110,8 +110,8 @@ where
         let turned = if moving { predicted_frame.turned(lanes, jump_turn) } else { predicted_frame };
         let mut first_move = predicted_move + jump;
         if any_meets {
-            // What lies on others will not fall: of the fall it begins with as much as it fell in the last substep. What this throws up
-            // would begin off the ground that it lies on, and be let through.
+            // What lies on others will not fall: of the fall it begins with as much as it fell in the last substep. It begins no higher
+            // than it is for that: what was thrown up would begin off the ground that it lies on, and be let through.
             let older = V3::load(lanes, row, node::OLDER_VELOCITY);
             let gained = (last_velocity - older) * inv_h;
             let inv_fall2 = one / fall.dot(fall).max(lanes.splat(f32::MIN_POSITIVE));

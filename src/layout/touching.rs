@@ -32,7 +32,7 @@ pub mod contact {
     /// again as it takes to pull as in the last substep where it held.
     pub const ANCHOR: usize = 12;
     /// The dual: with what force it pressed in the last solve (N), by its whole step, also where that was shortened. Within
-    /// `solve_rods`, how deep it was in the way where the system was set up (m), 0 where it is not in its matrix.
+    /// `solve_rods`, how deep it was in the way where the system was set up (m), negative where it was off it.
     pub const DUAL: usize = 15;
     /// With what force friction pulled in the last solve (N), 3 entries. Within `solve_rods`, how far the surface had gone from
     /// the anchor where the system was set up (m).
