@@ -71,7 +71,7 @@ fn speed(physics: &Physics, logs: &[FleshHandle]) -> f64 {
 /// Stands, as on the CPU, and no frame waits.
 #[test]
 fn logs_lie_on_logs() {
-    let Some(gpu) = common::gpu_physics() else { return };
+    let Some(gpu) = common::gpu_physics_alone() else { return };
     let (mut cpu, logs) = stack(Physics::default(), 3, 1.0e7);
     let (mut gpu, others) = stack(gpu, 3, 1.0e7);
     assert_eq!(logs, others);

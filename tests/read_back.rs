@@ -164,7 +164,7 @@ fn a_dropped_encoder_loses_nothing_though_nothing_came_back() {
 
 /// A GPU with one [`common::slow_muscle`] of which nothing is sent back.
 fn silent_muscle() -> Option<(Physics, FleshHandle)> {
-    let mut physics = common::gpu_physics()?;
+    let mut physics = common::gpu_physics_alone()?;
     physics.read_back = ReadBack::NOTHING;
     let handle = common::slow_muscle(&mut physics);
     Some((physics, handle))

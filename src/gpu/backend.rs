@@ -55,7 +55,9 @@ impl GpuBackend {
         for (ready, (stage, spec)) in specs.into_iter().enumerate() {
             progress(PipelineProgress { compiling: Some(spec.entry), ready, total });
             let kernel = Kernel::new(&gpu, &buffers, spec)?;
-            run_empty(&gpu, &mut buffers, &kernel)?;
+            if kernel.is_first() {
+                run_empty(&gpu, &mut buffers, &kernel)?;
+            }
             kernels.push((stage, kernel));
         }
         progress(PipelineProgress { compiling: None, ready: total, total });

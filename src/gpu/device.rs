@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::GpuError;
+use super::kernels::Pipelines;
 
 /// How long (s) to wait for work, and for the driver's compiler.
 const SECONDS: u64 = 30;
@@ -42,7 +43,8 @@ impl From<&wgpu::AdapterInfo> for AdapterReport {
 
 /// A device with its queue, and what became of it.
 ///
-/// Clones share the device. A lost device stays lost: make another one and upload the last state read back.
+/// Clones share the device and the pipelines made on it: see [`Physics::with_gpu`](crate::Physics::with_gpu). A lost device
+/// stays lost: make another one and upload the last state read back.
 #[derive(Clone, Debug)]
 pub struct GpuDevice {
     device: wgpu::Device,
@@ -50,7 +52,7 @@ pub struct GpuDevice {
     report: AdapterReport,
     timestamps: bool,
     failure: Arc<Mutex<Option<GpuError>>>,
-    pipelines: Arc<AtomicUsize>,
+    pipelines: Arc<Pipelines>,
     waits: Arc<AtomicUsize>,
 }
 
@@ -134,11 +136,11 @@ impl GpuDevice {
 
     /// How many pipelines were made on it, by it and its clones: none in a step.
     pub fn pipelines_created(&self) -> usize {
-        self.pipelines.load(Ordering::Relaxed)
+        self.pipelines.count()
     }
 
-    pub(super) fn count_pipeline(&self) {
-        self.pipelines.fetch_add(1, Ordering::Relaxed);
+    pub(super) fn pipelines(&self) -> &Pipelines {
+        &self.pipelines
     }
 
     /// Notes that the device was lost, for hosts that own it and hear of it first.
@@ -262,8 +264,11 @@ fn best_adapter() -> Result<wgpu::Adapter, GpuError> {
     let native = wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12;
     let backends = wgpu::Backends::from_env().unwrap_or(native);
     let name = std::env::var("WGPU_ADAPTER_NAME").unwrap_or_default().to_lowercase();
+    // What debuggers want in kernels is a line of WGSL beside each instruction, and each is found by counting from the first.
+    let debuggable = wgpu::InstanceFlags::DEBUG;
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
         backends,
+        flags: wgpu::InstanceFlags::default().difference(debuggable).with_env(),
         ..wgpu::InstanceDescriptor::new_without_display_handle()
     });
 

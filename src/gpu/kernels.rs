@@ -1,5 +1,10 @@
 //! One compute pipeline a pass of a stage.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Mutex, PoisonError};
+
 use super::buffers::PARAMS_STRIDE;
 use super::unroll::unrolled;
 use super::{ArrayId, ArraySpec, Buffers, GpuDevice, GpuError};
@@ -62,14 +67,14 @@ impl KernelSpec {
 
     /// The whole WGSL as it is compiled, and as errors count its lines.
     pub fn wgsl(&self) -> String {
-        self.compiled(self.written())
+        self.compiled(&self.written())
     }
 
     /// What becomes of a source before it is compiled.
-    fn compiled(&self, written: String) -> String {
+    fn compiled(&self, written: &str) -> String {
         match self.loops {
-            Loops::AsWritten => written,
-            Loops::WrittenOut => unrolled(&written),
+            Loops::AsWritten => written.to_owned(),
+            Loops::WrittenOut => unrolled(written),
         }
     }
 
@@ -109,13 +114,50 @@ pub enum Workgroups<'a> {
 /// An array where a kernel binds it.
 type Binding = (u32, ArrayId, Access);
 
+/// A compiled kernel, and what it binds.
+#[derive(Clone, Debug)]
+struct Pipeline {
+    pipeline: wgpu::ComputePipeline,
+    layout: wgpu::BindGroupLayout,
+}
+
+/// The pipelines of a device: each is compiled once, whoever steps on it.
+#[derive(Debug, Default)]
+pub(super) struct Pipelines {
+    /// By entry point and a hash of the source.
+    made: Mutex<HashMap<(&'static str, u64), Pipeline>>,
+}
+
+impl Pipelines {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// The pipeline of a source, and whether it was made here and now.
+    fn of<E>(
+        &self,
+        entry: &'static str,
+        written: &str,
+        make: impl FnOnce() -> Result<Pipeline, E>,
+    ) -> Result<(Pipeline, bool), E> {
+        let mut source = DefaultHasher::new();
+        written.hash(&mut source);
+        match self.made.lock().unwrap_or_else(PoisonError::into_inner).entry((entry, source.finish())) {
+            Entry::Occupied(there) => Ok((there.get().clone(), false)),
+            Entry::Vacant(place) => Ok((place.insert(make()?).clone(), true)),
+        }
+    }
+}
+
 /// A compiled kernel, bound to the current buffers.
 #[derive(Debug)]
 pub struct Kernel {
     spec: KernelSpec,
     bindings: Vec<Binding>,
-    pipeline: wgpu::ComputePipeline,
-    layout: wgpu::BindGroupLayout,
+    pipeline: Pipeline,
+    /// Whether no other kernel of the device was compiled from the same source before.
+    is_first: bool,
     bound: wgpu::BindGroup,
     bound_generation: u64,
 }
@@ -148,12 +190,17 @@ impl Kernel {
             .filter(|(_, (array, _))| !is_size(*array))
             .map(|(binding, (array, access))| (binding, array, access))
             .collect();
-        let (pipeline, layout) = gpu
-            .scoped(|device| compile(device, spec, spec.compiled(written), &bindings))
+        let (pipeline, is_first) = gpu
+            .pipelines()
+            .of(spec.entry, &written, || gpu.scoped(|device| compile(device, spec, spec.compiled(&written), &bindings)))
             .map_err(|error| wrong(error.to_string()))?;
-        gpu.count_pipeline();
-        let bound = bind(gpu, buffers, (spec, &bindings), &layout)?;
-        Ok(Self { spec: *spec, bindings, pipeline, layout, bound, bound_generation: buffers.generation() })
+        let bound = bind(gpu, buffers, (spec, &bindings), &pipeline.layout)?;
+        Ok(Self { spec: *spec, bindings, pipeline, is_first, bound, bound_generation: buffers.generation() })
+    }
+
+    /// Whether it was compiled for this, so that a driver may have to do so again when it first runs.
+    pub(super) fn is_first(&self) -> bool {
+        self.is_first
     }
 
     /// What it was made from.
@@ -167,7 +214,7 @@ impl Kernel {
     /// [`GpuError::Kernel`].
     pub fn rebind(&mut self, gpu: &GpuDevice, buffers: &Buffers) -> Result<(), GpuError> {
         if self.bound_generation != buffers.generation() {
-            self.bound = bind(gpu, buffers, (&self.spec, &self.bindings), &self.layout)?;
+            self.bound = bind(gpu, buffers, (&self.spec, &self.bindings), &self.pipeline.layout)?;
             self.bound_generation = buffers.generation();
         }
         Ok(())
@@ -175,7 +222,7 @@ impl Kernel {
 
     /// Records one dispatch with the parameters of `slot`.
     pub(super) fn dispatch(&self, pass: &mut wgpu::ComputePass<'_>, slot: u32, workgroups: Workgroups<'_>) {
-        pass.set_pipeline(&self.pipeline);
+        pass.set_pipeline(&self.pipeline.pipeline);
         pass.set_bind_group(0, &self.bound, &[slot * PARAMS_STRIDE as u32]);
         match workgroups {
             Workgroups::Count(count) => {
@@ -187,12 +234,7 @@ impl Kernel {
     }
 }
 
-fn compile(
-    device: &wgpu::Device,
-    spec: &KernelSpec,
-    wgsl: String,
-    bindings: &[Binding],
-) -> (wgpu::ComputePipeline, wgpu::BindGroupLayout) {
+fn compile(device: &wgpu::Device, spec: &KernelSpec, wgsl: String, bindings: &[Binding]) -> Pipeline {
     let label = Some(spec.entry);
     let module = device
         .create_shader_module(wgpu::ShaderModuleDescriptor { label, source: wgpu::ShaderSource::Wgsl(wgsl.into()) });
@@ -221,7 +263,7 @@ fn compile(
         compilation_options: Default::default(),
         cache: None,
     });
-    (pipeline, layout)
+    Pipeline { pipeline, layout }
 }
 
 fn bind(

@@ -54,6 +54,17 @@ impl Physics {
         Ok(physics)
     }
 
+    /// An empty scene on a device that others may step on too, as `physics.gpu()` of another one: what is compiled for the
+    /// first, the next ones find.
+    ///
+    /// # Errors
+    /// As for [`Physics::with_device`].
+    pub fn with_gpu(device: GpuDevice) -> Result<Self, BackendError> {
+        let mut physics = Self::with_config(StepConfig::default());
+        physics.go_on_with(ActiveBackend::on_gpu(device, &mut |_| ())?);
+        Ok(physics)
+    }
+
     /// As [`Physics::switch_backend`], to a device that the host owns.
     ///
     /// # Errors

@@ -17,15 +17,17 @@ pub fn gpu() -> Option<sinew::gpu::GpuDevice> {
     sinew::gpu::GpuDevice::new().map_or_else(no_adapter, Some)
 }
 
-/// An empty scene on the machine's GPU; else as [`gpu`].
+/// An empty scene on the machine's GPU, whose device the tests of a binary share; else as [`gpu`].
 #[cfg(feature = "gpu")]
 pub fn gpu_physics() -> Option<sinew::Physics> {
-    match sinew::Physics::new(sinew::Backend::Gpu) {
-        Ok(physics) => Some(physics),
-        Err(sinew::BackendError::Gpu(error)) => no_adapter(error),
-        #[allow(unreachable_patterns, reason = "the only variant with this feature")]
-        Err(error) => panic!("{error}"),
-    }
+    static SHARED: std::sync::OnceLock<Option<sinew::gpu::GpuDevice>> = std::sync::OnceLock::new();
+    SHARED.get_or_init(gpu).clone().map(|shared| sinew::Physics::with_gpu(shared).unwrap())
+}
+
+/// As [`gpu_physics`], on a device of its own: for what loses it or counts its waits.
+#[cfg(feature = "gpu")]
+pub fn gpu_physics_alone() -> Option<sinew::Physics> {
+    gpu().map(|own| sinew::Physics::with_gpu(own).unwrap())
 }
 
 /// The CPU, and a GPU where there is one, of which nothing is sent back.

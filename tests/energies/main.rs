@@ -4,6 +4,7 @@
 mod chain;
 #[path = "../common/mod.rs"]
 mod common;
+mod tree;
 
 use chain::{Chain, INV_H, NODES};
 use common::{Random, entry};
