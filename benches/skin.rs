@@ -35,6 +35,8 @@ const SECTIONS_A_LIMB: u32 = 16;
 const FRAME: f64 = 1.0 / 60.0;
 /// ns a vertex on one core: must, and aim.
 const BARS: [(usize, f64, f64); 2] = [(0, 6.0, 4.0), (8, 15.0, 10.0)];
+/// How many times as much they may be with tangents.
+const TANGENTS: f64 = 1.2;
 /// How many times as fast two cores are, of as many vertices.
 const TWO_CORES: (usize, f64) = (300_000, 1.8);
 
@@ -67,7 +69,7 @@ fn scatter(seed: u32) -> u32 {
 }
 
 /// Rings of vertices around limbs.
-fn skin(flesh: &Flesh, count: usize, sections: usize, scattered: bool) -> Skin {
+fn skin(flesh: &Flesh, count: usize, sections: usize, scattered: bool, tangents: bool) -> Skin {
     let (joints, all) = (LIMBS * JOINTS_A_LIMB, LIMBS * SECTIONS_A_LIMB);
     let mut skin = Skin { sections: SkinSection::all(flesh), palette_len: joints as usize, ..Skin::default() };
     assert_eq!(skin.sections.len(), all as usize);
@@ -91,6 +93,8 @@ fn skin(flesh: &Flesh, count: usize, sections: usize, scattered: bool) -> Skin {
             section_count: sections as u32,
             rest_position: position,
             rest_normal: normal,
+            tangent: if tangents { [1.0, 0.0, 0.0, 1.0] } else { [0.0; 4] },
+            rest_tangent: if tangents { [1.0, 0.0, 0.0] } else { [0.0; 3] },
             joints: [pulls[0].0 | pulls[1].0 << 16, pulls[2].0 | pulls[3].0 << 16, 0, 0],
             weights: [pulls[0].1, pulls[1].1, pulls[2].1, pulls[3].1, 0.0, 0.0, 0.0, 0.0],
             ..SkinVertex::default()
@@ -181,15 +185,17 @@ fn main() {
         let bytes = bytes_alone(count, frames);
         for (sections, must, aim) in BARS {
             for scattered in [false, true] {
-                let skin = Arc::new(skin(&flesh, count, sections, scattered));
-                let of = |width, threads| stage(&flesh, &skin, width, threads, frames);
-                let [one, baseline_lanes, two] =
-                    [of(LaneWidth::Eight, 1), of(LaneWidth::EightBaseline, 1), of(LaneWidth::Eight, 2)];
+                let skin = Arc::new(skin(&flesh, count, sections, scattered, false));
+                let with_tangents = Arc::new(self::skin(&flesh, count, sections, scattered, true));
+                let of = |skin, width, threads| stage(&flesh, skin, width, threads, frames);
+                let one = of(&skin, LaneWidth::Eight, 1);
+                let tangents = of(&with_tangents, LaneWidth::Eight, 1);
+                let [baseline_lanes, two] = [of(&skin, LaneWidth::EightBaseline, 1), of(&skin, LaneWidth::Eight, 2)];
                 let before = baseline(&skin, frames);
                 let kind = if scattered { "scattered" } else { "" };
                 println!(
-                    "{count:>8} {:>6} {sections:>8} {kind:<12}{one:>8.2}  {baseline_lanes:>9.2}  {two:>9.2}  ({:>5.2})  \
-                     {before:>16.2}  {bytes:>11.2}   bar {must}, aim {aim}",
+                    "{count:>8} {:>6} {sections:>8} {kind:<12}{one:>8.2} {tangents:>9.2} {baseline_lanes:>9.2} {two:>10.2} ({:>5.2}) \
+                     {before:>17.2} {bytes:>6.2}   bar {must}, aim {aim}",
                     4,
                     one / two
                 );
@@ -197,6 +203,11 @@ fn main() {
                     continue;
                 }
                 bars.at_most(format!("{count} vertices, {sections} sections (ns)"), one, must);
+                bars.at_most(
+                    format!("{count} vertices, {sections} sections, tangents (ns)"),
+                    tangents,
+                    TANGENTS * must,
+                );
                 if count == TWO_CORES.0 {
                     bars.at_least(format!("{count} vertices, {sections} sections: two cores"), one / two, TWO_CORES.1);
                 }

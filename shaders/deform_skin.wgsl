@@ -10,7 +10,7 @@
 @group(0) @binding(6) var<storage, read_write> skinned: array<SkinnedVertex>;
 @group(0) @binding(7) var<storage, read> working_skin_blocks: array<u32>;
 
-// Place (m) and unit normal of a vertex in model space.
+// Place (m), unit normal and tangent of a vertex in model space.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn deform_skin(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let thread = thread_of(invocation);
@@ -47,6 +47,9 @@ fn deform_skin(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let side = where_less(dot(x.xyz, cx), 0.0, -1.0, 1.0);
     let cofactors = vec3<f32>(dot(cx, mesh_normal), dot(cy, mesh_normal), dot(cz, mesh_normal));
     var normal = unit(cofactors * side, mesh_normal);
+    // Tangents lie in the surface: they go as places beside each other go.
+    let mesh_tangent = skin_vertices[at].tangent;
+    var tangent = vec3<f32>(dot(x.xyz, mesh_tangent.xyz), dot(y.xyz, mesh_tangent.xyz), dot(z.xyz, mesh_tangent.xyz));
     let section_count = skin_vertices[at].section_count;
     if section_count != 0u {
         let first = block.weight_base + skin_vertices[at].first_section;
@@ -71,9 +74,22 @@ fn deform_skin(@builtin(global_invocation_id) invocation: vec3<u32>) {
         place = place + vec3<f32>(dot(place_x, rest), dot(place_y, rest), dot(place_z, rest));
         let turn = vec3<f32>(dot(normal_x, rest_normal), dot(normal_y, rest_normal), dot(normal_z, rest_normal));
         normal = unit(normal + turn, normal);
+        let rest_tangent = skin_vertices[at].rest_tangent;
+        let along = vec3<f32>(
+            dot(place_x.xyz, rest_tangent),
+            dot(place_y.xyz, rest_tangent),
+            dot(place_z.xyz, rest_tangent),
+        );
+        tangent = tangent + along;
     }
-    skinned[block.skinned_base + local] =
-        SkinnedVertex(array<f32, 3>(place.x, place.y, place.z), array<f32, 3>(normal.x, normal.y, normal.z));
+    tangent = direction(tangent);
+    // A mirroring turns the bitangent over against normal × tangent.
+    let bitangent_side = mesh_tangent.w * side;
+    skinned[block.skinned_base + local] = SkinnedVertex(
+        array<f32, 3>(place.x, place.y, place.z),
+        array<f32, 3>(normal.x, normal.y, normal.z),
+        array<f32, 4>(tangent.x, tangent.y, tangent.z, bitangent_side),
+    );
 }
 
 fn unit(v: vec3<f32>, fallback: vec3<f32>) -> vec3<f32> {

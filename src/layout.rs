@@ -137,6 +137,8 @@ pub struct SkinnedVertex {
     pub position: [f32; 3],
     /// Unit normal.
     pub normal: [f32; 3],
+    /// Unit tangent, and the side that the bitangent is on, 1 or −1; zeros where the mesh has none.
+    pub tangent: [f32; 4],
 }
 
 /// Word index of one entry of one lane in an array whose rows have `entries` entries.

@@ -1,7 +1,7 @@
 //! Skin: vertices that follow joints by linear blend skinning, and the cross-sections of the rods beneath them (VIPER 7.4).
 
 use bytemuck::{Pod, Zeroable};
-use glam::{Affine3A, Vec3};
+use glam::{Affine3A, Vec3, Vec4};
 
 use crate::Pose;
 use crate::flesh::{Flesh, FleshState};
@@ -34,6 +34,12 @@ pub struct SkinVertex {
     pub joints: [u32; 4],
     /// Their weights.
     pub weights: [f32; 8],
+    /// Unit tangent in mesh space, and the side that the bitangent is on: 1 or −1. All 0 where the mesh has none.
+    pub tangent: [f32; 4],
+    /// As long as rest takes the unit tangent, in model space: with v̄ it is what v̄ changes by along the tangent.
+    pub rest_tangent: [f32; 3],
+    /// Fills 16 bytes.
+    pub padding_c: u32,
 }
 
 /// How many cross-sections a vertex may follow.
@@ -203,6 +209,11 @@ impl Skin {
         }
     }
 
+    /// Whether any vertex has a tangent.
+    pub fn has_tangents(&self) -> bool {
+        self.vertices.iter().any(|vertex| vertex.tangent[3] != 0.0)
+    }
+
     /// Which sections a vertex of this skin follows.
     ///
     /// # Panics
@@ -272,6 +283,9 @@ pub struct SkinnedVertices {
     pub positions: Vec<Vec3>,
     /// Unit normals.
     pub normals: Vec<Vec3>,
+    /// Unit tangents, and the side that the bitangent w · (normal × tangent) is on, as glTF has them: 1 or −1. What has none has
+    /// zeros; empty where no vertex has any.
+    pub tangents: Vec<Vec4>,
     /// The step after which they stand so.
     pub step: u64,
 }

@@ -37,7 +37,7 @@ fn unit(random: &mut Random) -> Vec3 {
 }
 
 /// Stretches of vertices that follow what is near, and of such that follow anything; none to eight of each.
-fn skin(flesh: &Flesh, count: u32) -> Skin {
+fn skin(flesh: &Flesh, count: u32, tangents: bool) -> Skin {
     let mut random = Random(5);
     let mut skin = Skin { sections: SkinSection::all(flesh), palette_len: JOINTS as usize, ..Skin::default() };
     for index in 0..count {
@@ -45,9 +45,14 @@ fn skin(flesh: &Flesh, count: u32) -> Skin {
         let near = |k: u32, of: u32| (index / 20 + k) % of;
         let joint_count = index % 9;
         let section_count = if index % 700 < 200 { 0 } else { index / 9 % 9 };
+        let normal = unit(&mut random);
+        let tangent = if index % 11 == 10 { Vec3::ZERO } else { normal.any_orthonormal_vector() };
+        let side = if index % 11 == 10 { 0.0 } else { [1.0, -1.0][index as usize % 2] };
         let mut vertex = SkinVertex {
             position: unit(&mut random).to_array(),
-            normal: unit(&mut random).to_array(),
+            normal: normal.to_array(),
+            tangent: tangent.extend(if tangents { side } else { 0.0 }).to_array(),
+            rest_tangent: (tangent * 0.8).to_array(),
             rest_position: unit(&mut random).to_array(),
             rest_normal: unit(&mut random).to_array(),
             first_section: skin.weights.len() as u32,
@@ -104,8 +109,16 @@ fn sum(pairs: impl Iterator<Item = (DAffine3, f32)>) -> DAffine3 {
     })
 }
 
+struct Reference {
+    place: DVec3,
+    normal: DVec3,
+    tangent: DVec3,
+    /// As joints alone carry it.
+    bitangent: DVec3,
+}
+
 /// A vertex as its definition has it: by the inverse transpose, where there is one.
-fn reference(skin: &Skin, vertex: &SkinVertex, palette: &[PaletteMatrix], sections: &[SectionMatrix]) -> [DVec3; 2] {
+fn reference(skin: &Skin, vertex: &SkinVertex, palette: &[PaletteMatrix], sections: &[SectionMatrix]) -> Reference {
     let wide = |v: [f32; 3]| DVec3::from_array(v.map(f64::from));
     let joints = (0..8).map(|k| (vertex.joints[k / 2] >> (16 * (k % 2)) & 0xffff, vertex.weights[k]));
     let by_joints = sum(joints.map(|(joint, weight)| (affine(&palette[joint as usize]), weight)));
@@ -118,8 +131,16 @@ fn reference(skin: &Skin, vertex: &SkinVertex, palette: &[PaletteMatrix], sectio
     if vertex.section_count > 0 {
         normal = (normal + by_sections(|m| &m.normal).matrix3 * wide(vertex.rest_normal)).normalize();
     }
-    let moved = by_sections(|m| &m.place).transform_point3(wide(vertex.rest_position));
-    [by_joints.transform_point3(wide(vertex.position)) + moved, normal]
+    let moved = by_sections(|m| &m.place);
+    let [x, y, z, bitangent_side] = vertex.tangent;
+    let flat = by_joints.matrix3 * wide([x, y, z]);
+    let bitangent = by_joints.matrix3 * wide(vertex.normal).cross(wide([x, y, z])) * f64::from(bitangent_side);
+    Reference {
+        place: by_joints.transform_point3(wide(vertex.position)) + moved.transform_point3(wide(vertex.rest_position)),
+        normal,
+        tangent: (flat + moved.matrix3 * wide(vertex.rest_tangent)).normalize_or_zero(),
+        bitangent,
+    }
 }
 
 fn deformed(
@@ -137,7 +158,7 @@ fn deformed(
 fn blocks_deform_each_vertex_as_its_definition_says() {
     let flesh = flesh();
     // The last chunk is short, and so is its last block.
-    let skin = Arc::new(skin(&flesh, 2501));
+    let skin = Arc::new(skin(&flesh, 2501, true));
     let (palette, sections) = (palette(), sections());
     let blocks = SkinBlocks::new(skin.clone());
     let apart = blocks.blocks.iter().filter(|block| matches!(block.joints, Follows::Apart(_))).count();
@@ -151,25 +172,40 @@ fn blocks_deform_each_vertex_as_its_definition_says() {
     for width in [LaneWidth::EightBaseline, LaneWidth::One] {
         assert_eq!(deformed(&blocks, &palette, &sections, width), out, "{width:?} has other bits");
     }
-    let mut off = [0.0_f64; 2];
+    let mut off = [0.0_f64; 3];
     for (index, vertex) in skin.vertices.iter().enumerate() {
-        let [place, normal] = reference(&skin, vertex, &palette, &sections);
-        off[0] = off[0].max((out.positions[index].as_dvec3() - place).length());
+        let expected = reference(&skin, vertex, &palette, &sections);
+        off[0] = off[0].max((out.positions[index].as_dvec3() - expected.place).length());
         // Where what a vertex follows nearly cancels, its normal is whatever rounding leaves.
         let joints = vertex.weights.iter().filter(|weight| **weight > 0.0).count();
         if joints < 3 {
-            off[1] = off[1].max((out.normals[index].as_dvec3() - normal).length());
+            let (normal, tangent) = (out.normals[index].as_dvec3(), out.tangents[index].as_dvec4());
+            off[1] = off[1].max((normal - expected.normal).length());
+            let given = vertex.tangent[3] != 0.0;
+            if joints > 0 || vertex.section_count > 0 {
+                off[2] = off[2].max((tangent.truncate() - expected.tangent).length());
+                assert_eq!(tangent.w.abs(), f64::from(u8::from(given)));
+            }
+            if joints > 0 && vertex.section_count == 0 && given {
+                let bitangent = normal.cross(tangent.truncate()) * tangent.w;
+                assert!(bitangent.dot(expected.bitangent) > 0.0, "vertex {index}: its bitangent is on the other side");
+            }
         }
     }
-    println!("places are off by {:.1e} m, normals by {:.1e}", off[0], off[1]);
-    assert!(off[0] < 2.0e-6 && off[1] < 1.0e-5);
+    println!("places are off by {:.1e} m, normals by {:.1e}, tangents by {:.1e}", off[0], off[1], off[2]);
+    assert!(off[0] < 2.0e-6 && off[1] < 1.0e-5 && off[2] < 1.0e-5);
+
+    let without = SkinBlocks::new(self::skin(&flesh, 2501, false).into());
+    let bare = deformed(&without, &palette, &sections, LaneWidth::Eight);
+    assert!(bare.tangents.is_empty() && out.tangents.len() == 2501);
+    assert!(bare.positions == out.positions && bare.normals == out.normals, "tangents change what they lie on");
 }
 
 #[test]
 #[cfg(feature = "parallel")]
 fn any_number_of_threads_gives_the_same_bits() {
     let flesh = flesh();
-    let skin = Arc::new(skin(&flesh, 5000));
+    let skin = Arc::new(skin(&flesh, 5000, true));
     let run = |threads: usize| {
         let mut physics = Physics::default();
         physics.config.threads = threads;

@@ -131,6 +131,8 @@ pub struct RestSkin {
     pub positions: Vec<Vec3>,
     /// Unit normals.
     pub normals: Vec<Vec3>,
+    /// The mesh's unit tangents, as long as they are in model space; empty where it has none.
+    pub tangents: Vec<Vec3>,
 }
 
 /// Finds the limbs of a character; `joints` are the joints' matrices at rest, `skin` its skin.

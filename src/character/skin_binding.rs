@@ -66,6 +66,8 @@ pub(super) fn bind_skin(
             rest_normal: rest.normals[vertex].to_array(),
             joints,
             weights: strengths,
+            tangent: mesh.tangents.get(vertex).copied().unwrap_or_default().to_array(),
+            rest_tangent: rest.tangents.get(vertex).copied().unwrap_or_default().to_array(),
             ..SkinVertex::default()
         });
         skin.weights.extend(sections);

@@ -5,13 +5,13 @@
 //! its block lists matrices, and what it does not follow of these adds 0.
 
 use fearless_simd::{Simd, SimdBase};
-use glam::Vec3;
+use glam::{Vec3, Vec4};
 
 use super::LaneWidth;
 use super::lanes::{Half, LANES, Lane, Lanes, OneF32, Wide, with_instructions};
 use super::math::V3;
-use super::skin_blocks::{AtRest, Block, CHUNK, Follows, SkinBlocks, Weights};
-use super::skin_lanes::{Rows, SkinLanes};
+use super::skin_blocks::{CHUNK, Follows, SkinBlocks, Weights};
+use super::skin_lanes::{Deformed, Out, Rows, SkinLanes};
 use crate::skin::{PaletteMatrix, SectionMatrix, SkinnedVertices};
 
 /// A chunk of an instance's skin, what it follows, and where it goes.
@@ -20,8 +20,7 @@ pub struct Vertices<'a> {
     chunk: usize,
     palette: &'a [PaletteMatrix],
     sections: &'a [SectionMatrix],
-    positions: &'a mut [Vec3],
-    normals: &'a mut [Vec3],
+    out: Out<'a>,
 }
 
 impl<'a> Vertices<'a> {
@@ -33,21 +32,23 @@ impl<'a> Vertices<'a> {
         skinned: &'a mut SkinnedVertices,
     ) -> impl Iterator<Item = Self> {
         let count = blocks.skin.vertices.len();
-        skinned.positions.resize(count, Vec3::ZERO);
-        skinned.normals.resize(count, Vec3::ZERO);
-        let written = skinned.positions.chunks_mut(CHUNK).zip(skinned.normals.chunks_mut(CHUNK));
+        let SkinnedVertices { positions, normals, tangents, .. } = skinned;
+        positions.resize(count, Vec3::ZERO);
+        normals.resize(count, Vec3::ZERO);
+        tangents.resize(if blocks.mesh_tangents.is_empty() { 0 } else { count }, Vec4::ZERO);
+        let mut tangents = tangents.chunks_mut(CHUNK);
+        let written = positions.chunks_mut(CHUNK).zip(normals.chunks_mut(CHUNK));
         written.enumerate().map(move |(chunk, (positions, normals))| Self {
             blocks,
             chunk,
             palette,
             sections,
-            positions,
-            normals,
+            out: Out { positions, normals, tangents: tangents.next().unwrap_or_default() },
         })
     }
 }
 
-/// Writes places (m) and unit normals of vertices in model space, the same bits at every width.
+/// Writes places (m), unit normals and tangents of vertices in model space, the same bits at every width.
 pub fn deform_skin(width: LaneWidth, vertices: &mut Vertices<'_>) {
     match width {
         LaneWidth::One => (0..LANES).for_each(|lane| deform_lanes(OneF32(lane), vertices)),
@@ -67,16 +68,22 @@ fn deform_wide<S: Simd>(simd: S, vertices: &mut Vertices<'_>) {
 
 #[inline(always)]
 fn deform_lanes<L: SkinLanes>(lanes: L, vertices: &mut Vertices<'_>) {
-    let range = vertices.blocks.of_chunk(vertices.chunk);
-    let blocks = vertices.blocks;
-    for (block, mesh) in blocks.blocks[range.clone()].iter().zip(&blocks.mesh[range]) {
-        deform_block(lanes, vertices, block, mesh);
+    let blocks = vertices.blocks.of_chunk(vertices.chunk);
+    if vertices.out.tangents.is_empty() {
+        for block in blocks {
+            deform_block::<L, false>(lanes, vertices, block);
+        }
+    } else {
+        for block in blocks {
+            deform_block::<L, true>(lanes, vertices, block);
+        }
     }
 }
 
 #[inline(always)]
-fn deform_block<L: SkinLanes>(lanes: L, vertices: &mut Vertices<'_>, block: &Block, mesh: &AtRest) {
-    let Vertices { blocks, palette, sections, positions, normals, .. } = vertices;
+fn deform_block<L: SkinLanes, const TANGENTS: bool>(lanes: L, vertices: &mut Vertices<'_>, index: usize) {
+    let Vertices { blocks, palette, sections, out, .. } = vertices;
+    let (block, mesh) = (&blocks.blocks[index], &blocks.mesh[index]);
     let matrix = match &block.joints {
         Follows::Shared(range) => {
             let (shared, weights) = blocks.shared(range);
@@ -92,11 +99,16 @@ fn deform_block<L: SkinLanes>(lanes: L, vertices: &mut Vertices<'_>, block: &Blo
     let cofactors = [y.cross(z), z.cross(x), x.cross(y)];
     let determinant = x.dot(cofactors[0]);
     let turned = V3([cofactors[0].dot(mesh_normal), cofactors[1].dot(mesh_normal), cofactors[2].dot(mesh_normal)]);
-    let zero = lanes.splat(0.0);
-    let side = determinant.where_less(zero, lanes.splat(-1.0), lanes.splat(1.0));
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    let side = determinant.where_less(zero, lanes.splat(-1.0), one);
     let mut normal = unit(lanes, turned, side, mesh_normal);
+    // Tangents lie in the surface: they go as places beside each other go.
+    let mut tangent = V3([zero; 3]);
+    if TANGENTS {
+        tangent = apply(matrix, V3::load(lanes, &blocks.mesh_tangents[index], 0));
+    }
     if let Some((follows, model)) = &block.sections {
-        let model = &blocks.model[*model as usize];
+        let model = *model as usize;
         let [moved, turned] = match follows {
             Follows::Shared(range) => {
                 let (shared, weights) = blocks.shared(range);
@@ -107,11 +119,22 @@ fn deform_block<L: SkinLanes>(lanes: L, vertices: &mut Vertices<'_>, block: &Blo
             }
             Follows::Apart(starts) => lanes.blend_sections_apart(sections, &blocks.pulls, starts),
         };
-        place = place + (apply(moved, V3::load(lanes, &model.place, 0)) + V3([moved[0][3], moved[1][3], moved[2][3]]));
-        normal = unit(lanes, normal + apply(turned, V3::load(lanes, &model.normal, 0)), lanes.splat(1.0), normal);
+        let at_rest = &blocks.model[model];
+        let offset = V3([moved[0][3], moved[1][3], moved[2][3]]);
+        place = place + (apply(moved, V3::load(lanes, &at_rest.place, 0)) + offset);
+        normal = unit(lanes, normal + apply(turned, V3::load(lanes, &at_rest.normal, 0)), one, normal);
+        if TANGENTS {
+            tangent = tangent + apply(moved, V3::load(lanes, &blocks.model_tangents[model], 0));
+        }
     }
-    lanes.put(place.0, positions, &block.vertices);
-    lanes.put(normal.0, normals, &block.vertices);
+    let mut deformed = Deformed { place, normal, tangent: [zero; 4] };
+    if TANGENTS {
+        let given = &blocks.mesh_tangents[index];
+        let [x, y, z] = tangent.direction(lanes).0;
+        // A mirroring turns the bitangent over against normal × tangent.
+        deformed.tangent = [x, y, z, lanes.load(&given[3]) * side];
+    }
+    lanes.put(deformed, out, &block.vertices);
 }
 
 /// The weighted sum of matrices that the block shares, the same for all lanes.

@@ -63,6 +63,9 @@ pub struct AtRest {
     pub normal: [Entry<f32>; 3],
 }
 
+/// A tangent for each vertex of a block; its fourth number is the bitangent's side.
+pub type Tangents = [Entry<f32>; 4];
+
 /// A skin's vertices in blocks, those of a chunk one after the other; immutable and shared by its instances.
 #[derive(Clone, Debug, Default)]
 pub struct SkinBlocks {
@@ -74,6 +77,10 @@ pub struct SkinBlocks {
     pub mesh: Vec<AtRest>,
     /// At rest in model space, one for each block that follows cross-sections.
     pub model: Vec<AtRest>,
+    /// Tangents in mesh space, one for each block; empty where no vertex has any.
+    pub mesh_tangents: Vec<Tangents>,
+    /// The same at rest in model space, one for each block that follows cross-sections.
+    pub model_tangents: Vec<Tangents>,
     /// Which matrices blocks share.
     pub shared: Vec<u32>,
     /// How strongly each vertex follows these.
@@ -89,13 +96,14 @@ impl SkinBlocks {
     /// Where a vertex names weights that are not there.
     pub fn new(skin: Arc<Skin>) -> Self {
         let mut blocks = Self { skin: skin.clone(), ..Self::default() };
+        let has_tangents = skin.has_tangents();
         let followed: Vec<_> = skin.vertices.iter().map(|vertex| Followed::new(&skin, vertex)).collect();
         for (chunk, followed) in skin.vertices.chunks(CHUNK).zip(followed.chunks(CHUNK)) {
             let mut order: Vec<u16> = (0..chunk.len() as u16).collect();
             order.sort_by(|&a, &b| followed[usize::from(a)].order().cmp(&followed[usize::from(b)].order()));
             for eight in order.chunks(LANES) {
                 let at = |lane: usize| eight[lane.min(eight.len() - 1)];
-                blocks.add(std::array::from_fn(at), chunk, followed);
+                blocks.add(std::array::from_fn(at), chunk, followed, has_tangents);
             }
         }
         blocks
@@ -114,7 +122,7 @@ impl SkinBlocks {
         (&self.shared[range.clone()], &self.weights[range])
     }
 
-    fn add(&mut self, vertices: [u16; LANES], chunk: &[SkinVertex], followed: &[Followed]) {
+    fn add(&mut self, vertices: [u16; LANES], chunk: &[SkinVertex], followed: &[Followed], has_tangents: bool) {
         let at_rest = |of: fn(&SkinVertex) -> ([f32; 3], [f32; 3])| {
             let mut rest = AtRest::default();
             for (lane, &vertex) in vertices.iter().enumerate() {
@@ -125,13 +133,30 @@ impl SkinBlocks {
             }
             rest
         };
+        let tangents = |of: fn(&SkinVertex) -> [f32; 4]| {
+            let mut tangents = [[0.0; LANES]; 4];
+            for (lane, &vertex) in vertices.iter().enumerate() {
+                let tangent = of(&chunk[usize::from(vertex)]);
+                tangents.iter_mut().zip(tangent).for_each(|(entry, part)| entry[lane] = part);
+            }
+            tangents
+        };
         self.mesh.push(at_rest(|vertex| (vertex.position, vertex.normal)));
+        if has_tangents {
+            self.mesh_tangents.push(tangents(|vertex| vertex.tangent));
+        }
         let of = |pulls: fn(&Followed) -> &[Pull]| vertices.map(|vertex| pulls(&followed[usize::from(vertex)]));
         let joints = self.follow(of(|followed| &followed.joints), PALETTE_COSTS);
         let on_sections = of(|followed| &followed.sections);
         let sections = on_sections.iter().any(|pulls| !pulls.is_empty()).then(|| {
             let model = self.model.len() as u32;
             self.model.push(at_rest(|vertex| (vertex.rest_position, vertex.rest_normal)));
+            if has_tangents {
+                self.model_tangents.push(tangents(|vertex| {
+                    let [x, y, z] = vertex.rest_tangent;
+                    [x, y, z, 0.0]
+                }));
+            }
             (self.follow(on_sections, SECTION_COSTS), model)
         });
         self.blocks.push(Block { vertices, joints, sections });

@@ -2,9 +2,10 @@
 
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f32x4, f32x8};
-use glam::Vec3;
+use glam::{Vec3, Vec4};
 
 use super::lanes::{F32x4, F32x8, Half, LANES, Lanes, OneF32, Wide};
+use super::math::V3;
 use super::skin_blocks::{Pull, Starts};
 use crate::skin::{PaletteMatrix, SectionMatrix};
 
@@ -19,8 +20,28 @@ pub trait SkinLanes: Lanes<Scalar = f32> {
     /// The same of two matrices each, of places and of normals.
     fn blend_sections_apart(self, matrices: &[SectionMatrix], pulls: &[Pull], starts: &Starts) -> [Rows<Self::V>; 2];
 
-    /// Writes three numbers to where each lane's vertex is.
-    fn put(self, values: [Self::V; 3], out: &mut [Vec3], vertices: &[u16; LANES]);
+    /// Writes where each lane's vertex goes.
+    fn put(self, values: Deformed<Self::V>, out: &mut Out<'_>, vertices: &[u16; LANES]);
+}
+
+/// Where vertices go.
+pub struct Deformed<V> {
+    /// Places (m).
+    pub place: V3<V>,
+    /// Unit normals.
+    pub normal: V3<V>,
+    /// Unit tangents and bitangents' sides, where there are any.
+    pub tangent: [V; 4],
+}
+
+/// Of a chunk's vertices, in the host's order, what there is of tangents as long as the others.
+pub struct Out<'a> {
+    /// Places (m).
+    pub positions: &'a mut [Vec3],
+    /// Unit normals.
+    pub normals: &'a mut [Vec3],
+    /// Empty where there are none.
+    pub tangents: &'a mut [Vec4],
 }
 
 impl SkinLanes for OneF32 {
@@ -45,8 +66,13 @@ impl SkinLanes for OneF32 {
     }
 
     #[inline(always)]
-    fn put(self, values: [f32; 3], out: &mut [Vec3], vertices: &[u16; LANES]) {
-        out[usize::from(vertices[self.0])] = Vec3::from_array(values);
+    fn put(self, values: Deformed<f32>, out: &mut Out<'_>, vertices: &[u16; LANES]) {
+        let vertex = usize::from(vertices[self.0]);
+        out.positions[vertex] = Vec3::from_array(values.place.0);
+        out.normals[vertex] = Vec3::from_array(values.normal.0);
+        if !out.tangents.is_empty() {
+            out.tangents[vertex] = Vec4::from_array(values.tangent);
+        }
     }
 }
 
@@ -131,13 +157,40 @@ fn wide_row<S: Simd>(low: [f32x4<S>; 4], high: [f32x4<S>; 4]) -> [F32x8<S>; 4] {
     [F32x8(x.combine(x_high)), F32x8(y.combine(y_high)), F32x8(z.combine(z_high)), F32x8(w.combine(w_high))]
 }
 
+/// Of four lanes: place, normal and tangent.
 #[inline(always)]
-fn put_four<S: Simd>([x, y, z]: [f32x4<S>; 3], out: &mut [Vec3], vertices: &[u16]) {
-    let turned = turn_over([x, y, z, z]);
-    for lane in 0..4 {
-        let [x, y, z, _] = <[f32; 4]>::from(turned[lane]);
-        out[usize::from(vertices[lane])] = Vec3::new(x, y, z);
+fn put_four<S: Simd>(
+    [x, y, z]: [f32x4<S>; 3],
+    [u, v, w]: [f32x4<S>; 3],
+    tangent: [f32x4<S>; 4],
+    out: &mut Out<'_>,
+    vertices: &[u16],
+) {
+    let (places, normals) = (turn_over([x, y, z, z]), turn_over([u, v, w, w]));
+    let count = out.positions.len();
+    let of_normals = &mut out.normals[..count];
+    if out.tangents.is_empty() {
+        for lane in 0..4 {
+            let vertex = usize::from(vertices[lane]);
+            out.positions[vertex] = three(places[lane]);
+            of_normals[vertex] = three(normals[lane]);
+        }
+    } else {
+        let tangents = turn_over(tangent);
+        let of_tangents = &mut out.tangents[..count];
+        for lane in 0..4 {
+            let vertex = usize::from(vertices[lane]);
+            out.positions[vertex] = three(places[lane]);
+            of_normals[vertex] = three(normals[lane]);
+            of_tangents[vertex] = Vec4::from_array(<[f32; 4]>::from(tangents[lane]));
+        }
     }
+}
+
+#[inline(always)]
+fn three<S: Simd>(four: f32x4<S>) -> Vec3 {
+    let [x, y, z, _] = <[f32; 4]>::from(four);
+    Vec3::new(x, y, z)
 }
 
 impl<S: Simd> SkinLanes for Half<S> {
@@ -154,9 +207,22 @@ impl<S: Simd> SkinLanes for Half<S> {
     }
 
     #[inline(always)]
-    fn put(self, [x, y, z]: [F32x4<S>; 3], out: &mut [Vec3], vertices: &[u16; LANES]) {
-        put_four([x.0, y.0, z.0], out, &vertices[self.first()..][..4]);
+    fn put(self, values: Deformed<F32x4<S>>, out: &mut Out<'_>, vertices: &[u16; LANES]) {
+        let [x, y, z, w] = values.tangent;
+        let of = &vertices[self.first()..][..4];
+        put_four(half(values.place), half(values.normal), [x.0, y.0, z.0, w.0], out, of);
     }
+}
+
+#[inline(always)]
+fn half<S: Simd>(V3([x, y, z]): V3<F32x4<S>>) -> [f32x4<S>; 3] {
+    [x.0, y.0, z.0]
+}
+
+#[inline(always)]
+fn halves<S: Simd>(V3([x, y, z]): V3<F32x8<S>>) -> [[f32x4<S>; 3]; 2] {
+    let ((x, x_high), (y, y_high), (z, z_high)) = (x.0.split(), y.0.split(), z.0.split());
+    [[x, y, z], [x_high, y_high, z_high]]
 }
 
 impl<S: Simd> SkinLanes for Wide<S> {
@@ -178,9 +244,12 @@ impl<S: Simd> SkinLanes for Wide<S> {
     }
 
     #[inline(always)]
-    fn put(self, [x, y, z]: [F32x8<S>; 3], out: &mut [Vec3], vertices: &[u16; LANES]) {
-        let ((x, x_high), (y, y_high), (z, z_high)) = (x.0.split(), y.0.split(), z.0.split());
-        put_four([x, y, z], out, &vertices[..4]);
-        put_four([x_high, y_high, z_high], out, &vertices[4..]);
+    fn put(self, values: Deformed<F32x8<S>>, out: &mut Out<'_>, vertices: &[u16; LANES]) {
+        let [[place, place_high], [normal, normal_high]] = [halves(values.place), halves(values.normal)];
+        let [x, y, z, w] = values.tangent;
+        let [[x, y, z], [x_high, y_high, z_high]] = halves(V3([x, y, z]));
+        let (w, w_high) = w.0.split();
+        put_four(place, normal, [x, y, z, w], out, &vertices[..4]);
+        put_four(place_high, normal_high, [x_high, y_high, z_high, w_high], out, &vertices[4..]);
     }
 }

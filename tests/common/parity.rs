@@ -514,6 +514,7 @@ struct Rows {
     groups: Vec<GroupRows>,
     vertices: Vec<f32>,
     normals: Vec<f32>,
+    tangents: Vec<f32>,
     /// Twelve entries of place and twelve of normal a section.
     sections: Vec<f32>,
     /// How often chains were laid anew, as the instance reports it.
@@ -530,6 +531,7 @@ fn rows(physics: &Physics, handle: FleshHandle) -> Rows {
         groups: groups.collect(),
         vertices: vertices.positions.iter().flat_map(|v| v.to_array()).collect(),
         normals: vertices.normals.iter().flat_map(|v| v.to_array()).collect(),
+        tangents: vertices.tangents.iter().flat_map(|v| v.to_array()).collect(),
         sections: bytemuck::cast_slice(physics.section_matrices(handle).unwrap()).to_vec(),
         resets: physics.health_report(handle).unwrap().resets,
     }
@@ -618,7 +620,8 @@ fn difference(cpu: &[Rows], gpu: &[Rows], scales: Scales) -> (f32, String) {
     };
     assert_eq!(cpu.len(), gpu.len());
     for (instance, (cpu, gpu)) in cpu.iter().zip(gpu).enumerate() {
-        let counts = |rows: &Rows| (rows.groups.len(), rows.vertices.len(), rows.sections.len());
+        let skin = |rows: &Rows| (rows.vertices.len(), rows.normals.len(), rows.tangents.len());
+        let counts = |rows: &Rows| (rows.groups.len(), skin(rows), rows.sections.len());
         assert_eq!(counts(cpu), counts(gpu));
         for (group, (a, b)) in cpu.groups.iter().zip(&gpu.groups).enumerate() {
             for (Kind { name, entries, scale }, (a, b)) in KINDS.iter().zip(a.iter().zip(b)) {
@@ -639,6 +642,9 @@ fn difference(cpu: &[Rows], gpu: &[Rows], scales: Scales) -> (f32, String) {
         }
         for (index, (a, b)) in cpu.normals.iter().zip(&gpu.normals).enumerate() {
             check(*a, *b, 1.0, &|| format!("instance {instance} normal {}", index / 3));
+        }
+        for (index, (a, b)) in cpu.tangents.iter().zip(&gpu.tangents).enumerate() {
+            check(*a, *b, 1.0, &|| format!("instance {instance} tangent {}", index / 4));
         }
         for (index, (a, b)) in cpu.sections.iter().zip(&gpu.sections).enumerate() {
             check(*a, *b, scales.size, &|| format!("instance {instance} section {} entry {}", index / 24, index % 24));
@@ -713,7 +719,7 @@ fn measured(
         let of = |(handle, (flesh, ..)): (&FleshHandle, &(Arc<Flesh>, Arc<Skin>, Pose))| {
             let mut rows = rows(physics, *handle);
             if last != Stage::DeformSkin {
-                (rows.vertices, rows.normals) = Default::default();
+                (rows.vertices, rows.normals, rows.tangents) = Default::default();
             }
             if !matches!(last, Stage::PoseSections | Stage::DeformSkin) {
                 rows.sections.clear();
