@@ -1,4 +1,4 @@
-// Stage deform_skin: linear blend skinning, and on top of it what the cross-sections do; the twin of
+// Stage deform_skin: linear blend or dual quaternion skinning, and on top of it what the cross-sections do; the twin of
 // src/cpu/deform_skin.rs. One thread is one vertex.
 
 @group(0) @binding(0) var<uniform> params: StepParams;
@@ -26,19 +26,10 @@ fn deform_skin(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let at = block.vertex_base + local;
     let position = skin_vertices[at].position;
     let mesh_normal = skin_vertices[at].normal;
-    var x = vec4<f32>();
-    var y = vec4<f32>();
-    var z = vec4<f32>();
-    for (var k = 0u; k < 8u; k++) {
-        let weight = skin_vertices[at].weights[k];
-        if weight != 0.0 {
-            let joint = (skin_vertices[at].joints[k / 2u] >> (16u * (k % 2u))) & 0xffffu;
-            let row = 3u * (block.palette_base + joint);
-            x = x + palette[row] * weight;
-            y = y + palette[row + 1u] * weight;
-            z = z + palette[row + 2u] * weight;
-        }
-    }
+    let matrix = joints_matrix(block, at);
+    let x = matrix[0];
+    let y = matrix[1];
+    let z = matrix[2];
     var place = vec3<f32>(dot(x.xyz, position) + x.w, dot(y.xyz, position) + y.w, dot(z.xyz, position) + z.w);
     // Normals go by the cofactors, the inverse transpose times the determinant, whose sign undoes a mirroring.
     let cx = cross(y.xyz, z.xyz);
@@ -89,6 +80,62 @@ fn deform_skin(@builtin(global_invocation_id) invocation: vec3<u32>) {
         array<f32, 3>(place.x, place.y, place.z),
         array<f32, 3>(normal.x, normal.y, normal.z),
         array<f32, 4>(tangent.x, tangent.y, tangent.z, bitangent_side),
+    );
+}
+
+// The rows of what the joints of a vertex make of it.
+fn joints_matrix(block: SkinBlock, at: u32) -> array<vec4<f32>, 3> {
+    if block.dual != 0u {
+        return dual_matrix(block, at);
+    }
+    var x = vec4<f32>();
+    var y = vec4<f32>();
+    var z = vec4<f32>();
+    for (var k = 0u; k < 8u; k++) {
+        let weight = skin_vertices[at].weights[k];
+        if weight != 0.0 {
+            let joint = (skin_vertices[at].joints[k / 2u] >> (16u * (k % 2u))) & 0xffffu;
+            let row = 3u * (block.palette_base + joint);
+            x = x + palette[row] * weight;
+            y = y + palette[row + 1u] * weight;
+            z = z + palette[row + 2u] * weight;
+        }
+    }
+    return array<vec4<f32>, 3>(x, y, z);
+}
+
+// The matrix of blended dual quaternions and stretches. Of both quaternions that stand for a rotation, the one that is nearer
+// to the sum of those before it counts.
+fn dual_matrix(block: SkinBlock, at: u32) -> array<vec4<f32>, 3> {
+    var turned = vec4<f32>();
+    var moved = vec4<f32>();
+    var stretch = vec4<f32>();
+    var shear = vec4<f32>();
+    for (var k = 0u; k < 8u; k++) {
+        let weight = skin_vertices[at].weights[k];
+        if weight != 0.0 {
+            let joint = (skin_vertices[at].joints[k / 2u] >> (16u * (k % 2u))) & 0xffffu;
+            let row = 3u * block.palette_base + 4u * joint;
+            let near = where_less(dot(palette[row], turned), 0.0, -weight, weight);
+            turned = turned + palette[row] * near;
+            moved = moved + palette[row + 1u] * near;
+            stretch = stretch + palette[row + 2u] * weight;
+            shear = shear + palette[row + 3u] * weight;
+        }
+    }
+    let inverse = 1.0 / larger(sqrt(dot(turned, turned)), 1.0e-12);
+    let q = turned * inverse;
+    let d = moved * inverse;
+    // 2 d q̄ of the unit dual quaternion q + ε d.
+    let offset = (d.xyz * q.w - q.xyz * d.w + cross(q.xyz, d.xyz)) * 2.0;
+    let axes = axes_of(q);
+    let x = axes[0] * stretch.x + axes[1] * shear.x + axes[2] * shear.y;
+    let y = axes[0] * shear.x + axes[1] * stretch.y + axes[2] * shear.z;
+    let z = axes[0] * shear.y + axes[1] * shear.z + axes[2] * stretch.z;
+    return array<vec4<f32>, 3>(
+        vec4<f32>(x.x, y.x, z.x, offset.x),
+        vec4<f32>(x.y, y.y, z.y, offset.y),
+        vec4<f32>(x.z, y.z, z.z, offset.z),
     );
 }
 

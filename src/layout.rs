@@ -86,8 +86,10 @@ pub struct SkinBlock {
     pub weight_base: u32,
     /// The instance's first section matrix.
     pub matrix_base: u32,
-    /// The instance's first matrix of the palette.
+    /// The instance's first matrix of the palette. where it has dual quaternions, four rows for each joint begin there.
     pub palette_base: u32,
+    /// Whether dual quaternions are blended.
+    pub dual: u32,
 }
 
 /// Up to [`WORKGROUP_SIZE`] cross-sections that one instance's skin follows, and where its rows lie: the work of one

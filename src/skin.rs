@@ -1,10 +1,14 @@
 //! Skin: vertices that follow joints by linear blend skinning, and the cross-sections of the rods beneath them (VIPER 7.4).
 
+mod dual;
+
 use bytemuck::{Pod, Zeroable};
 use glam::{Affine3A, Vec3, Vec4};
 
 use crate::Pose;
 use crate::flesh::{Flesh, FleshState};
+
+pub use dual::{DualMatrix, SkinBlending};
 
 /// A vertex at rest, as kernels read it.
 ///
@@ -163,6 +167,23 @@ pub fn palette_matrix(matrix: &Affine3A) -> PaletteMatrix {
     ]
 }
 
+impl SkinVertex {
+    /// The vertex with what pulls on it in ascending order, as dual quaternions are summed: of which two the shorter way is taken
+    /// depends on it.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn in_order(mut self) -> Self {
+        let mut pulls: [(u32, f32); 8] =
+            std::array::from_fn(|k| (self.joints[k / 2] >> (16 * (k % 2)) & 0xffff, self.weights[k]));
+        pulls.sort_by_key(|&(joint, weight)| (weight == 0.0, joint));
+        self.joints = [0; 4];
+        for (k, (joint, weight)) in pulls.into_iter().enumerate() {
+            self.joints[k / 2] |= joint << (16 * (k % 2));
+            self.weights[k] = weight;
+        }
+        self
+    }
+}
+
 /// Skin ready to be deformed; immutable and shared.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Skin {
@@ -174,6 +195,8 @@ pub struct Skin {
     pub sections: Vec<SkinSection>,
     /// How many matrices the palette has.
     pub palette_len: usize,
+    /// How those that pull on a vertex become one.
+    pub blending: SkinBlending,
 }
 
 impl Skin {
@@ -255,6 +278,8 @@ impl Skin {
 pub struct SkinInputs {
     /// The palette.
     pub palette: Vec<PaletteMatrix>,
+    /// The same taken apart, where dual quaternions are blended.
+    pub duals: Vec<DualMatrix>,
     /// From each chain's own origin to model space.
     pub chains: Vec<ModelPose>,
     /// The motion of each bone from rest in model space to model space now, and last that of the root, which is none.
@@ -262,6 +287,16 @@ pub struct SkinInputs {
 }
 
 impl SkinInputs {
+    /// Part of stage `gather_inputs`: takes a skin's palette.
+    pub fn take_palette(&mut self, skin: &Skin, palette: &[PaletteMatrix]) {
+        self.palette.clear();
+        self.palette.extend_from_slice(palette);
+        self.duals.clear();
+        if skin.blending == SkinBlending::DualQuaternion {
+            self.duals.extend(palette.iter().map(DualMatrix::new));
+        }
+    }
+
     /// Part of stage `gather_inputs`: chains and bones as the root sees them. `bones` are one pose for each bone of the
     /// flesh. Leaves the palette as it is.
     pub fn gather(&mut self, flesh: &Flesh, state: &FleshState, bones: &[Pose], root: &Pose) {

@@ -12,8 +12,8 @@ use sinew::cpu::deform_skin::{Vertices, deform_skin};
 use sinew::cpu::skin_blocks::{Follows, SkinBlocks};
 use sinew::flesh::{Flesh, RodSpec};
 use sinew::{
-    PaletteMatrix, Physics, Pose, SectionMatrix, SectionWeight, Skin, SkinSection, SkinVertex, SkinnedVertices,
-    palette_matrix,
+    PaletteMatrix, Physics, Pose, SectionMatrix, SectionWeight, Skin, SkinInputs, SkinSection, SkinVertex,
+    SkinnedVertices, palette_matrix,
 };
 
 const JOINTS: u32 = 40;
@@ -149,8 +149,9 @@ fn deformed(
     sections: &[SectionMatrix],
     width: LaneWidth,
 ) -> SkinnedVertices {
-    let mut out = SkinnedVertices::default();
-    Vertices::new(blocks, palette, sections, &mut out).for_each(|mut some| deform_skin(width, &mut some));
+    let (mut inputs, mut out) = (SkinInputs::default(), SkinnedVertices::default());
+    inputs.take_palette(&blocks.skin, palette);
+    Vertices::new(blocks, &inputs, sections, &mut out).for_each(|mut some| deform_skin(width, &mut some));
     out
 }
 

@@ -7,6 +7,7 @@ struct SkinBlock {
     weight_base: u32,
     matrix_base: u32,
     palette_base: u32,
+    dual: u32,
 }
 
 struct SectionBlock {

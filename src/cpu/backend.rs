@@ -129,7 +129,7 @@ impl Runner<'_> {
                     .iter_mut()
                     .filter(|instance| instance.deforms)
                     .flat_map(|Instance { blocks, skin_inputs, section_matrices, vertices, .. }| {
-                        Vertices::new(blocks, &skin_inputs.palette, section_matrices, vertices)
+                        Vertices::new(blocks, skin_inputs, section_matrices, vertices)
                     })
                     .collect();
                 self.threads.for_each(

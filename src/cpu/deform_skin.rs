@@ -1,4 +1,4 @@
-//! Stage `deform_skin`: linear blend skinning, and on top of it what the cross-sections do; its twin is
+//! Stage `deform_skin`: linear blend or dual quaternion skinning, and on top of it what the cross-sections do; its twin is
 //! `shaders/deform_skin.wgsl`.
 //!
 //! One lane is one vertex of a block ([`SkinBlocks`]). All widths give the same bits: each vertex's sums are in the order in which
@@ -9,16 +9,16 @@ use glam::{Vec3, Vec4};
 
 use super::LaneWidth;
 use super::lanes::{Half, LANES, Lane, Lanes, OneF32, Wide, with_instructions};
-use super::math::V3;
+use super::math::{Quaternion, V3};
 use super::skin_blocks::{CHUNK, Follows, SkinBlocks, Weights};
 use super::skin_lanes::{Deformed, Out, Rows, SkinLanes};
-use crate::skin::{PaletteMatrix, SectionMatrix, SkinnedVertices};
+use crate::skin::{DualMatrix, PaletteMatrix, SectionMatrix, SkinInputs, SkinnedVertices};
 
 /// A chunk of an instance's skin, what it follows, and where it goes.
 pub struct Vertices<'a> {
     blocks: &'a SkinBlocks,
     chunk: usize,
-    palette: &'a [PaletteMatrix],
+    inputs: &'a SkinInputs,
     sections: &'a [SectionMatrix],
     out: Out<'a>,
 }
@@ -27,7 +27,7 @@ impl<'a> Vertices<'a> {
     /// All of a skin's, some at a time.
     pub fn new(
         blocks: &'a SkinBlocks,
-        palette: &'a [PaletteMatrix],
+        inputs: &'a SkinInputs,
         sections: &'a [SectionMatrix],
         skinned: &'a mut SkinnedVertices,
     ) -> impl Iterator<Item = Self> {
@@ -41,7 +41,7 @@ impl<'a> Vertices<'a> {
         written.enumerate().map(move |(chunk, (positions, normals))| Self {
             blocks,
             chunk,
-            palette,
+            inputs,
             sections,
             out: Out { positions, normals, tangents: tangents.next().unwrap_or_default() },
         })
@@ -82,12 +82,17 @@ fn deform_lanes<L: SkinLanes>(lanes: L, vertices: &mut Vertices<'_>) {
 
 #[inline(always)]
 fn deform_block<L: SkinLanes, const TANGENTS: bool>(lanes: L, vertices: &mut Vertices<'_>, index: usize) {
-    let Vertices { blocks, palette, sections, out, .. } = vertices;
+    let Vertices { blocks, inputs, sections, out, .. } = vertices;
+    let palette = inputs.palette.as_slice();
     let (block, mesh) = (&blocks.blocks[index], &blocks.mesh[index]);
     let matrix = match &block.joints {
         Follows::Shared(range) => {
             let (shared, weights) = blocks.shared(range);
             blend(lanes, shared, weights, |entry: u32| &palette[entry as usize])
+        }
+        Follows::Dual(range) => {
+            let (shared, weights) = blocks.shared(range);
+            blend_duals(lanes, shared, weights, &inputs.duals)
         }
         Follows::Apart(starts) => lanes.blend_apart(palette, &blocks.pulls, starts),
     };
@@ -110,7 +115,7 @@ fn deform_block<L: SkinLanes, const TANGENTS: bool>(lanes: L, vertices: &mut Ver
     if let Some((follows, model)) = &block.sections {
         let model = *model as usize;
         let [moved, turned] = match follows {
-            Follows::Shared(range) => {
+            Follows::Shared(range) | Follows::Dual(range) => {
                 let (shared, weights) = blocks.shared(range);
                 [
                     blend(lanes, shared, weights, |section: u32| &sections[section as usize].place),
@@ -155,6 +160,49 @@ fn blend<'a, L: Lanes<Scalar = f32>>(
         }
     }
     sum
+}
+
+/// The matrix of blended dual quaternions and stretches. Of both quaternions that stand for a rotation, the one that is nearer to
+/// the sum of those before it counts.
+#[inline(always)]
+fn blend_duals<L: Lanes<Scalar = f32>>(
+    lanes: L,
+    shared: &[u32],
+    weights: &[Weights],
+    duals: &[DualMatrix],
+) -> Rows<L::V> {
+    let zero = lanes.splat(0.0);
+    let (mut rotation, mut dual) = ([zero; 4], [zero; 4]);
+    let (mut stretch, mut shear) = ([zero; 3], [zero; 3]);
+    for (&index, weights) in shared.iter().zip(weights) {
+        let (joint, weight) = (&duals[index as usize], lanes.load(&weights.0));
+        let mut along = lanes.splat(joint.rotation[0]) * rotation[0];
+        for k in 1..4 {
+            along = along + lanes.splat(joint.rotation[k]) * rotation[k];
+        }
+        let near = along.where_less(zero, -weight, weight);
+        for k in 0..4 {
+            rotation[k] = rotation[k] + lanes.splat(joint.rotation[k]) * near;
+            dual[k] = dual[k] + lanes.splat(joint.dual[k]) * near;
+        }
+        for k in 0..3 {
+            stretch[k] = stretch[k] + lanes.splat(joint.stretch[k]) * weight;
+            shear[k] = shear[k] + lanes.splat(joint.shear[k]) * weight;
+        }
+    }
+    let length = Quaternion(rotation).dot(Quaternion(rotation)).sqrt();
+    let inverse = lanes.splat(1.0) / length.max(lanes.splat(1.0e-12));
+    let rotation = Quaternion(rotation).scale(inverse);
+    let dual = Quaternion(dual).scale(inverse);
+    // 2 d q̄ of the unit dual quaternion q + ε d.
+    let (turn, moved) = (rotation.imaginary(), dual.imaginary());
+    let offset = (moved * rotation.0[3] - turn * dual.0[3] + turn.cross(moved)) * lanes.splat(2.0);
+    let [u, v, w] = rotation.axes(lanes);
+    let x = u * stretch[0] + v * shear[0] + w * shear[1];
+    let y = u * shear[0] + v * stretch[1] + w * shear[2];
+    let z = u * shear[1] + v * shear[2] + w * stretch[2];
+    let [ox, oy, oz] = offset.0;
+    [[x.0[0], y.0[0], z.0[0], ox], [x.0[1], y.0[1], z.0[1], oy], [x.0[2], y.0[2], z.0[2], oz]]
 }
 
 #[inline(always)]

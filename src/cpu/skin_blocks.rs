@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::lanes::{Entry, LANES};
-use crate::skin::{Skin, SkinVertex};
+use crate::skin::{Skin, SkinBlending, SkinVertex};
 
 /// How many vertices of the host's order are sorted among each other, and taken by a thread at a time.
 pub const CHUNK: usize = 1024;
@@ -38,6 +38,8 @@ pub type Starts = [u32; LANES + 1];
 pub enum Follows {
     /// Those at these places of [`SkinBlocks::shared`], each for all of the block.
     Shared(Range<u32>),
+    /// As [`Self::Shared`], of dual quaternions.
+    Dual(Range<u32>),
     /// Those at these places of [`SkinBlocks::pulls`], from each vertex's first to the next one's.
     Apart(Starts),
 }
@@ -146,7 +148,11 @@ impl SkinBlocks {
             self.mesh_tangents.push(tangents(|vertex| vertex.tangent));
         }
         let of = |pulls: fn(&Followed) -> &[Pull]| vertices.map(|vertex| pulls(&followed[usize::from(vertex)]));
-        let joints = self.follow(of(|followed| &followed.joints), PALETTE_COSTS);
+        let on_joints = of(|followed| &followed.joints);
+        let joints = match self.skin.blending {
+            SkinBlending::Linear => self.follow(on_joints, PALETTE_COSTS),
+            SkinBlending::DualQuaternion => Follows::Dual(self.share(on_joints, &union_of(on_joints))),
+        };
         let on_sections = of(|followed| &followed.sections);
         let sections = on_sections.iter().any(|pulls| !pulls.is_empty()).then(|| {
             let model = self.model.len() as u32;
@@ -163,27 +169,37 @@ impl SkinBlocks {
     }
 
     fn follow(&mut self, lanes: [&[Pull]; LANES], costs: Costs) -> Follows {
-        let mut union: Vec<u32> = lanes.iter().flat_map(|pulls| pulls.iter().map(|pull| pull.matrix)).collect();
-        let count = union.len();
-        union.sort_unstable();
-        union.dedup();
-        if union.len() * costs.shared > count * costs.pull + costs.apart {
-            let mut starts = [self.pulls.len() as u32; LANES + 1];
-            for (lane, pulls) in lanes.into_iter().enumerate() {
-                self.pulls.extend(pulls);
-                starts[lane + 1] = self.pulls.len() as u32;
-            }
-            return Follows::Apart(starts);
+        let union = union_of(lanes);
+        let count: usize = lanes.iter().map(|pulls| pulls.len()).sum();
+        if union.len() * costs.shared <= count * costs.pull + costs.apart {
+            return Follows::Shared(self.share(lanes, &union));
         }
+        let mut starts = [self.pulls.len() as u32; LANES + 1];
+        for (lane, pulls) in lanes.into_iter().enumerate() {
+            self.pulls.extend(pulls);
+            starts[lane + 1] = self.pulls.len() as u32;
+        }
+        Follows::Apart(starts)
+    }
+
+    fn share(&mut self, lanes: [&[Pull]; LANES], union: &[u32]) -> Range<u32> {
         let first = self.shared.len() as u32;
-        for matrix in union {
+        for &matrix in union {
             let weight =
                 |pulls: &[Pull]| pulls.iter().filter(|pull| pull.matrix == matrix).map(|pull| pull.weight).sum();
             self.shared.push(matrix);
             self.weights.push(Weights(lanes.map(weight)));
         }
-        Follows::Shared(first..self.shared.len() as u32)
+        first..self.shared.len() as u32
     }
+}
+
+/// The matrices that any lane follows, in ascending order.
+fn union_of(lanes: [&[Pull]; LANES]) -> Vec<u32> {
+    let mut union: Vec<u32> = lanes.iter().flat_map(|pulls| pulls.iter().map(|pull| pull.matrix)).collect();
+    union.sort_unstable();
+    union.dedup();
+    union
 }
 
 /// What ways to follow matrices cost, in instructions of eight lanes.

@@ -69,7 +69,7 @@ wgsl_struct!(Segment {
     memberships,
     touches,
 });
-wgsl_struct!(SkinBlock { vertex_base, vertex_count, skinned_base, weight_base, matrix_base, palette_base });
+wgsl_struct!(SkinBlock { vertex_base, vertex_count, skinned_base, weight_base, matrix_base, palette_base, dual });
 wgsl_struct!(SectionBlock { section_base, section_count, matrix_base, group_base, pose_base, chain_count });
 wgsl_struct!(InstanceGroups { group_base, group_count });
 wgsl_struct!(HealthReport { resets, recording });

@@ -477,11 +477,13 @@ pub fn scenes() -> Vec<Scene> {
     skinned.extend(rods(DVec3::NEG_Z, x + DVec3::NEG_Z, 0.05, &[6], soft()));
     let mut scene = Scene::new("skin", &skinned, moving_bones);
     let skin = Arc::new(super::sheet(&scene.flesh[0].0));
+    let dual = Skin { blending: sinew::SkinBlending::DualQuaternion, ..Skin::clone(&skin) };
     let first = scene.flesh[0].0.clone();
     scene.flesh = vec![
         (first.clone(), skin.clone(), Pose::IDENTITY),
         (cantilevers, Arc::new(Skin::default()), Pose::IDENTITY),
-        (first, skin, Pose::new(DVec3::new(0.3, 0.1, 0.0), DQuat::from_rotation_y(0.4))),
+        (first.clone(), skin.clone(), Pose::new(DVec3::new(0.3, 0.1, 0.0), DQuat::from_rotation_y(0.4))),
+        (first, Arc::new(dual), Pose::new(DVec3::new(0.0, 0.2, 0.1), DQuat::from_rotation_x(0.2))),
     ];
     scenes.push(scene);
     scenes
