@@ -83,6 +83,11 @@ fn deform_skin(@builtin(global_invocation_id) invocation: vec3<u32>) {
     );
 }
 
+// The palette entry of a vertex's pull.
+fn joint_of(at: u32, k: u32) -> u32 {
+    return (skin_vertices[at].joints[k / 2u] >> (16u * (k % 2u))) & 0xffffu;
+}
+
 // The rows of what the joints of a vertex make of it.
 fn joints_matrix(block: SkinBlock, at: u32) -> array<vec4<f32>, 3> {
     if block.dual != 0u {
@@ -94,7 +99,7 @@ fn joints_matrix(block: SkinBlock, at: u32) -> array<vec4<f32>, 3> {
     for (var k = 0u; k < 8u; k++) {
         let weight = skin_vertices[at].weights[k];
         if weight != 0.0 {
-            let joint = (skin_vertices[at].joints[k / 2u] >> (16u * (k % 2u))) & 0xffffu;
+            let joint = joint_of(at, k);
             let row = 3u * (block.palette_base + joint);
             x = x + palette[row] * weight;
             y = y + palette[row + 1u] * weight;
@@ -114,7 +119,7 @@ fn dual_matrix(block: SkinBlock, at: u32) -> array<vec4<f32>, 3> {
     for (var k = 0u; k < 8u; k++) {
         let weight = skin_vertices[at].weights[k];
         if weight != 0.0 {
-            let joint = (skin_vertices[at].joints[k / 2u] >> (16u * (k % 2u))) & 0xffffu;
+            let joint = joint_of(at, k);
             let row = 3u * block.palette_base + 4u * joint;
             let near = where_less(dot(palette[row], turned), 0.0, -weight, weight);
             turned = turned + palette[row] * near;

@@ -173,6 +173,17 @@ fn blocks_deform_each_vertex_as_its_definition_says() {
     for width in [LaneWidth::EightBaseline, LaneWidth::One] {
         assert_eq!(deformed(&blocks, &palette, &sections, width), out, "{width:?} has other bits");
     }
+    // As at another scale: what is followed is found once.
+    let mut larger = Skin::clone(&skin);
+    larger.vertices.iter_mut().for_each(|vertex| vertex.rest_position[1] += 0.5);
+    let larger = Arc::new(larger);
+    let alike = blocks.of_alike(&larger).expect("its vertices follow the same");
+    let anew = deformed(&SkinBlocks::new(larger.clone()), &palette, &sections, LaneWidth::Eight);
+    assert!(deformed(&alike, &palette, &sections, LaneWidth::Eight) == anew && anew != out);
+    let mut other = Skin::clone(&larger);
+    other.weights[7].weight *= 0.5;
+    assert!(blocks.of_alike(&other.into()).is_none());
+
     let mut off = [0.0_f64; 3];
     for (index, vertex) in skin.vertices.iter().enumerate() {
         let expected = reference(&skin, vertex, &palette, &sections);

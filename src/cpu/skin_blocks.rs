@@ -74,7 +74,7 @@ pub struct SkinBlocks {
     /// The skin.
     pub skin: Arc<Skin>,
     /// The blocks.
-    pub blocks: Vec<Block>,
+    pub blocks: Arc<Vec<Block>>,
     /// In mesh space, one for each block.
     pub mesh: Vec<AtRest>,
     /// At rest in model space, one for each block that follows cross-sections.
@@ -84,31 +84,81 @@ pub struct SkinBlocks {
     /// The same at rest in model space, one for each block that follows cross-sections.
     pub model_tangents: Vec<Tangents>,
     /// Which matrices blocks share.
-    pub shared: Vec<u32>,
+    pub shared: Arc<Vec<u32>>,
     /// How strongly each vertex follows these.
-    pub weights: Vec<Weights>,
+    pub weights: Arc<Vec<Weights>>,
     /// What vertices follow where blocks share too little.
-    pub pulls: Vec<Pull>,
+    pub pulls: Arc<Vec<Pull>>,
 }
 
 impl SkinBlocks {
     /// A skin's.
     ///
     /// # Panics
-    /// Where a vertex names weights that are not there.
+    /// Where a vertex names weights that are not there, or more than [`MAX_SECTIONS`](crate::MAX_SECTIONS).
     pub fn new(skin: Arc<Skin>) -> Self {
         let mut blocks = Self { skin: skin.clone(), ..Self::default() };
-        let has_tangents = skin.has_tangents();
         let followed: Vec<_> = skin.vertices.iter().map(|vertex| Followed::new(&skin, vertex)).collect();
-        for (chunk, followed) in skin.vertices.chunks(CHUNK).zip(followed.chunks(CHUNK)) {
-            let mut order: Vec<u16> = (0..chunk.len() as u16).collect();
-            order.sort_by(|&a, &b| followed[usize::from(a)].order().cmp(&followed[usize::from(b)].order()));
+        let mut models = 0;
+        for followed in followed.chunks(CHUNK) {
+            let mut order: Vec<_> = followed.iter().map(Followed::order).zip(0_u16..).collect();
+            order.sort_unstable();
             for eight in order.chunks(LANES) {
-                let at = |lane: usize| eight[lane.min(eight.len() - 1)];
-                blocks.add(std::array::from_fn(at), chunk, followed, has_tangents);
+                let at = |lane: usize| eight[lane.min(eight.len() - 1)].1;
+                blocks.add(std::array::from_fn(at), followed, &mut models);
             }
         }
+        blocks.rest();
         blocks
+    }
+
+    /// Those of another skin whose vertices follow the same; `None` where they do not.
+    pub fn of_alike(&self, skin: &Arc<Skin>) -> Option<Self> {
+        let alike = |(a, b): (&SkinVertex, &SkinVertex)| {
+            (a.joints, a.weights, a.first_section, a.section_count)
+                == (b.joints, b.weights, b.first_section, b.section_count)
+        };
+        let (own, vertices) = (&self.skin, &skin.vertices);
+        if own.vertices.len() != vertices.len()
+            || own.blending != skin.blending
+            || own.weights != skin.weights
+            || !own.vertices.iter().zip(vertices).all(alike)
+        {
+            return None;
+        }
+        let mut blocks = Self {
+            skin: skin.clone(),
+            blocks: self.blocks.clone(),
+            shared: self.shared.clone(),
+            weights: self.weights.clone(),
+            pulls: self.pulls.clone(),
+            ..Self::default()
+        };
+        blocks.rest();
+        Some(blocks)
+    }
+
+    /// Finds where vertices are at rest.
+    fn rest(&mut self) {
+        let has_tangents = self.skin.has_tangents();
+        for (index, block) in self.blocks.iter().enumerate() {
+            let chunk = &self.skin.vertices[index / (CHUNK / LANES) * CHUNK..];
+            let of = block.vertices.map(|vertex| &chunk[usize::from(vertex)]);
+            self.mesh.push(at_rest(of, |vertex| (vertex.position, vertex.normal)));
+            if has_tangents {
+                self.mesh_tangents.push(tangents(of, |vertex| vertex.tangent));
+            }
+            if block.sections.is_none() {
+                continue;
+            }
+            self.model.push(at_rest(of, |vertex| (vertex.rest_position, vertex.rest_normal)));
+            if has_tangents {
+                self.model_tangents.push(tangents(of, |vertex| {
+                    let [x, y, z] = vertex.rest_tangent;
+                    [x, y, z, 0.0]
+                }));
+            }
+        }
     }
 
     /// The blocks of a chunk.
@@ -124,48 +174,19 @@ impl SkinBlocks {
         (&self.shared[range.clone()], &self.weights[range])
     }
 
-    fn add(&mut self, vertices: [u16; LANES], chunk: &[SkinVertex], followed: &[Followed], has_tangents: bool) {
-        let at_rest = |of: fn(&SkinVertex) -> ([f32; 3], [f32; 3])| {
-            let mut rest = AtRest::default();
-            for (lane, &vertex) in vertices.iter().enumerate() {
-                let (place, normal) = of(&chunk[usize::from(vertex)]);
-                for k in 0..3 {
-                    (rest.place[k][lane], rest.normal[k][lane]) = (place[k], normal[k]);
-                }
-            }
-            rest
-        };
-        let tangents = |of: fn(&SkinVertex) -> [f32; 4]| {
-            let mut tangents = [[0.0; LANES]; 4];
-            for (lane, &vertex) in vertices.iter().enumerate() {
-                let tangent = of(&chunk[usize::from(vertex)]);
-                tangents.iter_mut().zip(tangent).for_each(|(entry, part)| entry[lane] = part);
-            }
-            tangents
-        };
-        self.mesh.push(at_rest(|vertex| (vertex.position, vertex.normal)));
-        if has_tangents {
-            self.mesh_tangents.push(tangents(|vertex| vertex.tangent));
-        }
+    fn add(&mut self, vertices: [u16; LANES], followed: &[Followed], models: &mut u32) {
         let of = |pulls: fn(&Followed) -> &[Pull]| vertices.map(|vertex| pulls(&followed[usize::from(vertex)]));
-        let on_joints = of(|followed| &followed.joints);
+        let on_joints = of(|followed| followed.joints.list());
         let joints = match self.skin.blending {
             SkinBlending::Linear => self.follow(on_joints, PALETTE_COSTS),
             SkinBlending::DualQuaternion => Follows::Dual(self.share(on_joints, &union_of(on_joints))),
         };
-        let on_sections = of(|followed| &followed.sections);
+        let on_sections = of(|followed| followed.sections.list());
         let sections = on_sections.iter().any(|pulls| !pulls.is_empty()).then(|| {
-            let model = self.model.len() as u32;
-            self.model.push(at_rest(|vertex| (vertex.rest_position, vertex.rest_normal)));
-            if has_tangents {
-                self.model_tangents.push(tangents(|vertex| {
-                    let [x, y, z] = vertex.rest_tangent;
-                    [x, y, z, 0.0]
-                }));
-            }
-            (self.follow(on_sections, SECTION_COSTS), model)
+            *models += 1;
+            (self.follow(on_sections, SECTION_COSTS), *models - 1)
         });
-        self.blocks.push(Block { vertices, joints, sections });
+        Arc::make_mut(&mut self.blocks).push(Block { vertices, joints, sections });
     }
 
     fn follow(&mut self, lanes: [&[Pull]; LANES], costs: Costs) -> Follows {
@@ -174,24 +195,49 @@ impl SkinBlocks {
         if union.len() * costs.shared <= count * costs.pull + costs.apart {
             return Follows::Shared(self.share(lanes, &union));
         }
-        let mut starts = [self.pulls.len() as u32; LANES + 1];
+        let all = Arc::make_mut(&mut self.pulls);
+        let mut starts = [all.len() as u32; LANES + 1];
         for (lane, pulls) in lanes.into_iter().enumerate() {
-            self.pulls.extend(pulls);
-            starts[lane + 1] = self.pulls.len() as u32;
+            all.extend(pulls);
+            starts[lane + 1] = all.len() as u32;
         }
         Follows::Apart(starts)
     }
 
     fn share(&mut self, lanes: [&[Pull]; LANES], union: &[u32]) -> Range<u32> {
-        let first = self.shared.len() as u32;
-        for &matrix in union {
-            let weight =
-                |pulls: &[Pull]| pulls.iter().filter(|pull| pull.matrix == matrix).map(|pull| pull.weight).sum();
-            self.shared.push(matrix);
-            self.weights.push(Weights(lanes.map(weight)));
+        let (shared, weights) = (Arc::make_mut(&mut self.shared), Arc::make_mut(&mut self.weights));
+        let first = shared.len();
+        shared.extend(union);
+        weights.resize(shared.len(), Weights([0.0; LANES]));
+        for (lane, pulls) in lanes.into_iter().enumerate() {
+            // Both rise.
+            let mut at = 0;
+            for pull in pulls {
+                at += union[at..].iter().take_while(|&&matrix| matrix < pull.matrix).count();
+                weights[first + at].0[lane] += pull.weight;
+            }
         }
-        first..self.shared.len() as u32
+        first as u32..shared.len() as u32
     }
+}
+
+fn at_rest(vertices: [&SkinVertex; LANES], of: impl Fn(&SkinVertex) -> ([f32; 3], [f32; 3])) -> AtRest {
+    let mut rest = AtRest::default();
+    for (lane, vertex) in vertices.into_iter().enumerate() {
+        let (place, normal) = of(vertex);
+        for k in 0..3 {
+            (rest.place[k][lane], rest.normal[k][lane]) = (place[k], normal[k]);
+        }
+    }
+    rest
+}
+
+fn tangents(vertices: [&SkinVertex; LANES], of: impl Fn(&SkinVertex) -> [f32; 4]) -> Tangents {
+    let mut tangents = [[0.0; LANES]; 4];
+    for (lane, vertex) in vertices.into_iter().enumerate() {
+        tangents.iter_mut().zip(of(vertex)).for_each(|(entry, part)| entry[lane] = part);
+    }
+    tangents
 }
 
 /// The matrices that any lane follows, in ascending order.
@@ -216,30 +262,51 @@ struct Costs {
 const PALETTE_COSTS: Costs = Costs { shared: 36, pull: 9, apart: 90 };
 const SECTION_COSTS: Costs = Costs { shared: 66, pull: 13, apart: 180 };
 
-/// What a vertex follows, each in ascending order.
+/// At most eight matrices in ascending order.
+#[derive(Clone, Copy)]
+struct Pulls {
+    of: [Pull; LANES],
+    count: usize,
+}
+
+impl Pulls {
+    fn new(of: impl Iterator<Item = (u32, f32)>) -> Self {
+        let mut pulls = Self { of: [Pull { matrix: u32::MAX, weight: 0.0 }; LANES], count: 0 };
+        for (matrix, weight) in of {
+            pulls.of[pulls.count] = Pull { matrix, weight };
+            pulls.count += 1;
+        }
+        pulls.of[..pulls.count].sort_by_key(|pull| pull.matrix);
+        pulls
+    }
+
+    fn list(&self) -> &[Pull] {
+        &self.of[..self.count]
+    }
+
+    fn matrices(&self) -> [u32; LANES] {
+        self.of.map(|pull| pull.matrix)
+    }
+}
+
+/// What a vertex follows.
 struct Followed {
-    joints: Vec<Pull>,
-    sections: Vec<Pull>,
+    joints: Pulls,
+    sections: Pulls,
 }
 
 impl Followed {
     fn new(skin: &Skin, vertex: &SkinVertex) -> Self {
-        let joints = (0..vertex.weights.len())
-            .map(|k| Pull { matrix: vertex.joints[k / 2] >> (16 * (k % 2)) & 0xffff, weight: vertex.weights[k] });
-        let mut joints: Vec<_> = joints.filter(|pull| pull.weight != 0.0).collect();
-        let pair = |pair: &crate::SectionWeight| Pull { matrix: pair.section, weight: pair.weight };
-        let mut sections: Vec<_> =
-            if vertex.section_count == 0 { Vec::new() } else { skin.sections_of(vertex).iter().map(pair).collect() };
-        joints.sort_by_key(|pull| pull.matrix);
-        sections.sort_by_key(|pull| pull.matrix);
-        Self { joints, sections }
+        let joints = vertex.joints.into_iter().flat_map(|pair| [pair & 0xffff, pair >> 16]);
+        let sections = if vertex.section_count == 0 { &[] } else { skin.sections_of(vertex) };
+        Self {
+            joints: Pulls::new(joints.zip(vertex.weights).filter(|&(_, weight)| weight != 0.0)),
+            sections: Pulls::new(sections.iter().map(|pair| (pair.section, pair.weight))),
+        }
     }
 
-    fn order(&self) -> impl Ord + use<'_> {
-        (
-            self.sections.is_empty(),
-            self.joints.iter().map(|pull| pull.matrix).collect::<Vec<_>>(),
-            self.sections.iter().map(|pull| pull.matrix).collect::<Vec<_>>(),
-        )
+    /// Vertices that follow the same are beside each other in this order.
+    fn order(&self) -> impl Ord + use<> {
+        (self.sections.count == 0, self.joints.matrices(), self.sections.matrices())
     }
 }

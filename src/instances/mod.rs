@@ -75,10 +75,14 @@ impl Instances {
         FleshHandle { index, generation: slot.generation }
     }
 
-    /// The vertices of a skin in blocks: those of an instance that has it too, else new ones.
+    /// The vertices of a skin in blocks: those of an instance that has it too, or, as at another scale, one whose vertices follow
+    /// the same; else new ones.
     pub fn blocks_of(&self, skin: Arc<Skin>) -> Arc<SkinBlocks> {
-        let other = self.iter().find(|instance| Arc::ptr_eq(&instance.skin, &skin));
-        other.map_or_else(|| Arc::new(SkinBlocks::new(skin)), |other| other.blocks.clone())
+        if let Some(other) = self.iter().find(|instance| Arc::ptr_eq(&instance.skin, &skin)) {
+            return other.blocks.clone();
+        }
+        let alike = self.iter().find_map(|instance| instance.blocks.of_alike(&skin));
+        Arc::new(alike.unwrap_or_else(|| SkinBlocks::new(skin)))
     }
 
     /// Removes an instance; its handle becomes invalid.

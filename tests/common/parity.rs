@@ -482,9 +482,11 @@ pub fn scenes() -> Vec<Scene> {
     scene.flesh = vec![
         (first.clone(), skin.clone(), Pose::IDENTITY),
         (cantilevers, Arc::new(Skin::default()), Pose::IDENTITY),
-        (first.clone(), skin.clone(), Pose::new(DVec3::new(0.3, 0.1, 0.0), DQuat::from_rotation_y(0.4))),
-        (first, Arc::new(dual), Pose::new(DVec3::new(0.0, 0.2, 0.1), DQuat::from_rotation_x(0.2))),
+        (first.clone(), skin, Pose::new(DVec3::new(0.3, 0.1, 0.0), DQuat::from_rotation_y(0.4))),
     ];
+    scenes.push(scene);
+    let mut scene = Scene::new("dual skin", &skinned, moving_bones);
+    scene.flesh = vec![(first, Arc::new(dual), Pose::new(DVec3::new(0.0, 0.2, 0.1), DQuat::from_rotation_x(0.2)))];
     scenes.push(scene);
     scenes
 }
