@@ -179,7 +179,7 @@ fn main() {
     let mut bars = Bars::default();
     println!("ns a vertex, places and normals, median of {frames} frames");
     println!(
-        "vertices joints sections            one core  SSE2-like  two cores  (times)  vertex by vertex  bytes alone"
+        "vertices joints sections              one core  tangents     SSE2  two cores (times)  vertex by vertex  bytes"
     );
     for &count in &counts {
         let bytes = bytes_alone(count, frames);
