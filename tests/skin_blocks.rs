@@ -12,8 +12,8 @@ use sinew::cpu::deform_skin::{Vertices, deform_skin};
 use sinew::cpu::skin_blocks::{Follows, SkinBlocks};
 use sinew::flesh::{Flesh, RodSpec};
 use sinew::{
-    PaletteMatrix, Physics, Pose, SectionMatrix, SectionWeight, Skin, SkinInputs, SkinSection, SkinVertex,
-    SkinnedVertices, palette_matrix,
+    PaletteMatrix, SectionMatrix, SectionWeight, Skin, SkinInputs, SkinSection, SkinVertex, SkinnedVertices,
+    palette_matrix,
 };
 
 const JOINTS: u32 = 40;
@@ -216,6 +216,7 @@ fn blocks_deform_each_vertex_as_its_definition_says() {
 #[test]
 #[cfg(feature = "parallel")]
 fn any_number_of_threads_gives_the_same_bits() {
+    use sinew::{Physics, Pose};
     let flesh = flesh();
     let skin = Arc::new(skin(&flesh, 5000, true));
     let run = |threads: usize| {

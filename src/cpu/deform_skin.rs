@@ -3,6 +3,7 @@
 //!
 //! One lane is one vertex of a block ([`SkinBlocks`]). All widths give the same bits: each vertex's sums are in the order in which
 //! its block lists matrices, and what it does not follow of these adds 0.
+#![expect(clippy::needless_range_loop, reason = "entries of a matrix are named by row and column")]
 
 use fearless_simd::{Simd, SimdBase};
 use glam::{Vec3, Vec4};

@@ -1,4 +1,5 @@
 //! What skin asks of lanes beside arithmetic: matrices of a vertex each, and places that go where the host has them.
+#![expect(clippy::needless_range_loop, reason = "sums in registers are named by their lanes")]
 
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f32x4, f32x8};
