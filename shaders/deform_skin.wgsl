@@ -1,4 +1,4 @@
-// Stage deform_skin: linear blend skinning, and on top of it what the cross-sections do; the twin of
+// Stage deform_skin: linear blend or dual quaternion skinning, and on top of it what the cross-sections do; the twin of
 // src/cpu/deform_skin.rs. One thread is one vertex.
 
 @group(0) @binding(0) var<uniform> params: StepParams;
@@ -10,7 +10,7 @@
 @group(0) @binding(6) var<storage, read_write> skinned: array<SkinnedVertex>;
 @group(0) @binding(7) var<storage, read> working_skin_blocks: array<u32>;
 
-// Place (m) and unit normal of a vertex in model space.
+// Place (m), unit normal and tangent of a vertex in model space.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn deform_skin(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let thread = thread_of(invocation);
@@ -26,19 +26,10 @@ fn deform_skin(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let at = block.vertex_base + local;
     let position = skin_vertices[at].position;
     let mesh_normal = skin_vertices[at].normal;
-    var x = vec4<f32>();
-    var y = vec4<f32>();
-    var z = vec4<f32>();
-    for (var k = 0u; k < 8u; k++) {
-        let weight = skin_vertices[at].weights[k];
-        if weight != 0.0 {
-            let joint = (skin_vertices[at].joints[k / 2u] >> (16u * (k % 2u))) & 0xffffu;
-            let row = 3u * (block.palette_base + joint);
-            x = x + palette[row] * weight;
-            y = y + palette[row + 1u] * weight;
-            z = z + palette[row + 2u] * weight;
-        }
-    }
+    let matrix = joints_matrix(block, at);
+    let x = matrix[0];
+    let y = matrix[1];
+    let z = matrix[2];
     var place = vec3<f32>(dot(x.xyz, position) + x.w, dot(y.xyz, position) + y.w, dot(z.xyz, position) + z.w);
     // Normals go by the cofactors, the inverse transpose times the determinant, whose sign undoes a mirroring.
     let cx = cross(y.xyz, z.xyz);
@@ -47,6 +38,9 @@ fn deform_skin(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let side = where_less(dot(x.xyz, cx), 0.0, -1.0, 1.0);
     let cofactors = vec3<f32>(dot(cx, mesh_normal), dot(cy, mesh_normal), dot(cz, mesh_normal));
     var normal = unit(cofactors * side, mesh_normal);
+    // Tangents lie in the surface: they go as places beside each other go.
+    let mesh_tangent = skin_vertices[at].tangent;
+    var tangent = vec3<f32>(dot(x.xyz, mesh_tangent.xyz), dot(y.xyz, mesh_tangent.xyz), dot(z.xyz, mesh_tangent.xyz));
     let section_count = skin_vertices[at].section_count;
     if section_count != 0u {
         let first = block.weight_base + skin_vertices[at].first_section;
@@ -71,9 +65,83 @@ fn deform_skin(@builtin(global_invocation_id) invocation: vec3<u32>) {
         place = place + vec3<f32>(dot(place_x, rest), dot(place_y, rest), dot(place_z, rest));
         let turn = vec3<f32>(dot(normal_x, rest_normal), dot(normal_y, rest_normal), dot(normal_z, rest_normal));
         normal = unit(normal + turn, normal);
+        let rest_tangent = skin_vertices[at].rest_tangent;
+        let along = vec3<f32>(
+            dot(place_x.xyz, rest_tangent),
+            dot(place_y.xyz, rest_tangent),
+            dot(place_z.xyz, rest_tangent),
+        );
+        tangent = tangent + along;
     }
-    skinned[block.skinned_base + local] =
-        SkinnedVertex(array<f32, 3>(place.x, place.y, place.z), array<f32, 3>(normal.x, normal.y, normal.z));
+    tangent = direction(tangent);
+    // A mirroring turns the bitangent over against normal × tangent.
+    let bitangent_side = mesh_tangent.w * side;
+    skinned[block.skinned_base + local] = SkinnedVertex(
+        array<f32, 3>(place.x, place.y, place.z),
+        array<f32, 3>(normal.x, normal.y, normal.z),
+        array<f32, 4>(tangent.x, tangent.y, tangent.z, bitangent_side),
+    );
+}
+
+// The palette entry of a vertex's pull.
+fn joint_of(at: u32, k: u32) -> u32 {
+    return (skin_vertices[at].joints[k / 2u] >> (16u * (k % 2u))) & 0xffffu;
+}
+
+// The rows of what the joints of a vertex make of it.
+fn joints_matrix(block: SkinBlock, at: u32) -> array<vec4<f32>, 3> {
+    if block.dual != 0u {
+        return dual_matrix(block, at);
+    }
+    var x = vec4<f32>();
+    var y = vec4<f32>();
+    var z = vec4<f32>();
+    for (var k = 0u; k < 8u; k++) {
+        let weight = skin_vertices[at].weights[k];
+        if weight != 0.0 {
+            let joint = joint_of(at, k);
+            let row = 3u * (block.palette_base + joint);
+            x = x + palette[row] * weight;
+            y = y + palette[row + 1u] * weight;
+            z = z + palette[row + 2u] * weight;
+        }
+    }
+    return array<vec4<f32>, 3>(x, y, z);
+}
+
+// The matrix of blended dual quaternions and stretches. Of both quaternions that stand for a rotation, the one that is nearer
+// to the sum of those before it counts.
+fn dual_matrix(block: SkinBlock, at: u32) -> array<vec4<f32>, 3> {
+    var turned = vec4<f32>();
+    var moved = vec4<f32>();
+    var stretch = vec4<f32>();
+    var shear = vec4<f32>();
+    for (var k = 0u; k < 8u; k++) {
+        let weight = skin_vertices[at].weights[k];
+        if weight != 0.0 {
+            let joint = joint_of(at, k);
+            let row = 3u * block.palette_base + 4u * joint;
+            let near = where_less(dot(palette[row], turned), 0.0, -weight, weight);
+            turned = turned + palette[row] * near;
+            moved = moved + palette[row + 1u] * near;
+            stretch = stretch + palette[row + 2u] * weight;
+            shear = shear + palette[row + 3u] * weight;
+        }
+    }
+    let inverse = 1.0 / larger(sqrt(dot(turned, turned)), 1.0e-12);
+    let q = turned * inverse;
+    let d = moved * inverse;
+    // 2 d q̄ of the unit dual quaternion q + ε d.
+    let offset = (d.xyz * q.w - q.xyz * d.w + cross(q.xyz, d.xyz)) * 2.0;
+    let axes = axes_of(q);
+    let x = axes[0] * stretch.x + axes[1] * shear.x + axes[2] * shear.y;
+    let y = axes[0] * shear.x + axes[1] * stretch.y + axes[2] * shear.z;
+    let z = axes[0] * shear.y + axes[1] * shear.z + axes[2] * stretch.z;
+    return array<vec4<f32>, 3>(
+        vec4<f32>(x.x, y.x, z.x, offset.x),
+        vec4<f32>(x.y, y.y, z.y, offset.y),
+        vec4<f32>(x.z, y.z, z.z, offset.z),
+    );
 }
 
 fn unit(v: vec3<f32>, fallback: vec3<f32>) -> vec3<f32> {

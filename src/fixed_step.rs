@@ -53,5 +53,9 @@ impl SkinnedVertices {
         for (value, last) in out.normals.iter_mut().zip(&last.normals) {
             *value = last.lerp(*value, alpha).normalize_or(*value);
         }
+        for (value, last) in out.tangents.iter_mut().zip(&last.tangents) {
+            let own = value.truncate();
+            *value = last.truncate().lerp(own, alpha).normalize_or(own).extend(value.w);
+        }
     }
 }

@@ -86,8 +86,10 @@ pub struct SkinBlock {
     pub weight_base: u32,
     /// The instance's first section matrix.
     pub matrix_base: u32,
-    /// The instance's first matrix of the palette.
+    /// The instance's first matrix of the palette. where it has dual quaternions, four rows for each joint begin there.
     pub palette_base: u32,
+    /// Whether dual quaternions are blended.
+    pub dual: u32,
 }
 
 /// Up to [`WORKGROUP_SIZE`] cross-sections that one instance's skin follows, and where its rows lie: the work of one
@@ -137,6 +139,8 @@ pub struct SkinnedVertex {
     pub position: [f32; 3],
     /// Unit normal.
     pub normal: [f32; 3],
+    /// Unit tangent, and the side that the bitangent is on, 1 or −1; zeros where the mesh has none.
+    pub tangent: [f32; 4],
 }
 
 /// Word index of one entry of one lane in an array whose rows have `entries` entries.

@@ -116,8 +116,8 @@ pub use pose::Pose;
 pub use quality::{Energy, Quality};
 pub use shape::{Convex, Mesh, Shape, ShapeError, Surface};
 pub use skin::{
-    MAX_SECTIONS, ModelPose, PaletteMatrix, SectionMatrix, SectionWeight, Skin, SkinInputs, SkinSection, SkinVertex,
-    SkinnedVertices, palette_matrix,
+    DualMatrix, MAX_SECTIONS, ModelPose, PaletteMatrix, SectionMatrix, SectionWeight, Skin, SkinBlending, SkinInputs,
+    SkinSection, SkinVertex, SkinnedVertices, palette_matrix,
 };
 pub use solid::Solid;
 pub use timing::StageTimes;

@@ -160,7 +160,8 @@ impl Physics {
         root: Pose,
     ) -> Result<FleshHandle, StepError> {
         check_pose(&flesh, bones, &root)?;
-        Ok(self.instances.insert(Instance { step: self.step, ..Instance::new(flesh, skin, bones, root) }))
+        let blocks = self.instances.blocks_of(skin);
+        Ok(self.instances.insert(Instance { step: self.step, ..Instance::new(flesh, blocks, bones, root) }))
     }
 
     /// Removes an instance; its handle becomes invalid.

@@ -1,10 +1,14 @@
 //! Skin: vertices that follow joints by linear blend skinning, and the cross-sections of the rods beneath them (VIPER 7.4).
 
+mod dual;
+
 use bytemuck::{Pod, Zeroable};
-use glam::{Affine3A, Vec3};
+use glam::{Affine3A, Vec3, Vec4};
 
 use crate::Pose;
 use crate::flesh::{Flesh, FleshState};
+
+pub use dual::{DualMatrix, SkinBlending};
 
 /// A vertex at rest, as kernels read it.
 ///
@@ -34,6 +38,12 @@ pub struct SkinVertex {
     pub joints: [u32; 4],
     /// Their weights.
     pub weights: [f32; 8],
+    /// Unit tangent in mesh space, and the side that the bitangent is on: 1 or −1. All 0 where the mesh has none.
+    pub tangent: [f32; 4],
+    /// As long as rest takes the unit tangent, in model space: with v̄ it is what v̄ changes by along the tangent.
+    pub rest_tangent: [f32; 3],
+    /// Fills 16 bytes.
+    pub padding_c: u32,
 }
 
 /// How many cross-sections a vertex may follow.
@@ -157,6 +167,23 @@ pub fn palette_matrix(matrix: &Affine3A) -> PaletteMatrix {
     ]
 }
 
+impl SkinVertex {
+    /// The vertex with what pulls on it in ascending order, as dual quaternions are summed: of which two the shorter way is taken
+    /// depends on it.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn in_order(mut self) -> Self {
+        let mut pulls: [(u32, f32); 8] =
+            std::array::from_fn(|k| (self.joints[k / 2] >> (16 * (k % 2)) & 0xffff, self.weights[k]));
+        pulls.sort_by_key(|&(joint, weight)| (weight == 0.0, joint));
+        self.joints = [0; 4];
+        for (k, (joint, weight)) in pulls.into_iter().enumerate() {
+            self.joints[k / 2] |= joint << (16 * (k % 2));
+            self.weights[k] = weight;
+        }
+        self
+    }
+}
+
 /// Skin ready to be deformed; immutable and shared.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Skin {
@@ -168,6 +195,8 @@ pub struct Skin {
     pub sections: Vec<SkinSection>,
     /// How many matrices the palette has.
     pub palette_len: usize,
+    /// How those that pull on a vertex become one.
+    pub blending: SkinBlending,
 }
 
 impl Skin {
@@ -201,6 +230,11 @@ impl Skin {
             None if !self.sections.iter().all(there) => Err(self.vertices.len()),
             None => Ok(()),
         }
+    }
+
+    /// Whether any vertex has a tangent.
+    pub fn has_tangents(&self) -> bool {
+        self.vertices.iter().any(|vertex| vertex.tangent[3] != 0.0)
     }
 
     /// Which sections a vertex of this skin follows.
@@ -244,6 +278,8 @@ impl Skin {
 pub struct SkinInputs {
     /// The palette.
     pub palette: Vec<PaletteMatrix>,
+    /// The same taken apart, where dual quaternions are blended.
+    pub duals: Vec<DualMatrix>,
     /// From each chain's own origin to model space.
     pub chains: Vec<ModelPose>,
     /// The motion of each bone from rest in model space to model space now, and last that of the root, which is none.
@@ -251,6 +287,16 @@ pub struct SkinInputs {
 }
 
 impl SkinInputs {
+    /// Part of stage `gather_inputs`: takes a skin's palette.
+    pub fn take_palette(&mut self, skin: &Skin, palette: &[PaletteMatrix]) {
+        self.palette.clear();
+        self.palette.extend_from_slice(palette);
+        self.duals.clear();
+        if skin.blending == SkinBlending::DualQuaternion {
+            self.duals.extend(palette.iter().map(DualMatrix::new));
+        }
+    }
+
     /// Part of stage `gather_inputs`: chains and bones as the root sees them. `bones` are one pose for each bone of the
     /// flesh. Leaves the palette as it is.
     pub fn gather(&mut self, flesh: &Flesh, state: &FleshState, bones: &[Pose], root: &Pose) {
@@ -272,6 +318,9 @@ pub struct SkinnedVertices {
     pub positions: Vec<Vec3>,
     /// Unit normals.
     pub normals: Vec<Vec3>,
+    /// Unit tangents, and the side that the bitangent w · (normal × tangent) is on, as glTF has them: 1 or −1. What has none has
+    /// zeros; empty where no vertex has any.
+    pub tangents: Vec<Vec4>,
     /// The step after which they stand so.
     pub step: u64,
 }

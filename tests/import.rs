@@ -5,7 +5,7 @@
 mod builder;
 
 use builder::*;
-use glam::{Mat4, Quat, Vec3};
+use glam::{Mat4, Quat, Vec3, Vec4};
 use serde_json::json;
 use sinew::character::{
     Animation, CharacterAsset, ImportError, ImportOptions, Interpolation, LocalTransform, Track, TrackValues,
@@ -297,4 +297,35 @@ fn unsound_animations_are_left_out_by_name() {
     let asset = build(&[0.0, 1.0, 1.0, 0.5, 2.0], "scale", "VEC3", 3, &[1.0; 15]);
     assert_warns(&asset, &["Walk", "2 of 5 key times do not rise"]);
     assert_eq!(asset.animations[0].tracks[0].times, [0.0, 1.0, 2.0]);
+}
+
+#[test]
+fn tangents_are_unit_vectors_with_a_side() {
+    let (root, tip) = (json!({ "scale": [1, 2, -1] }), json!({ "translation": [0, 1, 0] }));
+    let mut builder = skinned_tetrahedron([root, tip], Some([Mat4::IDENTITY, Mat4::from_translation(-Vec3::Y)]));
+    let given = [[0.0, 2.0, 0.0, 1.0], [0.6, 0.8, 0.0, -1.0], [0.0, 0.0, 0.0, 1.0], [f32::NAN, 0.0, 0.0, -1.0]];
+    let tangents = builder.floats("VEC4", 4, given.as_flattened());
+    builder.json["meshes"][0]["primitives"][0]["attributes"]["TANGENT"] = json!(tangents);
+    // One without.
+    builder.push("nodes", json!({ "mesh": 1 }));
+    let mut plain = builder.json["meshes"][0].clone();
+    plain["primitives"][0]["attributes"] = json!({ "POSITION": plain["primitives"][0]["attributes"]["POSITION"] });
+    builder.push("meshes", plain);
+    builder.json["scenes"] = json!([{ "nodes": [3, 0, 1] }]);
+
+    let asset = builder.import_sound();
+    let expected = [Vec4::new(0.0, 1.0, 0.0, 1.0), Vec4::new(0.6, 0.8, 0.0, -1.0)];
+    assert_eq!(asset.mesh.positions.len(), 8);
+    assert_eq!((&asset.mesh.tangents[..2], &asset.mesh.tangents[2..]), (&expected[..], &[Vec4::ZERO; 6][..]));
+    assert_warns(&asset, &["2 tangents", "left out"]);
+
+    // At rest joints stretch and mirror: rest tangents are as long as that takes unit ones.
+    let character = sinew::Character::from_asset(asset, &Default::default()).unwrap();
+    let vertex = &character.body().skin.vertices[1];
+    assert_eq!(vertex.tangent, [0.6, 0.8, 0.0, -1.0]);
+    assert!(Vec3::from(vertex.rest_tangent).distance(Vec3::new(0.6, 1.6, 0.0)) < 1.0e-6, "{:?}", vertex.rest_tangent);
+    assert!(character.body().skin.has_tangents());
+
+    let bare = skinned_tetrahedron([json!({}), json!({})], None).import_sound();
+    assert!(bare.mesh.tangents.is_empty());
 }

@@ -88,6 +88,11 @@ fn check_sound(asset: &CharacterAsset) {
     assert_eq!(mesh.triangle_colors.len(), mesh.triangles.len());
     assert!(mesh.positions.iter().all(|position| position.is_finite()));
     assert!(mesh.normals.iter().all(|normal| (normal.length() - 1.0).abs() < 1e-4));
+    assert!(mesh.tangents.is_empty() || mesh.tangents.len() == vertices);
+    assert!(mesh.tangents.iter().all(|tangent| {
+        let length = tangent.truncate().length();
+        *tangent == glam::Vec4::ZERO || (length - 1.0).abs() < 1e-4 && tangent.w.abs() == 1.0
+    }));
     assert!(mesh.triangles.iter().flatten().all(|&vertex| (vertex as usize) < vertices));
     assert!(
         mesh.influence_joints.iter().flatten().all(|&entry| vertices == 0 || usize::from(entry) < asset.palette.len())

@@ -133,6 +133,10 @@ const HEALTH_AND_SKIN: &[Mutant] = &[
     (Stage::DeformSkin, "skin", "(skin_vertices[at].joints[k / 2u] >> (⟨16u⟩ * (k % 2u))", "8u"),
     (Stage::DeformSkin, "skin", "let rest = vec4<f32>(skin_vertices[at].rest_position, ⟨1.0⟩);", "0.0"),
     (Stage::DeformSkin, "skin", "normal = unit(normal ⟨+⟩ turn, normal);", "-"),
+    (Stage::DeformSkin, "dual skin", "let offset = (d.xyz * q.w ⟨-⟩ q.xyz * d.w + cross(q.xyz, d.xyz)) * 2.0;", "+"),
+    (Stage::DeformSkin, "dual skin", "let row = 3u * block.palette_base + ⟨4u⟩ * joint;", "3u"),
+    (Stage::DeformSkin, "skin", "tangent = tangent ⟨+⟩ along;", "-"),
+    (Stage::DeformSkin, "skin", "let bitangent_side = mesh_tangent.w ⟨*⟩ side;", "+"),
 ];
 
 const PAIRS_AND_MEETINGS: &[Mutant] = &[

@@ -11,6 +11,7 @@ use sinew::cpu::{
     LaneWidth,
     deform_skin::{Vertices, deform_skin},
     pose_sections::pose_sections,
+    skin_blocks::SkinBlocks,
 };
 use sinew::flesh::{Bundle, Disc, Flesh, FleshState, Holds, RodSpec};
 use sinew::{
@@ -84,12 +85,13 @@ fn deformed(flesh: &Flesh, skin: &Skin, state: &FleshState, bones: &[Pose], root
         let rotation = glam::Quat::from_array(pose.rotation);
         sinew::palette_matrix(&glam::Affine3A::from_rotation_translation(rotation, pose.translation.into()))
     };
-    let palette: Vec<PaletteMatrix> = inputs.bones.iter().map(matrix).collect();
+    inputs.palette = inputs.bones.iter().map(matrix).collect();
     let mut matrices = Vec::new();
     pose_sections(skin, &inputs, state, &mut matrices);
+    let blocks = SkinBlocks::new(skin.clone().into());
     let deformed = |width| {
         let mut out = SkinnedVertices::default();
-        Vertices::new(skin, &palette, &matrices, &mut out).for_each(|mut some| deform_skin(width, &mut some));
+        Vertices::new(&blocks, &inputs, &matrices, &mut out).for_each(|mut some| deform_skin(width, &mut some));
         [out.positions, out.normals]
     };
     let [places, normals] = deformed(LaneWidth::Eight);

@@ -7,6 +7,7 @@ struct SkinBlock {
     weight_base: u32,
     matrix_base: u32,
     palette_base: u32,
+    dual: u32,
 }
 
 struct SectionBlock {
@@ -29,6 +30,9 @@ struct SkinVertex {
     padding_b: u32,
     joints: vec4<u32>,
     weights: array<f32, 8>,
+    tangent: vec4<f32>,
+    rest_tangent: vec3<f32>,
+    padding_c: u32,
 }
 
 struct SectionWeight {
@@ -63,4 +67,5 @@ struct ModelPose {
 struct SkinnedVertex {
     position: array<f32, 3>,
     normal: array<f32, 3>,
+    tangent: array<f32, 4>,
 }

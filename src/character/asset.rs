@@ -1,6 +1,6 @@
 //! What a character is once its file has been read: plain, immutable data.
 
-use glam::{Affine3A, Quat, Vec3};
+use glam::{Affine3A, Quat, Vec3, Vec4};
 
 use super::{BoneSpec, MuscleSpec};
 
@@ -72,6 +72,9 @@ pub struct SkinMesh {
     pub positions: Vec<Vec3>,
     /// Unit normals, one per vertex; computed where the file has none.
     pub normals: Vec<Vec3>,
+    /// Unit tangents, and the side that the bitangent w · (normal × tangent) is on, 1 or −1; one per vertex, zeros where its
+    /// mesh has none. Empty where none has any.
+    pub tangents: Vec<Vec4>,
     /// Triangles, counter-clockwise from outside.
     pub triangles: Vec<[u32; 3]>,
     /// Palette entries that pull on each vertex; unused slots are 0 with weight 0.

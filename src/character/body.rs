@@ -245,17 +245,18 @@ pub fn rigid_part(joint: &Affine3A) -> Pose {
 
 fn rest_skin(asset: &CharacterAsset, palette: &[Affine3A]) -> RestSkin {
     let mesh = &asset.mesh;
-    let (positions, normals) = (0..mesh.positions.len())
-        .map(|vertex| {
-            let mut sum = Affine3A::from_mat3_translation(glam::Mat3::ZERO, Vec3::ZERO);
-            for (entry, weight) in influences(asset, vertex) {
-                sum.matrix3 += palette[entry].matrix3 * weight as f32;
-                sum.translation += palette[entry].translation * weight as f32;
-            }
-            (sum.transform_point3(mesh.positions[vertex]), model_normal(&sum.matrix3, mesh.normals[vertex]))
-        })
-        .unzip();
-    RestSkin { positions, normals }
+    let mut rest = RestSkin { positions: Vec::new(), normals: Vec::new(), tangents: Vec::new() };
+    for vertex in 0..mesh.positions.len() {
+        let mut sum = Affine3A::from_mat3_translation(glam::Mat3::ZERO, Vec3::ZERO);
+        for (entry, weight) in influences(asset, vertex) {
+            sum.matrix3 += palette[entry].matrix3 * weight as f32;
+            sum.translation += palette[entry].translation * weight as f32;
+        }
+        rest.positions.push(sum.transform_point3(mesh.positions[vertex]));
+        rest.normals.push(model_normal(&sum.matrix3, mesh.normals[vertex]));
+        rest.tangents.extend(mesh.tangents.get(vertex).map(|tangent| sum.matrix3 * tangent.truncate()));
+    }
+    rest
 }
 
 fn model_normal(matrix: &Mat3A, normal: Vec3) -> Vec3 {

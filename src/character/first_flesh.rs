@@ -10,6 +10,7 @@ use glam::{Affine3A, DVec3, Vec3};
 
 use super::skin_tree::{SkinTree, WIDEST_GAP, extent, widest_gap};
 use super::{CharacterAsset, MAX_INFLUENCES};
+use crate::SkinBlending;
 
 /// What counts as a limb, and how flesh is fitted to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,6 +26,8 @@ pub struct FleshOptions {
     /// nothing sags when the character is spawned upright. Without gravity such flesh rises a little, by less than
     /// [`FleshOptions::sag`].
     pub balance: bool,
+    /// How the skin blends its joints.
+    pub blending: SkinBlending,
     /// Whether flesh stays out of the bones that the author describes ([`CharacterAsset::bones`]). Flesh touches bones on the CPU
     /// alone as yet: a GPU steps what is made without.
     pub bones: bool,
@@ -56,6 +59,7 @@ impl Default for FleshOptions {
             segments: 8,
             trunk: true,
             balance: true,
+            blending: SkinBlending::Linear,
             bones: true,
             least_vertices: 8,
             least_length: 0.03,
@@ -131,6 +135,8 @@ pub struct RestSkin {
     pub positions: Vec<Vec3>,
     /// Unit normals.
     pub normals: Vec<Vec3>,
+    /// The mesh's unit tangents, as long as they are in model space; empty where it has none.
+    pub tangents: Vec<Vec3>,
 }
 
 /// Finds the limbs of a character; `joints` are the joints' matrices at rest, `skin` its skin.

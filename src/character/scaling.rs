@@ -260,6 +260,7 @@ impl Skin {
         let across = scale.recip();
         for vertex in &mut skin.vertices {
             vertex.rest_position = (Vec3::from(vertex.rest_position) * scale).to_array();
+            vertex.rest_tangent = (Vec3::from(vertex.rest_tangent) * scale).to_array();
             let normal = Vec3::from(vertex.rest_normal);
             vertex.rest_normal = (normal * across).normalize_or(normal).to_array();
         }

@@ -21,6 +21,7 @@ pub(super) fn bind_skin(
 ) -> Skin {
     let mesh = &asset.mesh;
     let mut skin = Skin { sections: SkinSection::all(flesh), palette_len: asset.palette.len(), ..Skin::default() };
+    skin.blending = options.blending;
     let pills = flesh_pills(flesh);
     let limits = pull_limits(asset, (rest, tree), (flesh, bones), options);
     let fairing = SkinFairing {
@@ -66,6 +67,8 @@ pub(super) fn bind_skin(
             rest_normal: rest.normals[vertex].to_array(),
             joints,
             weights: strengths,
+            tangent: mesh.tangents.get(vertex).copied().unwrap_or_default().to_array(),
+            rest_tangent: rest.tangents.get(vertex).copied().unwrap_or_default().to_array(),
             ..SkinVertex::default()
         });
         skin.weights.extend(sections);

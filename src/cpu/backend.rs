@@ -128,8 +128,8 @@ impl Runner<'_> {
                 let mut vertices: Vec<_> = instances
                     .iter_mut()
                     .filter(|instance| instance.deforms)
-                    .flat_map(|Instance { skin, skin_inputs, section_matrices, vertices, .. }| {
-                        Vertices::new(skin, &skin_inputs.palette, section_matrices, vertices)
+                    .flat_map(|Instance { blocks, skin_inputs, section_matrices, vertices, .. }| {
+                        Vertices::new(blocks, skin_inputs, section_matrices, vertices)
                     })
                     .collect();
                 self.threads.for_each(

@@ -1,124 +1,231 @@
-//! Stage `deform_skin`: linear blend skinning, and on top of it what the cross-sections do; its twin is
+//! Stage `deform_skin`: linear blend or dual quaternion skinning, and on top of it what the cross-sections do; its twin is
 //! `shaders/deform_skin.wgsl`.
 //!
-//! Matrices are blended by rows, two of a section's six in a register, and then turned over, so that a vertex meets columns:
-//! no sums across a register.
+//! One lane is one vertex of a block ([`SkinBlocks`]). All widths give the same bits: each vertex's sums are in the order in which
+//! its block lists matrices, and what it does not follow of these adds 0.
+#![expect(clippy::needless_range_loop, reason = "entries of a matrix are named by row and column")]
 
-use fearless_simd::prelude::*;
-use fearless_simd::{Simd, f32x4, f32x8};
-use glam::{Mat4, Vec3, Vec3A, Vec4};
+use fearless_simd::{Simd, SimdBase};
+use glam::{Vec3, Vec4};
 
 use super::LaneWidth;
-use super::lanes::with_instructions;
-use crate::skin::{PaletteMatrix, SectionMatrix, Skin, SkinVertex, SkinnedVertices};
+use super::lanes::{Half, LANES, Lane, Lanes, OneF32, Wide, with_instructions};
+use super::math::{Quaternion, V3};
+use super::skin_blocks::{CHUNK, Follows, SkinBlocks, Weights};
+use super::skin_lanes::{Deformed, Out, Rows, SkinLanes};
+use crate::skin::{DualMatrix, PaletteMatrix, SectionMatrix, SkinInputs, SkinnedVertices};
 
-/// Some vertices of an instance's skin, what they follow, and where they go.
+/// A chunk of an instance's skin, what it follows, and where it goes.
 pub struct Vertices<'a> {
-    skin: &'a Skin,
-    palette: &'a [PaletteMatrix],
+    blocks: &'a SkinBlocks,
+    chunk: usize,
+    inputs: &'a SkinInputs,
     sections: &'a [SectionMatrix],
-    at_rest: &'a [SkinVertex],
-    positions: &'a mut [Vec3],
-    normals: &'a mut [Vec3],
+    out: Out<'a>,
 }
-
-/// How many vertices a thread takes at a time.
-const CHUNK: usize = 512;
 
 impl<'a> Vertices<'a> {
     /// All of a skin's, some at a time.
     pub fn new(
-        skin: &'a Skin,
-        palette: &'a [PaletteMatrix],
+        blocks: &'a SkinBlocks,
+        inputs: &'a SkinInputs,
         sections: &'a [SectionMatrix],
         skinned: &'a mut SkinnedVertices,
     ) -> impl Iterator<Item = Self> {
-        skinned.positions.resize(skin.vertices.len(), Vec3::ZERO);
-        skinned.normals.resize(skin.vertices.len(), Vec3::ZERO);
-        let written = skinned.positions.chunks_mut(CHUNK).zip(skinned.normals.chunks_mut(CHUNK));
-        skin.vertices.chunks(CHUNK).zip(written).map(move |(at_rest, (positions, normals))| Self {
-            skin,
-            palette,
+        let count = blocks.skin.vertices.len();
+        let SkinnedVertices { positions, normals, tangents, .. } = skinned;
+        positions.resize(count, Vec3::ZERO);
+        normals.resize(count, Vec3::ZERO);
+        tangents.resize(if blocks.mesh_tangents.is_empty() { 0 } else { count }, Vec4::ZERO);
+        let mut tangents = tangents.chunks_mut(CHUNK);
+        let written = positions.chunks_mut(CHUNK).zip(normals.chunks_mut(CHUNK));
+        written.enumerate().map(move |(chunk, (positions, normals))| Self {
+            blocks,
+            chunk,
+            inputs,
             sections,
-            at_rest,
-            positions,
-            normals,
+            out: Out { positions, normals, tangents: tangents.next().unwrap_or_default() },
         })
     }
 }
 
-/// Writes places (m) and unit normals of vertices in model space, the same bits at every width.
+/// Writes places (m), unit normals and tangents of vertices in model space, the same bits at every width.
 pub fn deform_skin(width: LaneWidth, vertices: &mut Vertices<'_>) {
-    let Vertices { skin, palette, sections, at_rest, positions, normals } = vertices;
-    with_instructions!(width.level(), simd => {
-        for ((vertex, position), normal) in at_rest.iter().zip(positions.iter_mut()).zip(normals.iter_mut()) {
-            let (place, unit_normal) = deform_vertex(simd, skin, palette, sections, vertex);
-            *position = place.into();
-            *normal = unit_normal.into();
-        }
-    })
+    match width {
+        LaneWidth::One => (0..LANES).for_each(|lane| deform_lanes(OneF32(lane), vertices)),
+        _ => with_instructions!(width.level(), simd => deform_wide(simd, vertices)),
+    }
 }
 
 #[inline(always)]
-fn deform_vertex<S: Simd>(
-    simd: S,
-    skin: &Skin,
-    palette: &[PaletteMatrix],
-    sections: &[SectionMatrix],
-    vertex: &SkinVertex,
-) -> (Vec3A, Vec3A) {
-    let (mut rows, mut last_row) = (f32x8::splat(simd, 0.0), f32x4::splat(simd, 0.0));
-    for (k, &weight) in vertex.weights.iter().enumerate() {
-        if weight != 0.0 {
-            let joint = vertex.joints[k / 2] >> (16 * (k % 2)) & 0xffff;
-            let matrix: &[f32; 12] = bytemuck::cast_ref(&palette[joint as usize]);
-            rows += f32x8::from_slice(simd, &matrix[..8]) * weight;
-            last_row += f32x4::from_slice(simd, &matrix[8..]) * weight;
+fn deform_wide<S: Simd>(simd: S, vertices: &mut Vertices<'_>) {
+    if const { S::f32s::LEN < LANES } {
+        deform_lanes(Half(simd, 0), vertices);
+        deform_lanes(Half(simd, 4), vertices);
+    } else {
+        deform_lanes(Wide(simd), vertices);
+    }
+}
+
+#[inline(always)]
+fn deform_lanes<L: SkinLanes>(lanes: L, vertices: &mut Vertices<'_>) {
+    let blocks = vertices.blocks.of_chunk(vertices.chunk);
+    if vertices.out.tangents.is_empty() {
+        for block in blocks {
+            deform_block::<L, false>(lanes, vertices, block);
+        }
+    } else {
+        for block in blocks {
+            deform_block::<L, true>(lanes, vertices, block);
         }
     }
-    let mut blended = [[0.0; 4]; 3];
-    rows.store_slice(&mut bytemuck::cast_mut::<PaletteMatrix, [f32; 12]>(&mut blended)[..8]);
-    last_row.store_slice(&mut blended[2]);
-    let [x, y, z, offset] = columns(blended.map(Vec4::from_array));
-    let mesh_normal = vertex.normal;
-    let mut place = apply([x, y, z], vertex.position) + offset;
+}
+
+#[inline(always)]
+fn deform_block<L: SkinLanes, const TANGENTS: bool>(lanes: L, vertices: &mut Vertices<'_>, index: usize) {
+    let Vertices { blocks, inputs, sections, out, .. } = vertices;
+    let palette = inputs.palette.as_slice();
+    let (block, mesh) = (&blocks.blocks[index], &blocks.mesh[index]);
+    let matrix = match &block.joints {
+        Follows::Shared(range) => {
+            let (shared, weights) = blocks.shared(range);
+            blend(lanes, shared, weights, |entry: u32| &palette[entry as usize])
+        }
+        Follows::Dual(range) => {
+            let (shared, weights) = blocks.shared(range);
+            blend_duals(lanes, shared, weights, &inputs.duals)
+        }
+        Follows::Apart(starts) => lanes.blend_apart(palette, &blocks.pulls, starts),
+    };
+    let mesh_place = V3::load(lanes, &mesh.place, 0);
+    let mesh_normal = V3::load(lanes, &mesh.normal, 0);
+    let mut place = apply(matrix, mesh_place) + V3([matrix[0][3], matrix[1][3], matrix[2][3]]);
     // Normals go by the cofactors, the inverse transpose times the determinant, whose sign undoes a mirroring.
+    let [x, y, z] = [row(matrix, 0), row(matrix, 1), row(matrix, 2)];
     let cofactors = [y.cross(z), z.cross(x), x.cross(y)];
-    let side = if x.dot(cofactors[0]) < 0.0 { -1.0 } else { 1.0 };
-    let mut normal = unit(apply(cofactors, mesh_normal) * side, mesh_normal.into());
-    if vertex.section_count != 0 {
-        let mut rows = [f32x8::splat(simd, 0.0); 3];
-        for pair in skin.sections_of(vertex) {
-            let matrix: &[[f32; 8]; 3] = bytemuck::cast_ref(&sections[pair.section as usize]);
-            for k in 0..3 {
-                rows[k] += f32x8::from_slice(simd, &matrix[k]) * pair.weight;
+    let determinant = x.dot(cofactors[0]);
+    let turned = V3([cofactors[0].dot(mesh_normal), cofactors[1].dot(mesh_normal), cofactors[2].dot(mesh_normal)]);
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    let side = determinant.where_less(zero, lanes.splat(-1.0), one);
+    let mut normal = unit(lanes, turned, side, mesh_normal);
+    // Tangents lie in the surface: they go as places beside each other go.
+    let mut tangent = V3([zero; 3]);
+    if TANGENTS {
+        tangent = apply(matrix, V3::load(lanes, &blocks.mesh_tangents[index], 0));
+    }
+    if let Some((follows, model)) = &block.sections {
+        let model = *model as usize;
+        let [moved, turned] = match follows {
+            Follows::Shared(range) | Follows::Dual(range) => {
+                let (shared, weights) = blocks.shared(range);
+                [
+                    blend(lanes, shared, weights, |section: u32| &sections[section as usize].place),
+                    blend(lanes, shared, weights, |section: u32| &sections[section as usize].normal),
+                ]
+            }
+            Follows::Apart(starts) => lanes.blend_sections_apart(sections, &blocks.pulls, starts),
+        };
+        let at_rest = &blocks.model[model];
+        let offset = V3([moved[0][3], moved[1][3], moved[2][3]]);
+        place = place + (apply(moved, V3::load(lanes, &at_rest.place, 0)) + offset);
+        normal = unit(lanes, normal + apply(turned, V3::load(lanes, &at_rest.normal, 0)), one, normal);
+        if TANGENTS {
+            tangent = tangent + apply(moved, V3::load(lanes, &blocks.model_tangents[model], 0));
+        }
+    }
+    let mut deformed = Deformed { place, normal, tangent: [zero; 4] };
+    if TANGENTS {
+        let given = &blocks.mesh_tangents[index];
+        let [x, y, z] = tangent.direction(lanes).0;
+        // A mirroring turns the bitangent over against normal × tangent.
+        deformed.tangent = [x, y, z, lanes.load(&given[3]) * side];
+    }
+    lanes.put(deformed, out, &block.vertices);
+}
+
+/// The weighted sum of matrices that the block shares, the same for all lanes.
+#[inline(always)]
+fn blend<'a, L: Lanes<Scalar = f32>>(
+    lanes: L,
+    shared: &[u32],
+    weights: &[Weights],
+    matrix: impl Fn(u32) -> &'a PaletteMatrix,
+) -> Rows<L::V> {
+    let mut sum = [[lanes.splat(0.0); 4]; 3];
+    for (&index, weights) in shared.iter().zip(weights) {
+        let (matrix, weight) = (matrix(index), lanes.load(&weights.0));
+        for i in 0..3 {
+            for j in 0..4 {
+                sum[i][j] = sum[i][j] + lanes.splat(matrix[i][j]) * weight;
             }
         }
-        let mut blended = SectionMatrix::default();
-        for (two, row) in bytemuck::cast_mut::<_, [[f32; 8]; 3]>(&mut blended).iter_mut().zip(rows) {
-            row.store_slice(two);
-        }
-        let [x, y, z, offset] = columns(blended.place.map(Vec4::from_array));
-        place += apply([x, y, z], vertex.rest_position) + offset;
-        let [x, y, z, _] = columns(blended.normal.map(Vec4::from_array));
-        normal = unit(normal + apply([x, y, z], vertex.rest_normal), normal);
     }
-    (place, normal)
+    sum
+}
+
+/// The matrix of blended dual quaternions and stretches. Of both quaternions that stand for a rotation, the one that is nearer to
+/// the sum of those before it counts.
+#[inline(always)]
+fn blend_duals<L: Lanes<Scalar = f32>>(
+    lanes: L,
+    shared: &[u32],
+    weights: &[Weights],
+    duals: &[DualMatrix],
+) -> Rows<L::V> {
+    let zero = lanes.splat(0.0);
+    let (mut rotation, mut dual) = ([zero; 4], [zero; 4]);
+    let (mut stretch, mut shear) = ([zero; 3], [zero; 3]);
+    for (&index, weights) in shared.iter().zip(weights) {
+        let (joint, weight) = (&duals[index as usize], lanes.load(&weights.0));
+        let mut along = lanes.splat(joint.rotation[0]) * rotation[0];
+        for k in 1..4 {
+            along = along + lanes.splat(joint.rotation[k]) * rotation[k];
+        }
+        let near = along.where_less(zero, -weight, weight);
+        for k in 0..4 {
+            rotation[k] = rotation[k] + lanes.splat(joint.rotation[k]) * near;
+            dual[k] = dual[k] + lanes.splat(joint.dual[k]) * near;
+        }
+        for k in 0..3 {
+            stretch[k] = stretch[k] + lanes.splat(joint.stretch[k]) * weight;
+            shear[k] = shear[k] + lanes.splat(joint.shear[k]) * weight;
+        }
+    }
+    let length = Quaternion(rotation).dot(Quaternion(rotation)).sqrt();
+    let inverse = lanes.splat(1.0) / length.max(lanes.splat(1.0e-12));
+    let rotation = Quaternion(rotation).scale(inverse);
+    let dual = Quaternion(dual).scale(inverse);
+    // 2 d q̄ of the unit dual quaternion q + ε d.
+    let (turn, moved) = (rotation.imaginary(), dual.imaginary());
+    let offset = (moved * rotation.0[3] - turn * dual.0[3] + turn.cross(moved)) * lanes.splat(2.0);
+    let [u, v, w] = rotation.axes(lanes);
+    let x = u * stretch[0] + v * shear[0] + w * shear[1];
+    let y = u * shear[0] + v * stretch[1] + w * shear[2];
+    let z = u * shear[1] + v * shear[2] + w * stretch[2];
+    let [ox, oy, oz] = offset.0;
+    [[x.0[0], y.0[0], z.0[0], ox], [x.0[1], y.0[1], z.0[1], oy], [x.0[2], y.0[2], z.0[2], oz]]
 }
 
 #[inline(always)]
-fn columns([x, y, z]: [Vec4; 3]) -> [Vec3A; 4] {
-    let turned = Mat4::from_cols(x, y, z, Vec4::ZERO).transpose();
-    [turned.x_axis, turned.y_axis, turned.z_axis, turned.w_axis].map(Vec3A::from_vec4)
+fn row<V: Lane>(matrix: Rows<V>, i: usize) -> V3<V> {
+    V3([matrix[i][0], matrix[i][1], matrix[i][2]])
 }
 
+/// Without the fourth column.
 #[inline(always)]
-fn apply([x, y, z]: [Vec3A; 3], v: [f32; 3]) -> Vec3A {
-    x * v[0] + y * v[1] + z * v[2]
+fn apply<V: Lane>(matrix: Rows<V>, v: V3<V>) -> V3<V> {
+    V3([row(matrix, 0).dot(v), row(matrix, 1).dot(v), row(matrix, 2).dot(v)])
 }
 
+/// A vector times a sign over its length; what has none stays as it was.
 #[inline(always)]
-fn unit(v: Vec3A, fallback: Vec3A) -> Vec3A {
+fn unit<L: Lanes>(lanes: L, v: V3<L::V>, side: L::V, fallback: V3<L::V>) -> V3<L::V> {
     let length2 = v.dot(v);
-    if length2 > 0.0 { v * (1.0 / length2.sqrt()) } else { fallback }
+    let zero = lanes.splat(0.0);
+    let scaled = v * (side / length2.sqrt());
+    let mut unit = fallback;
+    for k in 0..3 {
+        unit.0[k] = zero.where_less(length2, scaled.0[k], fallback.0[k]);
+    }
+    unit
 }

@@ -20,7 +20,7 @@ pub(super) fn gather_inputs(frame: &Frame<'_>, instance: &mut Instance) {
     *deforms = active.skin && !stands;
     if *deforms {
         skin_inputs.gather(flesh, nodes, bones, root);
-        skin_inputs.palette.clone_from(palette);
+        skin_inputs.take_palette(skin, palette);
     }
 }
 

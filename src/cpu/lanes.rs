@@ -225,7 +225,7 @@ macro_rules! impl_vector_lane {
     ($lane:ident, $vector:ident, $doc:literal) => {
         #[doc = $doc]
         #[derive(Clone, Copy, Debug)]
-        pub struct $lane<S: Simd>($vector<S>);
+        pub struct $lane<S: Simd>(pub(super) $vector<S>);
 
         impl_vector_lane!(@operator $lane, Add, add, +);
         impl_vector_lane!(@operator $lane, Sub, sub, -);
@@ -321,7 +321,7 @@ pub struct Half<S>(
 
 impl<S: Simd> Half<S> {
     #[inline(always)]
-    fn first(self) -> usize {
+    pub(super) fn first(self) -> usize {
         self.1 & 4
     }
 }

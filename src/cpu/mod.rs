@@ -24,6 +24,8 @@ pub mod pills;
 pub mod potential;
 mod reactions;
 pub mod rod_energies;
+pub mod skin_blocks;
+pub mod skin_lanes;
 pub(crate) mod solid_slots;
 pub(crate) mod solids;
 pub mod solved;

@@ -69,11 +69,11 @@ wgsl_struct!(Segment {
     memberships,
     touches,
 });
-wgsl_struct!(SkinBlock { vertex_base, vertex_count, skinned_base, weight_base, matrix_base, palette_base });
+wgsl_struct!(SkinBlock { vertex_base, vertex_count, skinned_base, weight_base, matrix_base, palette_base, dual });
 wgsl_struct!(SectionBlock { section_base, section_count, matrix_base, group_base, pose_base, chain_count });
 wgsl_struct!(InstanceGroups { group_base, group_count });
 wgsl_struct!(HealthReport { resets, recording });
-wgsl_struct!(SkinnedVertex { position, normal });
+wgsl_struct!(SkinnedVertex { position, normal, tangent });
 wgsl_struct!(StepParams {
     gravity,
     h,
@@ -113,6 +113,9 @@ wgsl_struct!(SkinVertex {
     padding_b,
     joints,
     weights,
+    tangent,
+    rest_tangent,
+    padding_c,
 });
 wgsl_struct!(SectionWeight { section, weight });
 wgsl_struct!(SkinSection { place, group, frame, node, lane, chain, bone_blend, bones, reach, padding });

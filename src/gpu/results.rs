@@ -196,10 +196,15 @@ impl Sent {
             let skinned = &mut instance.vertices;
             skinned.positions.clear();
             skinned.normals.clear();
+            skinned.tangents.clear();
+            let has_tangents = !instance.blocks.mesh_tangents.is_empty();
             for vertex in vertices.chunks_exact(size_of::<SkinnedVertex>()) {
                 let vertex: SkinnedVertex = bytemuck::pod_read_unaligned(vertex);
                 skinned.positions.push(vertex.position.into());
                 skinned.normals.push(vertex.normal.into());
+                if has_tangents {
+                    skinned.tangents.push(vertex.tangent.into());
+                }
             }
             skinned.step = self.step;
         }

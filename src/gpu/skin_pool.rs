@@ -14,7 +14,7 @@ use super::rows::{Rows, SharedRows, count};
 use crate::flesh::Flesh;
 use crate::instances::InstanceState;
 use crate::layout::{SectionBlock, SkinBlock, WORKGROUP_SIZE};
-use crate::skin::{ModelPose, PaletteMatrix, Skin, SkinInputs};
+use crate::skin::{DualMatrix, ModelPose, PaletteMatrix, Skin, SkinBlending, SkinInputs};
 
 /// Where an instance's skin lies.
 pub(super) struct SkinRows {
@@ -35,6 +35,15 @@ struct AtRest {
     vertices: Range<u64>,
     weights: Range<u64>,
     sections: Range<u64>,
+}
+
+/// How many rows of the palette an instance of a skin has: a matrix each, of 12 words; a dual quaternion has 16.
+fn palette_rows(skin: &Skin) -> u64 {
+    let count = skin.palette_len as u64;
+    match skin.blending {
+        SkinBlending::Linear => count,
+        SkinBlending::DualQuaternion => (4 * count).div_ceil(3),
+    }
 }
 
 /// The skin of all instances.
@@ -76,7 +85,12 @@ impl SkinPool {
                     sections: self.sections.take(skin.sections.len() as u64),
                 };
                 self.skins.add(skin, rows.clone());
-                upload.rows(SKIN_VERTICES, rows.vertices.start, &skin.vertices)?;
+                if skin.blending == SkinBlending::DualQuaternion {
+                    let in_order: Vec<_> = skin.vertices.iter().map(|vertex| vertex.in_order()).collect();
+                    upload.rows(SKIN_VERTICES, rows.vertices.start, &in_order)?;
+                } else {
+                    upload.rows(SKIN_VERTICES, rows.vertices.start, &skin.vertices)?;
+                }
                 upload.rows(SECTION_WEIGHTS, rows.weights.start, &skin.weights)?;
                 upload.rows(SKIN_SECTIONS, rows.sections.start, &skin.sections)?;
                 rows
@@ -89,7 +103,7 @@ impl SkinPool {
             skin_blocks: self.skin_blocks.take(blocks(skin.vertices.len())),
             section_blocks: self.section_blocks.take(blocks(skin.sections.len())),
             poses: self.poses.take((flesh.chains().len() + flesh.bones().len() + 1) as u64),
-            palette: self.palette.take(skin.palette_len as u64),
+            palette: self.palette.take(palette_rows(skin)),
             skin: skin.clone(),
             deformed: false,
         };
@@ -106,6 +120,7 @@ impl SkinPool {
             weight_base: at_rest.weights.start as u32,
             matrix_base: rows.matrices.start as u32,
             palette_base: rows.palette.start as u32,
+            dual: u32::from(skin.blending == SkinBlending::DualQuaternion),
         };
         let skin_blocks: Vec<_> = parts(skin.vertices.len()).map(skin_block).collect();
         let section_block = |(first, section_count)| SectionBlock {
@@ -165,7 +180,15 @@ impl SkinPool {
         let (of_chains, of_bones) = poses.split_at_mut(inputs.chains.len());
         of_chains.copy_from_slice(&inputs.chains);
         of_bones.copy_from_slice(&inputs.bones);
-        self.palette_rows[rows.palette.start as usize..rows.palette.end as usize].copy_from_slice(&state.palette);
+        let palette = &mut self.palette_rows[rows.palette.start as usize..rows.palette.end as usize];
+        if rows.skin.blending == SkinBlending::DualQuaternion {
+            let entries: &mut [[f32; 4]] = bytemuck::cast_slice_mut(palette);
+            for (entry, matrix) in entries.chunks_exact_mut(4).zip(&state.palette) {
+                entry.copy_from_slice(bytemuck::cast_ref::<_, [[f32; 4]; 4]>(&DualMatrix::new(matrix)));
+            }
+        } else {
+            palette.copy_from_slice(&state.palette);
+        }
     }
 
     /// Sends a frame's inputs of all skin.

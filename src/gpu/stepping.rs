@@ -5,8 +5,8 @@ use crate::physics::ActiveBackend;
 use crate::step::{Stage, StepConfig};
 use crate::{BackendError, FleshHandle, Physics, PipelineProgress, StepError};
 
-/// Deformed vertices in GPU memory, to draw from without a copy: 24 bytes each, place (m) then unit normal, three
-/// f32 each, in model space.
+/// Deformed vertices in GPU memory, to draw from without a copy: 40 bytes each, place (m) then unit normal, three
+/// f32 each, in model space, then the unit tangent and its bitangent's side, four f32, zeros where the mesh has none.
 #[derive(Clone, Copy, Debug)]
 pub struct VertexSlice<'a> {
     /// The buffer, with vertex, index and storage usage; valid until the next step.

@@ -6,6 +6,7 @@ use glam::DVec3;
 
 use super::{Active, Health, Pushes, ReadBack, Rest, Tally, Touch};
 use crate::cpu::lanes::Entry;
+use crate::cpu::skin_blocks::SkinBlocks;
 use crate::flesh::{Flesh, FleshState};
 use crate::layout::HealthReport;
 use crate::skin::{PaletteMatrix, SectionMatrix, Skin, SkinInputs, SkinnedVertices};
@@ -37,6 +38,8 @@ pub(crate) struct InstanceState {
 pub(crate) struct Instance {
     pub flesh: Arc<Flesh>,
     pub skin: Arc<Skin>,
+    /// The skin's vertices as the CPU deforms them.
+    pub blocks: Arc<SkinBlocks>,
     pub state: InstanceState,
     pub skin_inputs: SkinInputs,
     pub section_matrices: Vec<SectionMatrix>,
@@ -75,7 +78,8 @@ pub(crate) struct Instance {
 
 impl Instance {
     /// An instance at rest.
-    pub fn new(flesh: Arc<Flesh>, skin: Arc<Skin>, bones: &[Pose], root: Pose) -> Self {
+    pub fn new(flesh: Arc<Flesh>, blocks: Arc<SkinBlocks>, bones: &[Pose], root: Pose) -> Self {
+        let skin = blocks.skin.clone();
         let identity = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
         let state = InstanceState {
             nodes: FleshState::at_rest(&flesh, bones, &root),
@@ -93,6 +97,7 @@ impl Instance {
         Self {
             flesh,
             skin,
+            blocks,
             state,
             skin_inputs,
             section_matrices,

@@ -20,7 +20,11 @@ pub(crate) use sleep::Rest;
 pub(crate) use tally::{Pressed, Tally, add, add_contacts};
 pub(crate) use touch::{REMEMBERED, SegmentName, Touch};
 
+use std::sync::Arc;
+
 use crate::StepError;
+use crate::cpu::skin_blocks::SkinBlocks;
+use crate::skin::Skin;
 
 /// Names an instance of flesh in a [`Physics`](crate::Physics); stays invalid once its instance is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -69,6 +73,16 @@ impl Instances {
         let slot = &mut self.slots[index as usize];
         slot.instance = Some(instance);
         FleshHandle { index, generation: slot.generation }
+    }
+
+    /// The vertices of a skin in blocks: those of an instance that has it too, or, as at another scale, one whose vertices follow
+    /// the same; else new ones.
+    pub fn blocks_of(&self, skin: Arc<Skin>) -> Arc<SkinBlocks> {
+        if let Some(other) = self.iter().find(|instance| Arc::ptr_eq(&instance.skin, &skin)) {
+            return other.blocks.clone();
+        }
+        let alike = self.iter().find_map(|instance| instance.blocks.of_alike(&skin));
+        Arc::new(alike.unwrap_or_else(|| SkinBlocks::new(skin)))
     }
 
     /// Removes an instance; its handle becomes invalid.

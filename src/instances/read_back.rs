@@ -7,7 +7,7 @@ pub struct ReadBack {
     /// Its nodes, bones and activations, whole: what [`Physics::state`](crate::Physics::state), `node`, `swing`, `muscle` and
     /// `reaction` show, and what outlives a lost device. About 300 bytes a node.
     pub state: bool,
-    /// Its deformed vertices, for [`Physics::vertices`](crate::Physics::vertices): 24 bytes each.
+    /// Its deformed vertices, for [`Physics::vertices`](crate::Physics::vertices): 40 bytes each.
     pub vertices: bool,
     /// What its cross-sections do to its skin, for [`Physics::section_matrices`](crate::Physics::section_matrices): 96 bytes
     /// each.

@@ -43,12 +43,12 @@ impl Physics {
     /// [`StepError::NoSuchFlesh`].
     pub fn deform_skin(&mut self, handle: FleshHandle) -> Result<(), StepError> {
         let width = self.lane_width;
-        let Instance { flesh, skin, state, skin_inputs, section_matrices, vertices, step, .. } =
+        let Instance { flesh, skin, blocks, state, skin_inputs, section_matrices, vertices, step, .. } =
             self.get_mut(handle)?;
         skin_inputs.gather(flesh, &state.nodes, &state.bones, &state.root);
-        skin_inputs.palette.clone_from(&state.palette);
+        skin_inputs.take_palette(skin, &state.palette);
         pose_sections(skin, skin_inputs, &state.nodes, section_matrices);
-        for mut some in Vertices::new(skin, &skin_inputs.palette, section_matrices, vertices) {
+        for mut some in Vertices::new(blocks, skin_inputs, section_matrices, vertices) {
             deform_skin(width, &mut some);
         }
         vertices.step = *step;

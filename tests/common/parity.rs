@@ -51,12 +51,13 @@ impl Scene {
         let insert = |(flesh, skin, root): &(Arc<Flesh>, Arc<Skin>, Pose)| {
             let bones = &(self.bones)(0)[..flesh.bones().len()];
             let handle = physics.insert_with_skin(flesh.clone(), skin.clone(), bones, *root).unwrap();
-            // Turned and sheared, and one of two mirrored.
+            // Turned, moved and sheared, and one of two mirrored.
             let matrix = |index: usize| {
                 let mirrored = if index % 2 == 1 { -1.0 } else { 1.0 };
                 let turn = Quat::from_rotation_z(0.3 + 0.2 * index as f32);
                 let shear = Affine3A::from_mat3(Mat3::from_cols(Vec3::X, Vec3::new(0.2, 1.1, 0.0), Vec3::Z * mirrored));
-                sinew::palette_matrix(&(Affine3A::from_quat(turn) * shear))
+                let moved = Vec3::new(0.1, 0.05 * index as f32, 0.2);
+                sinew::palette_matrix(&(Affine3A::from_rotation_translation(turn, moved) * shear))
             };
             physics.set_palette(handle, (0..skin.palette_len).map(matrix)).unwrap();
             for (chain, info) in flesh.chains().iter().enumerate() {
@@ -475,8 +476,13 @@ pub fn scenes() -> Vec<Scene> {
 
     let mut skinned = bridge.clone();
     skinned.extend(rods(DVec3::NEG_Z, x + DVec3::NEG_Z, 0.05, &[6], soft()));
-    let mut scene = Scene::new("skin", &skinned, moving_bones);
+    let mut scene = Scene::new("dual skin", &skinned, moving_bones);
     let skin = Arc::new(super::sheet(&scene.flesh[0].0));
+    let dual = Skin { blending: sinew::SkinBlending::DualQuaternion, ..Skin::clone(&skin) };
+    scene.flesh[0].1 = Arc::new(dual);
+    scenes.push(scene);
+    // Last: where skin comes back, tests take it.
+    let mut scene = Scene::new("skin", &skinned, moving_bones);
     let first = scene.flesh[0].0.clone();
     scene.flesh = vec![
         (first.clone(), skin.clone(), Pose::IDENTITY),
@@ -514,6 +520,7 @@ struct Rows {
     groups: Vec<GroupRows>,
     vertices: Vec<f32>,
     normals: Vec<f32>,
+    tangents: Vec<f32>,
     /// Twelve entries of place and twelve of normal a section.
     sections: Vec<f32>,
     /// How often chains were laid anew, as the instance reports it.
@@ -530,6 +537,7 @@ fn rows(physics: &Physics, handle: FleshHandle) -> Rows {
         groups: groups.collect(),
         vertices: vertices.positions.iter().flat_map(|v| v.to_array()).collect(),
         normals: vertices.normals.iter().flat_map(|v| v.to_array()).collect(),
+        tangents: vertices.tangents.iter().flat_map(|v| v.to_array()).collect(),
         sections: bytemuck::cast_slice(physics.section_matrices(handle).unwrap()).to_vec(),
         resets: physics.health_report(handle).unwrap().resets,
     }
@@ -618,7 +626,8 @@ fn difference(cpu: &[Rows], gpu: &[Rows], scales: Scales) -> (f32, String) {
     };
     assert_eq!(cpu.len(), gpu.len());
     for (instance, (cpu, gpu)) in cpu.iter().zip(gpu).enumerate() {
-        let counts = |rows: &Rows| (rows.groups.len(), rows.vertices.len(), rows.sections.len());
+        let skin = |rows: &Rows| (rows.vertices.len(), rows.normals.len(), rows.tangents.len());
+        let counts = |rows: &Rows| (rows.groups.len(), skin(rows), rows.sections.len());
         assert_eq!(counts(cpu), counts(gpu));
         for (group, (a, b)) in cpu.groups.iter().zip(&gpu.groups).enumerate() {
             for (Kind { name, entries, scale }, (a, b)) in KINDS.iter().zip(a.iter().zip(b)) {
@@ -639,6 +648,9 @@ fn difference(cpu: &[Rows], gpu: &[Rows], scales: Scales) -> (f32, String) {
         }
         for (index, (a, b)) in cpu.normals.iter().zip(&gpu.normals).enumerate() {
             check(*a, *b, 1.0, &|| format!("instance {instance} normal {}", index / 3));
+        }
+        for (index, (a, b)) in cpu.tangents.iter().zip(&gpu.tangents).enumerate() {
+            check(*a, *b, 1.0, &|| format!("instance {instance} tangent {}", index / 4));
         }
         for (index, (a, b)) in cpu.sections.iter().zip(&gpu.sections).enumerate() {
             check(*a, *b, scales.size, &|| format!("instance {instance} section {} entry {}", index / 24, index % 24));
@@ -713,7 +725,7 @@ fn measured(
         let of = |(handle, (flesh, ..)): (&FleshHandle, &(Arc<Flesh>, Arc<Skin>, Pose))| {
             let mut rows = rows(physics, *handle);
             if last != Stage::DeformSkin {
-                (rows.vertices, rows.normals) = Default::default();
+                (rows.vertices, rows.normals, rows.tangents) = Default::default();
             }
             if !matches!(last, Stage::PoseSections | Stage::DeformSkin) {
                 rows.sections.clear();

@@ -188,6 +188,8 @@ pub fn sheet(flesh: &Flesh) -> Skin {
             rest_normal: [x, y, 0.0],
             joints: [1 << 16, 0, 0, 0],
             weights: [0.75, 0.25, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+            tangent: if index % 7 == 6 { [0.0; 4] } else { [y, -x, 0.0, if index % 2 == 0 { 1.0 } else { -1.0 }] },
+            rest_tangent: if index % 7 == 6 { [0.0; 3] } else { [y, -x, 0.0] },
             ..SkinVertex::default()
         });
         let pair = |k: u32| SectionWeight { section: (7 * index + 11 * k) % count, weight: 0.4 / (k + 1) as f32 };

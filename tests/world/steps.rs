@@ -34,12 +34,17 @@ fn fixed_steps_add_up() {
 
 #[test]
 fn vertices_lie_between_two_steps() {
-    let last = SkinnedVertices { positions: vec![Vec3::ZERO, Vec3::X], normals: vec![Vec3::X, Vec3::Y], step: 4 };
-    let now = SkinnedVertices { positions: vec![Vec3::Y, Vec3::X * 3.0], normals: vec![Vec3::Y, Vec3::Y], step: 5 };
+    let tangents = |first: Vec3| vec![first.extend(-1.0), Vec3::X.extend(1.0)];
+    let (positions, normals) = (vec![Vec3::ZERO, Vec3::X], vec![Vec3::X, Vec3::Y]);
+    let last = SkinnedVertices { positions, normals, tangents: tangents(Vec3::Y), step: 4 };
+    let (positions, normals) = (vec![Vec3::Y, Vec3::X * 3.0], vec![Vec3::Y, Vec3::Y]);
+    let now = SkinnedVertices { positions, normals, tangents: tangents(Vec3::X), step: 5 };
     let mut out = SkinnedVertices::default();
     now.interpolated(&last, 0.25, &mut out);
     assert_eq!(out.positions, [Vec3::Y * 0.25, Vec3::X * 1.5]);
     assert!(out.normals[0].distance(Vec3::new(3.0, 1.0, 0.0).normalize()) < 1.0e-6 && out.normals[1] == Vec3::Y);
+    let tangent = Vec3::new(1.0, 3.0, 0.0).normalize().extend(-1.0);
+    assert!(out.tangents[0].distance(tangent) < 1.0e-6 && out.tangents[1] == Vec3::X.extend(1.0));
     assert_eq!(out.step, 5);
     now.interpolated(&last, 0.0, &mut out);
     assert_eq!(out.positions, last.positions);

@@ -19,6 +19,7 @@ pub(super) struct Expected {
 const NORMALIZABLE: &[ComponentType] = &[ComponentType::F32, ComponentType::U8, ComponentType::U16];
 
 pub(super) const FLOAT_VEC3: Expected = Expected { types: &[Type::Vec3], components: &[ComponentType::F32] };
+pub(super) const FLOAT_VEC4: Expected = Expected { types: &[Type::Vec4], components: &[ComponentType::F32] };
 pub(super) const FLOAT_MAT4: Expected = Expected { types: &[Type::Mat4], components: &[ComponentType::F32] };
 pub(super) const FLOAT_SCALAR: Expected = Expected { types: &[Type::Scalar], components: &[ComponentType::F32] };
 /// Marks with signs; only floats and signed integers have both.

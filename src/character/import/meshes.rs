@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use glam::{Mat3A, Vec3};
+use glam::{Mat3A, Vec3, Vec4};
 use gltf::json::mesh::{Primitive, Semantic};
 use gltf::json::validation::Checked;
 
 use super::ImportError;
-use super::accessor::{COLORS, ENDS, FLOAT_VEC3, View};
+use super::accessor::{COLORS, ENDS, FLOAT_VEC3, FLOAT_VEC4, View};
 use super::context::{Context, named};
 use super::influences::{self, Binding, Influences};
 use super::node_mesh::{Appended, NodeMesh, same_attribute};
@@ -89,6 +89,8 @@ pub(super) fn read(
 struct Part {
     positions: Vec<Vec3>,
     normals: Vec<Vec3>,
+    /// Empty where there are none.
+    tangents: Vec<Vec4>,
     triangles: Vec<[u32; 3]>,
     colors: Vec<[f32; 4]>,
     influences: Influences,
@@ -115,6 +117,7 @@ struct Morph<'a> {
     weight: f32,
     positions: Option<View<'a>>,
     normals: Option<View<'a>>,
+    tangents: Option<View<'a>>,
 }
 
 impl PrimitiveReader<'_> {
@@ -130,6 +133,7 @@ impl PrimitiveReader<'_> {
         let mut part = Part {
             positions: Vec::new(),
             normals: Vec::new(),
+            tangents: Vec::new(),
             triangles: Vec::new(),
             colors: Vec::new(),
             influences: Influences::default(),
@@ -168,6 +172,7 @@ impl PrimitiveReader<'_> {
         self.context.budget.spend(morphs.len().saturating_mul(used.len()), size_of::<Vec3>(), self.name)?;
         part.positions = self.positions(&positions, &morphs, &used)?;
         part.normals = self.normals(&morphs, &used, &part)?;
+        part.tangents = self.tangents(&morphs, &used)?;
         part.colors = self.colors(&source_triangles);
         let binding = self.binding(node, skin, palette)?;
         part.skinned = matches!(binding, Binding::Skin { .. });
@@ -229,7 +234,12 @@ impl PrimitiveReader<'_> {
                 None
             };
             self.context.budget.spend(1, size_of::<Morph>(), self.name)?;
-            morphs.push(Morph { weight, positions: open(target.positions), normals: open(target.normals) });
+            morphs.push(Morph {
+                weight,
+                positions: open(target.positions),
+                normals: open(target.normals),
+                tangents: open(target.tangents),
+            });
         }
         Ok(morphs)
     }
@@ -294,6 +304,37 @@ impl PrimitiveReader<'_> {
                 .warn(format!("{}: {bad} normals are missing, zero or not finite; computed anew", (self.name)()));
         }
         Ok(normals)
+    }
+
+    /// The file's tangents; zeros where they are missing, zero or not finite.
+    fn tangents(&self, morphs: &[Morph], used: &[u32]) -> Result<Vec<Vec4>, ImportError> {
+        let view = self
+            .attribute(Semantic::Tangents)
+            .and_then(|accessor| self.context.optional_view(accessor, &FLOAT_VEC4, &self.field("TANGENT")));
+        let Some(view) = view else { return Ok(Vec::new()) };
+        self.context.budget.spend(used.len(), 2 * size_of::<Vec4>(), self.name)?;
+        let mut bad = 0;
+        let mut tangents = Vec::with_capacity(used.len());
+        for vertex in used.iter().map(|&vertex| vertex as usize) {
+            let given = (vertex < view.count).then(|| {
+                let given = Vec4::from_array(view.numbers(vertex));
+                let mut tangent = given.truncate();
+                for morph in morphs {
+                    if let Some(deltas) = &morph.tangents {
+                        tangent += Vec3::from_array(deltas.numbers(vertex)) * morph.weight;
+                    }
+                }
+                let side = if given.w < 0.0 { -1.0 } else { 1.0 };
+                tangent.as_dvec3().try_normalize().map(|tangent| tangent.as_vec3().extend(side))
+            });
+            let given = given.flatten();
+            bad += usize::from(given.is_none());
+            tangents.push(given.unwrap_or_default());
+        }
+        if bad > 0 {
+            self.context.warn(format!("{}: {bad} tangents are missing, zero or not finite; left out", (self.name)()));
+        }
+        Ok(tangents)
     }
 
     /// The material's base colour times the mean vertex colour, per triangle.
@@ -371,6 +412,12 @@ fn append(
         if !part.influences.blend(vertex, &palette.rest).transform_point3(*position).is_finite() {
             return Err(context.non_finite(format!("{}: a vertex carried to its rest pose", name())));
         }
+    }
+    if !part.tangents.is_empty() || !mesh.tangents.is_empty() {
+        // Meshes before the first one with tangents have none.
+        mesh.tangents.resize(first as usize, Vec4::ZERO);
+        mesh.tangents.extend(part.tangents);
+        mesh.tangents.resize(first as usize + part.positions.len(), Vec4::ZERO);
     }
     mesh.positions.extend(part.positions);
     mesh.normals.extend(part.normals);

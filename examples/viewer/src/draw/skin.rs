@@ -104,7 +104,11 @@ impl SkinBuffers {
             SkinSource::Host(vertices) => {
                 let corners = vertices.positions.iter().zip(&vertices.normals);
                 let packed: Vec<SkinnedVertex> = corners
-                    .map(|(place, normal)| SkinnedVertex { position: place.to_array(), normal: normal.to_array() })
+                    .map(|(place, normal)| SkinnedVertex {
+                        position: place.to_array(),
+                        normal: normal.to_array(),
+                        ..SkinnedVertex::default()
+                    })
                     .collect();
                 if packed.len() != self.vertex_count {
                     return;

@@ -9,10 +9,11 @@ struct Skin {
     alpha: f32,
 }
 
-// A deformed vertex in model space; scalars, so that it is 24 bytes.
+// A deformed vertex in model space; scalars, so that it is 40 bytes.
 struct SkinnedVertex {
     position: array<f32, 3>,
     normal: array<f32, 3>,
+    tangent: array<f32, 4>,
 }
 
 @group(1) @binding(0) var<uniform> skin: Skin;
