@@ -82,6 +82,8 @@ mod instances;
 #[doc(hidden)]
 pub mod layout;
 mod material;
+#[cfg(feature = "neural")]
+pub mod neural;
 mod physics;
 #[cfg(feature = "picture")]
 pub mod picture;

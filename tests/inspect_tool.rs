@@ -57,6 +57,35 @@ fn authored_muscles_have_their_size_force_and_ends() {
 }
 
 #[test]
+fn networks_say_what_they_are_and_whether_they_fit() {
+    let network = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/networks/i8.safetensors");
+    let (text, object) = inspected(network);
+    println!("{text}");
+    assert_eq!((&object["vertices"], &object["precision"]), (&json!(150), &json!("I8")));
+    assert_eq!((&object["passive"]["hidden"], &object["active"]["components"]), (&json!([12, 12]), &json!(6)));
+    assert!(number(&object["density"]) < 0.7 && number(&object["reach"]) > 0.0 && object["fits"].is_null());
+    assert!(text.contains("4 joints") && text.contains("held out") && text.contains("stays within"), "{text}");
+
+    let arm = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/arm.glb");
+    let output = sinew(&["inspect", "--json", arm, "--network", network]);
+    let object: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(object["topology"].as_str().unwrap().len(), 16);
+    let differences = object["network"]["differences"].as_array().unwrap();
+    assert!(object["network"]["fits"] == false && differences.len() == 8, "{differences:?}");
+    let output = sinew(&["inspect", arm, "--network", network]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("does not fit") && text.contains("train it on this one"), "{text}");
+    for (args, part) in [
+        (["inspect", network, "--network", network], "is a network itself"),
+        (["inspect", arm, "--network", arm], "no whole safetensors file"),
+    ] {
+        let output = sinew(&args);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && error.contains(part), "{error}");
+    }
+}
+
+#[test]
 fn what_is_left_out_is_in_no_list_and_is_said() {
     let mut builder = builder::tetrahedron();
     let point = |joint: &str, y: f64| json!({ "joint": joint, "place": [0, y, 0] });

@@ -13,6 +13,8 @@ pub mod grid;
 pub mod group;
 pub mod holds;
 mod host;
+#[cfg(feature = "neural")]
+pub(crate) mod infer_correctives;
 mod kin;
 pub mod lanes;
 mod lay;
@@ -31,7 +33,7 @@ pub(crate) mod solids;
 pub mod solved;
 pub mod strains;
 mod stumps;
-mod threads;
+pub(crate) mod threads;
 mod tree_motion;
 mod trees;
 

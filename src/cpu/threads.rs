@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 /// The threads that the CPU steps with: its own, or a host's.
 #[derive(Clone)]
-pub(super) struct Threads {
+pub(crate) struct Threads {
     #[cfg(feature = "parallel")]
     pool: Option<Arc<rayon::ThreadPool>>,
     count: usize,

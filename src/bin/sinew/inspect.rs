@@ -8,13 +8,18 @@ use sinew::Character;
 use sinew::character::{
     AuthoredMuscle, ENDS_ATTRIBUTE, FleshOptions, ImportOptions, MeshEnds, MuscleShape, MuscleSpec,
 };
+use sinew::neural::{CorrectiveNetwork, MeshHash};
 
+use crate::network::{NetworkLine, network_text};
 use crate::{Error, print};
 
 #[derive(clap::Args)]
 pub struct InspectArgs {
-    /// A .glb, .gltf or .vrm file.
+    /// A .glb, .gltf or .vrm file, or a .safetensors file with a corrective network.
     file: PathBuf,
+    /// A corrective network: says what it is, and whether it fits FILE.
+    #[arg(long, value_name = "NET.safetensors")]
+    network: Option<PathBuf>,
     /// Prints JSON.
     #[arg(long)]
     json: bool,
@@ -32,6 +37,11 @@ struct Inspection {
     palette: usize,
     vertices: usize,
     triangles: usize,
+    /// Which mesh it is, for networks
+    topology: String,
+    rest_shape: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    network: Option<NetworkLine>,
     animations: Vec<AnimationLine>,
     muscles: Vec<MuscleLine>,
     rods: Vec<RodLine>,
@@ -96,9 +106,23 @@ struct RodLine {
 }
 
 pub fn inspect(args: &InspectArgs) -> Result<(), Error> {
+    if args.file.extension().is_some_and(|extension| extension == "safetensors") {
+        if args.network.is_some() {
+            return Err("FILE is a network itself: give the character's file before --network".into());
+        }
+        let network = NetworkLine::of(&args.file, &CorrectiveNetwork::load(&args.file)?, None);
+        return print(&if args.json {
+            serde_json::to_string_pretty(&network)? + "\n"
+        } else {
+            network_text(&network)?
+        });
+    }
+    let network = args.network.as_ref().map(CorrectiveNetwork::load).transpose()?;
     let import = ImportOptions { meters_per_unit: args.meters_per_unit, ..Default::default() };
     let character = Character::load_with(&args.file, &import, &FleshOptions::default())?;
-    let inspection = describe(&args.file.display().to_string(), &character);
+    let mut inspection = describe(&args.file.display().to_string(), &character);
+    inspection.network =
+        args.network.as_ref().zip(network).map(|(path, network)| NetworkLine::of(path, &network, Some(&character)));
     if args.json { print(&(serde_json::to_string_pretty(&inspection)? + "\n")) } else { print(&text(&inspection)?) }
 }
 
@@ -129,6 +153,7 @@ fn describe(file: &str, character: &Character) -> Inspection {
         })
         .collect();
     let authored = character.authored_muscles();
+    let [topology, rest_shape] = MeshHash::of(&asset.mesh.positions, &asset.mesh.triangles).digits();
     let muscles = asset.muscles.iter().zip(&authored).map(|(spec, laid)| muscle_line(spec, laid, &name)).collect();
     Inspection {
         file: file.into(),
@@ -138,6 +163,9 @@ fn describe(file: &str, character: &Character) -> Inspection {
         palette: asset.palette.len(),
         vertices: asset.mesh.positions.len(),
         triangles: asset.mesh.triangles.len(),
+        topology,
+        rest_shape,
+        network: None,
         animations: asset
             .animations
             .iter()
@@ -203,6 +231,9 @@ fn text(inspection: &Inspection) -> Result<String, std::fmt::Error> {
         palette,
         vertices,
         triangles,
+        topology,
+        rest_shape,
+        network,
         animations,
         muscles,
         rods,
@@ -213,6 +244,10 @@ fn text(inspection: &Inspection) -> Result<String, std::fmt::Error> {
         text,
         "{file}: {height:.2} m high, {joints} joints, {vertices} vertices, {triangles} triangles, palette of {palette}"
     )?;
+    writeln!(text, "mesh: topology {topology}, rest shape {rest_shape}")?;
+    if let Some(network) = network {
+        text += &network_text(network)?;
+    }
     writeln!(text, "animations: {}", animations.len())?;
     for AnimationLine { name, seconds, tracks } in animations {
         writeln!(text, "  {name}: {seconds:.2} s, {tracks} tracks")?;

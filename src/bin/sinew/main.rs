@@ -3,6 +3,7 @@
 mod figures;
 mod frames;
 mod inspect;
+mod network;
 mod picture;
 mod report;
 mod run;
