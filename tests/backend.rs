@@ -76,7 +76,7 @@ fn results_arrive_without_waiting_and_say_their_step() {
     }
     assert!(gpu.state_step(handles[0]).unwrap() > shown && gpu.vertices(handles[0]).unwrap().step == shown);
     let slice = gpu.vertex_slice(handles[2]).unwrap().unwrap();
-    assert_eq!((slice.count, slice.offset), (150, 150 * 24));
+    assert_eq!((slice.count, slice.offset), (150, 150 * 40));
 }
 
 #[test]
@@ -350,6 +350,8 @@ fn pipelines_are_compiled_with_the_device_and_in_no_step() {
     gpu.step_flesh(DT).unwrap();
     gpu.finish().unwrap();
     assert_eq!(created(&gpu), total, "a step made a pipeline");
+    let other = Physics::with_gpu(gpu.gpu().unwrap().clone()).unwrap();
+    assert_eq!(created(&other), total, "another scene on the device finds them");
 
     let mut ready = 0;
     gpu.switch_backend_with_progress(Backend::Cpu, |_| ready += 1).unwrap();

@@ -243,7 +243,7 @@ mod on_gpu {
         buffers.reserve(gpu, &mut encoder, ArrayId(1), pairs.len() as u64).unwrap();
         let params = StepParams { group_count: pairs.len() as u32, ..StepParams::default() };
         buffers.upload_params(gpu, &mut encoder, &[params]).unwrap();
-        let kernel = Kernel::written_so(gpu, &buffers, &PILLS, written).unwrap();
+        let kernel = Kernel::written_so(gpu, &buffers, &PILLS, &written).unwrap();
         let mut recorder = Recorder::new(&mut encoder, None);
         recorder.dispatch(&kernel, 0, Workgroups::Count((pairs.len() as u32).div_ceil(WORKGROUP_SIZE)));
         recorder.finish(gpu, 1).unwrap();

@@ -247,8 +247,10 @@ impl GpuBackend {
     pub fn replace_kernels(&mut self, stage: Stage, written: Option<&str>) -> Result<(), GpuError> {
         let Self { gpu, buffers, kernels, .. } = self;
         for (_, kernel) in kernels.iter_mut().filter(|(of, _)| *of == stage) {
-            let written = written.map_or_else(|| kernel.spec().written(), str::to_owned);
-            *kernel = Kernel::written_so(gpu, buffers, kernel.spec(), written)?;
+            *kernel = match written {
+                Some(written) => Kernel::written_so(gpu, buffers, kernel.spec(), written)?,
+                None => Kernel::new(gpu, buffers, kernel.spec())?,
+            };
         }
         Ok(())
     }

@@ -135,12 +135,12 @@ impl Pipelines {
     }
 
     /// The pipeline of a source, and whether it was made here and now.
-    fn of<E>(
+    fn of(
         &self,
         entry: &'static str,
         written: &str,
-        make: impl FnOnce() -> Result<Pipeline, E>,
-    ) -> Result<(Pipeline, bool), E> {
+        make: impl FnOnce() -> Result<Pipeline, wgpu::Error>,
+    ) -> Result<(Pipeline, bool), wgpu::Error> {
         let mut source = DefaultHasher::new();
         written.hash(&mut source);
         match self.made.lock().unwrap_or_else(PoisonError::into_inner).entry((entry, source.finish())) {
@@ -163,23 +163,29 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Compiles a kernel and binds it.
+    /// Compiles a kernel, unless the device has it compiled, and binds it.
     ///
     /// # Errors
     /// [`GpuError::Kernel`] with the compiler's words.
     pub fn new(gpu: &GpuDevice, buffers: &Buffers, spec: &KernelSpec) -> Result<Self, GpuError> {
-        Self::written_so(gpu, buffers, spec, spec.written())
+        Self::made(gpu, buffers, spec, &spec.written(), true)
     }
 
-    /// As [`Kernel::new`], of another source than [`KernelSpec::written`].
+    /// As [`Kernel::new`], of another source than [`KernelSpec::written`], for itself alone.
     ///
     /// # Errors
     /// As for [`Kernel::new`].
-    pub fn written_so(
+    pub fn written_so(gpu: &GpuDevice, buffers: &Buffers, spec: &KernelSpec, written: &str) -> Result<Self, GpuError> {
+        Self::made(gpu, buffers, spec, written, false)
+    }
+
+    /// Of a source, whose pipeline the device keeps or not.
+    fn made(
         gpu: &GpuDevice,
         buffers: &Buffers,
         spec: &KernelSpec,
-        written: String,
+        written: &str,
+        kept: bool,
     ) -> Result<Self, GpuError> {
         let wrong = |message| GpuError::Kernel { stage: spec.stage, message };
         // What a dispatch takes its size from, it may not bind.
@@ -190,10 +196,9 @@ impl Kernel {
             .filter(|(_, (array, _))| !is_size(*array))
             .map(|(binding, (array, access))| (binding, array, access))
             .collect();
-        let (pipeline, is_first) = gpu
-            .pipelines()
-            .of(spec.entry, &written, || gpu.scoped(|device| compile(device, spec, spec.compiled(&written), &bindings)))
-            .map_err(|error| wrong(error.to_string()))?;
+        let make = || gpu.scoped(|device| compile(device, spec, spec.compiled(written), &bindings));
+        let made = if kept { gpu.pipelines().of(spec.entry, written, make) } else { make().map(|made| (made, true)) };
+        let (pipeline, is_first) = made.map_err(|error| wrong(error.to_string()))?;
         let bound = bind(gpu, buffers, (spec, &bindings), &pipeline.layout)?;
         Ok(Self { spec: *spec, bindings, pipeline, is_first, bound, bound_generation: buffers.generation() })
     }
