@@ -7,6 +7,11 @@ pub mod layout;
 pub mod parity;
 mod rods;
 
+#[cfg(feature = "gpu")]
+use std::sync::{Mutex, PoisonError};
+#[cfg(feature = "gpu")]
+use std::thread::ThreadId;
+
 #[allow(unused_imports, reason = "each test binary uses a part")]
 pub use rods::*;
 
@@ -17,11 +22,16 @@ pub fn gpu() -> Option<sinew::gpu::GpuDevice> {
     sinew::gpu::GpuDevice::new().map_or_else(no_adapter, Some)
 }
 
-/// An empty scene on the machine's GPU, whose device the tests of a binary share; else as [`gpu`].
+/// An empty scene on the machine's GPU, whose device all scenes of a test share; else as [`gpu`]. Tests have one each: Mesa compiles
+/// kernels on the device's one thread.
 #[cfg(feature = "gpu")]
 pub fn gpu_physics() -> Option<sinew::Physics> {
-    static SHARED: std::sync::OnceLock<Option<sinew::gpu::GpuDevice>> = std::sync::OnceLock::new();
-    SHARED.get_or_init(gpu).clone().map(|shared| sinew::Physics::with_gpu(shared).unwrap())
+    static OF_TESTS: Mutex<Vec<(ThreadId, sinew::gpu::GpuDevice)>> = Mutex::new(Vec::new());
+    let own = std::thread::current().id();
+    let of_test = || OF_TESTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let there = of_test().iter().find(|(test, _)| *test == own).map(|(_, device)| device.clone());
+    let device = there.or_else(|| gpu().inspect(|made| of_test().push((own, made.clone()))));
+    device.map(|device| sinew::Physics::with_gpu(device).unwrap())
 }
 
 /// As [`gpu_physics`], on a device of its own: for what loses it or counts its waits.
