@@ -86,7 +86,7 @@ pub struct SkinBlock {
     pub weight_base: u32,
     /// The instance's first section matrix.
     pub matrix_base: u32,
-    /// The instance's first matrix of the palette. where it has dual quaternions, four rows for each joint begin there.
+    /// The instance's first matrix of the palette, of three rows; of dual quaternions, of which a joint has four, the first row is there.
     pub palette_base: u32,
     /// Whether dual quaternions are blended.
     pub dual: u32,

@@ -168,8 +168,8 @@ pub fn palette_matrix(matrix: &Affine3A) -> PaletteMatrix {
 }
 
 impl SkinVertex {
-    /// The vertex with what pulls on it in ascending order, as dual quaternions are summed: of which two the shorter way is taken
-    /// depends on it.
+    /// The vertex with what pulls on it in ascending order, as the CPU sums it: of dual quaternions, which way round is shorter depends
+    /// on that.
     #[cfg(feature = "gpu")]
     pub(crate) fn in_order(mut self) -> Self {
         let mut pulls: [(u32, f32); 8] =

@@ -60,8 +60,9 @@ pub fn deform_skin(width: LaneWidth, vertices: &mut Vertices<'_>) {
 #[inline(always)]
 fn deform_wide<S: Simd>(simd: S, vertices: &mut Vertices<'_>) {
     if const { S::f32s::LEN < LANES } {
-        deform_lanes(Half(simd, 0), vertices);
-        deform_lanes(Half(simd, 4), vertices);
+        for first in [0, 4] {
+            deform_lanes(Half(simd, first), vertices);
+        }
     } else {
         deform_lanes(Wide(simd), vertices);
     }
@@ -69,22 +70,16 @@ fn deform_wide<S: Simd>(simd: S, vertices: &mut Vertices<'_>) {
 
 #[inline(always)]
 fn deform_lanes<L: SkinLanes>(lanes: L, vertices: &mut Vertices<'_>) {
-    let blocks = vertices.blocks.of_chunk(vertices.chunk);
-    if vertices.out.tangents.is_empty() {
-        for block in blocks {
-            deform_block::<L, false>(lanes, vertices, block);
-        }
-    } else {
-        for block in blocks {
-            deform_block::<L, true>(lanes, vertices, block);
-        }
+    for block in vertices.blocks.of_chunk(vertices.chunk) {
+        deform_block(lanes, vertices, block);
     }
 }
 
 #[inline(always)]
-fn deform_block<L: SkinLanes, const TANGENTS: bool>(lanes: L, vertices: &mut Vertices<'_>, index: usize) {
+fn deform_block<L: SkinLanes>(lanes: L, vertices: &mut Vertices<'_>, index: usize) {
     let Vertices { blocks, inputs, sections, out, .. } = vertices;
     let palette = inputs.palette.as_slice();
+    let has_tangents = !out.tangents.is_empty();
     let (block, mesh) = (&blocks.blocks[index], &blocks.mesh[index]);
     let matrix = match &block.joints {
         Follows::Shared(range) => {
@@ -110,7 +105,7 @@ fn deform_block<L: SkinLanes, const TANGENTS: bool>(lanes: L, vertices: &mut Ver
     let mut normal = unit(lanes, turned, side, mesh_normal);
     // Tangents lie in the surface: they go as places beside each other go.
     let mut tangent = V3([zero; 3]);
-    if TANGENTS {
+    if has_tangents {
         tangent = apply(matrix, V3::load(lanes, &blocks.mesh_tangents[index], 0));
     }
     if let Some((follows, model)) = &block.sections {
@@ -129,12 +124,12 @@ fn deform_block<L: SkinLanes, const TANGENTS: bool>(lanes: L, vertices: &mut Ver
         let offset = V3([moved[0][3], moved[1][3], moved[2][3]]);
         place = place + (apply(moved, V3::load(lanes, &at_rest.place, 0)) + offset);
         normal = unit(lanes, normal + apply(turned, V3::load(lanes, &at_rest.normal, 0)), one, normal);
-        if TANGENTS {
+        if has_tangents {
             tangent = tangent + apply(moved, V3::load(lanes, &blocks.model_tangents[model], 0));
         }
     }
     let mut deformed = Deformed { place, normal, tangent: [zero; 4] };
-    if TANGENTS {
+    if has_tangents {
         let given = &blocks.mesh_tangents[index];
         let [x, y, z] = tangent.direction(lanes).0;
         // A mirroring turns the bitangent over against normal × tangent.

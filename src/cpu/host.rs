@@ -7,7 +7,18 @@ use crate::instances::{Instance, InstanceState};
 pub(super) fn gather_inputs(frame: &Frame<'_>, instance: &mut Instance) {
     let (works, asleep) = (instance.works(), instance.state.rest.is_asleep());
     let Instance {
-        flesh, active, collisions, deforms, skin, state, skin_inputs, vertices, pushes, tally, forces, ..
+        flesh,
+        active,
+        collisions,
+        deforms,
+        blocks,
+        state,
+        skin_inputs,
+        vertices,
+        pushes,
+        tally,
+        forces,
+        ..
     } = instance;
     let InstanceState { nodes, bones, root, excitations, activations, health, palette, acceleration, .. } = state;
     let (shown, told) = ((&mut *nodes, activations.as_mut_slice()), (bones.as_slice(), &*root, excitations.as_slice()));
@@ -16,11 +27,11 @@ pub(super) fn gather_inputs(frame: &Frame<'_>, instance: &mut Instance) {
     nodes.make_room_for_contacts();
     tally.begin(if frame.events { flesh.groups.len() } else { 0 }, asleep);
     // Where flesh sleeps its skin follows what else moves the palette.
-    let stands = asleep && skin_inputs.palette == *palette && vertices.positions.len() == skin.vertices.len();
+    let stands = asleep && skin_inputs.palette == *palette && vertices.positions.len() == blocks.skin.vertices.len();
     *deforms = active.skin && !stands;
     if *deforms {
         skin_inputs.gather(flesh, nodes, bones, root);
-        skin_inputs.take_palette(skin, palette);
+        skin_inputs.take_palette(&blocks.skin, palette);
     }
 }
 

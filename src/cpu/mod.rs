@@ -140,7 +140,12 @@ macro_rules! instance {
         $instance.report = $name::$name(&$instance.state.nodes, $frame.step as u32)
     };
     (Sections $name:ident, $frame:ident, $instance:ident) => {
-        $name::$name(&$instance.skin, &$instance.skin_inputs, &$instance.state.nodes, &mut $instance.section_matrices)
+        $name::$name(
+            &$instance.blocks.skin,
+            &$instance.skin_inputs,
+            &$instance.state.nodes,
+            &mut $instance.section_matrices,
+        )
     };
     ($domain:ident $name:ident, $frame:ident, $instance:ident) => {{}};
 }

@@ -116,7 +116,7 @@ type Binding = (u32, ArrayId, Access);
 
 /// A compiled kernel, and what it binds.
 #[derive(Clone, Debug)]
-struct Pipeline {
+struct Compiled {
     pipeline: wgpu::ComputePipeline,
     layout: wgpu::BindGroupLayout,
 }
@@ -125,7 +125,7 @@ struct Pipeline {
 #[derive(Debug, Default)]
 pub(super) struct Pipelines {
     /// By entry point and a hash of the source.
-    made: Mutex<HashMap<(&'static str, u64), Pipeline>>,
+    made: Mutex<HashMap<(&'static str, u64), Compiled>>,
 }
 
 impl Pipelines {
@@ -139,8 +139,8 @@ impl Pipelines {
         &self,
         entry: &'static str,
         written: &str,
-        make: impl FnOnce() -> Result<Pipeline, wgpu::Error>,
-    ) -> Result<(Pipeline, bool), wgpu::Error> {
+        make: impl FnOnce() -> Result<Compiled, wgpu::Error>,
+    ) -> Result<(Compiled, bool), wgpu::Error> {
         let mut source = DefaultHasher::new();
         written.hash(&mut source);
         match self.made.lock().unwrap_or_else(PoisonError::into_inner).entry((entry, source.finish())) {
@@ -155,7 +155,7 @@ impl Pipelines {
 pub struct Kernel {
     spec: KernelSpec,
     bindings: Vec<Binding>,
-    pipeline: Pipeline,
+    compiled: Compiled,
     /// Whether no other kernel of the device was compiled from the same source before.
     is_first: bool,
     bound: wgpu::BindGroup,
@@ -198,9 +198,9 @@ impl Kernel {
             .collect();
         let make = || gpu.scoped(|device| compile(device, spec, spec.compiled(written), &bindings));
         let made = if kept { gpu.pipelines().of(spec.entry, written, make) } else { make().map(|made| (made, true)) };
-        let (pipeline, is_first) = made.map_err(|error| wrong(error.to_string()))?;
-        let bound = bind(gpu, buffers, (spec, &bindings), &pipeline.layout)?;
-        Ok(Self { spec: *spec, bindings, pipeline, is_first, bound, bound_generation: buffers.generation() })
+        let (compiled, is_first) = made.map_err(|error| wrong(error.to_string()))?;
+        let bound = bind(gpu, buffers, (spec, &bindings), &compiled.layout)?;
+        Ok(Self { spec: *spec, bindings, compiled, is_first, bound, bound_generation: buffers.generation() })
     }
 
     /// Whether it was compiled for this, so that a driver may have to do so again when it first runs.
@@ -219,7 +219,7 @@ impl Kernel {
     /// [`GpuError::Kernel`].
     pub fn rebind(&mut self, gpu: &GpuDevice, buffers: &Buffers) -> Result<(), GpuError> {
         if self.bound_generation != buffers.generation() {
-            self.bound = bind(gpu, buffers, (&self.spec, &self.bindings), &self.pipeline.layout)?;
+            self.bound = bind(gpu, buffers, (&self.spec, &self.bindings), &self.compiled.layout)?;
             self.bound_generation = buffers.generation();
         }
         Ok(())
@@ -227,7 +227,7 @@ impl Kernel {
 
     /// Records one dispatch with the parameters of `slot`.
     pub(super) fn dispatch(&self, pass: &mut wgpu::ComputePass<'_>, slot: u32, workgroups: Workgroups<'_>) {
-        pass.set_pipeline(&self.pipeline.pipeline);
+        pass.set_pipeline(&self.compiled.pipeline);
         pass.set_bind_group(0, &self.bound, &[slot * PARAMS_STRIDE as u32]);
         match workgroups {
             Workgroups::Count(count) => {
@@ -239,7 +239,7 @@ impl Kernel {
     }
 }
 
-fn compile(device: &wgpu::Device, spec: &KernelSpec, wgsl: String, bindings: &[Binding]) -> Pipeline {
+fn compile(device: &wgpu::Device, spec: &KernelSpec, wgsl: String, bindings: &[Binding]) -> Compiled {
     let label = Some(spec.entry);
     let module = device
         .create_shader_module(wgpu::ShaderModuleDescriptor { label, source: wgpu::ShaderSource::Wgsl(wgsl.into()) });
@@ -268,7 +268,7 @@ fn compile(device: &wgpu::Device, spec: &KernelSpec, wgsl: String, bindings: &[B
         compilation_options: Default::default(),
         cache: None,
     });
-    Pipeline { pipeline, layout }
+    Compiled { pipeline, layout }
 }
 
 fn bind(

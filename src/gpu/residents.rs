@@ -77,9 +77,9 @@ impl Residents {
             let resident = match resident {
                 Some(resident) => resident,
                 None => {
-                    let Instance { flesh, skin, state, .. } = &*instance;
+                    let Instance { flesh, blocks, state, .. } = &*instance;
                     let own = chains.settle(upload, flesh, state)?;
-                    let skin = skins.settle(upload, skin, flesh, &own)?;
+                    let skin = skins.settle(upload, &blocks.skin, flesh, &own)?;
                     let groups = InstanceGroups {
                         group_base: own.groups.start as u32,
                         group_count: (own.groups.end - own.groups.start) as u32,

@@ -85,12 +85,8 @@ impl SkinPool {
                     sections: self.sections.take(skin.sections.len() as u64),
                 };
                 self.skins.add(skin, rows.clone());
-                if skin.blending == SkinBlending::DualQuaternion {
-                    let in_order: Vec<_> = skin.vertices.iter().map(|vertex| vertex.in_order()).collect();
-                    upload.rows(SKIN_VERTICES, rows.vertices.start, &in_order)?;
-                } else {
-                    upload.rows(SKIN_VERTICES, rows.vertices.start, &skin.vertices)?;
-                }
+                let in_order: Vec<_> = skin.vertices.iter().map(|vertex| vertex.in_order()).collect();
+                upload.rows(SKIN_VERTICES, rows.vertices.start, &in_order)?;
                 upload.rows(SECTION_WEIGHTS, rows.weights.start, &skin.weights)?;
                 upload.rows(SKIN_SECTIONS, rows.sections.start, &skin.sections)?;
                 rows

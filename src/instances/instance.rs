@@ -9,7 +9,7 @@ use crate::cpu::lanes::Entry;
 use crate::cpu::skin_blocks::SkinBlocks;
 use crate::flesh::{Flesh, FleshState};
 use crate::layout::HealthReport;
-use crate::skin::{PaletteMatrix, SectionMatrix, Skin, SkinInputs, SkinnedVertices};
+use crate::skin::{PaletteMatrix, SectionMatrix, SkinInputs, SkinnedVertices};
 use crate::{Collisions, Pose};
 
 /// What an instance keeps from step to step.
@@ -37,8 +37,7 @@ pub(crate) struct InstanceState {
 
 pub(crate) struct Instance {
     pub flesh: Arc<Flesh>,
-    pub skin: Arc<Skin>,
-    /// The skin's vertices as the CPU deforms them.
+    /// The skin, and its vertices as the CPU deforms them.
     pub blocks: Arc<SkinBlocks>,
     pub state: InstanceState,
     pub skin_inputs: SkinInputs,
@@ -79,7 +78,6 @@ pub(crate) struct Instance {
 impl Instance {
     /// An instance at rest.
     pub fn new(flesh: Arc<Flesh>, blocks: Arc<SkinBlocks>, bones: &[Pose], root: Pose) -> Self {
-        let skin = blocks.skin.clone();
         let identity = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
         let state = InstanceState {
             nodes: FleshState::at_rest(&flesh, bones, &root),
@@ -87,7 +85,7 @@ impl Instance {
             root,
             excitations: vec![0.0; flesh.chains().len()],
             activations: vec![0.0; flesh.chains().len()],
-            palette: vec![identity; skin.palette_len],
+            palette: vec![identity; blocks.skin.palette_len],
             acceleration: DVec3::ZERO,
             touches: Vec::new(),
             rest: Rest::default(),
@@ -96,7 +94,6 @@ impl Instance {
         let (skin_inputs, section_matrices, vertices) = Default::default();
         Self {
             flesh,
-            skin,
             blocks,
             state,
             skin_inputs,

@@ -78,7 +78,7 @@ impl Instances {
     /// The vertices of a skin in blocks: those of an instance that has it too, or, as at another scale, one whose vertices follow
     /// the same; else new ones.
     pub fn blocks_of(&self, skin: Arc<Skin>) -> Arc<SkinBlocks> {
-        if let Some(other) = self.iter().find(|instance| Arc::ptr_eq(&instance.skin, &skin)) {
+        if let Some(other) = self.iter().find(|instance| Arc::ptr_eq(&instance.blocks.skin, &skin)) {
             return other.blocks.clone();
         }
         let alike = self.iter().find_map(|instance| instance.blocks.of_alike(&skin));

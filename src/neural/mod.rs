@@ -1,6 +1,6 @@
 //! Corrective networks: what flesh does to skin, learnt offline, in microseconds (Chen 2024, chapter 6).
 //!
-//! A vertex at rest X is moved before it is skinned: φ(X) = LBS(X + PNN(X; Θ) + ANN(X; a); Θ) (thesis 6.1). The passive network
+//! A vertex at rest X is moved before it is skinned: φ(X) = LBS(X + PNN(X; Θ) + ANN(X; a); Θ) (section 6.1). The passive network
 //! PNN reads how joints are turned, the active one ANN how strongly muscles are activated; each is a perceptron with two hidden
 //! layers whose outputs are coefficients of a principal component analysis (6.3, figure 6.5), and the displacement is the analysis'
 //! mean and the sum of its components, each times its coefficient.

@@ -18,7 +18,7 @@ impl Physics {
         palette: impl ExactSizeIterator<Item = PaletteMatrix>,
     ) -> Result<(), StepError> {
         let instance = self.get_mut(handle)?;
-        let (given, expected) = (palette.len(), instance.skin.palette_len);
+        let (given, expected) = (palette.len(), instance.blocks.skin.palette_len);
         if given != expected {
             return Err(StepError::PaletteLength { given, expected });
         }
@@ -43,11 +43,11 @@ impl Physics {
     /// [`StepError::NoSuchFlesh`].
     pub fn deform_skin(&mut self, handle: FleshHandle) -> Result<(), StepError> {
         let width = self.lane_width;
-        let Instance { flesh, skin, blocks, state, skin_inputs, section_matrices, vertices, step, .. } =
+        let Instance { flesh, blocks, state, skin_inputs, section_matrices, vertices, step, .. } =
             self.get_mut(handle)?;
         skin_inputs.gather(flesh, &state.nodes, &state.bones, &state.root);
-        skin_inputs.take_palette(skin, &state.palette);
-        pose_sections(skin, skin_inputs, &state.nodes, section_matrices);
+        skin_inputs.take_palette(&blocks.skin, &state.palette);
+        pose_sections(&blocks.skin, skin_inputs, &state.nodes, section_matrices);
         for mut some in Vertices::new(blocks, skin_inputs, section_matrices, vertices) {
             deform_skin(width, &mut some);
         }

@@ -23,7 +23,7 @@ pub fn gpu() -> Option<sinew::gpu::GpuDevice> {
 }
 
 /// An empty scene on the machine's GPU, whose device all scenes of a test share; else as [`gpu`]. Tests have one each: Mesa compiles
-/// kernels on the device's one thread.
+/// kernels on the device's one thread. It is never dropped: at the end of a test's thread wgpu's own thread-locals may be gone.
 #[cfg(feature = "gpu")]
 pub fn gpu_physics() -> Option<sinew::Physics> {
     static OF_TESTS: Mutex<Vec<(ThreadId, sinew::gpu::GpuDevice)>> = Mutex::new(Vec::new());

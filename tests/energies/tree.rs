@@ -79,7 +79,7 @@ impl<'a> Tree<'a> {
         to
     }
 
-    /// Residuals r and their weights k of what segments store, Σ½k r².
+    /// Residuals r and their weights k of what segments of round sections store, Σ½k r²: BEND_UV is nothing.
     fn residuals(&self, at: &Sections) -> Vec<(f64, f64)> {
         let mut all = Vec::new();
         for (chain, at) in self.flesh.chains().iter().zip(at) {
