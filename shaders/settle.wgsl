@@ -3,6 +3,9 @@
 
 // Which share of the last pass's step a pass goes on by.
 const GOES_ON: f32 = 0.6;
+// What is as good as found: what moves nothing by more than this share of its radius, were it held by the contact's own base
+// stiffness alone. Chains that are pressed otherwise by no more sit a pass out.
+const AS_GOOD: f32 = 1.0e-5;
 // What passes left out of a chain's momentum is given to it up to this share of what it gained in the substep, and LEAST_GIVEN more.
 const MOST_LEFT_OUT: f32 = 0.5;
 // See MOST_LEFT_OUT (m/s).
@@ -16,13 +19,17 @@ const LYING_GIVEN: f32 = 0.01;
 fn settle(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let chain = chain_of(thread_of(invocation));
     if params.settling < params.passes {
-        if stiffness_of_meetings(chain) > 0.0 {
+        if stiffness_of_meetings(chain) > 0.0 && is_unsettled(chain) {
             let goes_on = select(0.0, GOES_ON, params.settling > 0u && params.settling + 1u < params.passes);
             settle_forth(chain);
             settle_back(chain, goes_on);
+        } else if params.settling > 0u {
+            stand_still(chain);
         }
     } else if params.iteration + 1u == params.iterations && has_pairs(chain) {
-        restore(chain);
+        if chain_at(chain.chain, CHAIN_ROUGH) > 0.5 || is_unsettled(chain) {
+            restore(chain);
+        }
     }
 }
 
@@ -134,12 +141,15 @@ fn settle_back(chain: Chain, goes_on: f32) {
     }
 }
 
-// Adds to the right-hand sides of its two nodes by how much a row should press otherwise than the system has it; the system then
-// has it so.
-fn change(chain: Chain, at: u32, meets: bool, own: ptr<function, Vec7>, beyond: ptr<function, Vec7>) {
-    if contact_at(at, CONTACT_STIFFNESS) == 0.0 {
-        return;
-    }
+// A row whose force is to change: with what it presses as the system has it, and with how much more it should press.
+struct Change {
+    row: ContactRow,
+    has: Presses,
+    more: Presses,
+}
+
+// By how much a row should press otherwise.
+fn change_of(at: u32, meets: bool) -> Change {
     let row = load_contact_row(at, meets);
     let solved = solved_row_of(at);
     let pressing = where_less(0.0, scratch_at(solved, SOLVED_STIFFNESS), 1.0, 0.0);
@@ -151,18 +161,78 @@ fn change(chain: Chain, at: u32, meets: bool, own: ptr<function, Vec7>, beyond: 
         let kept = smaller(row.limit, size) / larger(size, MIN_POSITIVE);
         wanted = Presses(larger(has.force, 0.0), has.pull * kept, has.couple);
     }
-    let force = has.force + (wanted.force - has.force) * pressing;
-    let pull = has.pull + (wanted.pull - has.pull) * pressing;
-    let rolls = has.couple + (wanted.couple - has.couple) * pressing;
-    let pushes = force - has.force;
-    let pulls = pull - has.pull;
-    let both = row.direction * pushes + across(pulls, row.direction);
-    let couple = couple_of(row, pulls) + (rolls - has.couple);
-    let swells = 0.0 - row.scale_term * pushes;
+    let force = (wanted.force - has.force) * pressing;
+    let pull = (wanted.pull - has.pull) * pressing;
+    let couple = (wanted.couple - has.couple) * pressing;
+    return Change(row, has, Presses(force, pull, couple));
+}
+
+// Whether any row of a chain should press otherwise than the system has it, by more than is as good as found (AS_GOOD).
+fn is_unsettled(chain: Chain) -> bool {
+    for (var slot = 0u; slot < chain.contact_count; slot++) {
+        if is_off(contact_row_of(chain, slot), false) {
+            return true;
+        }
+    }
+    for (var index = 0u; index < chain.node_count; index++) {
+        let meets = meets_at(chain, index);
+        for (var k = 0u; k < meets.count; k++) {
+            if is_off(meet_row_at(meets, k), true) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+fn is_off(at: u32, meets: bool) -> bool {
+    if contact_at(at, CONTACT_STIFFNESS) == 0.0 {
+        return false;
+    }
+    let change = change_of(at, meets);
+    let row = change.row;
+    let more = change.more;
+    let least = row.friction * row.arm * AS_GOOD * row.arm;
+    let off = (more.force * more.force + dot(more.pull, more.pull)) * (row.arm * row.arm) + dot(more.couple, more.couple);
+    return least * least < off;
+}
+
+// A chain that sits a pass out has no step that the next would go on by.
+fn stand_still(chain: Chain) {
+    let none = Presses(0.0, vec3<f32>(), vec3<f32>());
+    for (var slot = 0u; slot < chain.contact_count; slot++) {
+        store_presses(solved_row_of(contact_row_of(chain, slot)), SOLVED_CHANGE, none);
+    }
+    for (var index = 0u; index < chain.node_count; index++) {
+        let meets = meets_at(chain, index);
+        for (var k = 0u; k < meets.count; k++) {
+            store_presses(solved_row_of(meet_row_at(meets, k)), SOLVED_CHANGE, none);
+        }
+        let scratch_row = scratch_row_of(chain, index);
+        for (var k = 0u; k < UNKNOWNS; k++) {
+            set_scratch(scratch_row, SCRATCH_STEP + k, 0.0);
+        }
+    }
+}
+
+// Adds to the right-hand sides of its two nodes by how much a row should press otherwise than the system has it; the system then
+// has it so.
+fn change(chain: Chain, at: u32, meets: bool, own: ptr<function, Vec7>, beyond: ptr<function, Vec7>) {
+    if contact_at(at, CONTACT_STIFFNESS) == 0.0 {
+        return;
+    }
+    let change = change_of(at, meets);
+    let row = change.row;
+    let has = change.has;
+    let more = change.more;
+    let solved = solved_row_of(at);
+    let both = row.direction * more.force + across(more.pull, row.direction);
+    let couple = couple_of(row, more.pull) + more.couple;
+    let swells = 0.0 - row.scale_term * more.force;
     add_push(own, both, swells, couple, 1.0 - row.along);
     add_push(beyond, both, swells, couple, row.along);
     store_presses(solved, SOLVED_BEFORE, has);
-    write_presses(at, solved, Presses(force, pull, rolls));
+    write_presses(at, solved, Presses(has.force + more.force, has.pull + more.pull, has.couple + more.couple));
 }
 
 fn add_push(sum: ptr<function, Vec7>, both: vec3<f32>, swells: f32, couple: vec3<f32>, weight: f32) {

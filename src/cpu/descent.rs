@@ -110,17 +110,13 @@ macro_rules! descent {
 
         impl<V: Lane> Descent<V> {
             #[inline(always)]
-            pub fn load<L: Lanes<V = V>>(lanes: L, entries: &[Entry<L::Scalar>]) -> Self {
-                let mut entries = entries.iter().map(|entry| lanes.load(entry));
-                $(let $field = entries.next().unwrap_or(lanes.splat(0.0));)+
-                Self { $($field),+ }
+            pub fn load<L: Lanes<V = V>>(lanes: L, entries: &[Entry<L::Scalar>; DESCENT_ENTRIES]) -> Self {
+                Self { $($field: lanes.load(&entries[Of::$field as usize])),+ }
             }
 
             #[inline(always)]
-            pub fn store<L: Lanes<V = V>>(&self, lanes: L, entries: &mut [Entry<L::Scalar>]) {
-                for (entry, value) in entries.iter_mut().zip([$(self.$field),+]) {
-                    lanes.store(value, entry);
-                }
+            pub fn store<L: Lanes<V = V>>(&self, lanes: L, entries: &mut [Entry<L::Scalar>; DESCENT_ENTRIES]) {
+                $(lanes.store(self.$field, &mut entries[Of::$field as usize]);)+
             }
         }
     };

@@ -98,7 +98,6 @@ impl Meetings {
     /// The segments and their spheres.
     pub fn gather_segments(&mut self, instances: &Instances, frame: f32, gravity: f32) {
         self.segments.clear();
-        self.spheres.clear();
         let any_awake = instances.iter().any(|instance| instance.works().flesh);
         self.collisions.clear();
         let mut common: Option<DVec3> = None;
@@ -121,15 +120,8 @@ impl Meetings {
                         let radii = [index, index + 1]
                             .map(|index| rest.row(index)[rest::RADIUS][lane] * row(index)[node::SCALE][lane]);
                         let velocities = [index, index + 1].map(|index| given.velocity(row(index), index));
-                        let speed = velocities.map(|v| v.dot(v).sqrt());
                         let accelerated = gravity + given.acceleration([index, index + 1]);
                         let slack = 0.5 * accelerated * frame * frame + 0.05 * radii[0].max(radii[1]) + given.carried;
-                        let margin = speed[0].max(speed[1]) * frame + slack;
-                        let along = ends[1] - ends[0];
-                        self.spheres.push(Sphere {
-                            centre: (ends[0] + along * 0.5).0,
-                            radius: 0.5 * along.dot(along).sqrt() + radii[0].max(radii[1]) + margin,
-                        });
                         self.segments.push(Segment {
                             asleep: instance.state.rest.is_asleep(),
                             name: (handle, [group, lane, index].map(|part| part as u16)),
@@ -147,5 +139,24 @@ impl Meetings {
         }
         self.groups.clear();
         self.groups.resize(place as usize, None);
+        self.bound_segments(frame);
+    }
+
+    /// Spheres around where segments may go in a frame, as all of them in the mean go on: what falls together is no nearer for it.
+    /// Whatever motion that is, what comes near at the speed that two have against each other has spheres that overlap.
+    fn bound_segments(&mut self, frame: f32) {
+        let velocities = self.segments.iter().flat_map(|segment| segment.velocities);
+        let sum = velocities.map(|v| glam::Vec3::from(v.0).as_dvec3()).filter(|v| v.is_finite()).sum::<DVec3>();
+        let mean = V3((sum / (2 * self.segments.len()).max(1) as f64).as_vec3().to_array());
+        self.spheres.clear();
+        self.spheres.extend(self.segments.iter().map(|segment| {
+            let Segment { pill: Pill { ends, radii }, velocities, slack, .. } = segment;
+            let along = ends[1] - ends[0];
+            let [a, b] = velocities.map(|v| (v - mean).dot(v - mean).sqrt());
+            Sphere {
+                centre: (ends[0] + along * 0.5).0,
+                radius: 0.5 * along.dot(along).sqrt() + radii[0].max(radii[1]) + a.max(b) * frame + slack,
+            }
+        }));
     }
 }

@@ -13,10 +13,10 @@ use super::kin::{Member, Room, members_of};
 use super::lanes::{Entry, Half, LANES, Lanes, OneF32, Wide, apart, with_instructions};
 use super::meetings::{PairBlock, Side, show, show_gone};
 use super::press::press;
-use super::settle::{GOES_ON, WANTED, recount, restore, settle};
+use super::settle::{GOES_ON, WANTED, is_unsettled, recount, restore, settle};
 use super::sort_sides::MeetingGroup;
 use crate::instances::{Instances, Pressed, add};
-use crate::layout::{contact, meet, shown, solved};
+use crate::layout::{chain, contact, meet, shown, solved};
 use crate::step::{Scheduled, Stage, StepParams};
 
 /// Of a lane of a meet row in which nothing is met.
@@ -32,6 +32,8 @@ struct Kin<'k, 'a, 'r> {
     meeting: &'k [MeetingGroup],
     /// Which nodes of what is shown are theirs.
     shown: std::ops::Range<usize>,
+    /// Whether they settled in the last pass.
+    settled: bool,
 }
 
 impl Kin<'_, '_, '_> {
@@ -39,6 +41,11 @@ impl Kin<'_, '_, '_> {
     fn gather_wanted(&mut self, blocks: &[PairBlock]) -> bool {
         self.rooms.iter_mut().for_each(|room| gather_wanted(room, blocks));
         self.rooms.iter().any(|room| !room.links.is_empty())
+    }
+
+    /// Whether the last solve led any of their chains astray.
+    fn is_rough(&self) -> bool {
+        self.members.iter().any(|member| member.state.chains[chain::ROUGH].iter().any(|&rough| rough > 0.5))
     }
 }
 
@@ -51,6 +58,8 @@ enum Turn<'a> {
     Recount,
     /// Shows how far it has gone.
     ShowGone,
+    /// Tells whether it is pressed otherwise than it has it.
+    Compare,
     /// Settles to what is wanted, and goes on by a share of the last pass's step.
     Settle(Option<f32>),
     /// Restores the momentum that this left out.
@@ -104,7 +113,7 @@ impl Runner<'_> {
             let (own, left) = rooms.split_at_mut(members.len());
             let (met, others) = meeting.split_at(members.len());
             let nodes = members.iter().map(|member| member.rest.node_count).sum::<usize>();
-            kin.push(Kin { members, rooms: own, meeting: met, shown: shown_left..shown_left + nodes });
+            kin.push(Kin { members, rooms: own, meeting: met, shown: shown_left..shown_left + nodes, settled: false });
             (rooms, meeting, shown_left) = (left, others, shown_left + nodes);
         }
         // Up to where meetings are found, and on from there up to the solve.
@@ -136,19 +145,23 @@ impl Runner<'_> {
                 });
                 self.on_blocks(blocks, shown, None);
                 for pass in 0..self.frame.passes {
-                    let goes_on = (pass > 0 && pass + 1 < self.frame.passes).then_some(GOES_ON);
                     self.for_kin(&mut kin, shown, |kin, shown| {
-                        if kin.gather_wanted(blocks) {
+                        let goes_on = (pass > 0 && kin.settled && pass + 1 < self.frame.passes).then_some(GOES_ON);
+                        kin.settled = kin.gather_wanted(blocks) && self.is_unsettled(kin);
+                        if kin.settled {
                             self.settle(kin, params, goes_on);
                             self.take_turn(kin, shown, Turn::ShowGone);
                         }
                     });
+                    if !kin.iter().any(|kin| kin.settled) {
+                        break;
+                    }
                     self.on_blocks(blocks, shown, None);
                 }
                 // Of the substep's last solve.
                 if self.frame.params.get(scheduled.slot as usize + 1).is_none_or(|next| next.iteration == 0) {
                     self.for_kin(&mut kin, shown, |kin, _| {
-                        if kin.gather_wanted(blocks) {
+                        if kin.gather_wanted(blocks) && (kin.is_rough() || self.is_unsettled(kin)) {
                             self.restore(kin, params);
                         }
                     });
@@ -178,6 +191,15 @@ impl Runner<'_> {
             })
             .collect();
         self.threads.for_each(&mut work, || (), |(), (kin, own)| run(kin, own));
+    }
+
+    /// Whether any of their chains is pressed otherwise than it has it.
+    fn is_unsettled(&self, kin: &mut Kin<'_, '_, '_>) -> bool {
+        let start = self.clock.start();
+        let mut members = kin.members.iter_mut().zip(&mut *kin.rooms);
+        let unsettled = members.any(|(member, room)| self.on_lanes(member, room, &mut [], Turn::Compare));
+        self.clock.stop(Stage::SolveContacts, start);
+        unsettled
     }
 
     /// Settles chains to what is wanted, and has them go on by a share of the last pass's step.
@@ -229,14 +251,17 @@ impl Runner<'_> {
         self.clock.stop(Stage::SolveContacts, start);
     }
 
-    fn on_lanes(&self, member: &mut Member<'_, '_>, room: &mut Room, shown: &mut [Entry<f32>], turn: Turn<'_>) {
+    /// Takes a turn; says whether [`Turn::Compare`] found anything.
+    fn on_lanes(&self, member: &mut Member<'_, '_>, room: &mut Room, shown: &mut [Entry<f32>], turn: Turn<'_>) -> bool {
         let Room { scratch, solved, wanted, .. } = room;
         let mut group = member.group(scratch, solved);
         match self.frame.lane_width {
             width @ (LaneWidth::Eight | LaneWidth::EightBaseline) => {
                 with_instructions!(width.level(), simd => in_turn_wide(simd, turn, &mut group, wanted, shown))
             }
-            LaneWidth::One => (0..LANES).for_each(|lane| in_turn(OneF32(lane), turn, &mut group, wanted, shown)),
+            LaneWidth::One => {
+                (0..LANES).fold(false, |found, lane| in_turn(OneF32(lane), turn, &mut group, wanted, shown) || found)
+            }
         }
     }
 }
@@ -248,14 +273,16 @@ fn in_turn<L: Lanes<Scalar = f32>>(
     group: &mut Group<f32>,
     wanted: &[Entry<f32>],
     shown: &mut [Entry<f32>],
-) {
+) -> bool {
     match turn {
+        Turn::Compare => return apart!(lanes, is_unsettled(lanes, group, wanted)),
         Turn::Show(params) => apart!(lanes, show(lanes, params, group, shown)),
         Turn::Recount => apart!(lanes, recount(lanes, group)),
         Turn::ShowGone => apart!(lanes, show_gone(lanes, group, shown)),
         Turn::Restore(params) => apart!(lanes, restore(lanes, params, group, wanted)),
         Turn::Settle(goes_on) => settle(lanes, group, wanted, goes_on),
     }
+    false
 }
 
 #[inline(always)]
@@ -265,12 +292,12 @@ fn in_turn_wide<S: Simd>(
     group: &mut Group<f32>,
     wanted: &[Entry<f32>],
     shown: &mut [Entry<f32>],
-) {
+) -> bool {
     if const { S::f32s::LEN < LANES } {
-        in_turn(Half(simd, 0), turn, group, wanted, shown);
-        in_turn(Half(simd, 4), turn, group, wanted, shown);
+        let first = in_turn(Half(simd, 0), turn, group, wanted, shown);
+        in_turn(Half(simd, 4), turn, group, wanted, shown) || first
     } else {
-        in_turn(Wide(simd), turn, group, wanted, shown);
+        in_turn(Wide(simd), turn, group, wanted, shown)
     }
 }
 

@@ -28,6 +28,10 @@ pub const WANTED: usize = 7;
 /// Which share of the last pass's step a pass goes on by.
 pub const GOES_ON: f32 = 0.6;
 
+/// What is as good as found: what moves nothing by more than this share of its radius, were it held by the contact's own base
+/// stiffness alone. Chains that are pressed otherwise by no more sit a pass out.
+pub const AS_GOOD: f32 = 1.0e-5;
+
 /// What passes left out of a chain's momentum is given to it up to this share of what it gained in the substep, and [`LEAST_GIVEN`]
 /// more. Stiff pairs that hold something light between them are far from balance by a force that is nothing to them and would throw
 /// it: 20 g at 180 m/s, and what it hits then at more.
@@ -197,7 +201,12 @@ where
             let presses = row.presses(lanes, &gone);
             let force = lanes.splat(0.5).where_less(rough, presses.0, has.0);
             let or = |a: V3<L::V>, b: V3<L::V>| a.or(lanes, b, rough);
+            let dual = lanes.load(&stored[contact::DUAL]);
             write(lanes, group, at, (kind, slot), &(force, or(has.1, presses.1), or(has.2, presses.2)));
+            // What the others press with is told by how the solve left them.
+            let stored = group.contact_mut(kind, slot);
+            let recounted = lanes.load(&stored[contact::DUAL]);
+            lanes.store(lanes.splat(0.5).where_less(rough, recounted, dual), &mut stored[contact::DUAL]);
         }
     }
 }
@@ -304,6 +313,67 @@ where
     LeftOut { centre, inv_mass, momentum: given.0 * free, moment: given.1 * free }
 }
 
+/// A row whose force is to change.
+struct Change<V> {
+    row: ContactRow<V>,
+    /// Where among [`Group::solved`] its entries are.
+    at: std::ops::Range<usize>,
+    /// With what it presses as the system has it.
+    has: Presses<V>,
+    /// With how much more it should press.
+    more: Presses<V>,
+}
+
+/// By how much a row should press otherwise; `None` of one that is idle.
+#[inline(always)]
+fn change_of<L: Lanes>(
+    lanes: L,
+    group: &Group<L::Scalar>,
+    (kind, slot): (usize, usize),
+    wanted: &[Entry<L::Scalar>],
+) -> Option<Change<L::V>>
+where
+    L::Scalar: Into<f64>,
+{
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    let stored = &group.touching()[kind][slot * contact::ENTRIES..][..contact::ENTRIES];
+    let at = group.solved_at(kind, slot).filter(|_| !is_idle(stored))?;
+    let row = ContactRow::load(lanes, stored, kind == 1);
+    let pressing = zero.where_less(lanes.load(&group.solved[at.clone()][solved::STIFFNESS]), one, zero);
+    let has @ (force, tangent, turns) = has(lanes, group, at.clone(), (kind, slot));
+    let wanted = if kind == 1 {
+        let wanted = &wanted[slot * WANTED..][..WANTED];
+        (lanes.load(&wanted[0]), V3::load(lanes, wanted, 1), V3::load(lanes, wanted, 4))
+    } else {
+        // What does not move only lets go: beyond what the matrix has, it would throw what it holds.
+        let size = tangent.dot(tangent).sqrt();
+        (force.max(zero), tangent * (row.limit.min(size) / size.max(lanes.splat(f32::MIN_POSITIVE))), turns)
+    };
+    let more = ((wanted.0 - force) * pressing, (wanted.1 - tangent) * pressing, (wanted.2 - turns) * pressing);
+    Some(Change { row, at, has, more })
+}
+
+/// Whether any row should press otherwise than the system has it, by more than is as good as found ([`AS_GOOD`]).
+#[inline(always)]
+pub fn is_unsettled<L: Lanes>(lanes: L, group: &Group<L::Scalar>, wanted: &[Entry<L::Scalar>]) -> bool
+where
+    L::Scalar: Into<f64>,
+{
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    for kind in 0..2 {
+        for slot in 0..group.touching()[kind].len() / contact::ENTRIES {
+            let Some(change) = change_of(lanes, group, (kind, slot), wanted) else { continue };
+            let Change { row, more: (force, pull, couple), .. } = change;
+            let least = row.friction * row.arm * lanes.splat(AS_GOOD) * row.arm;
+            let off = (force * force + pull.dot(pull)) * (row.arm * row.arm) + couple.dot(couple);
+            if lanes.any((least * least).where_less(off, one, zero)) {
+                return true;
+            }
+        }
+    }
+    false
+}
+
 /// Adds to the right-hand sides of its two nodes by how much a row should press otherwise than the system has it; the system then
 /// has it so.
 #[inline(always)]
@@ -317,33 +387,19 @@ fn change<L: Lanes>(
     L::Scalar: Into<f64>,
 {
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
-    let stored = &group.touching()[kind][slot * contact::ENTRIES..][..contact::ENTRIES];
-    let Some(at) = group.solved_at(kind, slot).filter(|_| !is_idle(stored)) else { return };
-    let row = ContactRow::load(lanes, stored, kind == 1);
-    let pressing = zero.where_less(lanes.load(&group.solved[at.clone()][solved::STIFFNESS]), one, zero);
-    let (has, tangent, turns) = has(lanes, group, at.clone(), (kind, slot));
-    let (force, pull, rolls) = if kind == 1 {
-        let wanted = &wanted[slot * WANTED..][..WANTED];
-        (lanes.load(&wanted[0]), V3::load(lanes, wanted, 1), V3::load(lanes, wanted, 4))
-    } else {
-        // What does not move only lets go: beyond what the matrix has, it would throw what it holds.
-        let size = tangent.dot(tangent).sqrt();
-        (has.max(zero), tangent * (row.limit.min(size) / size.max(lanes.splat(f32::MIN_POSITIVE))), turns)
-    };
-    let (force, pull) = (has + (force - has) * pressing, tangent + (pull - tangent) * pressing);
-    let rolls = turns + (rolls - turns) * pressing;
-    let (pushes, pulls) = (force - has, pull - tangent);
-    let both = row.direction * pushes + across(pulls, row.direction);
-    let couple = row.couple(pulls) + (rolls - turns);
-    let swells = zero - row.scale_term * pushes;
+    let Some(Change { row, at, has, more }) = change_of(lanes, group, (kind, slot), wanted) else { return };
+    let (force, pull, rolls) = more;
+    let both = row.direction * force + across(pull, row.direction);
+    let couple = row.couple(pull) + rolls;
+    let swells = zero - row.scale_term * force;
     for (sum, weight) in sums.iter_mut().zip([one - row.along, row.along]) {
         let ([x, y, z], [a, b, c]) = (both.0, couple.0);
         for (sum, value) in sum.iter_mut().zip([x, y, z, swells, a, b, c]) {
             *sum = *sum + value * weight;
         }
     }
-    store(lanes, &mut group.solved[at.clone()], solved::BEFORE, &(has, tangent, turns));
-    write(lanes, group, at, (kind, slot), &(force, pull, rolls));
+    store(lanes, &mut group.solved[at.clone()], solved::BEFORE, &has);
+    write(lanes, group, at, (kind, slot), &(has.0 + force, has.1 + pull, has.2 + rolls));
 }
 
 /// What a row presses with once its nodes have stepped by `delta`, and gone on by a share of the last pass's step.
