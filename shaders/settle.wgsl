@@ -3,9 +3,11 @@
 
 // Which share of the last pass's step a pass goes on by.
 const GOES_ON: f32 = 0.6;
-// What is as good as found: what moves nothing by more than this share of its radius, were it held by the contact's own base
-// stiffness alone. Chains that are pressed otherwise by no more sit a pass out.
-const AS_GOOD: f32 = 1.0e-5;
+// What is as good as found: a share of what a row presses with, and of what a node there weighs. Chains of which no row is off by
+// more sit a pass out.
+const AS_GOOD: f32 = 3.0e-3;
+// See find_meetings.
+const MEETING: f32 = 10.0;
 // What passes left out of a chain's momentum is given to it up to this share of what it gained in the substep, and LEAST_GIVEN more.
 const MOST_LEFT_OUT: f32 = 0.5;
 // See MOST_LEFT_OUT (m/s).
@@ -27,9 +29,7 @@ fn settle(@builtin(global_invocation_id) invocation: vec3<u32>) {
             stand_still(chain);
         }
     } else if params.iteration + 1u == params.iterations && has_pairs(chain) {
-        if chain_at(chain.chain, CHAIN_ROUGH) > 0.5 || is_unsettled(chain) {
-            restore(chain);
-        }
+        restore(chain);
     }
 }
 
@@ -169,15 +169,17 @@ fn change_of(at: u32, meets: bool) -> Change {
 
 // Whether any row of a chain should press otherwise than the system has it, by more than is as good as found (AS_GOOD).
 fn is_unsettled(chain: Chain) -> bool {
+    // A meeting's friction is as stiff as γ·2m/h².
+    let fall = length(falls_of(chain)) * (params.h * params.h * 0.5 / MEETING);
     for (var slot = 0u; slot < chain.contact_count; slot++) {
-        if is_off(contact_row_of(chain, slot), false) {
+        if is_off(contact_row_of(chain, slot), false, 0.0) {
             return true;
         }
     }
     for (var index = 0u; index < chain.node_count; index++) {
         let meets = meets_at(chain, index);
         for (var k = 0u; k < meets.count; k++) {
-            if is_off(meet_row_at(meets, k), true) {
+            if is_off(meet_row_at(meets, k), true, fall) {
                 return true;
             }
         }
@@ -185,16 +187,21 @@ fn is_unsettled(chain: Chain) -> bool {
     return false;
 }
 
-fn is_off(at: u32, meets: bool) -> bool {
+fn is_off(at: u32, meets: bool, fall: f32) -> bool {
     if contact_at(at, CONTACT_STIFFNESS) == 0.0 {
         return false;
     }
     let change = change_of(at, meets);
     let row = change.row;
     let more = change.more;
-    let least = row.friction * row.arm * AS_GOOD * row.arm;
+    let least = (larger(change.has.force, 0.0) + row.friction * fall) * AS_GOOD * row.arm;
     let off = (more.force * more.force + dot(more.pull, more.pull)) * (row.arm * row.arm) + dot(more.couple, more.couple);
     return least * least < off;
+}
+
+// How a chain falls that nothing holds (m/s²).
+fn falls_of(chain: Chain) -> vec3<f32> {
+    return params.gravity + input3(chain.input, INPUT_ACCELERATION);
 }
 
 // A chain that sits a pass out has no step that the next would go on by.
@@ -364,8 +371,7 @@ fn left_out(chain: Chain, mass: f32, centre_of_mass: vec3<f32>) -> Momentum {
         given.linear = (pressed.linear * step - went.linear) * unheld;
         given.angular = (pressed.angular * step - went.angular) * unheld;
     }
-    let fall = params.gravity + input3(chain.input, INPUT_ACCELERATION);
-    let falls = larger(mass * length(fall) * step, MIN_POSITIVE);
+    let falls = larger(mass * length(falls_of(chain)) * step, MIN_POSITIVE);
     let moves = between(length(went.linear) / falls - LIES, 0.0, 1.0);
     let most_given = (length(went.linear) * MOST_LEFT_OUT + mass * LEAST_GIVEN) * moves + falls * LYING_GIVEN;
     let most_turned = length(went.angular) * MOST_LEFT_OUT * moves + most_given * rest_at(rest_row_of(chain, 0u), REST_LENGTH);

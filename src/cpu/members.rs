@@ -16,7 +16,7 @@ use super::press::press;
 use super::settle::{GOES_ON, WANTED, is_unsettled, recount, restore, settle};
 use super::sort_sides::MeetingGroup;
 use crate::instances::{Instances, Pressed, add};
-use crate::layout::{chain, contact, meet, shown, solved};
+use crate::layout::{contact, meet, shown, solved};
 use crate::step::{Scheduled, Stage, StepParams};
 
 /// Of a lane of a meet row in which nothing is met.
@@ -42,11 +42,6 @@ impl Kin<'_, '_, '_> {
         self.rooms.iter_mut().for_each(|room| gather_wanted(room, blocks));
         self.rooms.iter().any(|room| !room.links.is_empty())
     }
-
-    /// Whether the last solve led any of their chains astray.
-    fn is_rough(&self) -> bool {
-        self.members.iter().any(|member| member.state.chains[chain::ROUGH].iter().any(|&rough| rough > 0.5))
-    }
 }
 
 /// What a group that meets others does between two waits.
@@ -59,7 +54,7 @@ enum Turn<'a> {
     /// Shows how far it has gone.
     ShowGone,
     /// Tells whether it is pressed otherwise than it has it.
-    Compare,
+    Compare(&'a StepParams),
     /// Settles to what is wanted, and goes on by a share of the last pass's step.
     Settle(Option<f32>),
     /// Restores the momentum that this left out.
@@ -147,7 +142,7 @@ impl Runner<'_> {
                 for pass in 0..self.frame.passes {
                     self.for_kin(&mut kin, shown, |kin, shown| {
                         let goes_on = (pass > 0 && kin.settled && pass + 1 < self.frame.passes).then_some(GOES_ON);
-                        kin.settled = kin.gather_wanted(blocks) && self.is_unsettled(kin);
+                        kin.settled = kin.gather_wanted(blocks) && self.is_unsettled(kin, params);
                         if kin.settled {
                             self.settle(kin, params, goes_on);
                             self.take_turn(kin, shown, Turn::ShowGone);
@@ -161,7 +156,7 @@ impl Runner<'_> {
                 // Of the substep's last solve.
                 if self.frame.params.get(scheduled.slot as usize + 1).is_none_or(|next| next.iteration == 0) {
                     self.for_kin(&mut kin, shown, |kin, _| {
-                        if kin.gather_wanted(blocks) && (kin.is_rough() || self.is_unsettled(kin)) {
+                        if kin.gather_wanted(blocks) {
                             self.restore(kin, params);
                         }
                     });
@@ -194,10 +189,10 @@ impl Runner<'_> {
     }
 
     /// Whether any of their chains is pressed otherwise than it has it.
-    fn is_unsettled(&self, kin: &mut Kin<'_, '_, '_>) -> bool {
+    fn is_unsettled(&self, kin: &mut Kin<'_, '_, '_>, params: &StepParams) -> bool {
         let start = self.clock.start();
         let mut members = kin.members.iter_mut().zip(&mut *kin.rooms);
-        let unsettled = members.any(|(member, room)| self.on_lanes(member, room, &mut [], Turn::Compare));
+        let unsettled = members.any(|(member, room)| self.on_lanes(member, room, &mut [], Turn::Compare(params)));
         self.clock.stop(Stage::SolveContacts, start);
         unsettled
     }
@@ -275,7 +270,7 @@ fn in_turn<L: Lanes<Scalar = f32>>(
     shown: &mut [Entry<f32>],
 ) -> bool {
     match turn {
-        Turn::Compare => return apart!(lanes, is_unsettled(lanes, group, wanted)),
+        Turn::Compare(params) => return apart!(lanes, is_unsettled(lanes, params, group, wanted)),
         Turn::Show(params) => apart!(lanes, show(lanes, params, group, shown)),
         Turn::Recount => apart!(lanes, recount(lanes, group)),
         Turn::ShowGone => apart!(lanes, show_gone(lanes, group, shown)),

@@ -11,6 +11,7 @@
 use super::block_tridiagonal::{eliminate_rhs, solve_lower};
 use super::contact_rows::ContactRow;
 use super::contacts::{Cursors, gone, is_idle};
+use super::find_meetings::MEETING;
 use super::group::{Group, second_order, unpadded};
 use super::holds::{Placed, When, across, guide, hold};
 use super::lanes::{Entry, Lane, Lanes, apart, each, unrolled};
@@ -28,9 +29,9 @@ pub const WANTED: usize = 7;
 /// Which share of the last pass's step a pass goes on by.
 pub const GOES_ON: f32 = 0.6;
 
-/// What is as good as found: what moves nothing by more than this share of its radius, were it held by the contact's own base
-/// stiffness alone. Chains that are pressed otherwise by no more sit a pass out.
-pub const AS_GOOD: f32 = 1.0e-5;
+/// What is as good as found: a share of what a row presses with, and of what a node there weighs. Chains of which no row is off by
+/// more sit a pass out.
+pub const AS_GOOD: f32 = 3.0e-3;
 
 /// What passes left out of a chain's momentum is given to it up to this share of what it gained in the substep, and [`LEAST_GIVEN`]
 /// more. Stiff pairs that hold something light between them are far from balance by a force that is nothing to them and would throw
@@ -298,10 +299,7 @@ where
         given = (given.0.or(lanes, of_rough.0, rough), given.1.or(lanes, of_rough.1, rough));
     }
     let (most, least) = (lanes.splat(MOST_LEFT_OUT), lanes.splat(f32::MIN_POSITIVE));
-    let [x, y, z] = params.gravity;
-    let fall =
-        V3([lanes.splat(x), lanes.splat(y), lanes.splat(z)]) + V3::load(lanes, group.inputs, input::ACCELERATION);
-    let falls = (mass * fall.length() * step).max(least);
+    let falls = (mass * falls(lanes, params, group).length() * step).max(least);
     let moves = (gone.0.length() / falls - lanes.splat(LIES)).clamp(zero, one);
     let most_given =
         (gone.0.length() * most + mass * lanes.splat(LEAST_GIVEN)) * moves + falls * lanes.splat(LYING_GIVEN);
@@ -355,16 +353,24 @@ where
 
 /// Whether any row should press otherwise than the system has it, by more than is as good as found ([`AS_GOOD`]).
 #[inline(always)]
-pub fn is_unsettled<L: Lanes>(lanes: L, group: &Group<L::Scalar>, wanted: &[Entry<L::Scalar>]) -> bool
+pub fn is_unsettled<L: Lanes>(
+    lanes: L,
+    params: &StepParams,
+    group: &Group<L::Scalar>,
+    wanted: &[Entry<L::Scalar>],
+) -> bool
 where
     L::Scalar: Into<f64>,
 {
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    // A meeting's friction is as stiff as γ·2m/h².
+    let fall = falls(lanes, params, group).length() * lanes.splat(params.h * params.h * 0.5 / MEETING);
+    let falls = [zero, fall];
     for kind in 0..2 {
         for slot in 0..group.touching()[kind].len() / contact::ENTRIES {
             let Some(change) = change_of(lanes, group, (kind, slot), wanted) else { continue };
-            let Change { row, more: (force, pull, couple), .. } = change;
-            let least = row.friction * row.arm * lanes.splat(AS_GOOD) * row.arm;
+            let Change { row, has, more: (force, pull, couple), .. } = change;
+            let least = (has.0.max(zero) + row.friction * falls[kind]) * lanes.splat(AS_GOOD) * row.arm;
             let off = (force * force + pull.dot(pull)) * (row.arm * row.arm) + couple.dot(couple);
             if lanes.any((least * least).where_less(off, one, zero)) {
                 return true;
@@ -372,6 +378,13 @@ where
         }
     }
     false
+}
+
+/// How a chain falls that nothing holds (m/s²).
+#[inline(always)]
+fn falls<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>) -> V3<L::V> {
+    let [x, y, z] = params.gravity;
+    V3([lanes.splat(x), lanes.splat(y), lanes.splat(z)]) + V3::load(lanes, group.inputs, input::ACCELERATION)
 }
 
 /// Adds to the right-hand sides of its two nodes by how much a row should press otherwise than the system has it; the system then
