@@ -3,11 +3,11 @@
 
 // Which share of the last pass's step a pass goes on by.
 const GOES_ON: f32 = 0.6;
-// What is as good as found: a share of what a row presses with, and of what a node there weighs. Chains of which no row is off by
-// more sit a pass out.
-const AS_GOOD: f32 = 3.0e-3;
-// See find_meetings.
+// What is as good as found: a share of what a node weighs where a row is. Chains of which no row is off by more sit a pass out.
+const AS_GOOD: f32 = 2.0e-3;
+// See find_meetings and solve_contacts.
 const MEETING: f32 = 10.0;
+const PENALTY: f32 = 1000.0;
 // What passes left out of a chain's momentum is given to it up to this share of what it gained in the substep, and LEAST_GIVEN more.
 const MOST_LEFT_OUT: f32 = 0.5;
 // See MOST_LEFT_OUT (m/s).
@@ -169,17 +169,17 @@ fn change_of(at: u32, meets: bool) -> Change {
 
 // Whether any row of a chain should press otherwise than the system has it, by more than is as good as found (AS_GOOD).
 fn is_unsettled(chain: Chain) -> bool {
-    // A meeting's friction is as stiff as γ·2m/h².
-    let fall = length(falls_of(chain)) * (params.h * params.h * 0.5 / MEETING);
+    // Friction is as stiff as γ·2m/h² where chains meet, and as PENALTY·m/h² elsewhere.
+    let fall = length(falls_of(chain)) * (params.h * params.h * AS_GOOD);
     for (var slot = 0u; slot < chain.contact_count; slot++) {
-        if is_off(contact_row_of(chain, slot), false, 0.0) {
+        if is_off(contact_row_of(chain, slot), false, fall * (1.0 / PENALTY)) {
             return true;
         }
     }
     for (var index = 0u; index < chain.node_count; index++) {
         let meets = meets_at(chain, index);
         for (var k = 0u; k < meets.count; k++) {
-            if is_off(meet_row_at(meets, k), true, fall) {
+            if is_off(meet_row_at(meets, k), true, fall * (0.5 / MEETING)) {
                 return true;
             }
         }
@@ -187,14 +187,14 @@ fn is_unsettled(chain: Chain) -> bool {
     return false;
 }
 
-fn is_off(at: u32, meets: bool, fall: f32) -> bool {
+fn is_off(at: u32, meets: bool, least_gone: f32) -> bool {
     if contact_at(at, CONTACT_STIFFNESS) == 0.0 {
         return false;
     }
     let change = change_of(at, meets);
     let row = change.row;
     let more = change.more;
-    let least = (larger(change.has.force, 0.0) + row.friction * fall) * AS_GOOD * row.arm;
+    let least = row.friction * least_gone * row.arm;
     let off = (more.force * more.force + dot(more.pull, more.pull)) * (row.arm * row.arm) + dot(more.couple, more.couple);
     return least * least < off;
 }

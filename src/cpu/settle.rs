@@ -18,6 +18,7 @@ use super::lanes::{Entry, Lane, Lanes, apart, each, unrolled};
 use super::math::V3;
 use super::predict::{RigidMotion, inertia_about, spin_of};
 use super::rod_energies::{UNKNOWNS, Vec7};
+use super::solve_contacts::PENALTY;
 use super::solved::{Presses, back_substitute, has, step_by, write};
 use super::stumps::{go_with_stem, keep_stump_rhs};
 use crate::layout::{borne, chain, contact, input, node, rest, scratch, solved};
@@ -29,9 +30,8 @@ pub const WANTED: usize = 7;
 /// Which share of the last pass's step a pass goes on by.
 pub const GOES_ON: f32 = 0.6;
 
-/// What is as good as found: a share of what a row presses with, and of what a node there weighs. Chains of which no row is off by
-/// more sit a pass out.
-pub const AS_GOOD: f32 = 3.0e-3;
+/// What is as good as found: a share of what a node weighs where a row is. Chains of which no row is off by more sit a pass out.
+pub const AS_GOOD: f32 = 2.0e-3;
 
 /// What passes left out of a chain's momentum is given to it up to this share of what it gained in the substep, and [`LEAST_GIVEN`]
 /// more. Stiff pairs that hold something light between them are far from balance by a force that is nothing to them and would throw
@@ -363,14 +363,14 @@ where
     L::Scalar: Into<f64>,
 {
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
-    // A meeting's friction is as stiff as γ·2m/h².
-    let fall = falls(lanes, params, group).length() * lanes.splat(params.h * params.h * 0.5 / MEETING);
-    let falls = [zero, fall];
+    // Friction is as stiff as γ·2m/h² where chains meet, and as PENALTY·m/h² elsewhere.
+    let fall = falls(lanes, params, group).length() * lanes.splat(params.h * params.h * AS_GOOD);
+    let least = [fall * lanes.splat(1.0 / PENALTY), fall * lanes.splat(0.5 / MEETING)];
     for kind in 0..2 {
         for slot in 0..group.touching()[kind].len() / contact::ENTRIES {
             let Some(change) = change_of(lanes, group, (kind, slot), wanted) else { continue };
-            let Change { row, has, more: (force, pull, couple), .. } = change;
-            let least = (has.0.max(zero) + row.friction * falls[kind]) * lanes.splat(AS_GOOD) * row.arm;
+            let Change { row, more: (force, pull, couple), .. } = change;
+            let least = row.friction * least[kind] * row.arm;
             let off = (force * force + pull.dot(pull)) * (row.arm * row.arm) + couple.dot(couple);
             if lanes.any((least * least).where_less(off, one, zero)) {
                 return true;
