@@ -8,7 +8,7 @@ use std::sync::Arc;
 use common::Random;
 use glam::{DAffine3, DMat3, DVec3, Quat, Vec3};
 use sinew::cpu::LaneWidth;
-use sinew::cpu::deform_skin::{Vertices, deform_skin};
+use sinew::cpu::deform_skin::{Deltas, Vertices, deform_skin};
 use sinew::cpu::skin_blocks::{Follows, SkinBlocks};
 use sinew::flesh::{Flesh, RodSpec};
 use sinew::{
@@ -151,7 +151,8 @@ fn deformed(
 ) -> SkinnedVertices {
     let (mut inputs, mut out) = (SkinInputs::default(), SkinnedVertices::default());
     inputs.take_palette(&blocks.skin, palette);
-    Vertices::new(blocks, &inputs, sections, &mut out).for_each(|mut some| deform_skin(width, &mut some));
+    Vertices::new(blocks, &inputs, sections, Deltas::default(), &mut out)
+        .for_each(|mut some| deform_skin(width, &mut some));
     out
 }
 

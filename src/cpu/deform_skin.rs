@@ -2,7 +2,8 @@
 //! `shaders/deform_skin.wgsl`.
 //!
 //! One lane is one vertex of a block ([`SkinBlocks`]). All widths give the same bits: each vertex's sums are in the order in which
-//! its block lists matrices, and what it does not follow of these adds 0.
+//! its block lists matrices, and what it does not follow of these adds 0. What moves vertices before they are skinned is gathered by
+//! blocks; a skin without any of that does not ask for it.
 #![expect(clippy::needless_range_loop, reason = "entries of a matrix are named by row and column")]
 
 use fearless_simd::{Simd, SimdBase};
@@ -15,12 +16,35 @@ use super::skin_blocks::{CHUNK, Follows, SkinBlocks, Weights};
 use super::skin_lanes::{Deformed, Out, Rows, SkinLanes};
 use crate::skin::{DualMatrix, PaletteMatrix, SectionMatrix, SkinInputs, SkinnedVertices};
 
+/// What is added to vertices in mesh space before they are skinned, in the host's order; each for all vertices, or empty.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Deltas<'a> {
+    /// To places (m): by morph targets, and by networks.
+    pub places: [&'a [Vec3]; 2],
+    /// To unit normals.
+    pub normals: &'a [Vec3],
+    /// To unit tangents.
+    pub tangents: &'a [Vec3],
+}
+
+impl<'a> Deltas<'a> {
+    fn of_chunk(self, chunk: usize) -> Self {
+        let of = |all: &'a [Vec3]| all.chunks(CHUNK).nth(chunk).unwrap_or_default();
+        Self { places: self.places.map(of), normals: of(self.normals), tangents: of(self.tangents) }
+    }
+
+    fn moves(&self) -> bool {
+        self.places.iter().any(|places| !places.is_empty())
+    }
+}
+
 /// A chunk of an instance's skin, what it follows, and where it goes.
 pub struct Vertices<'a> {
     blocks: &'a SkinBlocks,
     chunk: usize,
     inputs: &'a SkinInputs,
     sections: &'a [SectionMatrix],
+    deltas: Deltas<'a>,
     out: Out<'a>,
 }
 
@@ -30,6 +54,7 @@ impl<'a> Vertices<'a> {
         blocks: &'a SkinBlocks,
         inputs: &'a SkinInputs,
         sections: &'a [SectionMatrix],
+        deltas: Deltas<'a>,
         skinned: &'a mut SkinnedVertices,
     ) -> impl Iterator<Item = Self> {
         let count = blocks.skin.vertices.len();
@@ -44,6 +69,7 @@ impl<'a> Vertices<'a> {
             chunk,
             inputs,
             sections,
+            deltas: deltas.of_chunk(chunk),
             out: Out { positions, normals, tangents: tangents.next().unwrap_or_default() },
         })
     }
@@ -77,7 +103,7 @@ fn deform_lanes<L: SkinLanes>(lanes: L, vertices: &mut Vertices<'_>) {
 
 #[inline(always)]
 fn deform_block<L: SkinLanes>(lanes: L, vertices: &mut Vertices<'_>, index: usize) {
-    let Vertices { blocks, inputs, sections, out, .. } = vertices;
+    let Vertices { blocks, inputs, sections, deltas, out, .. } = vertices;
     let palette = inputs.palette.as_slice();
     let has_tangents = !out.tangents.is_empty();
     let (block, mesh) = (&blocks.blocks[index], &blocks.mesh[index]);
@@ -92,8 +118,16 @@ fn deform_block<L: SkinLanes>(lanes: L, vertices: &mut Vertices<'_>, index: usiz
         }
         Follows::Apart(starts) => lanes.blend_apart(palette, &blocks.pulls, starts),
     };
-    let mesh_place = V3::load(lanes, &mesh.place, 0);
-    let mesh_normal = V3::load(lanes, &mesh.normal, 0);
+    let mut mesh_place = V3::load(lanes, &mesh.place, 0);
+    let given_normal = V3::load(lanes, &mesh.normal, 0);
+    let mut mesh_normal = given_normal;
+    let moves = deltas.moves();
+    let mut delta = V3([lanes.splat(0.0); 3]);
+    if moves {
+        delta = gather(lanes, deltas.places, &block.vertices);
+        mesh_place = mesh_place + delta;
+        mesh_normal = mesh_normal + gather(lanes, [deltas.normals, &[]], &block.vertices);
+    }
     let mut place = apply(matrix, mesh_place) + V3([matrix[0][3], matrix[1][3], matrix[2][3]]);
     // Normals go by the cofactors, the inverse transpose times the determinant, whose sign undoes a mirroring.
     let [x, y, z] = [row(matrix, 0), row(matrix, 1), row(matrix, 2)];
@@ -102,11 +136,16 @@ fn deform_block<L: SkinLanes>(lanes: L, vertices: &mut Vertices<'_>, index: usiz
     let turned = V3([cofactors[0].dot(mesh_normal), cofactors[1].dot(mesh_normal), cofactors[2].dot(mesh_normal)]);
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
     let side = determinant.where_less(zero, lanes.splat(-1.0), one);
-    let mut normal = unit(lanes, turned, side, mesh_normal);
+    let mut normal = unit(lanes, turned, side, given_normal);
     // Tangents lie in the surface: they go as places beside each other go.
-    let mut tangent = V3([zero; 3]);
+    let (mut tangent, mut tangent_delta) = (V3([zero; 3]), V3([zero; 3]));
     if has_tangents {
-        tangent = apply(matrix, V3::load(lanes, &blocks.mesh_tangents[index], 0));
+        let mut given = V3::load(lanes, &blocks.mesh_tangents[index], 0);
+        if moves {
+            tangent_delta = gather(lanes, [deltas.tangents, &[]], &block.vertices);
+            given = given + tangent_delta;
+        }
+        tangent = apply(matrix, given);
     }
     if let Some((follows, model)) = &block.sections {
         let model = *model as usize;
@@ -121,11 +160,29 @@ fn deform_block<L: SkinLanes>(lanes: L, vertices: &mut Vertices<'_>, index: usiz
             Follows::Apart(starts) => lanes.blend_sections_apart(sections, &blocks.pulls, starts),
         };
         let at_rest = &blocks.model[model];
-        let offset = V3([moved[0][3], moved[1][3], moved[2][3]]);
-        place = place + (apply(moved, V3::load(lanes, &at_rest.place, 0)) + offset);
-        normal = unit(lanes, normal + apply(turned, V3::load(lanes, &at_rest.normal, 0)), one, normal);
+        let mut rest_place = V3::load(lanes, &at_rest.place, 0);
+        let mut rest_normal = V3::load(lanes, &at_rest.normal, 0);
+        let mut rest_tangent = V3([zero; 3]);
         if has_tangents {
-            tangent = tangent + apply(moved, V3::load(lanes, &blocks.model_tangents[model], 0));
+            rest_tangent = V3::load(lanes, &blocks.model_tangents[model], 0);
+        }
+        if moves {
+            let [x, y, z] = &blocks.model_linear[model];
+            let linear = [V3::load(lanes, x, 0), V3::load(lanes, y, 0), V3::load(lanes, z, 0)];
+            rest_place = rest_place + rows_times(linear, delta);
+            rest_tangent = rest_tangent + rows_times(linear, tangent_delta);
+            if !deltas.normals.is_empty() {
+                let [x, y, z] = linear;
+                let cofactors = [y.cross(z), z.cross(x), x.cross(y)];
+                let side = x.dot(cofactors[0]).where_less(zero, lanes.splat(-1.0), one);
+                rest_normal = unit(lanes, rows_times(cofactors, mesh_normal), side, rest_normal);
+            }
+        }
+        let offset = V3([moved[0][3], moved[1][3], moved[2][3]]);
+        place = place + (apply(moved, rest_place) + offset);
+        normal = unit(lanes, normal + apply(turned, rest_normal), one, normal);
+        if has_tangents {
+            tangent = tangent + apply(moved, rest_tangent);
         }
     }
     let mut deformed = Deformed { place, normal, tangent: [zero; 4] };
@@ -210,6 +267,29 @@ fn row<V: Lane>(matrix: Rows<V>, i: usize) -> V3<V> {
 #[inline(always)]
 fn apply<V: Lane>(matrix: Rows<V>, v: V3<V>) -> V3<V> {
     V3([row(matrix, 0).dot(v), row(matrix, 1).dot(v), row(matrix, 2).dot(v)])
+}
+
+#[inline(always)]
+fn rows_times<V: Lane>([x, y, z]: [V3<V>; 3], v: V3<V>) -> V3<V> {
+    V3([x.dot(v), y.dot(v), z.dot(v)])
+}
+
+/// The sum of what two lists have for each lane's vertex; an empty list has nothing.
+#[inline(always)]
+fn gather<L: Lanes<Scalar = f32>>(lanes: L, lists: [&[Vec3]; 2], vertices: &[u16; LANES]) -> V3<L::V> {
+    let mut sums = [[0.0; LANES]; 3];
+    for list in lists {
+        if list.is_empty() {
+            continue;
+        }
+        for lane in 0..LANES {
+            let [x, y, z] = list[usize::from(vertices[lane])].to_array();
+            sums[0][lane] += x;
+            sums[1][lane] += y;
+            sums[2][lane] += z;
+        }
+    }
+    V3::load(lanes, &sums, 0)
 }
 
 /// A vector times a sign over its length; what has none stays as it was.

@@ -11,6 +11,8 @@ pub(super) fn gather_inputs(frame: &Frame<'_>, instance: &mut Instance) {
         active,
         collisions,
         deforms,
+        redeform,
+        network,
         blocks,
         state,
         skin_inputs,
@@ -27,9 +29,16 @@ pub(super) fn gather_inputs(frame: &Frame<'_>, instance: &mut Instance) {
     nodes.make_room_for_contacts();
     tally.begin(if frame.events { flesh.groups.len() } else { 0 }, asleep);
     // Where flesh sleeps its skin follows what else moves the palette.
-    let stands = asleep && skin_inputs.palette == *palette && vertices.positions.len() == blocks.skin.vertices.len();
+    let stands = asleep
+        && !*redeform
+        && skin_inputs.palette == *palette
+        && vertices.positions.len() == blocks.skin.vertices.len();
     *deforms = active.skin && !stands;
     if *deforms {
+        *redeform = false;
+        if let Some(network) = network {
+            network.gather_inputs(activations);
+        }
         skin_inputs.gather(flesh, nodes, bones, root);
         skin_inputs.take_palette(&blocks.skin, palette);
     }

@@ -2,8 +2,9 @@
 
 use super::{ArrayId, ArraySpec, KernelSpec, Loops};
 use crate::layout::{
-    Group, HealthReport, InstanceGroups, SectionBlock, Segment, SkinBlock, SkinnedVertex, chain, contact, force, input,
-    meet, node, partners, plane, reaction, rest, scratch,
+    Group, HealthReport, InstanceGroups, MorphBlock, MorphPull, NetworkGroup, NetworkPlace, NetworkRun, SectionBlock,
+    Segment, SkinBlock, SkinnedVertex, chain, contact, force, input, meet, node, partners, plane, reaction, rest,
+    scratch,
 };
 use crate::skin::{ModelPose, SectionMatrix, SectionWeight, SkinSection, SkinVertex};
 use crate::step::{Domain, Size, Stage, stages};
@@ -75,6 +76,32 @@ pub const REST_OVERLAPS: ArrayId = ArrayId(29);
 /// How many workgroups a pass over all pairs has; how many pairs were found, in which recording, and for how many there was room.
 pub const PAIR_SIZES: ArrayId = ArrayId(30);
 
+/// [`MorphBlock`] table of the frame.
+pub const MORPH_BLOCKS: ArrayId = ArrayId(31);
+/// Where each vertex' morph pulls begin, and where the last one's end, of skins that have any.
+pub const MORPH_STARTS: ArrayId = ArrayId(32);
+/// What morph targets add to vertices.
+pub const MORPH_PULLS: ArrayId = ArrayId(33);
+/// How far morph weights are from those that skins are given with.
+pub const MORPH_WEIGHTS: ArrayId = ArrayId(34);
+/// What moves vertices before they are skinned, by instances; and M̄, by skins.
+pub const SKIN_DELTAS: ArrayId = ArrayId(35);
+
+/// [`NetworkPlace`] table.
+pub const NETWORKS: ArrayId = ArrayId(36);
+/// Networks' layers, mean displacements, and rows of their bases.
+pub const NETWORK_WORDS: ArrayId = ArrayId(37);
+/// Networks' bases, packed.
+pub const NETWORK_BASES: ArrayId = ArrayId(38);
+/// What networks read in the frame.
+pub const NETWORK_INPUTS: ArrayId = ArrayId(39);
+/// Units and coefficients of the frame.
+pub const NETWORK_UNITS: ArrayId = ArrayId(40);
+/// [`NetworkRun`] table of the frame, those of a network together.
+pub const NETWORK_RUNS: ArrayId = ArrayId(41);
+/// [`NetworkGroup`] table of the frame.
+pub const NETWORK_GROUPS: ArrayId = ArrayId(42);
+
 /// Every array.
 pub const ARRAYS: &[ArraySpec] = &[
     ArraySpec::table::<Group>("groups"),
@@ -108,6 +135,18 @@ pub const ARRAYS: &[ArraySpec] = &[
     ArraySpec::of_lanes("meet_rows", 4 * meet::ENTRIES as u32),
     ArraySpec::words("rest_overlaps", 2),
     ArraySpec::words("pair_sizes", 6).indirect(),
+    ArraySpec::table::<MorphBlock>("morph_blocks"),
+    ArraySpec::words("morph_starts", 1),
+    ArraySpec::table::<MorphPull>("morph_pulls"),
+    ArraySpec::words("morph_weights", 1),
+    ArraySpec::words("skin_deltas", 1),
+    ArraySpec::table::<NetworkPlace>("networks"),
+    ArraySpec::words("network_words", 1),
+    ArraySpec::words("network_bases", 1),
+    ArraySpec::words("network_inputs", 1),
+    ArraySpec::words("network_units", 1),
+    ArraySpec::table::<NetworkRun>("network_runs"),
+    ArraySpec::table::<NetworkGroup>("network_groups"),
 ];
 
 /// The kernels of a stage, one a pass.

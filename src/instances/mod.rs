@@ -4,6 +4,7 @@
 mod active;
 mod health;
 mod instance;
+mod network;
 mod pushes;
 mod read_back;
 mod sleep;
@@ -12,7 +13,10 @@ mod touch;
 
 pub use active::Active;
 pub use health::{Fault, Health, Jumped, LaidAnew};
-pub(crate) use instance::{Instance, InstanceState};
+pub(crate) use instance::{Instance, InstanceState, deltas_of};
+pub(crate) use network::InstanceNetwork;
+#[cfg(feature = "neural")]
+pub(crate) use network::batches;
 pub use pushes::Motion;
 pub(crate) use pushes::{MOST_ACCELERATION, MOST_VELOCITY, Pushes};
 pub use read_back::ReadBack;

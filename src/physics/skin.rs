@@ -3,8 +3,13 @@
 use super::Physics;
 use crate::StepError;
 use crate::cpu::deform_skin::{Vertices, deform_skin};
+#[cfg(feature = "neural")]
+use crate::cpu::infer_correctives::infer_correctives;
+use crate::cpu::morph_skin::morph_skin;
 use crate::cpu::pose_sections::pose_sections;
-use crate::instances::{FleshHandle, Instance};
+#[cfg(feature = "neural")]
+use crate::cpu::threads::Threads;
+use crate::instances::{FleshHandle, Instance, deltas_of};
 use crate::skin::{PaletteMatrix, SkinnedVertices};
 
 impl Physics {
@@ -43,12 +48,19 @@ impl Physics {
     /// [`StepError::NoSuchFlesh`].
     pub fn deform_skin(&mut self, handle: FleshHandle) -> Result<(), StepError> {
         let width = self.lane_width;
-        let Instance { flesh, blocks, state, skin_inputs, section_matrices, vertices, step, .. } =
+        let Instance { flesh, blocks, state, skin_inputs, section_matrices, morphed, network, vertices, step, .. } =
             self.get_mut(handle)?;
         skin_inputs.gather(flesh, &state.nodes, &state.bones, &state.root);
         skin_inputs.take_palette(&blocks.skin, &state.palette);
         pose_sections(&blocks.skin, skin_inputs, &state.nodes, section_matrices);
-        for mut some in Vertices::new(blocks, skin_inputs, section_matrices, vertices) {
+        morph_skin(&blocks.skin, &state.morphs, morphed);
+        #[cfg(feature = "neural")]
+        if let Some(of) = network {
+            of.gather_inputs(&state.activations);
+            infer_correctives(width, &Threads::new(1), &of.network, &mut [&mut of.correctives]);
+        }
+        let deltas = deltas_of(morphed, network.as_deref());
+        for mut some in Vertices::new(blocks, skin_inputs, section_matrices, deltas, vertices) {
             deform_skin(width, &mut some);
         }
         vertices.step = *step;
