@@ -50,16 +50,16 @@ fn infer_coefficients(
     for (var unit = local; unit < layers.first_hidden; unit += WORKGROUP_SIZE) {
         network_units[first + unit] = larger(unit_of(words, layers.inputs, layers.first_hidden, units, unit), 0.0);
     }
-    words = words + (layers.inputs + 1u) * whole(layers.first_hidden);
+    words = words + (layers.inputs + 1u) * filled_up(layers.first_hidden);
     storageBarrier();
     let second = first + layers.first_hidden;
     for (var unit = local; unit < layers.second_hidden; unit += WORKGROUP_SIZE) {
         let sum = unit_of(words, layers.first_hidden, layers.second_hidden, first, unit);
         network_units[second + unit] = larger(sum, 0.0);
     }
-    words = words + (layers.first_hidden + 1u) * whole(layers.second_hidden);
+    words = words + (layers.first_hidden + 1u) * filled_up(layers.second_hidden);
     storageBarrier();
-    let ranges = words + (layers.second_hidden + 1u) * whole(layers.components);
+    let ranges = words + (layers.second_hidden + 1u) * filled_up(layers.components);
     for (var k = local; k < layers.components; k += WORKGROUP_SIZE) {
         let sum = unit_of(words, layers.second_hidden, layers.components, second, k);
         // An overflow can leave what is no number: then as little as there may be.
@@ -71,7 +71,7 @@ fn infer_coefficients(
 
 // A unit of a layer before what is not linear, given its first word.
 fn unit_of(words: u32, inputs: u32, outputs: u32, reads: u32, unit: u32) -> f32 {
-    let width = whole(outputs);
+    let width = filled_up(outputs);
     var sum = number(words + unit);
     for (var input = 0u; input < inputs; input++) {
         sum = sum + number(words + (input + 1u) * width + unit) * network_units[reads + input];
@@ -80,7 +80,7 @@ fn unit_of(words: u32, inputs: u32, outputs: u32, reads: u32, unit: u32) -> f32 
 }
 
 // Units as rows of weights are filled up to.
-fn whole(units: u32) -> u32 {
+fn filled_up(units: u32) -> u32 {
     return (units + BLOCK_NUMBERS - 1u) / BLOCK_NUMBERS * BLOCK_NUMBERS;
 }
 

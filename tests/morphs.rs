@@ -106,7 +106,11 @@ fn check(path: &Path) -> Worst {
             physics.finish().unwrap();
             let found = compare(physics.vertices(handle).unwrap(), expected, globals);
             assert!(found.place <= 1.0e-5, "{}, {backend}, {what}: {found:?}", path.display());
-            assert!(found.normal <= 1.0e-5 && found.tangent <= 1.0e-5, "{}, {backend}, {what}: {found:?}", path.display());
+            assert!(
+                found.normal <= 1.0e-5 && found.tangent <= 1.0e-5,
+                "{}, {backend}, {what}: {found:?}",
+                path.display()
+            );
             worst = std::mem::take(&mut worst).max(found);
         };
         let rest = asset.skeleton.rest_pose();
@@ -134,7 +138,13 @@ fn check(path: &Path) -> Worst {
                 animation.sample_morphs(time, morphs, &mut weights);
                 let at = Some((index, f64::from(time)));
                 let expected = reference.vertices_with(|node| reference.morph_weights(node, at));
-                run(&pose, &weights, &expected, &reference.global_matrices(at), &format!("{} at {time} s", animation.name));
+                run(
+                    &pose,
+                    &weights,
+                    &expected,
+                    &reference.global_matrices(at),
+                    &format!("{} at {time} s", animation.name),
+                );
             }
         }
     }
@@ -170,7 +180,10 @@ fn every_file_with_targets_is_as_its_own_json_says() {
         }
         let worst = check(path);
         let name = path.file_name().unwrap().to_string_lossy();
-        println!("{name}: {:.1e} of {:.3} m, normals {:.1e}, tangents {:.1e}", worst.place, worst.size, worst.normal, worst.tangent);
+        println!(
+            "{name}: {:.1e} of {:.3} m, normals {:.1e}, tangents {:.1e}",
+            worst.place, worst.size, worst.normal, worst.tangent
+        );
         checked += 1;
     }
     assert!(checked >= 5, "{checked} files with morph targets");
@@ -178,7 +191,8 @@ fn every_file_with_targets_is_as_its_own_json_says() {
 
 /// A skinned tetrahedron with normals, tangents and three targets: a sparse one of places, one of everything, and an empty one.
 fn fixture() -> Builder {
-    let joints = [json!({ "name": "Root", "scale": [1.2, 0.8, -1] }), json!({ "name": "Tip", "translation": [0, 1, 0] })];
+    let joints =
+        [json!({ "name": "Root", "scale": [1.2, 0.8, -1] }), json!({ "name": "Tip", "translation": [0, 1, 0] })];
     let mut builder = skinned_tetrahedron(joints, Some([Mat4::IDENTITY, Mat4::from_translation(Vec3::NEG_Y)]));
     let normals = builder.floats("VEC3", 3, &[0.0, 0.0, 1.0].repeat(4));
     let tangents = builder.floats("VEC4", 4, &[1.0, 0.0, 0.0, -1.0].repeat(4));
@@ -196,7 +210,8 @@ fn fixture() -> Builder {
     let primitive = &mut mesh["primitives"][0];
     primitive["attributes"]["NORMAL"] = json!(normals);
     primitive["attributes"]["TANGENT"] = json!(tangents);
-    primitive["targets"] = json!([{ "POSITION": sparse }, { "POSITION": places, "NORMAL": turns, "TANGENT": slants }, {}]);
+    primitive["targets"] =
+        json!([{ "POSITION": sparse }, { "POSITION": places, "NORMAL": turns, "TANGENT": slants }, {}]);
     mesh["weights"] = json!([0.25, 0.5, 0.0]);
     mesh["extras"] = json!({ "targetNames": ["Sharp", "Round", "Nothing"] });
     let times = builder.floats("SCALAR", 1, &[0.5, 1.0, 2.0]);

@@ -86,7 +86,16 @@ wgsl_struct!(MorphBlock { vertex_count, start_base, pull_base, weight_base, delt
 wgsl_struct!(MorphPull { morph, place, normal, tangent });
 wgsl_struct!(NetworkLayers { inputs, first_hidden, second_hidden, components, words });
 wgsl_struct!(NetworkPlace { layers, mean_base, mean_count, first_base, row_base, basis_base, per_word });
-wgsl_struct!(NetworkRun { network, input_base, unit_base, coefficient_base, delta_base, weight, passive_count, active_count });
+wgsl_struct!(NetworkRun {
+    network,
+    input_base,
+    unit_base,
+    coefficient_base,
+    delta_base,
+    weight,
+    passive_count,
+    active_count
+});
 wgsl_struct!(NetworkGroup { run_base, run_count, block_base });
 wgsl_struct!(SectionBlock { section_base, section_count, matrix_base, group_base, pose_base, chain_count });
 wgsl_struct!(InstanceGroups { group_base, group_count });

@@ -7,7 +7,7 @@ use sinew::flesh::{Bundle, Carriers, Contraction, Disc, Flesh, Holds, RodSpec};
 use sinew::layout::{LANES, chain, contact, node, reaction, rest};
 use sinew::scenes::Cantilevers;
 use sinew::step::{Integrator, Stage, StepConfig};
-use sinew::{Active, FleshHandle, HalfSpace, Material, Motion, Physics, Pose, Skin};
+use sinew::{Active, FleshHandle, HalfSpace, Material, MorphRow, MorphTarget, Motion, Physics, Pose, Skin};
 
 /// A frame (s).
 pub const DT: f64 = 1.0 / 60.0;
@@ -308,6 +308,105 @@ fn meeting() -> Vec<Scene> {
     vec![scene, grounded, thrown]
 }
 
+/// Skin that morph targets move before it is skinned, and networks: an instance each of both, of one of these, of the other by dual
+/// quaternions, and with all given weights.
+fn moved_skin(rods: &[RodSpec]) -> Scene {
+    let mut scene = Scene::new("moved skin", rods, moving_bones);
+    let flesh = scene.flesh[0].0.clone();
+    let mut skin = super::sheet(&flesh);
+    let turned = Mat3::from_quat(Quat::from_rotation_x(0.4)) * Mat3::from_diagonal(Vec3::new(1.1, -0.9, 1.2));
+    skin.rest_linear = vec![turned.transpose().to_cols_array_2d(); skin.vertices.len()];
+    let row = |vertex: u32, k: u32| {
+        let part = |salt: u32| ((vertex * 7 + salt * 5 + k * 3) % 11) as f32 * 0.01 - 0.05;
+        let three = |salt: u32| [part(salt), part(salt + 1), part(salt + 2)];
+        MorphRow { vertex, place: three(0), normal: three(3).map(|part| 5.0 * part), tangent: three(7) }
+    };
+    let target = |k: u32| MorphTarget {
+        name: format!("target {k}"),
+        weight: 0.25 * k as f32,
+        rows: (0..150).filter(|vertex| vertex % (k + 2) == 0).map(|vertex| row(vertex, k)).collect(),
+        ..MorphTarget::default()
+    };
+    skin.morphs = Arc::new((0..3).map(target).collect());
+    let skin = Arc::new(skin);
+    let dual = Arc::new(Skin { blending: sinew::SkinBlending::DualQuaternion, ..Skin::clone(&skin) });
+    let roots = [0.0, 0.4, 0.8].map(|x| Pose::from_translation(DVec3::X * x));
+    scene.flesh = vec![
+        (flesh.clone(), skin.clone(), roots[0]),
+        (flesh.clone(), skin.clone(), roots[1]),
+        (flesh.clone(), dual, roots[2]),
+        (flesh, skin, Pose::IDENTITY),
+    ];
+    scene.play = |physics, handle, step| {
+        let (slot, t) = (physics.instances().position(|other| other == handle).unwrap(), step as f32 * 0.07);
+        if slot == 0 || slot == 2 {
+            physics.set_morphs(handle, &[t.sin(), 1.0 - t, 0.5]).unwrap();
+        }
+        #[cfg(feature = "neural")]
+        if slot < 2 {
+            use sinew::neural::{Binding, Detail};
+            if physics.network(handle).unwrap().is_none() {
+                physics.set_network(handle, network(), Binding { joints: vec![0; 2], muscles: vec![1, 0] }).unwrap();
+            }
+            let detail = [Detail::default(), Detail { weight: 0.75, passive: 2.5, active: 1.25 }][slot];
+            physics.set_detail(handle, detail).unwrap();
+            physics.set_activation(handle, 0, 0.3 * (1.0 + slot as f32)).unwrap();
+            let turns = [Quat::from_rotation_x(t), Quat::from_rotation_y(0.5 - 2.0 * t)];
+            physics.set_joint_rotations(handle, &turns).unwrap();
+        }
+    };
+    scene
+}
+
+/// A network of 150 vertices that reads two joints and two muscles; in 8 bits.
+#[cfg(feature = "neural")]
+pub fn network() -> Arc<sinew::neural::CorrectiveNetwork> {
+    use sinew::neural::{CorrectiveNetwork, Layer, NetworkSpec, PartSpec, Precision};
+    static MADE: std::sync::OnceLock<Arc<CorrectiveNetwork>> = std::sync::OnceLock::new();
+    let mut state = 1_u32;
+    let mut numbers = |count: usize, size: f32| -> Vec<f32> {
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            ((state >> 9) as f32 / (1 << 22) as f32 - 1.0) * size
+        };
+        (0..count).map(|_| next()).collect()
+    };
+    let mut part = |inputs: usize, components: usize| {
+        // More units than a workgroup has threads.
+        let widths = [inputs, 70, 12, components];
+        let mut layer = |k: usize| Layer {
+            weight: numbers(widths[k] * widths[k + 1], 1.5 / (widths[k] as f32).sqrt()),
+            bias: numbers(widths[k + 1], 0.3),
+        };
+        let layers = [layer(0), layer(1), layer(2)];
+        let mut basis = numbers(components * 450, 0.02);
+        // A block that the first component does not move.
+        basis[192..384].fill(0.0);
+        PartSpec {
+            input_mean: numbers(inputs, 0.2),
+            input_scale: numbers(inputs, 0.3).iter().map(|x| 1.0 + x).collect(),
+            layers,
+            low: vec![-0.9; components],
+            high: vec![0.8; components],
+            basis,
+        }
+    };
+    let (passive, active) = (part(18, 5), part(2, 3));
+    let make = || {
+        let spec = NetworkSpec {
+            joints: vec!["a".into(), "b".into()],
+            muscles: vec!["c".into(), "d".into()],
+            vertex_count: 150,
+            mean: numbers(450, 0.005),
+            passive: Some(passive),
+            active: Some(active),
+            ..NetworkSpec::default()
+        };
+        Arc::new(CorrectiveNetwork::new(&spec, Precision::I8, 0.0).unwrap())
+    };
+    MADE.get_or_init(make).clone()
+}
+
 /// Scenes that together reach every branch of every stage; the last one has skin.
 pub fn scenes() -> Vec<Scene> {
     let x = DVec3::X;
@@ -481,6 +580,7 @@ pub fn scenes() -> Vec<Scene> {
     let dual = Skin { blending: sinew::SkinBlending::DualQuaternion, ..Skin::clone(&skin) };
     scene.flesh[0].1 = Arc::new(dual);
     scenes.push(scene);
+    scenes.push(moved_skin(&skinned));
     // Last: where skin comes back, tests take it.
     let mut scene = Scene::new("skin", &skinned, moving_bones);
     let first = scene.flesh[0].0.clone();

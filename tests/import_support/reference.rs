@@ -365,9 +365,7 @@ impl Reference {
 impl Vertex {
     /// The linear part of what skinning does.
     pub fn linear(&self, globals: &[DMat4]) -> DMat3 {
-        let of = |(node, bind, weight): &(usize, DMat4, f64)| {
-            DMat3::from_mat4(globals[*node] * *bind) * *weight
-        };
+        let of = |(node, bind, weight): &(usize, DMat4, f64)| DMat3::from_mat4(globals[*node] * *bind) * *weight;
         self.pulls.iter().map(of).fold(DMat3::ZERO, |sum, matrix| sum + matrix)
     }
 
