@@ -171,7 +171,7 @@ fn what_is_taken_away_leaves_nothing() {
         let [moved, plain] = [0, 1].map(|_| insert_sheet(&mut physics));
         let network = fixture(Precision::I8);
         physics.set_network(moved, network.clone(), Binding { joints: vec![0; 4], muscles: vec![0, 1, 0] }).unwrap();
-        let mut step = |physics: &mut Physics| {
+        let step = |physics: &mut Physics| {
             physics.step_flesh(DT).unwrap();
             bits(physics, moved) == bits(physics, plain)
         };

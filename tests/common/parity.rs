@@ -331,6 +331,7 @@ fn moved_skin(rods: &[RodSpec]) -> Scene {
     let skin = Arc::new(skin);
     let dual = Arc::new(Skin { blending: sinew::SkinBlending::DualQuaternion, ..Skin::clone(&skin) });
     let roots = [0.0, 0.4, 0.8].map(|x| Pose::from_translation(DVec3::X * x));
+    scene.activation = 0.4;
     scene.flesh = vec![
         (flesh.clone(), skin.clone(), roots[0]),
         (flesh.clone(), skin.clone(), roots[1]),
@@ -350,7 +351,6 @@ fn moved_skin(rods: &[RodSpec]) -> Scene {
             }
             let detail = [Detail::default(), Detail { weight: 0.75, passive: 2.5, active: 1.25 }][slot];
             physics.set_detail(handle, detail).unwrap();
-            physics.set_activation(handle, 0, 0.3 * (1.0 + slot as f32)).unwrap();
             let turns = [Quat::from_rotation_x(t), Quat::from_rotation_y(0.5 - 2.0 * t)];
             physics.set_joint_rotations(handle, &turns).unwrap();
         }
