@@ -48,7 +48,7 @@ fn deform_skin(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let mesh_tangent = skin_vertices[at].tangent.xyz + delta.tangent;
     var tangent = vec3<f32>(dot(x.xyz, mesh_tangent), dot(y.xyz, mesh_tangent), dot(z.xyz, mesh_tangent));
     let section_count = skin_vertices[at].section_count;
-    if section_count != 0u {
+    if section_count != 0u && block.matrix_base != NO_DELTAS {
         let first = block.weight_base + skin_vertices[at].first_section;
         var place_x = vec4<f32>();
         var place_y = vec4<f32>();

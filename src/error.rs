@@ -212,6 +212,9 @@ pub enum StepError {
     #[cfg(feature = "neural")]
     #[error("the flesh has no network; give it one with Physics::set_network")]
     NoNetwork,
+    /// A time that nothing passes in.
+    #[error("a blend of {0} s; it must be between 0 (at once) and 1000 s")]
+    BadBlend(f64),
     /// An activation that makes no sense.
     #[error("activation {0}; it must be between 0 and 10 (1 is the material's peak stress)")]
     BadActivation(f32),

@@ -108,7 +108,7 @@ pub use cpu::LaneWidth;
 pub use error::{StepError, UnknownMuscle};
 pub use fixed_step::FixedStep;
 pub use half_space::HalfSpace;
-pub use instances::{Active, Fault, FleshHandle, Health, Jumped, LaidAnew, Motion, ReadBack};
+pub use instances::{Active, Fault, FleshHandle, Health, Jumped, LaidAnew, Motion, ReadBack, SkinMotion};
 pub use material::{Material, Moduli, ModuliOverrides, Section};
 pub use physics::{
     Backend, BackendError, Contact, ContactEvent, ContactPhase, ContactSide, ContactWith, FleshContact, FleshSnapshot,

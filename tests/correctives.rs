@@ -8,9 +8,9 @@ use std::sync::Arc;
 use common::{backends, sheet};
 use glam::{DVec3, Quat, Vec3};
 use safetensors::SafeTensors;
-use sinew::flesh::{Flesh, RodSpec};
+use sinew::flesh::{Flesh, Holds, RodSpec};
 use sinew::neural::*;
-use sinew::{Active, FleshHandle, Physics, Pose, ReadBack, Skin, SkinVertex, StepError};
+use sinew::{Active, FleshHandle, Physics, Pose, ReadBack, Skin, SkinMotion, SkinVertex, StepError};
 
 const DT: f64 = 1.0 / 60.0;
 const PRECISIONS: [(Precision, f64); 3] = [(Precision::F32, 1.0e-5), (Precision::F16, 2.0e-3), (Precision::I8, 1.0e-2)];
@@ -219,6 +219,120 @@ fn details_and_masks_are_those_of_the_character() {
         println!("on the {backend}: {off:.1e} of {far:.4} m");
         assert!(off <= 1.0e-5 * far && far > 1.0e-3);
     }
+}
+
+/// A rod that sags between two places of a bone, and a sheet that goes with it.
+fn insert_sagging(physics: &mut Physics, at: f64) -> FleshHandle {
+    let mut rod = RodSpec::straight("sagging", DVec3::ZERO, DVec3::X, 16, 0.03);
+    rod.material.youngs_modulus = 2.0e6;
+    let rod = rod.attach(0, 0, Holds::CLAMP).attach(16, 0, Holds::CLAMP);
+    let flesh = Arc::new(Flesh::build(&[rod], &[Pose::IDENTITY]).unwrap());
+    let skin = Arc::new(sheet(&flesh));
+    let place = Pose::from_translation(DVec3::Z * at);
+    let handle = physics.insert_with_skin(flesh, skin, &[place], place).unwrap();
+    let network = fixture(Precision::I8);
+    physics.set_network(handle, network, Binding { joints: vec![0; 4], muscles: vec![0; 3] }).unwrap();
+    physics.set_joint_rotations(handle, &[Quat::from_rotation_x(0.3); 4]).unwrap();
+    handle
+}
+
+fn farthest(a: &[Vec3], b: &[Vec3]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max)
+}
+
+#[test]
+fn rods_and_networks_take_turns_without_a_jump() {
+    for (backend, mut physics) in backends() {
+        physics.read_back.vertices = true;
+        let [handle, twin] = [0.0, 3.0].map(|at| insert_sagging(&mut physics, at));
+        physics.set_skin_motion(twin, SkinMotion::Rods, 0.0).unwrap();
+        let step = |physics: &mut Physics| {
+            physics.step_flesh(DT).unwrap();
+            physics.finish().unwrap();
+            physics.vertices(handle).unwrap().positions.clone()
+        };
+        (0..120).for_each(|_| drop(step(&mut physics)));
+        let both = step(&mut physics);
+        let (mut last, mut largest) = (both.clone(), 0.0_f32);
+        let mut pass = |physics: &mut Physics, motion: SkinMotion| {
+            physics.set_skin_motion(handle, motion, 0.5).unwrap();
+            let begun = last.clone();
+            largest = 0.0;
+            for _ in 0..32 {
+                let now = step(physics);
+                largest = largest.max(farthest(&last, &now));
+                last = now;
+            }
+            (farthest(&begun, &last), largest, last.clone())
+        };
+        for motion in [SkinMotion::Network, SkinMotion::Rods, SkinMotion::None, SkinMotion::Both] {
+            let (way, jump, now) = pass(&mut physics, motion);
+            println!("to {motion:?} on the {backend}: {way:.4} m, {jump:.5} m a frame at most");
+            assert!(way > 0.005 && jump < 1.1 * way / 30.0, "to {motion:?} on the {backend}");
+            let (found, shares) = physics.skin_motion(handle).unwrap();
+            assert_eq!(found, motion);
+            match motion {
+                SkinMotion::Network => assert_eq!(shares, [0.0, 1.0]),
+                SkinMotion::Rods => {
+                    assert_eq!(shares, [1.0, 0.0]);
+                    let alike = farthest(&now, &physics.vertices(twin).unwrap().positions);
+                    assert!(alike < 1.0e-4, "{alike} m from a twin that never changed");
+                }
+                SkinMotion::None => assert_eq!(shares, [0.0; 2]),
+                SkinMotion::Both => assert!(farthest(&now, &both) < 1.0e-4),
+            }
+            if shares[0] == 0.0 {
+                // What moves no skin is not stepped.
+                let before = physics.state(handle).unwrap().clone();
+                physics.step_flesh(DT).unwrap();
+                physics.finish().unwrap();
+                let rows = |state: &sinew::flesh::FleshState| {
+                    state.rows().map(|(nodes, _)| nodes.to_vec()).collect::<Vec<_>>()
+                };
+                assert_eq!(rows(&before), rows(physics.state(handle).unwrap()), "{motion:?} on the {backend}");
+            }
+        }
+    }
+    let mut physics = Physics::default();
+    let handle = insert_sagging(&mut physics, 0.0);
+    assert_eq!(physics.set_skin_motion(handle, SkinMotion::None, -1.0), Err(StepError::BadBlend(-1.0)));
+}
+
+/// The crowd: ten near the camera have rods, ninety networks, and the camera goes by.
+#[test]
+fn a_crowd_passes_from_rods_to_networks_and_back_without_a_jump() {
+    let mut physics = Physics::default();
+    let handles: Vec<FleshHandle> = (0..100).map(|k| insert_sagging(&mut physics, 2.0 * f64::from(k))).collect();
+    let vertices = |physics: &Physics| -> Vec<Vec<Vec3>> {
+        handles.iter().map(|handle| physics.vertices(*handle).unwrap().positions.clone()).collect()
+    };
+    let near = |camera: f64, k: usize| (k as f64 - camera).abs() < 5.0;
+    let choose = |physics: &mut Physics, camera: f64, seconds: f64| {
+        for (k, handle) in handles.iter().enumerate() {
+            let motion = if near(camera, k) { SkinMotion::Rods } else { SkinMotion::Network };
+            if physics.skin_motion(*handle).unwrap().0 != motion {
+                physics.set_skin_motion(*handle, motion, seconds).unwrap();
+            }
+        }
+    };
+    // All come to rest first, so that what moves then is what changes.
+    (0..120).for_each(|_| physics.step_flesh(DT).unwrap());
+    choose(&mut physics, 10.0, 0.0);
+    (0..60).for_each(|_| physics.step_flesh(DT).unwrap());
+    let mut last = vertices(&physics);
+    let (mut largest, mut most_at_work) = (0.0_f32, 0);
+    for frame in 0..300 {
+        choose(&mut physics, 10.0 + f64::from(frame) * 0.1, 1.5);
+        physics.step_flesh(DT).unwrap();
+        let now = vertices(&physics);
+        largest = now.iter().zip(&last).map(|(now, last)| farthest(now, last)).fold(largest, f32::max);
+        last = now;
+        let at_work = handles.iter().filter(|handle| physics.skin_motion(**handle).unwrap().1[0] > 0.0).count();
+        most_at_work = most_at_work.max(at_work);
+    }
+    println!("largest way in a frame: {:.4} % of size, at most {most_at_work} of 100 stepped", 100.0 * largest);
+    assert!(largest <= 1.0e-3 && most_at_work < 20, "{largest} m of 1 m; {most_at_work} stepped");
+    assert!(largest > 1.0e-5, "nothing changed");
 }
 
 #[test]

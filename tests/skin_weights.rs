@@ -87,7 +87,7 @@ fn deformed(flesh: &Flesh, skin: &Skin, state: &FleshState, bones: &[Pose], root
     };
     inputs.palette = inputs.bones.iter().map(matrix).collect();
     let mut matrices = Vec::new();
-    pose_sections(skin, &inputs, state, &mut matrices);
+    pose_sections(skin, &inputs, state, 1.0, &mut matrices);
     let blocks = SkinBlocks::new(skin.clone().into());
     let deformed = |width| {
         let mut out = SkinnedVertices::default();

@@ -147,7 +147,8 @@ fn deform_block<L: SkinLanes>(lanes: L, vertices: &mut Vertices<'_>, index: usiz
         }
         tangent = apply(matrix, given);
     }
-    if let Some((follows, model)) = &block.sections {
+    // None are posed where skin does not go with them.
+    if let Some((follows, model)) = block.sections.as_ref().filter(|_| !sections.is_empty()) {
         let model = *model as usize;
         let [moved, turned] = match follows {
             Follows::Shared(range) | Follows::Dual(range) => {

@@ -1,11 +1,12 @@
 //! The host's stages, of one instance.
 
 use crate::backend::Frame;
-use crate::instances::{Instance, InstanceState};
+use crate::instances::{Instance, InstanceNetwork, InstanceState};
 
 /// Bones, activations, teleports, pushes and half-spaces become rows; what skin follows becomes poses in model space.
 pub(super) fn gather_inputs(frame: &Frame<'_>, instance: &mut Instance) {
     let (works, asleep) = (instance.works(), instance.state.rest.is_asleep());
+    let is_read = instance.network.as_deref().is_some_and(InstanceNetwork::works);
     let Instance {
         flesh,
         active,
@@ -23,6 +24,10 @@ pub(super) fn gather_inputs(frame: &Frame<'_>, instance: &mut Instance) {
         ..
     } = instance;
     let InstanceState { nodes, bones, root, excitations, activations, health, palette, acceleration, .. } = state;
+    // Muscles that are not stepped are read all the same.
+    if is_read && !works.flesh && !asleep {
+        frame.host.activate(flesh, activations, excitations);
+    }
     let (shown, told) = ((&mut *nodes, activations.as_mut_slice()), (bones.as_slice(), &*root, excitations.as_slice()));
     frame.host.gather_inputs((flesh, works, collisions), shown, told, (*acceleration, pushes), health);
     *forces = pushes.rows(flesh);

@@ -159,6 +159,7 @@ macro_rules! instance {
             &$instance.blocks.skin,
             &$instance.skin_inputs,
             &$instance.state.nodes,
+            $instance.mix.rods,
             &mut $instance.section_matrices,
         )
     };

@@ -56,7 +56,7 @@ pub const FORCE_ROWS: ArrayId = ArrayId(20);
 
 /// Which skin blocks are at work in the frame.
 pub const WORKING_SKIN_BLOCKS: ArrayId = ArrayId(21);
-/// Which section blocks are at work in the frame.
+/// Which section blocks are at work in the frame, and which share of what these do skin goes along with.
 pub const WORKING_SECTION_BLOCKS: ArrayId = ArrayId(22);
 
 /// [`Segment`] table, one for each node and lane of all groups.
@@ -126,7 +126,7 @@ pub const ARRAYS: &[ArraySpec] = &[
     ArraySpec::table::<HealthReport>("reports"),
     ArraySpec::of_lanes("force_rows", force::ENTRIES as u32),
     ArraySpec::words("working_skin_blocks", 1),
-    ArraySpec::words("working_section_blocks", 1),
+    ArraySpec::words("working_section_blocks", 2),
     ArraySpec::table::<Segment>("segments"),
     ArraySpec::words("cells", 1),
     ArraySpec::words("segment_pairs", 2 * partners::ENTRIES as u32),

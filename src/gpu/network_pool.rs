@@ -143,7 +143,7 @@ impl NetworkPool {
         let run = NetworkRun {
             input_base: self.inputs.len() as u32,
             delta_base,
-            weight: detail.weight.min(1.0),
+            weight: own.correctives.weight(),
             passive_count: counted(detail.passive),
             active_count: counted(detail.active),
             ..NetworkRun::default()

@@ -8,9 +8,7 @@ use super::network_pool::NetworkPool;
 use super::skin_pool::{SkinPool, SkinRows};
 use super::{ArrayId, Buffers, GpuDevice, GpuError, touches};
 use crate::backend::HostFrame;
-#[cfg(feature = "neural")]
-use crate::instances::InstanceNetwork;
-use crate::instances::{Instance, Slot};
+use crate::instances::{Instance, InstanceNetwork, Slot};
 use crate::layout::{InstanceGroups, LANES};
 
 /// Where uploads go.
@@ -118,7 +116,7 @@ impl Residents {
             };
             #[cfg(not(feature = "neural"))]
             let network = false;
-            skins.follow_deltas(upload, &mut resident.skin, [morphs, network])?;
+            skins.follow_motion(upload, &mut resident.skin, [morphs, network], instance.mix.rods > 0.0)?;
             chains.make_room_for_contacts(upload, &mut resident.chains, planes)?;
             chains.follow_collisions(upload, &mut resident.chains, &instance.collisions)?;
             if instance.changed {
@@ -170,23 +168,23 @@ impl Residents {
         #[cfg(feature = "neural")]
         self.networks.begin_inputs();
         for (resident, slot) in residents.iter_mut().zip(slots) {
-            let (
-                Some(Resident { chains: own, skin, .. }),
-                Some(Instance { flesh, active, collisions, state, pushes, skin_inputs, network, .. }),
-            ) = (resident, &mut slot.instance)
-            else {
+            let (Some(Resident { chains: own, skin, .. }), Some(instance)) = (resident, &mut slot.instance) else {
                 continue;
             };
-            chains.gather_inputs((own, *active, collisions), (state, pushes), frame);
+            let steps = instance.steps();
+            let Instance { flesh, active, collisions, state, pushes, skin_inputs, network, mix, .. } = instance;
+            // Muscles that are not stepped are read all the same.
+            if !steps.flesh && network.as_deref().is_some_and(InstanceNetwork::works) {
+                frame.activate(flesh, &mut own.activations, &state.excitations);
+            }
+            chains.gather_inputs((own, steps, collisions), (state, pushes), frame);
             // Once at least: what was there before it is another's.
             if active.skin || !skin.deformed {
-                skins.gather_inputs(skin, (flesh, own), state, skin_inputs);
+                skins.gather_inputs(skin, (flesh, own), (state, mix.rods), skin_inputs);
                 #[cfg(feature = "neural")]
                 if let (Some(network), Some(delta_base)) = (network, skin.network_base()) {
                     self.networks.gather_inputs(network, &own.activations, delta_base);
                 }
-                #[cfg(not(feature = "neural"))]
-                let _ = network;
             }
         }
         #[cfg(feature = "neural")]

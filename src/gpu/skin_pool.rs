@@ -14,9 +14,7 @@ use super::residents::Upload;
 use super::rows::{Rows, SharedRows, count};
 use crate::flesh::Flesh;
 use crate::instances::InstanceState;
-#[cfg(feature = "neural")]
-use crate::layout::NO_DELTAS;
-use crate::layout::{SectionBlock, SkinBlock, WORKGROUP_SIZE};
+use crate::layout::{NO_DELTAS, SectionBlock, SkinBlock, WORKGROUP_SIZE};
 use crate::skin::{DualMatrix, ModelPose, PaletteMatrix, Skin, SkinBlending, SkinInputs};
 
 /// Where an instance's skin lies.
@@ -32,6 +30,8 @@ pub(super) struct SkinRows {
     skin: Arc<Skin>,
     /// Whether it was deformed since it is there.
     pub deformed: bool,
+    /// Whether it goes with its sections.
+    on_sections: bool,
 }
 
 /// Where a skin itself lies.
@@ -57,7 +57,7 @@ impl SkinRows {
                 vertex_count,
                 skinned_base: self.skinned.start as u32 + first,
                 weight_base: self.at_rest.weights.start as u32,
-                matrix_base: self.matrices.start as u32,
+                matrix_base: if self.on_sections { self.matrices.start as u32 } else { NO_DELTAS },
                 palette_base: self.palette.start as u32,
                 dual: u32::from(self.skin.blending == SkinBlending::DualQuaternion),
                 morph_base,
@@ -89,8 +89,8 @@ fn palette_rows(skin: &Skin) -> u64 {
 pub(super) struct SkinPool {
     /// Blocks that are at work in the frame, a workgroup each.
     pub working_skin_blocks: Vec<u32>,
-    /// The same of sections.
-    pub working_section_blocks: Vec<u32>,
+    /// The same of sections, and which share of what these do skin goes along with.
+    pub working_section_blocks: Vec<(u32, f32)>,
     skin_blocks: Rows,
     section_blocks: Rows,
     skinned: Rows,
@@ -143,6 +143,7 @@ impl SkinPool {
             deltas: DeltaRows::default(),
             skin: skin.clone(),
             deformed: false,
+            on_sections: true,
         };
         upload.reserve(SKINNED, self.skinned.end())?;
         upload.reserve(SECTION_MATRICES, self.matrices.end())?;
@@ -161,14 +162,16 @@ impl SkinPool {
     }
 
     /// Makes room for what moves an instance's vertices before they are skinned, while there is anything that does: morph targets,
-    /// a network.
-    pub fn follow_deltas(
+    /// a network; and notes whether they go with its sections.
+    pub fn follow_motion(
         &mut self,
         upload: &mut Upload<'_>,
         rows: &mut SkinRows,
         moving: [bool; 2],
+        on_sections: bool,
     ) -> Result<(), GpuError> {
-        if self.deltas.follow(upload, &rows.skin, &mut rows.deltas, moving)? {
+        let was = std::mem::replace(&mut rows.on_sections, on_sections);
+        if self.deltas.follow(upload, &rows.skin, &mut rows.deltas, moving)? || was != on_sections {
             upload.rows(SKIN_BLOCKS, rows.skin_blocks.start, &rows.blocks())?;
         }
         Ok(())
@@ -208,13 +211,16 @@ impl SkinPool {
         &mut self,
         rows: &mut SkinRows,
         (flesh, chains): (&Flesh, &ChainRows),
-        state: &InstanceState,
+        (state, rods): (&InstanceState, f32),
         inputs: &mut SkinInputs,
     ) {
         rows.deformed = true;
         self.deltas.gather_morphs(&rows.skin, &rows.deltas, &state.morphs);
         self.working_skin_blocks.extend(rows.skin_blocks.start as u32..rows.skin_blocks.end as u32);
-        self.working_section_blocks.extend(rows.section_blocks.start as u32..rows.section_blocks.end as u32);
+        if rods > 0.0 {
+            let blocks = rows.section_blocks.start as u32..rows.section_blocks.end as u32;
+            self.working_section_blocks.extend(blocks.map(|block| (block, rods)));
+        }
         inputs.gather(flesh, &chains.front, &state.bones, &state.root);
         let poses = &mut self.pose_rows[rows.poses.start as usize..rows.poses.end as usize];
         let (of_chains, of_bones) = poses.split_at_mut(inputs.chains.len());
@@ -234,7 +240,9 @@ impl SkinPool {
     /// Sends a frame's inputs of all skin.
     pub fn send_inputs(&self, upload: &mut Upload<'_>) -> Result<(), GpuError> {
         upload.rows(WORKING_SKIN_BLOCKS, 0, &self.working_skin_blocks)?;
-        upload.rows(WORKING_SECTION_BLOCKS, 0, &self.working_section_blocks)?;
+        let shares: Vec<_> =
+            self.working_section_blocks.iter().map(|(block, share)| [*block, share.to_bits()]).collect();
+        upload.rows(WORKING_SECTION_BLOCKS, 0, &shares)?;
         upload.rows(MODEL_POSES, 0, &self.pose_rows)?;
         upload.rows(PALETTE, 0, &self.palette_rows)?;
         self.deltas.send_inputs(upload)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
-use super::{Active, Health, InstanceNetwork, Pushes, ReadBack, Rest, Tally, Touch};
+use super::{Active, Health, InstanceNetwork, Mix, Pushes, ReadBack, Rest, Tally, Touch};
 use crate::cpu::deform_skin::Deltas;
 use crate::cpu::lanes::Entry;
 use crate::cpu::morph_skin::Morphed;
@@ -50,6 +50,8 @@ pub(crate) struct Instance {
     pub morphed: Morphed,
     /// What else adds to them.
     pub network: Option<Box<InstanceNetwork>>,
+    /// How much of rods and network moves its skin in the frame.
+    pub mix: Mix,
     pub vertices: SkinnedVertices,
     /// What it said of itself after the newest frame that is known.
     pub report: HealthReport,
@@ -111,6 +113,7 @@ impl Instance {
             section_matrices,
             morphed: Morphed::default(),
             network: None,
+            mix: Mix::default(),
             vertices,
             report: HealthReport::default(),
             step: 0,
@@ -145,9 +148,23 @@ impl Instance {
         }
     }
 
-    /// What of it the frame does: nothing while it sleeps.
+    /// What a frame does of its chains while it is awake: nothing where its skin does not go with them.
+    pub fn steps(&self) -> Active {
+        if self.mix.rods > 0.0 { self.active } else { Active::PAUSED }
+    }
+
+    /// The same in this frame: nothing while it sleeps.
     pub fn works(&self) -> Active {
-        if self.state.rest.is_asleep() { Active::PAUSED } else { self.active }
+        if self.state.rest.is_asleep() { Active::PAUSED } else { self.steps() }
+    }
+
+    /// Begins a frame of `dt` (s): its skin passes on from what moved it to what is to.
+    pub fn begin_frame(&mut self, dt: f64) {
+        self.redeform |= self.mix.advance(dt);
+        #[cfg(feature = "neural")]
+        if let Some(network) = &mut self.network {
+            network.correctives.share = self.mix.network;
+        }
     }
 
     /// Forgets whom its chains touched.

@@ -4,6 +4,7 @@
 mod active;
 mod health;
 mod instance;
+mod mix;
 mod network;
 mod pushes;
 mod read_back;
@@ -14,6 +15,8 @@ mod touch;
 pub use active::Active;
 pub use health::{Fault, Health, Jumped, LaidAnew};
 pub(crate) use instance::{Instance, InstanceState, deltas_of};
+pub(crate) use mix::Mix;
+pub use mix::SkinMotion;
 pub(crate) use network::InstanceNetwork;
 #[cfg(feature = "neural")]
 pub(crate) use network::batches;

@@ -38,9 +38,8 @@ mod built {
         }
 
         /// Whether it is run at all.
-        #[cfg(feature = "gpu")]
         pub fn works(&self) -> bool {
-            self.correctives.detail.weight > 0.0
+            self.correctives.weight() > 0.0
         }
 
         /// What it adds to each vertex (m), where the CPU steps; empty where it adds nothing.
@@ -70,6 +69,10 @@ pub(crate) enum InstanceNetwork {}
 #[cfg(not(feature = "neural"))]
 impl InstanceNetwork {
     pub fn gather_inputs(&mut self, _: &[f32]) {
+        match *self {}
+    }
+
+    pub fn works(&self) -> bool {
         match *self {}
     }
 

@@ -14,7 +14,7 @@ pub struct SkinBlock {
     pub skinned_base: u32,
     /// The skin's first row among section weights.
     pub weight_base: u32,
-    /// The instance's first section matrix.
+    /// The instance's first section matrix; [`NO_DELTAS`] where its skin does not go with sections.
     pub matrix_base: u32,
     /// The instance's first matrix of the palette, of three rows; of dual quaternions, of which a joint has four, the first row is there.
     pub palette_base: u32,

@@ -66,7 +66,7 @@ impl Physics {
 }
 
 pub(crate) fn check_morph_weights(weights: &[f32]) -> Result<(), StepError> {
-    match weights.iter().position(|weight| !(weight.abs() <= MOST_MORPH_WEIGHT)) {
+    match weights.iter().position(|weight| weight.is_nan() || weight.abs() > MOST_MORPH_WEIGHT) {
         Some(morph) => Err(StepError::BadMorphWeight { morph, weight: weights[morph] }),
         None => Ok(()),
     }
