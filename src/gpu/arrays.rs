@@ -88,18 +88,25 @@ pub const MORPH_WEIGHTS: ArrayId = ArrayId(34);
 pub const SKIN_DELTAS: ArrayId = ArrayId(35);
 
 /// [`NetworkPlace`] table.
+#[cfg(feature = "neural")]
 pub const NETWORKS: ArrayId = ArrayId(36);
 /// Networks' layers, mean displacements, and rows of their bases.
+#[cfg(feature = "neural")]
 pub const NETWORK_WORDS: ArrayId = ArrayId(37);
 /// Networks' bases, packed.
+#[cfg(feature = "neural")]
 pub const NETWORK_BASES: ArrayId = ArrayId(38);
 /// What networks read in the frame.
+#[cfg(feature = "neural")]
 pub const NETWORK_INPUTS: ArrayId = ArrayId(39);
 /// Units and coefficients of the frame.
+#[cfg(feature = "neural")]
 pub const NETWORK_UNITS: ArrayId = ArrayId(40);
 /// [`NetworkRun`] table of the frame, those of a network together.
+#[cfg(feature = "neural")]
 pub const NETWORK_RUNS: ArrayId = ArrayId(41);
 /// [`NetworkGroup`] table of the frame.
+#[cfg(feature = "neural")]
 pub const NETWORK_GROUPS: ArrayId = ArrayId(42);
 
 /// Every array.
