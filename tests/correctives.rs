@@ -189,6 +189,12 @@ fn what_is_taken_away_leaves_nothing() {
         let before = bits(&mut physics, moved);
         physics.step_flesh(DT).unwrap();
         assert_eq!(before, bits(&mut physics, moved));
+        // Nor does who comes after it have anything of it.
+        physics.remove(moved).unwrap();
+        let next = insert_sheet(&mut physics);
+        physics.teleport(plain, &[], Pose::IDENTITY).unwrap();
+        physics.step_flesh(DT).unwrap();
+        assert_eq!(bits(&mut physics, next), bits(&mut physics, plain), "on the {backend}");
     }
 }
 

@@ -2,6 +2,7 @@
 //! the game sets.
 #![cfg(feature = "gltf")]
 
+#[allow(dead_code, reason = "each test binary uses a part")]
 #[path = "import_support/builder.rs"]
 mod builder;
 mod common;
@@ -340,6 +341,22 @@ fn what_the_game_sets_is_checked() {
     skin.rest_linear.pop();
     let refused = physics.insert_with_skin(character.body().flesh.clone(), skin.into(), &[], Pose::IDENTITY);
     assert!(matches!(refused, Err(StepError::BadMorphTarget(_))), "{refused:?}");
+}
+
+#[test]
+fn skin_of_flesh_that_sleeps_follows_its_weights() {
+    let character = Character::from_asset(fixture().import_sound(), &FleshOptions::default()).unwrap();
+    let mut physics = Physics::default();
+    (physics.config.sleep_after, physics.config.gravity) = (0.1, DVec3::ZERO);
+    let handle = insert(&mut physics, &character);
+    (0..30).for_each(|_| physics.step_flesh(DT).unwrap());
+    assert!(physics.is_asleep(handle).unwrap());
+    let before = physics.vertices(handle).unwrap().positions.clone();
+    physics.set_morph_named(handle, "Round", 1.0).unwrap();
+    physics.step_flesh(DT).unwrap();
+    assert!(physics.is_asleep(handle).unwrap());
+    let after = &physics.vertices(handle).unwrap().positions;
+    assert!(before.iter().zip(after).any(|(a, b)| a.distance(*b) > 0.05));
 }
 
 #[cfg(feature = "hecs")]

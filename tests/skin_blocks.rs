@@ -230,7 +230,7 @@ fn what_is_added_is_as_if_it_were_given() {
     // Stretched, sheared, and every other one mirrored.
     let columns = [vectors(0.3), vectors(0.3), vectors(0.3)];
     let linear = |vertex: usize| {
-        let mirrored = if vertex % 2 == 0 { 1.0 } else { -1.0 };
+        let mirrored = if vertex.is_multiple_of(2) { 1.0 } else { -1.0 };
         let [x, y, z] = [0, 1, 2].map(|k| columns[k][vertex]);
         Mat3::from_cols(Vec3::X + x, Vec3::Y + y, Vec3::Z * mirrored + z)
     };

@@ -189,11 +189,15 @@ impl Body {
     }
 }
 
-#[cfg(all(feature = "neural", feature = "hecs"))]
+#[cfg(feature = "neural")]
 impl Body {
-    /// How some joints are turned in a pose relative to their parents, seen from the same at rest (R̄⁻¹R); `held` as for
-    /// [`Self::posed`].
-    pub(crate) fn turns(
+    /// How some joints are turned in a pose relative to their parents, seen from the same at rest (R̄⁻¹R): what
+    /// [`Physics::set_joint_rotations`](crate::Physics::set_joint_rotations) takes, of the joints of a network's
+    /// [`Binding`](crate::neural::Binding). `held` as for [`Self::posed`].
+    ///
+    /// # Panics
+    /// Where the skeleton has no such joint.
+    pub fn turns(
         &self,
         asset: &CharacterAsset,
         pose: &[LocalTransform],

@@ -2,7 +2,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
-/// Up to [`WORKGROUP_SIZE`] vertices of one instance's skin, and where its rows lie: the work of one workgroup.
+/// Up to [`WORKGROUP_SIZE`](super::WORKGROUP_SIZE) vertices of one instance's skin, and where its rows lie: the work of one
+/// workgroup.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct SkinBlock {
@@ -29,8 +30,8 @@ pub struct SkinBlock {
     pub linear_base: u32,
 }
 
-/// Up to [`WORKGROUP_SIZE`] cross-sections that one instance's skin follows, and where its rows lie: the work of one
-/// workgroup.
+/// Up to [`WORKGROUP_SIZE`](super::WORKGROUP_SIZE) cross-sections that one instance's skin follows, and where its rows lie: the work
+/// of one workgroup.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 pub struct SectionBlock {

@@ -32,7 +32,7 @@ impl Physics {
         Ok(())
     }
 
-    /// Says what beside its joints moves an instance's skin: rods, its network ([`Physics::set_network`]), both or neither. It passes
+    /// Says what beside its joints moves an instance's skin: rods, its network (`Physics::set_network`), both or neither. It passes
     /// to that evenly in `seconds` (at once in 0), so that nothing pops: what one did becomes less while what the other does becomes
     /// more. Rods that move no skin are not stepped, nor stand in anyone's way; when they come back they do from where their bones
     /// are then, in the shape that they had against them. Both at first; snapshots do not have it.

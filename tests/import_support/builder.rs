@@ -1,5 +1,4 @@
 //! Small glTF files built in memory, and what imports of them are asked.
-#![allow(dead_code, reason = "each test binary uses a part")]
 
 use glam::{Affine3A, Mat4, Vec3};
 use serde_json::{Value, json};
