@@ -26,12 +26,12 @@ fn deform_skin(@builtin(global_invocation_id) invocation: vec3<u32>) {
     }
     let at = block.vertex_base + local;
     let moves = block.linear_base != NO_DELTAS;
-    var delta = Delta();
+    var delta = Delta(vec3<f32>(), skin_vertices[at].normal, vec3<f32>());
     if moves {
-        delta = delta_of(block, local);
+        delta = delta_of(block, local, delta);
     }
     let position = skin_vertices[at].position + delta.place;
-    let mesh_normal = skin_vertices[at].normal + delta.normal;
+    let mesh_normal = delta.normal;
     let matrix = joints_matrix(block, at);
     let x = matrix[0];
     let y = matrix[1];
@@ -43,7 +43,7 @@ fn deform_skin(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let cz = cross(x.xyz, y.xyz);
     let side = where_less(dot(x.xyz, cx), 0.0, -1.0, 1.0);
     let cofactors = vec3<f32>(dot(cx, mesh_normal), dot(cy, mesh_normal), dot(cz, mesh_normal));
-    var normal = unit(cofactors * side, skin_vertices[at].normal);
+    var normal = unit(cofactors * side, mesh_normal);
     // Tangents lie in the surface: they go as places beside each other go.
     let mesh_tangent = skin_vertices[at].tangent.xyz + delta.tangent;
     var tangent = vec3<f32>(dot(x.xyz, mesh_tangent), dot(y.xyz, mesh_tangent), dot(z.xyz, mesh_tangent));
@@ -72,7 +72,7 @@ fn deform_skin(@builtin(global_invocation_id) invocation: vec3<u32>) {
             skin_vertices[at].rest_tangent,
         );
         if moves {
-            at_rest = moved_at_rest(block, local, at_rest, delta, mesh_normal);
+            at_rest = moved_at_rest(block, local, at_rest, delta);
         }
         let rest = vec4<f32>(at_rest.place, 1.0);
         let rest_normal = vec4<f32>(at_rest.normal, 0.0);
@@ -97,19 +97,20 @@ fn deform_skin(@builtin(global_invocation_id) invocation: vec3<u32>) {
     );
 }
 
-// What is added to a vertex, or what a vertex is at rest.
+// What is added to a vertex's place and tangent, and its unit normal; or what a vertex is at rest.
 struct Delta {
     place: vec3<f32>,
     normal: vec3<f32>,
     tangent: vec3<f32>,
 }
 
-// What morph targets and networks add to a vertex of a block in mesh space.
-fn delta_of(block: SkinBlock, local: u32) -> Delta {
-    var delta = Delta();
+// What morph targets and networks add to a vertex of a block in mesh space, given it without.
+fn delta_of(block: SkinBlock, local: u32, given: Delta) -> Delta {
+    var delta = given;
     if block.morph_base != NO_DELTAS {
         let first = block.morph_base + 9u * local;
-        delta = Delta(delta3(first), delta3(first + 3u), delta3(first + 6u));
+        let normal = unit(given.normal + delta3(first + 3u), given.normal);
+        delta = Delta(delta3(first), normal, delta3(first + 6u));
     }
     if block.network_base != NO_DELTAS {
         delta.place = delta.place + delta3(block.network_base + 3u * local);
@@ -117,8 +118,8 @@ fn delta_of(block: SkinBlock, local: u32) -> Delta {
     return delta;
 }
 
-// Place, normal and tangent at rest in model space, given where these are without the delta, and the normal with it in mesh space.
-fn moved_at_rest(block: SkinBlock, local: u32, given: Delta, delta: Delta, mesh_normal: vec3<f32>) -> Delta {
+// Place, normal and tangent at rest in model space, given where these are without the delta.
+fn moved_at_rest(block: SkinBlock, local: u32, given: Delta, delta: Delta) -> Delta {
     let first = block.linear_base + 9u * local;
     let x = delta3(first);
     let y = delta3(first + 3u);
@@ -132,7 +133,7 @@ fn moved_at_rest(block: SkinBlock, local: u32, given: Delta, delta: Delta, mesh_
     let cy = cross(z, x);
     let cz = cross(x, y);
     let side = where_less(dot(x, cx), 0.0, -1.0, 1.0);
-    let cofactors = vec3<f32>(dot(cx, mesh_normal), dot(cy, mesh_normal), dot(cz, mesh_normal));
+    let cofactors = vec3<f32>(dot(cx, delta.normal), dot(cy, delta.normal), dot(cz, delta.normal));
     return Delta(place, unit(cofactors * side, given.normal), tangent);
 }
 

@@ -10,9 +10,9 @@ use fearless_simd::{Simd, SimdBase};
 use glam::{Vec3, Vec4};
 
 use super::LaneWidth;
-use super::lanes::{Half, LANES, Lane, Lanes, OneF32, Wide, with_instructions};
+use super::lanes::{Half, LANES, Lane, Lanes, OneF32, Wide, apart, with_instructions};
 use super::math::{Quaternion, V3};
-use super::skin_blocks::{CHUNK, Follows, SkinBlocks, Weights};
+use super::skin_blocks::{AtRest, CHUNK, Follows, SkinBlocks, Tangents, Weights};
 use super::skin_lanes::{Deformed, Out, Rows, SkinLanes};
 use crate::skin::{DualMatrix, PaletteMatrix, SectionMatrix, SkinInputs, SkinnedVertices};
 
@@ -106,7 +106,13 @@ fn deform_block<L: SkinLanes>(lanes: L, vertices: &mut Vertices<'_>, index: usiz
     let Vertices { blocks, inputs, sections, deltas, out, .. } = vertices;
     let palette = inputs.palette.as_slice();
     let has_tangents = !out.tangents.is_empty();
-    let (block, mesh) = (&blocks.blocks[index], &blocks.mesh[index]);
+    let block = &blocks.blocks[index];
+    // Where nothing moves its vertices before they are skinned, a block is as it is given.
+    let moved = if deltas.moves() { Some(apart!(lanes, move_block(lanes, blocks, *deltas, index))) } else { None };
+    let mesh = match &moved {
+        Some(moved) => &moved.mesh,
+        None => &blocks.mesh[index],
+    };
     let matrix = match &block.joints {
         Follows::Shared(range) => {
             let (shared, weights) = blocks.shared(range);
@@ -118,16 +124,8 @@ fn deform_block<L: SkinLanes>(lanes: L, vertices: &mut Vertices<'_>, index: usiz
         }
         Follows::Apart(starts) => lanes.blend_apart(palette, &blocks.pulls, starts),
     };
-    let mut mesh_place = V3::load(lanes, &mesh.place, 0);
-    let given_normal = V3::load(lanes, &mesh.normal, 0);
-    let mut mesh_normal = given_normal;
-    let moves = deltas.moves();
-    let mut delta = V3([lanes.splat(0.0); 3]);
-    if moves {
-        delta = gather(lanes, deltas.places, &block.vertices);
-        mesh_place = mesh_place + delta;
-        mesh_normal = mesh_normal + gather(lanes, [deltas.normals, &[]], &block.vertices);
-    }
+    let mesh_place = V3::load(lanes, &mesh.place, 0);
+    let mesh_normal = V3::load(lanes, &mesh.normal, 0);
     let mut place = apply(matrix, mesh_place) + V3([matrix[0][3], matrix[1][3], matrix[2][3]]);
     // Normals go by the cofactors, the inverse transpose times the determinant, whose sign undoes a mirroring.
     let [x, y, z] = [row(matrix, 0), row(matrix, 1), row(matrix, 2)];
@@ -136,21 +134,20 @@ fn deform_block<L: SkinLanes>(lanes: L, vertices: &mut Vertices<'_>, index: usiz
     let turned = V3([cofactors[0].dot(mesh_normal), cofactors[1].dot(mesh_normal), cofactors[2].dot(mesh_normal)]);
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
     let side = determinant.where_less(zero, lanes.splat(-1.0), one);
-    let mut normal = unit(lanes, turned, side, given_normal);
+    let mut normal = unit(lanes, turned, side, mesh_normal);
     // Tangents lie in the surface: they go as places beside each other go.
-    let (mut tangent, mut tangent_delta) = (V3([zero; 3]), V3([zero; 3]));
+    let mut tangent = V3([zero; 3]);
     if has_tangents {
-        let mut given = V3::load(lanes, &blocks.mesh_tangents[index], 0);
-        if moves {
-            tangent_delta = gather(lanes, [deltas.tangents, &[]], &block.vertices);
-            given = given + tangent_delta;
-        }
-        tangent = apply(matrix, given);
+        let given = match &moved {
+            Some(moved) => &moved.mesh_tangents,
+            None => &blocks.mesh_tangents[index],
+        };
+        tangent = apply(matrix, V3::load(lanes, given, 0));
     }
     // None are posed where skin does not go with them.
-    if let Some((follows, model)) = block.sections.as_ref().filter(|_| !sections.is_empty()) {
+    if let (Some((follows, model)), false) = (&block.sections, sections.is_empty()) {
         let model = *model as usize;
-        let [moved, turned] = match follows {
+        let [gone, turned] = match follows {
             Follows::Shared(range) | Follows::Dual(range) => {
                 let (shared, weights) = blocks.shared(range);
                 [
@@ -160,40 +157,74 @@ fn deform_block<L: SkinLanes>(lanes: L, vertices: &mut Vertices<'_>, index: usiz
             }
             Follows::Apart(starts) => lanes.blend_sections_apart(sections, &blocks.pulls, starts),
         };
-        let at_rest = &blocks.model[model];
-        let mut rest_place = V3::load(lanes, &at_rest.place, 0);
-        let mut rest_normal = V3::load(lanes, &at_rest.normal, 0);
-        let mut rest_tangent = V3([zero; 3]);
+        let at_rest = match &moved {
+            Some(moved) => &moved.model,
+            None => &blocks.model[model],
+        };
+        let offset = V3([gone[0][3], gone[1][3], gone[2][3]]);
+        place = place + (apply(gone, V3::load(lanes, &at_rest.place, 0)) + offset);
+        normal = unit(lanes, normal + apply(turned, V3::load(lanes, &at_rest.normal, 0)), one, normal);
         if has_tangents {
-            rest_tangent = V3::load(lanes, &blocks.model_tangents[model], 0);
-        }
-        if moves {
-            let [x, y, z] = &blocks.model_linear[model];
-            let linear = [V3::load(lanes, x, 0), V3::load(lanes, y, 0), V3::load(lanes, z, 0)];
-            rest_place = rest_place + rows_times(linear, delta);
-            rest_tangent = rest_tangent + rows_times(linear, tangent_delta);
-            if !deltas.normals.is_empty() {
-                let [x, y, z] = linear;
-                let cofactors = [y.cross(z), z.cross(x), x.cross(y)];
-                let side = x.dot(cofactors[0]).where_less(zero, lanes.splat(-1.0), one);
-                rest_normal = unit(lanes, rows_times(cofactors, mesh_normal), side, rest_normal);
-            }
-        }
-        let offset = V3([moved[0][3], moved[1][3], moved[2][3]]);
-        place = place + (apply(moved, rest_place) + offset);
-        normal = unit(lanes, normal + apply(turned, rest_normal), one, normal);
-        if has_tangents {
-            tangent = tangent + apply(moved, rest_tangent);
+            let given = match &moved {
+                Some(moved) => &moved.model_tangents,
+                None => &blocks.model_tangents[model],
+            };
+            tangent = tangent + apply(gone, V3::load(lanes, given, 0));
         }
     }
     let mut deformed = Deformed { place, normal, tangent: [zero; 4] };
     if has_tangents {
-        let given = &blocks.mesh_tangents[index];
         let [x, y, z] = tangent.direction(lanes).0;
         // A mirroring turns the bitangent over against normal × tangent.
-        deformed.tangent = [x, y, z, lanes.load(&given[3]) * side];
+        deformed.tangent = [x, y, z, lanes.load(&blocks.mesh_tangents[index][3]) * side];
     }
     lanes.put(deformed, out, &block.vertices);
+}
+
+/// A block whose vertices were moved before they are skinned.
+#[derive(Default)]
+struct MovedBlock {
+    mesh: AtRest,
+    model: AtRest,
+    mesh_tangents: Tangents,
+    model_tangents: Tangents,
+}
+
+/// Where a block's vertices are with what is added to them: p + δ in mesh space, v̄ + M̄δ in model space.
+#[inline(always)]
+fn move_block<L: Lanes<Scalar = f32>>(lanes: L, blocks: &SkinBlocks, deltas: Deltas<'_>, index: usize) -> MovedBlock {
+    let (block, given) = (&blocks.blocks[index], &blocks.mesh[index]);
+    let mut moved = MovedBlock::default();
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    let place = gather(lanes, deltas.places, &block.vertices);
+    let tangent = gather(lanes, [deltas.tangents, &[]], &block.vertices);
+    let mut normal = V3::load(lanes, &given.normal, 0);
+    if !deltas.normals.is_empty() {
+        normal = unit(lanes, normal + gather(lanes, [deltas.normals, &[]], &block.vertices), one, normal);
+    }
+    (V3::load(lanes, &given.place, 0) + place).store(lanes, &mut moved.mesh.place, 0);
+    normal.store(lanes, &mut moved.mesh.normal, 0);
+    if let Some(given) = blocks.mesh_tangents.get(index) {
+        (V3::load(lanes, given, 0) + tangent).store(lanes, &mut moved.mesh_tangents, 0);
+    }
+    let Some((_, model)) = &block.sections else { return moved };
+    let model = *model as usize;
+    let (given, [x, y, z]) = (&blocks.model[model], &blocks.model_linear[model]);
+    let linear = [V3::load(lanes, x, 0), V3::load(lanes, y, 0), V3::load(lanes, z, 0)];
+    let mut rest_normal = V3::load(lanes, &given.normal, 0);
+    if !deltas.normals.is_empty() {
+        let [x, y, z] = linear;
+        let cofactors = [y.cross(z), z.cross(x), x.cross(y)];
+        let side = x.dot(cofactors[0]).where_less(zero, lanes.splat(-1.0), one);
+        rest_normal = unit(lanes, rows_times(cofactors, normal), side, rest_normal);
+    }
+    (V3::load(lanes, &given.place, 0) + rows_times(linear, place)).store(lanes, &mut moved.model.place, 0);
+    rest_normal.store(lanes, &mut moved.model.normal, 0);
+    if let Some(given) = blocks.model_tangents.get(model) {
+        let rest_tangent = V3::load(lanes, given, 0) + rows_times(linear, tangent);
+        rest_tangent.store(lanes, &mut moved.model_tangents, 0);
+    }
+    moved
 }
 
 /// The weighted sum of matrices that the block shares, the same for all lanes.
