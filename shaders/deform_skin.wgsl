@@ -9,6 +9,7 @@
 @group(0) @binding(5) var<storage, read> section_matrices: array<SectionMatrix>;
 @group(0) @binding(6) var<storage, read_write> skinned: array<SkinnedVertex>;
 @group(0) @binding(7) var<storage, read> working_skin_blocks: array<u32>;
+@group(0) @binding(8) var<storage, read> skin_deltas: array<f32>;
 
 // Place (m), unit normal and tangent of a vertex in model space.
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -24,8 +25,13 @@ fn deform_skin(@builtin(global_invocation_id) invocation: vec3<u32>) {
         return;
     }
     let at = block.vertex_base + local;
-    let position = skin_vertices[at].position;
-    let mesh_normal = skin_vertices[at].normal;
+    let moves = block.linear_base != NO_DELTAS;
+    var delta = Delta(vec3<f32>(), skin_vertices[at].normal, vec3<f32>());
+    if moves {
+        delta = delta_of(block, local, delta);
+    }
+    let position = skin_vertices[at].position + delta.place;
+    let mesh_normal = delta.normal;
     let matrix = joints_matrix(block, at);
     let x = matrix[0];
     let y = matrix[1];
@@ -39,10 +45,10 @@ fn deform_skin(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let cofactors = vec3<f32>(dot(cx, mesh_normal), dot(cy, mesh_normal), dot(cz, mesh_normal));
     var normal = unit(cofactors * side, mesh_normal);
     // Tangents lie in the surface: they go as places beside each other go.
-    let mesh_tangent = skin_vertices[at].tangent;
-    var tangent = vec3<f32>(dot(x.xyz, mesh_tangent.xyz), dot(y.xyz, mesh_tangent.xyz), dot(z.xyz, mesh_tangent.xyz));
+    let mesh_tangent = skin_vertices[at].tangent.xyz + delta.tangent;
+    var tangent = vec3<f32>(dot(x.xyz, mesh_tangent), dot(y.xyz, mesh_tangent), dot(z.xyz, mesh_tangent));
     let section_count = skin_vertices[at].section_count;
-    if section_count != 0u {
+    if section_count != 0u && block.matrix_base != NO_DELTAS {
         let first = block.weight_base + skin_vertices[at].first_section;
         var place_x = vec4<f32>();
         var place_y = vec4<f32>();
@@ -60,12 +66,20 @@ fn deform_skin(@builtin(global_invocation_id) invocation: vec3<u32>) {
             normal_y = normal_y + matrix.normal[1] * weight;
             normal_z = normal_z + matrix.normal[2] * weight;
         }
-        let rest = vec4<f32>(skin_vertices[at].rest_position, 1.0);
-        let rest_normal = vec4<f32>(skin_vertices[at].rest_normal, 0.0);
+        var at_rest = Delta(
+            skin_vertices[at].rest_position,
+            skin_vertices[at].rest_normal,
+            skin_vertices[at].rest_tangent,
+        );
+        if moves {
+            at_rest = moved_at_rest(block, local, at_rest, delta);
+        }
+        let rest = vec4<f32>(at_rest.place, 1.0);
+        let rest_normal = vec4<f32>(at_rest.normal, 0.0);
         place = place + vec3<f32>(dot(place_x, rest), dot(place_y, rest), dot(place_z, rest));
         let turn = vec3<f32>(dot(normal_x, rest_normal), dot(normal_y, rest_normal), dot(normal_z, rest_normal));
         normal = unit(normal + turn, normal);
-        let rest_tangent = skin_vertices[at].rest_tangent;
+        let rest_tangent = at_rest.tangent;
         let along = vec3<f32>(
             dot(place_x.xyz, rest_tangent),
             dot(place_y.xyz, rest_tangent),
@@ -75,12 +89,56 @@ fn deform_skin(@builtin(global_invocation_id) invocation: vec3<u32>) {
     }
     tangent = direction(tangent);
     // A mirroring turns the bitangent over against normal × tangent.
-    let bitangent_side = mesh_tangent.w * side;
+    let bitangent_side = skin_vertices[at].tangent.w * side;
     skinned[block.skinned_base + local] = SkinnedVertex(
         array<f32, 3>(place.x, place.y, place.z),
         array<f32, 3>(normal.x, normal.y, normal.z),
         array<f32, 4>(tangent.x, tangent.y, tangent.z, bitangent_side),
     );
+}
+
+// What is added to a vertex's place and tangent, and its unit normal; or what a vertex is at rest.
+struct Delta {
+    place: vec3<f32>,
+    normal: vec3<f32>,
+    tangent: vec3<f32>,
+}
+
+// What morph targets and networks add to a vertex of a block in mesh space, given it without.
+fn delta_of(block: SkinBlock, local: u32, given: Delta) -> Delta {
+    var delta = given;
+    if block.morph_base != NO_DELTAS {
+        let first = block.morph_base + 9u * local;
+        let normal = unit(given.normal + delta3(first + 3u), given.normal);
+        delta = Delta(delta3(first), normal, delta3(first + 6u));
+    }
+    if block.network_base != NO_DELTAS {
+        delta.place = delta.place + delta3(block.network_base + 3u * local);
+    }
+    return delta;
+}
+
+// Place, normal and tangent at rest in model space, given where these are without the delta.
+fn moved_at_rest(block: SkinBlock, local: u32, given: Delta, delta: Delta) -> Delta {
+    let first = block.linear_base + 9u * local;
+    let x = delta3(first);
+    let y = delta3(first + 3u);
+    let z = delta3(first + 6u);
+    let place = given.place + vec3<f32>(dot(x, delta.place), dot(y, delta.place), dot(z, delta.place));
+    let tangent = given.tangent + vec3<f32>(dot(x, delta.tangent), dot(y, delta.tangent), dot(z, delta.tangent));
+    if block.morph_base == NO_DELTAS {
+        return Delta(place, given.normal, tangent);
+    }
+    let cx = cross(y, z);
+    let cy = cross(z, x);
+    let cz = cross(x, y);
+    let side = where_less(dot(x, cx), 0.0, -1.0, 1.0);
+    let cofactors = vec3<f32>(dot(cx, delta.normal), dot(cy, delta.normal), dot(cz, delta.normal));
+    return Delta(place, unit(cofactors * side, given.normal), tangent);
+}
+
+fn delta3(first: u32) -> vec3<f32> {
+    return vec3<f32>(skin_deltas[first], skin_deltas[first + 1u], skin_deltas[first + 2u]);
 }
 
 // The palette entry of a vertex's pull.

@@ -8,7 +8,7 @@
 @group(0) @binding(4) var<storage, read> groups: array<Group>;
 @group(0) @binding(5) var<storage, read> node_rows: array<f32>;
 @group(0) @binding(6) var<storage, read_write> section_matrices: array<SectionMatrix>;
-@group(0) @binding(7) var<storage, read> working_section_blocks: array<u32>;
+@group(0) @binding(7) var<storage, read> working_section_blocks: array<vec2<u32>>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn pose_sections(@builtin(global_invocation_id) invocation: vec3<u32>) {
@@ -17,16 +17,17 @@ fn pose_sections(@builtin(global_invocation_id) invocation: vec3<u32>) {
     if workgroup >= params.section_block_count {
         return;
     }
-    let block = section_blocks[working_section_blocks[workgroup]];
+    let working = working_section_blocks[workgroup];
+    let block = section_blocks[working.x];
     let local = thread % WORKGROUP_SIZE;
     if local >= block.section_count {
         return;
     }
-    section_matrices[block.matrix_base + local] = section_matrix(block, skin_sections[block.section_base + local]);
+    section_matrices[block.matrix_base + local] = section_matrix(block, skin_sections[block.section_base + local], bitcast<f32>(working.y));
 }
 
-// T T̄⁻¹ − C, and the same of the rotations alone.
-fn section_matrix(block: SectionBlock, section: SkinSection) -> SectionMatrix {
+// T T̄⁻¹ − C, and the same of the rotations alone, of which skin goes along with a share.
+fn section_matrix(block: SectionBlock, section: SkinSection, goes_along: f32) -> SectionMatrix {
     let row = word(groups[block.group_base + section.group].node_base + section.node, NODE_ENTRIES, 0u, section.lane);
     let chain = model_poses[block.pose_base + section.chain];
     let first = model_poses[block.pose_base + block.chain_count + section.bones.x];
@@ -63,7 +64,7 @@ fn section_matrix(block: SectionBlock, section: SkinSection) -> SectionMatrix {
     let nx = turn[0] - carried_x;
     let ny = turn[1] - carried_y;
     let nz = turn[2] - carried_z;
-    let share = share_within(section.reach, moved);
+    let share = share_within(section.reach, moved) * goes_along;
     return SectionMatrix(
         array<vec4<f32>, 3>(
             vec4<f32>(x.x, y.x, z.x, offset.x) * share,

@@ -128,6 +128,13 @@ pub(crate) struct HostFrame<'a> {
 }
 
 impl HostFrame<'_> {
+    /// Part of stage `gather_inputs`: one instance's activations follow what excites them.
+    pub fn activate(&self, flesh: &Flesh, activations: &mut [f32], excitations: &[f32]) {
+        for (chain, (activation, &excitation)) in flesh.chains().iter().zip(activations.iter_mut().zip(excitations)) {
+            *activation = chain.activation_after(self.time.asked, *activation, excitation);
+        }
+    }
+
     /// Part of stage `gather_inputs`: one instance's activations follow what excites them, and with them its input rows are
     /// written, as far as it is active; what of it jumped is told to its health. `nodes` and `activations` are as a backend has
     /// them at the newest frame.
@@ -144,10 +151,7 @@ impl HostFrame<'_> {
             return nodes.motion.leave(bones, root, &frame);
         }
         if active.flesh {
-            for (chain, (activation, &excitation)) in flesh.chains().iter().zip(activations.iter_mut().zip(excitations))
-            {
-                *activation = chain.activation_after(frame.asked, *activation, excitation);
-            }
+            self.activate(flesh, activations, excitations);
         }
         let goes_along = !active.flesh;
         let mut jumps = 0;

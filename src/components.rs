@@ -23,6 +23,14 @@ pub struct CharacterPose(pub Vec<LocalTransform>);
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Activations(pub Vec<f32>);
 
+/// How much of each morph target a character's skin has, in the order of its mesh's
+/// [`morphs`](crate::character::SkinMesh::morphs): 0 for none, 1 for all of it. Spawned characters that have targets have it, with
+/// the weights of their file. [`crate::world::morph_named`] sets those of a name, [`Animation::sample_morphs`](
+/// crate::character::Animation::sample_morphs) those that an animation drives.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct MorphWeights(pub Vec<f32>);
+
 /// What each muscle does, in the order of the chains of [`Body::flesh`]; filled after every step for entities that the
 /// game gives it to.
 #[derive(Clone, Debug, Default, PartialEq)]

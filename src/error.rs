@@ -154,9 +154,67 @@ pub enum StepError {
     )]
     BonePillsOnGpu(usize),
     /// A skin whose vertex names a matrix, section, node, chain or bone that is not there; one past the last vertex for
-    /// a section that none follows.
+    /// a section that none follows, or where there are not as many [`Skin::rest_linear`](crate::Skin::rest_linear) as vertices.
     #[error("vertex {0} of the skin names a palette matrix, section, node, chain or bone that is not there")]
     BadSkin(usize),
+    /// A skin's morph target that cannot be.
+    #[error(
+        "morph target {0} of the skin has a weight beyond 1000, or rows that are not by ascending vertices of the skin, or beyond 10⁹ m"
+    )]
+    BadMorphTarget(usize),
+    /// Morph weights of the wrong number.
+    #[error("{given} morph weights were given, but this skin has {expected} morph targets")]
+    MorphCount {
+        /// How many were given.
+        given: usize,
+        /// How many there are.
+        expected: usize,
+    },
+    /// A morph weight that makes no sense.
+    #[error(
+        "the weight of morph target {morph} is {weight}; it must be between -1000 and 1000 (1 is all of the target)"
+    )]
+    BadMorphWeight {
+        /// The target.
+        morph: usize,
+        /// What was given.
+        weight: f32,
+    },
+    /// A morph target that is not there.
+    #[error("there is no morph target `{morph}`; there are: {}", known.join(", "))]
+    UnknownMorph {
+        /// The name asked for.
+        morph: String,
+        /// The names that there are.
+        known: Vec<String>,
+    },
+    /// A network that is for another mesh.
+    #[cfg(feature = "neural")]
+    #[error("the network moves {network} vertices, the skin has {skin}: it is of another mesh; train it on this one")]
+    NetworkVertices {
+        /// How many the network moves.
+        network: usize,
+        /// How many the skin has.
+        skin: usize,
+    },
+    /// Joints or muscles of the wrong number.
+    #[cfg(feature = "neural")]
+    #[error("{given} {what} were given, but the network reads {expected}")]
+    NetworkInputs {
+        /// Joints or muscles.
+        what: &'static str,
+        /// How many were given.
+        given: usize,
+        /// How many it reads.
+        expected: usize,
+    },
+    /// An instance without a network.
+    #[cfg(feature = "neural")]
+    #[error("the flesh has no network; give it one with Physics::set_network")]
+    NoNetwork,
+    /// A time that nothing passes in.
+    #[error("a blend of {0} s; it must be between 0 (at once) and 1000 s")]
+    BadBlend(f64),
     /// An activation that makes no sense.
     #[error("activation {0}; it must be between 0 and 10 (1 is the material's peak stress)")]
     BadActivation(f32),

@@ -15,14 +15,18 @@
 //!
 //! All places are relative to the chain's own origin (m), which its rows say.
 
+mod networks;
 mod pairs;
+mod skin;
 mod touching;
 mod wgsl;
 
+pub use networks::{BLOCK_NUMBERS, NETWORK_GROUP, NetworkGroup, NetworkLayers, NetworkPlace, NetworkRun};
 pub use pairs::{
     CELLS_A_SEGMENT, CELLS_HEADER, FORGETS, LEVEL_OF_METRES, LEVELS, NO_PAIR, OWN_CHAINS, Segment, WITHIN_CHAINS,
     partners,
 };
+pub use skin::{MorphBlock, MorphPull, NO_DELTAS, SectionBlock, SkinBlock, SkinnedVertex};
 pub use touching::{contact, meet, shown, solved, tangent};
 pub use wgsl::{StructLayout, WgslField, WgslStruct, field_size};
 
@@ -72,45 +76,6 @@ pub struct Group {
     pub touches: u32,
 }
 
-/// Up to [`WORKGROUP_SIZE`] vertices of one instance's skin, and where its rows lie: the work of one workgroup.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
-pub struct SkinBlock {
-    /// The first vertex among skin vertices, which instances of the same skin share.
-    pub vertex_base: u32,
-    /// How many vertices.
-    pub vertex_count: u32,
-    /// Where the first one goes among skinned vertices.
-    pub skinned_base: u32,
-    /// The skin's first row among section weights.
-    pub weight_base: u32,
-    /// The instance's first section matrix.
-    pub matrix_base: u32,
-    /// The instance's first matrix of the palette, of three rows; of dual quaternions, of which a joint has four, the first row is there.
-    pub palette_base: u32,
-    /// Whether dual quaternions are blended.
-    pub dual: u32,
-}
-
-/// Up to [`WORKGROUP_SIZE`] cross-sections that one instance's skin follows, and where its rows lie: the work of one
-/// workgroup.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
-pub struct SectionBlock {
-    /// The first section among skin sections, which instances of the same skin share.
-    pub section_base: u32,
-    /// How many sections.
-    pub section_count: u32,
-    /// Where the first one goes among section matrices.
-    pub matrix_base: u32,
-    /// The instance's first row of the group table.
-    pub group_base: u32,
-    /// The instance's first row among model poses: its chains', its bones', the root's.
-    pub pose_base: u32,
-    /// How many of these are chains'.
-    pub chain_count: u32,
-}
-
 /// Which groups an instance's chains are in, among all groups.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
@@ -129,18 +94,6 @@ pub struct HealthReport {
     pub resets: u32,
     /// [`StepParams::recording`](crate::step::StepParams::recording) of the frame.
     pub recording: u32,
-}
-
-/// A deformed vertex as kernels write it and hosts draw it.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
-pub struct SkinnedVertex {
-    /// Place in model space (m).
-    pub position: [f32; 3],
-    /// Unit normal.
-    pub normal: [f32; 3],
-    /// Unit tangent, and the side that the bitangent is on, 1 or −1; zeros where the mesh has none.
-    pub tangent: [f32; 4],
 }
 
 /// Word index of one entry of one lane in an array whose rows have `entries` entries.

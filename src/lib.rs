@@ -108,7 +108,7 @@ pub use cpu::LaneWidth;
 pub use error::{StepError, UnknownMuscle};
 pub use fixed_step::FixedStep;
 pub use half_space::HalfSpace;
-pub use instances::{Active, Fault, FleshHandle, Health, Jumped, LaidAnew, Motion, ReadBack};
+pub use instances::{Active, Fault, FleshHandle, Health, Jumped, LaidAnew, Motion, ReadBack, SkinMotion};
 pub use material::{Material, Moduli, ModuliOverrides, Section};
 pub use physics::{
     Backend, BackendError, Contact, ContactEvent, ContactPhase, ContactSide, ContactWith, FleshContact, FleshSnapshot,
@@ -118,8 +118,8 @@ pub use pose::Pose;
 pub use quality::{Energy, Quality};
 pub use shape::{Convex, Mesh, Shape, ShapeError, Surface};
 pub use skin::{
-    DualMatrix, MAX_SECTIONS, ModelPose, PaletteMatrix, SectionMatrix, SectionWeight, Skin, SkinBlending, SkinInputs,
-    SkinSection, SkinVertex, SkinnedVertices, palette_matrix,
+    DualMatrix, MAX_SECTIONS, MOST_MORPH_WEIGHT, ModelPose, MorphRow, MorphTarget, PaletteMatrix, SectionMatrix,
+    SectionWeight, Skin, SkinBlending, SkinInputs, SkinSection, SkinVertex, SkinnedVertices, palette_matrix,
 };
 pub use solid::Solid;
 pub use timing::StageTimes;

@@ -5,6 +5,9 @@ mod collisions;
 mod contacts;
 mod events;
 mod flesh_contacts;
+mod morphs;
+#[cfg(feature = "neural")]
+mod networks;
 mod pushes;
 mod queries;
 mod readings;
@@ -20,6 +23,8 @@ pub use contacts::{Contact, Touched};
 use events::EventLog;
 pub use events::{ContactEvent, ContactPhase, ContactWith};
 pub use flesh_contacts::{ContactSide, FleshContact};
+#[cfg(feature = "hecs")]
+pub(crate) use morphs::{check_morph_weights, morphs_named};
 pub use saved::{RowSizes, SNAPSHOT_VERSION, SnapshotError};
 pub use snapshot::{FleshSnapshot, Restored, Snapshot};
 use stepping::Stepped;
@@ -147,7 +152,7 @@ impl Physics {
         bones: &[Pose],
         root: Pose,
     ) -> Result<FleshHandle, StepError> {
-        skin.check(&flesh).map_err(StepError::BadSkin)?;
+        skin.check(&flesh)?;
         self.insert_sound(flesh, skin, bones, root)
     }
 

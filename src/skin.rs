@@ -1,14 +1,20 @@
 //! Skin: vertices that follow joints by linear blend skinning, and the cross-sections of the rods beneath them (VIPER 7.4).
 
 mod dual;
+mod morphs;
+
+use std::sync::Arc;
 
 use bytemuck::{Pod, Zeroable};
 use glam::{Affine3A, Vec3, Vec4};
 
-use crate::Pose;
 use crate::flesh::{Flesh, FleshState};
+use crate::{Pose, StepError};
 
 pub use dual::{DualMatrix, SkinBlending};
+#[cfg(feature = "gltf")]
+pub(crate) use morphs::MOST_MORPH;
+pub use morphs::{MOST_MORPH_WEIGHT, MorphRow, MorphTarget};
 
 /// A vertex at rest, as kernels read it.
 ///
@@ -197,14 +203,19 @@ pub struct Skin {
     pub palette_len: usize,
     /// How those that pull on a vertex become one.
     pub blending: SkinBlending,
+    /// M̄, the linear part of what takes each vertex from mesh to model space at rest, three rows; empty where that is the identity
+    /// for all.
+    pub rest_linear: Vec<[[f32; 3]; 3]>,
+    /// What moves vertices before they are skinned, by weights of each instance.
+    pub morphs: Arc<Vec<MorphTarget>>,
 }
 
 impl Skin {
-    /// Whether all that vertices and sections name is there.
+    /// Whether all that vertices, sections and morph targets name is there.
     ///
     /// # Errors
-    /// The first vertex that names something that is not.
-    pub(crate) fn check(&self, flesh: &Flesh) -> Result<(), usize> {
+    /// [`StepError::BadSkin`] with the first vertex that names something that is not; [`StepError::BadMorphTarget`].
+    pub(crate) fn check(&self, flesh: &Flesh) -> Result<(), StepError> {
         let there = |section: &SkinSection| {
             flesh.chains().get(section.chain as usize).is_some_and(|chain| {
                 chain.group == section.group as usize
@@ -224,10 +235,16 @@ impl Skin {
                             .and_then(|end| self.weights.get(first..end))
                             .is_some_and(|pairs| pairs.iter().all(followed)))
         };
+        let vertices = self.vertices.len();
         match self.vertices.iter().position(|vertex| !sound(vertex)) {
-            Some(vertex) => Err(vertex),
+            Some(vertex) => return Err(StepError::BadSkin(vertex)),
             // A section that no vertex follows is posed all the same.
-            None if !self.sections.iter().all(there) => Err(self.vertices.len()),
+            None if !self.sections.iter().all(there) => return Err(StepError::BadSkin(vertices)),
+            None if ![0, vertices].contains(&self.rest_linear.len()) => return Err(StepError::BadSkin(vertices)),
+            None => {}
+        }
+        match self.morphs.iter().position(|morph| !morph.fits(vertices)) {
+            Some(morph) => Err(StepError::BadMorphTarget(morph)),
             None => Ok(()),
         }
     }
@@ -235,6 +252,11 @@ impl Skin {
     /// Whether any vertex has a tangent.
     pub fn has_tangents(&self) -> bool {
         self.vertices.iter().any(|vertex| vertex.tangent[3] != 0.0)
+    }
+
+    /// A vertex's entry of [`Self::rest_linear`].
+    pub(crate) fn linear_of(&self, vertex: usize) -> [[f32; 3]; 3] {
+        self.rest_linear.get(vertex).copied().unwrap_or([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     }
 
     /// Which sections a vertex of this skin follows.

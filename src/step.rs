@@ -79,6 +79,13 @@ macro_rules! stages {
             ReportHealth report_health Instances { looks: Beyond, wgsl: [], loops: AsWritten }
             /// How far each cross-section has gone from where its bones alone would have it.
             PoseSections pose_sections Sections { looks: Beyond, wgsl: [], loops: AsWritten }
+            /// What morph targets add to vertices before these are skinned.
+            MorphSkin morph_skin MorphedVertices { looks: Beyond, wgsl: [], loops: AsWritten }
+            /// What networks add to vertices before these are skinned.
+            InferCorrectives infer_correctives Networks {
+                looks: Beyond, wgsl: [], loops: AsWritten,
+                passes: [infer_coefficients Size::Domain, infer_correctives Size::Of(Domain::NetworkVertices)]
+            }
             /// Linear blend skinning and cross-sections move the vertices.
             DeformSkin deform_skin Vertices { looks: Beyond, wgsl: [], loops: AsWritten }
             /// Host: results to the world.
@@ -123,6 +130,8 @@ pub const FRAME: &[Entry] = &[
     Run(Stage::CheckHealth),
     Run(Stage::ReportHealth),
     Run(Stage::PoseSections),
+    Run(Stage::MorphSkin),
+    Run(Stage::InferCorrectives),
     Run(Stage::DeformSkin),
     Run(Stage::ScatterOutputs),
 ];
@@ -138,6 +147,12 @@ pub enum Domain {
     Instances,
     /// A cross-section that skin follows; on the CPU, an instance.
     Sections,
+    /// A vertex of skin that morph targets may move; on the CPU, an instance.
+    MorphedVertices,
+    /// A network of an instance; on the CPU, all instances of a network.
+    Networks,
+    /// A vertex that networks move, of some instances at once.
+    NetworkVertices,
     /// A vertex of skin.
     Vertices,
     /// A chain that may meet others.

@@ -1,7 +1,7 @@
 //! Characters in an hecs world: systems as free functions over `&mut World`, and the step that runs them.
 //!
 //! Data flow of a step, one function each: what has lost its entity is removed ([`remove_orphans`]) → excitations (components)
-//! ([`excite`]) → poses and roots (components) to kinematic bodies ([`drive_bodies`]) → rapier steps
+//! ([`excite`]) and morph weights ([`morph`]) → poses and roots (components) to kinematic bodies ([`drive_bodies`]) → rapier steps
 //! ([`RigidWorld::step`]) → bones, also those that follow bodies, palettes and planes ([`gather_inputs`]) → flesh steps
 //! ([`Physics::step_flesh`], or [`Physics::encode`] into the host's own encoder) → muscles' states and health (components)
 //! ([`scatter_outputs`]); [`contact_events`] then says who touches whom. [`Physics::step`] calls them in this order; a host with a
@@ -24,15 +24,15 @@ pub use spawn::despawn;
 pub use spawn::despawn_without_bodies;
 #[cfg(feature = "rapier")]
 pub use systems::{drive_bodies, gather_inputs, remove_orphans};
-pub use systems::{excite, gather_inputs_without_bodies, remove_orphans_without_bodies, scatter_outputs};
+pub use systems::{excite, gather_inputs_without_bodies, morph, remove_orphans_without_bodies, scatter_outputs};
 
 use hecs::{Entity, World};
 
 #[cfg(doc)]
 use crate::Health;
 use crate::character::CharacterError;
-use crate::components::{Activations, CharacterInstance};
-use crate::physics::check_activation;
+use crate::components::{Activations, CharacterInstance, MorphWeights};
+use crate::physics::{check_activation, check_morph_weights, morphs_named};
 use crate::{Physics, SkinnedVertices, SnapshotError, StepError};
 
 #[cfg(feature = "rapier")]
@@ -58,6 +58,10 @@ pub enum WorldError {
     #[cfg(feature = "rapier")]
     #[error(transparent)]
     Rigid(#[from] RigidError),
+    /// The network is for another character.
+    #[cfg(feature = "neural")]
+    #[error(transparent)]
+    Network(#[from] crate::neural::NetworkMismatch),
     /// An entity without a character.
     #[error("entity {0:?} is no character; use the one that Character::spawn returned")]
     NotACharacter(Entity),
@@ -80,6 +84,52 @@ pub fn activate(world: &mut World, entity: Entity, muscle: &str, activation: f32
     }
     activations.0[index] = activation;
     Ok(())
+}
+
+/// Sets how much a character has of all morph targets of a name. [`MorphWeights`] keeps it until it is set again.
+///
+/// # Errors
+/// [`WorldError::NotACharacter`]; [`WorldError::Step`] with [`StepError::UnknownMorph`], which lists the names that there are, or
+/// with [`StepError::BadMorphWeight`]. Nothing changed then.
+pub fn morph_named(world: &mut World, entity: Entity, name: &str, weight: f32) -> Result<(), WorldError> {
+    let (instance, weights) = world
+        .query_one_mut::<(&CharacterInstance, Option<&mut MorphWeights>)>(entity)
+        .map_err(|_| WorldError::NotACharacter(entity))?;
+    let skin = &instance.body.skin;
+    let named = morphs_named(&skin.morphs, name)?;
+    check_morph_weights(&[weight])?;
+    let set = |own: &mut Vec<f32>| {
+        let lacking = skin.morphs.iter().skip(own.len()).map(|morph| morph.weight);
+        own.extend(lacking);
+        named.iter().for_each(|&index| own[index] = weight);
+    };
+    match weights {
+        Some(weights) => set(&mut weights.0),
+        None => {
+            let mut weights = MorphWeights::default();
+            set(&mut weights.0);
+            world.insert_one(entity, weights).map_err(|_| WorldError::NotACharacter(entity))?;
+        }
+    }
+    Ok(())
+}
+
+/// Gives a character's skin a network, in the place of the one that it had: from the next step on it reads the character's pose and
+/// activations, and moves its vertices before they are skinned ([`Physics::set_network`], [`Physics::set_detail`]).
+///
+/// # Errors
+/// [`WorldError::NotACharacter`]; [`WorldError::Network`] with everything in which the character is not the one that the network is
+/// for.
+#[cfg(feature = "neural")]
+pub fn set_network(
+    world: &World,
+    physics: &mut Physics,
+    entity: Entity,
+    network: std::sync::Arc<crate::neural::CorrectiveNetwork>,
+) -> Result<(), WorldError> {
+    let instance = world.get::<&CharacterInstance>(entity).map_err(|_| WorldError::NotACharacter(entity))?;
+    let binding = network.bind(&instance.character)?;
+    Ok(physics.set_network(instance.flesh, network, binding)?)
 }
 
 /// Puts a character's root elsewhere: its flesh is at rest there, without velocity, and no bone sweeps through
@@ -176,6 +226,7 @@ impl Physics {
         self.check_step(dt)?;
         remove_orphans(world, self, rigid);
         excite(world, self);
+        morph(world, self);
         drive_bodies(world, self, rigid);
         rigid.step(dt as f32)?;
         gather_inputs(world, self, rigid);
@@ -192,6 +243,7 @@ impl Physics {
         self.check_step(dt)?;
         remove_orphans_without_bodies(world, self);
         excite(world, self);
+        morph(world, self);
         gather_inputs_without_bodies(world, self);
         self.step_flesh(dt)?;
         scatter_outputs(world, self);

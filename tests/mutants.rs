@@ -131,13 +131,46 @@ const HEALTH_AND_SKIN: &[Mutant] = &[
     (Stage::PoseSections, "skin", "let tangent = axes_of(section.frame)[⟨2⟩];", "1"),
     (Stage::DeformSkin, "skin", "let cy = cross(z.xyz, ⟨x⟩.xyz);", "y"),
     (Stage::DeformSkin, "skin", "(skin_vertices[at].joints[k / 2u] >> (⟨16u⟩ * (k % 2u))", "8u"),
-    (Stage::DeformSkin, "skin", "let rest = vec4<f32>(skin_vertices[at].rest_position, ⟨1.0⟩);", "0.0"),
+    (Stage::DeformSkin, "skin", "let rest = vec4<f32>(at_rest.place, ⟨1.0⟩);", "0.0"),
     (Stage::DeformSkin, "skin", "normal = unit(normal ⟨+⟩ turn, normal);", "-"),
     (Stage::DeformSkin, "dual skin", "let offset = (d.xyz * q.w ⟨-⟩ q.xyz * d.w + cross(q.xyz, d.xyz)) * 2.0;", "+"),
     (Stage::DeformSkin, "dual skin", "let row = 3u * block.palette_base + ⟨4u⟩ * joint;", "3u"),
     (Stage::DeformSkin, "skin", "tangent = tangent ⟨+⟩ along;", "-"),
-    (Stage::DeformSkin, "skin", "let bitangent_side = mesh_tangent.w ⟨*⟩ side;", "+"),
+    (Stage::DeformSkin, "skin", "let bitangent_side = skin_vertices[at].tangent.w ⟨*⟩ side;", "+"),
+    (Stage::DeformSkin, "moved skin", "let position = skin_vertices[at].position ⟨+⟩ delta.place;", "-"),
+    (Stage::DeformSkin, "moved skin", "let normal = unit(given.normal ⟨+⟩ delta3(first + 3u), given.normal);", "-"),
+    (Stage::DeformSkin, "moved skin", "let mesh_tangent = skin_vertices[at].tangent.xyz ⟨+⟩ delta.tangent;", "-"),
+    (Stage::DeformSkin, "moved skin", "let tangent = given.tangent ⟨+⟩ vec3<f32>(", "-"),
+    (Stage::DeformSkin, "moved skin", "let place = given.place ⟨+⟩ vec3<f32>(", "-"),
+    (Stage::DeformSkin, "moved skin", "let first = block.linear_base + ⟨9u⟩ * local;", "3u"),
+    (Stage::MorphSkin, "moved skin", "pull.normal[2]) ⟨*⟩ by;", "+"),
+    (Stage::MorphSkin, "moved skin", "morph_weights[block.weight_base + ⟨pull.morph⟩];", "0u"),
+    (Stage::MorphSkin, "moved skin", "skin_deltas[first + ⟨6u⟩ + k] = tangent[k];", "3u"),
 ];
+
+#[cfg(feature = "neural")]
+const NETWORKS: &[Mutant] = &[
+    (Stage::InferCorrectives, "moved skin", "(network_inputs[input_base + input] ⟨-⟩ mean)", "+"),
+    (Stage::InferCorrectives, "moved skin", "network_units[first + unit] = ⟨larger⟩(", "smaller"),
+    (
+        Stage::InferCorrectives,
+        "moved skin",
+        "network_units[coefficients + NETWORK_GROUP * k] = bounded ⟨*⟩ between",
+        "+",
+    ),
+    (Stage::InferCorrectives, "moved skin", "coefficients = coefficients + NETWORK_GROUP ⟨*⟩ passive.components;", "+"),
+    (
+        Stage::InferCorrectives,
+        "moved skin",
+        "let packed = place.basis_base + (3u * first + part ⟨*⟩ rows) * row_words;",
+        "+",
+    ),
+    (Stage::InferCorrectives, "moved skin", "given ⟨*⟩ number(head + 1u)", "+"),
+    (Stage::InferCorrectives, "moved skin", "let place = index ⟨/⟩ words;", "*"),
+    (Stage::InferCorrectives, "moved skin", "sums[k] ⟨*⟩ network_runs[run].weight;", "+"),
+];
+#[cfg(not(feature = "neural"))]
+const NETWORKS: &[Mutant] = &[];
 
 const PAIRS_AND_MEETINGS: &[Mutant] = &[
     (Stage::GatherSegments, "meeting", "segment.centre = segment.first ⟨+⟩ along * 0.5;", "-"),
@@ -199,8 +232,13 @@ fn after(scene: &Scene, stage: Stage, (cpu, gpu, handles): &mut (Physics, Physic
     let start = cpu.save();
     gpu.restore(&start).unwrap();
     // What chains do that meet, the CPU does between its stages; and what they remember is seen in the substeps after.
-    let last = if scene.config.passes > 0 { Stage::UpdateVelocities } else { stage };
-    let walk = Walk { last: (scene.config.passes == 0).then_some(stage), ..Walk::default() };
+    let last = match stage {
+        _ if scene.config.passes > 0 => Stage::UpdateVelocities,
+        // What they add is seen where it goes.
+        Stage::MorphSkin | Stage::InferCorrectives => Stage::DeformSkin,
+        stage => stage,
+    };
+    let walk = Walk { last: (scene.config.passes == 0).then_some(last), ..Walk::default() };
     for physics in [&mut *cpu, &mut *gpu] {
         if matches!(stage, Stage::CheckHealth | Stage::ReportHealth) {
             let flesh = scene.flesh[0].0.clone();
@@ -284,13 +322,20 @@ fn changed_health_and_skin_are_seen() {
 }
 
 #[test]
+fn changed_networks_are_seen() {
+    each_is_rejected(NETWORKS);
+}
+
+#[test]
 fn there_are_at_least_thirty_and_one_of_each_stage() {
     let all =
-        [BONES, PREDICTION, PUSHES, SOLVES, CONTACTS_AND_VELOCITIES, PAIRS_AND_MEETINGS, HEALTH_AND_SKIN].concat();
+        [BONES, PREDICTION, PUSHES, SOLVES, CONTACTS_AND_VELOCITIES, PAIRS_AND_MEETINGS, HEALTH_AND_SKIN, NETWORKS]
+            .concat();
     println!("{} mutants", all.len());
     assert!(all.len() >= 30);
     for (stage, specs) in KERNELS {
-        assert!(specs.is_empty() || all.iter().any(|(of, ..)| of == stage), "{} has none", stage.name());
+        let built = cfg!(feature = "neural") || *stage != Stage::InferCorrectives;
+        assert!(specs.is_empty() || !built || all.iter().any(|(of, ..)| of == stage), "{} has none", stage.name());
     }
     all.iter().for_each(|mutant| assert_ne!(changed(mutant), ""));
 }

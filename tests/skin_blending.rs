@@ -5,7 +5,7 @@ mod common;
 use common::Random;
 use glam::{Affine3A, Quat, Vec3};
 use sinew::cpu::LaneWidth;
-use sinew::cpu::deform_skin::{Vertices, deform_skin};
+use sinew::cpu::deform_skin::{Deltas, Vertices, deform_skin};
 use sinew::cpu::skin_blocks::SkinBlocks;
 use sinew::{Skin, SkinBlending, SkinInputs, SkinVertex, SkinnedVertices, palette_matrix};
 
@@ -44,7 +44,8 @@ fn deformed(skin: Skin, palette: &[Affine3A]) -> SkinnedVertices {
     inputs.take_palette(&blocks.skin, &palette.iter().map(palette_matrix).collect::<Vec<_>>());
     let with = |width| {
         let mut out = SkinnedVertices::default();
-        Vertices::new(&blocks, &inputs, &[], &mut out).for_each(|mut some| deform_skin(width, &mut some));
+        Vertices::new(&blocks, &inputs, &[], Deltas::default(), &mut out)
+            .for_each(|mut some| deform_skin(width, &mut some));
         out
     };
     let out = with(LaneWidth::Eight);

@@ -6,14 +6,14 @@ mod common;
 use std::sync::Arc;
 
 use common::Random;
-use glam::{DAffine3, DMat3, DVec3, Quat, Vec3};
+use glam::{DAffine3, DMat3, DVec3, Mat3, Quat, Vec3};
 use sinew::cpu::LaneWidth;
-use sinew::cpu::deform_skin::{Vertices, deform_skin};
+use sinew::cpu::deform_skin::{Deltas, Vertices, deform_skin};
 use sinew::cpu::skin_blocks::{Follows, SkinBlocks};
 use sinew::flesh::{Flesh, RodSpec};
 use sinew::{
-    PaletteMatrix, SectionMatrix, SectionWeight, Skin, SkinInputs, SkinSection, SkinVertex, SkinnedVertices,
-    palette_matrix,
+    PaletteMatrix, SectionMatrix, SectionWeight, Skin, SkinBlending, SkinInputs, SkinSection, SkinVertex,
+    SkinnedVertices, palette_matrix,
 };
 
 const JOINTS: u32 = 40;
@@ -151,7 +151,8 @@ fn deformed(
 ) -> SkinnedVertices {
     let (mut inputs, mut out) = (SkinInputs::default(), SkinnedVertices::default());
     inputs.take_palette(&blocks.skin, palette);
-    Vertices::new(blocks, &inputs, sections, &mut out).for_each(|mut some| deform_skin(width, &mut some));
+    Vertices::new(blocks, &inputs, sections, Deltas::default(), &mut out)
+        .for_each(|mut some| deform_skin(width, &mut some));
     out
 }
 
@@ -211,6 +212,80 @@ fn blocks_deform_each_vertex_as_its_definition_says() {
     let bare = deformed(&without, &palette, &sections, LaneWidth::Eight);
     assert!(bare.tangents.is_empty() && out.tangents.len() == 2501);
     assert!(bare.positions == out.positions && bare.normals == out.normals, "tangents change what they lie on");
+}
+
+/// What moves vertices before they are skinned is as if they were given where it moves them, and turned so.
+#[test]
+fn what_is_added_is_as_if_it_were_given() {
+    let flesh = flesh();
+    let mut given = skin(&flesh, 2501, true);
+    let mut state = 7_u32;
+    let mut number = |size: f32| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        ((state >> 9) as f32 / (1 << 22) as f32 - 1.0) * size
+    };
+    let mut vectors =
+        |size: f32| -> Vec<Vec3> { (0..2501).map(|_| Vec3::new(number(size), number(size), number(size))).collect() };
+    let lists = [vectors(0.1), vectors(0.05), vectors(0.4), vectors(0.4)];
+    // Stretched, sheared, and every other one mirrored.
+    let columns = [vectors(0.3), vectors(0.3), vectors(0.3)];
+    let linear = |vertex: usize| {
+        let mirrored = if vertex.is_multiple_of(2) { 1.0 } else { -1.0 };
+        let [x, y, z] = [0, 1, 2].map(|k| columns[k][vertex]);
+        Mat3::from_cols(Vec3::X + x, Vec3::Y + y, Vec3::Z * mirrored + z)
+    };
+    given.rest_linear = (0..2501).map(|vertex| linear(vertex).transpose().to_cols_array_2d()).collect();
+    let mut baked = given.clone();
+    for (index, vertex) in baked.vertices.iter_mut().enumerate() {
+        let add = |to: &mut [f32; 3], by: Vec3| *to = (Vec3::from(*to) + by).to_array();
+        let (delta, linear) = (lists[0][index] + lists[1][index], linear(index));
+        add(&mut vertex.position, delta);
+        add(&mut vertex.rest_position, linear * delta);
+        add(&mut vertex.normal, lists[2][index]);
+        // The inverse transpose's sign is right also where it mirrors.
+        vertex.rest_normal = (linear.inverse().transpose() * Vec3::from(vertex.normal)).normalize().to_array();
+        let [x, y, z, side] = vertex.tangent;
+        let [x, y, z] = (Vec3::new(x, y, z) + lists[3][index]).to_array();
+        vertex.tangent = [x, y, z, side];
+        add(&mut vertex.rest_tangent, linear * lists[3][index]);
+    }
+    for blending in [SkinBlending::Linear, SkinBlending::DualQuaternion] {
+        (given.blending, baked.blending) = (blending, blending);
+        let (palette, sections) = (palette(), sections());
+        let blocks = SkinBlocks::new(given.clone().into());
+        let deltas = Deltas { places: [&lists[0], &lists[1]], normals: &lists[2], tangents: &lists[3] };
+        let with = |deltas: Deltas<'_>, width: LaneWidth| {
+            let (mut inputs, mut out) = (SkinInputs::default(), SkinnedVertices::default());
+            inputs.take_palette(&blocks.skin, &palette);
+            Vertices::new(&blocks, &inputs, &sections, deltas, &mut out)
+                .for_each(|mut some| deform_skin(width, &mut some));
+            out
+        };
+        let found = with(deltas, LaneWidth::Eight);
+        for width in [LaneWidth::EightBaseline, LaneWidth::One] {
+            assert_eq!(with(deltas, width), found, "{width:?} has other bits");
+        }
+        let expected = deformed(&SkinBlocks::new(baked.clone().into()), &palette, &sections, LaneWidth::Eight);
+        assert!(with(Deltas::default(), LaneWidth::Eight) != found);
+        let mut off = [0.0_f32; 3];
+        for (index, vertex) in given.vertices.iter().enumerate() {
+            off[0] = off[0].max(found.positions[index].distance(expected.positions[index]));
+            // As above, where what it follows nearly cancels; and what is left of a normal where little is.
+            let joints = vertex.weights.iter().filter(|weight| **weight > 0.0).count();
+            let length = Vec3::from(baked.vertices[index].normal).length();
+            if joints > 0 && joints < 3 && length > 0.3 {
+                off[1] = off[1].max(found.normals[index].distance(expected.normals[index]));
+            }
+            if joints > 0 && joints < 3 {
+                off[2] = off[2].max(found.tangents[index].distance(expected.tangents[index]));
+            }
+        }
+        println!(
+            "{blending:?}: places are off by {:.1e} m, normals by {:.1e}, tangents by {:.1e}",
+            off[0], off[1], off[2]
+        );
+        assert!(off[0] < 2.0e-6 && off[1] < 2.0e-5 && off[2] < 2.0e-5);
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use sinew::character::skin_weights::{
 };
 use sinew::cpu::{
     LaneWidth,
-    deform_skin::{Vertices, deform_skin},
+    deform_skin::{Deltas, Vertices, deform_skin},
     pose_sections::pose_sections,
     skin_blocks::SkinBlocks,
 };
@@ -87,11 +87,12 @@ fn deformed(flesh: &Flesh, skin: &Skin, state: &FleshState, bones: &[Pose], root
     };
     inputs.palette = inputs.bones.iter().map(matrix).collect();
     let mut matrices = Vec::new();
-    pose_sections(skin, &inputs, state, &mut matrices);
+    pose_sections(skin, &inputs, state, 1.0, &mut matrices);
     let blocks = SkinBlocks::new(skin.clone().into());
     let deformed = |width| {
         let mut out = SkinnedVertices::default();
-        Vertices::new(&blocks, &inputs, &matrices, &mut out).for_each(|mut some| deform_skin(width, &mut some));
+        Vertices::new(&blocks, &inputs, &matrices, Deltas::default(), &mut out)
+            .for_each(|mut some| deform_skin(width, &mut some));
         [out.positions, out.normals]
     };
     let [places, normals] = deformed(LaneWidth::Eight);

@@ -333,6 +333,10 @@ struct StepParams {
     meet_base: u32,
     solved_base: u32,
     remembers: u32,
+    morph_block_count: u32,
+    network_count: u32,
+    network_group_count: u32,
+    network_block_count: u32,
 }
 
 // Word index of one entry of one lane in an array whose rows have `entries` entries.

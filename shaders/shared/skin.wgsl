@@ -8,6 +8,64 @@ struct SkinBlock {
     matrix_base: u32,
     palette_base: u32,
     dual: u32,
+    morph_base: u32,
+    network_base: u32,
+    linear_base: u32,
+}
+
+const NO_DELTAS: u32 = 0xffffffffu;
+
+struct MorphBlock {
+    vertex_count: u32,
+    start_base: u32,
+    pull_base: u32,
+    weight_base: u32,
+    delta_base: u32,
+}
+
+struct MorphPull {
+    morph: u32,
+    place: array<f32, 3>,
+    normal: array<f32, 3>,
+    tangent: array<f32, 3>,
+}
+
+const NETWORK_GROUP: u32 = 4u;
+const BLOCK_NUMBERS: u32 = 64u;
+
+struct NetworkLayers {
+    inputs: u32,
+    first_hidden: u32,
+    second_hidden: u32,
+    components: u32,
+    words: u32,
+}
+
+struct NetworkPlace {
+    layers: array<NetworkLayers, 2>,
+    mean_base: u32,
+    mean_count: u32,
+    first_base: u32,
+    row_base: u32,
+    basis_base: u32,
+    per_word: u32,
+}
+
+struct NetworkRun {
+    network: u32,
+    input_base: u32,
+    unit_base: u32,
+    coefficient_base: u32,
+    delta_base: u32,
+    weight: f32,
+    passive_count: f32,
+    active_count: f32,
+}
+
+struct NetworkGroup {
+    run_base: u32,
+    run_count: u32,
+    block_base: u32,
 }
 
 struct SectionBlock {

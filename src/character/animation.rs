@@ -3,6 +3,7 @@
 use glam::{Affine3A, DVec3, Quat, Vec3};
 
 use super::{Animation, CharacterAsset, Interpolation, LocalTransform, Skeleton, Track, TrackValues};
+use crate::MorphTarget;
 
 impl Skeleton {
     /// The pose of the file, one transform per joint.
@@ -70,6 +71,23 @@ impl Animation {
                 TrackValues::Rotation(values) => {
                     joint.rotation = span.rotation(track.interpolation, values, joint.rotation);
                 }
+                TrackValues::Weights(_) => {}
+            }
+        }
+    }
+
+    /// Writes the weights of morph targets that the animation drives at `time_s` (s) into `weights`, one for each of `morphs`, those
+    /// of the animation's [`SkinMesh`](super::SkinMesh); the rest stay as they are. As for [`Self::sample`] outside of the keys.
+    pub fn sample_morphs(&self, time_s: f32, morphs: &[MorphTarget], weights: &mut [f32]) {
+        for track in &self.tracks {
+            let TrackValues::Weights(values) = &track.values else { continue };
+            let Some(span) = track.span(time_s) else { continue };
+            let own = || (0..morphs.len()).filter(|&index| morphs[index].joint == track.joint);
+            let count = own().count();
+            for (target, index) in own().enumerate() {
+                if let Some(weight) = weights.get_mut(index) {
+                    *weight = span.number(track.interpolation, values, [count, target], *weight);
+                }
             }
         }
     }
@@ -120,6 +138,23 @@ impl Span {
         let value = match interpolation {
             Interpolation::Step => get(self.from),
             Interpolation::Linear => get(self.from).lerp(get(self.to), self.fraction),
+            Interpolation::CubicSpline => {
+                let [a, b, c, d] = self.hermite();
+                get(3 * self.from + 1) * a
+                    + get(3 * self.from + 2) * b
+                    + get(3 * self.to + 1) * c
+                    + get(3 * self.to) * d
+            }
+        };
+        if value.is_finite() { value } else { fallback }
+    }
+
+    /// As [`Self::vector`], a number of `count` together, of which it is the one at a place.
+    fn number(&self, interpolation: Interpolation, values: &[f32], [count, at]: [usize; 2], fallback: f32) -> f32 {
+        let get = |index: usize| values.get(index * count + at).copied().unwrap_or(fallback);
+        let value = match interpolation {
+            Interpolation::Step => get(self.from),
+            Interpolation::Linear => get(self.from) * (1.0 - self.fraction) + get(self.to) * self.fraction,
             Interpolation::CubicSpline => {
                 let [a, b, c, d] = self.hermite();
                 get(3 * self.from + 1) * a

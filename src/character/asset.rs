@@ -1,8 +1,11 @@
 //! What a character is once its file has been read: plain, immutable data.
 
+use std::sync::Arc;
+
 use glam::{Affine3A, Quat, Vec3, Vec4};
 
 use super::{BoneSpec, MuscleSpec};
+use crate::MorphTarget;
 
 /// A joint of the skeleton: any node of the file's scene graph, whether a skin names it or not.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,6 +84,9 @@ pub struct SkinMesh {
     pub influence_joints: Vec<[u16; MAX_INFLUENCES]>,
     /// Their weights; each vertex's sum is 1.
     pub influence_weights: Vec<[f32; MAX_INFLUENCES]>,
+    /// Morph targets, those of a node together and in order. They are all in [`Self::positions`], [`Self::normals`] and
+    /// [`Self::tangents`] at their default weights; what they add is by units of these.
+    pub morphs: Arc<Vec<MorphTarget>>,
     /// Linear RGBA base colour of each triangle, for pictures.
     pub triangle_colors: Vec<[f32; 4]>,
 }
@@ -97,7 +103,7 @@ pub enum Interpolation {
 }
 
 /// What a track drives, with its keys' values: one per key, or (in-tangent, value, out-tangent) per key for
-/// [`Interpolation::CubicSpline`].
+/// [`Interpolation::CubicSpline`]; of weights as many for each of these as there are morph targets.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TrackValues {
     /// Translations (m).
@@ -106,6 +112,8 @@ pub enum TrackValues {
     Rotation(Vec<Quat>),
     /// Scales.
     Scale(Vec<Vec3>),
+    /// Weights of the morph targets of the joint's mesh: those of a key together.
+    Weights(Vec<f32>),
 }
 
 /// One property of one joint over time.

@@ -189,6 +189,43 @@ impl Body {
     }
 }
 
+#[cfg(feature = "neural")]
+impl Body {
+    /// How some joints are turned in a pose relative to their parents, seen from the same at rest (R̄⁻¹R): what
+    /// [`Physics::set_joint_rotations`](crate::Physics::set_joint_rotations) takes, of the joints of a network's
+    /// [`Binding`](crate::neural::Binding). `held` as for [`Self::posed`].
+    ///
+    /// # Panics
+    /// Where the skeleton has no such joint.
+    pub fn turns(
+        &self,
+        asset: &CharacterAsset,
+        pose: &[LocalTransform],
+        held: &[(u32, Pose)],
+        joints: &[u32],
+    ) -> Vec<glam::Quat> {
+        let mut model = Vec::new();
+        if !held.is_empty() {
+            model = scaled_joints(asset, self.scale, pose);
+            hold_joints(asset, pose, held, &mut model);
+        }
+        let is_held = |joint: u32| held.iter().any(|(of, _)| *of == joint);
+        let turn = |&index: &u32| {
+            let joint = &asset.skeleton.joints[index as usize];
+            let now = match joint.parent {
+                // Its pose does not say how a body turns it.
+                parent if is_held(index) || parent.is_some_and(is_held) => {
+                    let above = parent.map_or(Pose::IDENTITY, |parent| rigid_part(&model[parent as usize]));
+                    (above.rotation.conjugate() * rigid_part(&model[index as usize]).rotation).as_quat()
+                }
+                _ => pose.get(index as usize).unwrap_or(&joint.rest).rotation,
+            };
+            (joint.rest.rotation.conjugate() * now).normalize()
+        };
+        joints.iter().map(turn).collect()
+    }
+}
+
 /// Puts joints where rigid poses (model space) have them, keeping their scale, and takes their descendants along.
 fn hold_joints(asset: &CharacterAsset, pose: &[LocalTransform], held: &[(u32, Pose)], joints: &mut [Affine3A]) {
     for (index, joint) in asset.skeleton.joints.iter().enumerate() {
@@ -245,13 +282,14 @@ pub fn rigid_part(joint: &Affine3A) -> Pose {
 
 fn rest_skin(asset: &CharacterAsset, palette: &[Affine3A]) -> RestSkin {
     let mesh = &asset.mesh;
-    let mut rest = RestSkin { positions: Vec::new(), normals: Vec::new(), tangents: Vec::new() };
+    let mut rest = RestSkin::default();
     for vertex in 0..mesh.positions.len() {
         let mut sum = Affine3A::from_mat3_translation(glam::Mat3::ZERO, Vec3::ZERO);
         for (entry, weight) in influences(asset, vertex) {
             sum.matrix3 += palette[entry].matrix3 * weight as f32;
             sum.translation += palette[entry].translation * weight as f32;
         }
+        rest.linear.push(sum.matrix3.transpose().to_cols_array_2d());
         rest.positions.push(sum.transform_point3(mesh.positions[vertex]));
         rest.normals.push(model_normal(&sum.matrix3, mesh.normals[vertex]));
         rest.tangents.extend(mesh.tangents.get(vertex).map(|tangent| sum.matrix3 * tangent.truncate()));

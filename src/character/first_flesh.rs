@@ -130,6 +130,7 @@ impl FleshOptions {
 }
 
 /// The skin in model space at rest, with each vertex's pull by joint.
+#[derive(Default)]
 pub struct RestSkin {
     /// Places (m).
     pub positions: Vec<Vec3>,
@@ -137,6 +138,8 @@ pub struct RestSkin {
     pub normals: Vec<Vec3>,
     /// The mesh's unit tangents, as long as they are in model space; empty where it has none.
     pub tangents: Vec<Vec3>,
+    /// The linear part of what takes each vertex there from mesh space, by rows.
+    pub linear: Vec<[[f32; 3]; 3]>,
 }
 
 /// Finds the limbs of a character; `joints` are the joints' matrices at rest, `skin` its skin.

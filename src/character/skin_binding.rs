@@ -22,6 +22,7 @@ pub(super) fn bind_skin(
     let mesh = &asset.mesh;
     let mut skin = Skin { sections: SkinSection::all(flesh), palette_len: asset.palette.len(), ..Skin::default() };
     skin.blending = options.blending;
+    (skin.rest_linear, skin.morphs) = (rest.linear.clone(), mesh.morphs.clone());
     let pills = flesh_pills(flesh);
     let limits = pull_limits(asset, (rest, tree), (flesh, bones), options);
     let fairing = SkinFairing {

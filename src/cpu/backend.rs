@@ -13,7 +13,7 @@ use super::threads::Threads;
 use super::{run_on_instance, run_on_vertices};
 use crate::StepError;
 use crate::backend::{BackendReport, FleshBackend, Frame, SegmentPair};
-use crate::instances::{Active, Instance, Instances, add_contacts};
+use crate::instances::{Active, Instance, Instances, add_contacts, deltas_of};
 use crate::step::{Domain, Scheduled, Stage, runs};
 use crate::timing::{StageClock, StageTimes, stage_scope};
 
@@ -114,7 +114,7 @@ impl Runner<'_> {
             Domain::Host | Domain::Instances => self.timed(stage, || {
                 instances.iter_mut().for_each(|instance| run_on_instance(stage, self.frame, instance));
             }),
-            Domain::Sections => self.timed(stage, || {
+            Domain::Sections | Domain::MorphedVertices => self.timed(stage, || {
                 let mut instances: Vec<_> = instances.iter_mut().filter(|instance| instance.deforms).collect();
                 self.threads.for_each(
                     &mut instances,
@@ -124,13 +124,23 @@ impl Runner<'_> {
                     },
                 );
             }),
+            Domain::Networks => self.timed(stage, || {
+                #[cfg(feature = "neural")]
+                for (network, mut characters) in crate::instances::batches(instances) {
+                    super::run_on_batch(stage, (self.frame.lane_width, &self.threads), &network, &mut characters);
+                }
+            }),
+            Domain::NetworkVertices => {}
             Domain::Vertices => self.timed(stage, || {
                 let mut vertices: Vec<_> = instances
                     .iter_mut()
                     .filter(|instance| instance.deforms)
-                    .flat_map(|Instance { blocks, skin_inputs, section_matrices, vertices, .. }| {
-                        Vertices::new(blocks, skin_inputs, section_matrices, vertices)
-                    })
+                    .flat_map(
+                        |Instance { blocks, skin_inputs, section_matrices, morphed, network, vertices, .. }| {
+                            let deltas = deltas_of(morphed, network.as_deref());
+                            Vertices::new(blocks, skin_inputs, section_matrices, deltas, vertices)
+                        },
+                    )
                     .collect();
                 self.threads.for_each(
                     &mut vertices,

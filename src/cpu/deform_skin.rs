@@ -2,18 +2,41 @@
 //! `shaders/deform_skin.wgsl`.
 //!
 //! One lane is one vertex of a block ([`SkinBlocks`]). All widths give the same bits: each vertex's sums are in the order in which
-//! its block lists matrices, and what it does not follow of these adds 0.
+//! its block lists matrices, and what it does not follow of these adds 0. What moves vertices before they are skinned is gathered by
+//! blocks; a skin without any of that does not ask for it.
 #![expect(clippy::needless_range_loop, reason = "entries of a matrix are named by row and column")]
 
 use fearless_simd::{Simd, SimdBase};
 use glam::{Vec3, Vec4};
 
 use super::LaneWidth;
-use super::lanes::{Half, LANES, Lane, Lanes, OneF32, Wide, with_instructions};
+use super::lanes::{Half, LANES, Lane, Lanes, OneF32, Wide, apart, with_instructions};
 use super::math::{Quaternion, V3};
-use super::skin_blocks::{CHUNK, Follows, SkinBlocks, Weights};
+use super::skin_blocks::{AtRest, CHUNK, Follows, SkinBlocks, Tangents, Weights};
 use super::skin_lanes::{Deformed, Out, Rows, SkinLanes};
 use crate::skin::{DualMatrix, PaletteMatrix, SectionMatrix, SkinInputs, SkinnedVertices};
+
+/// What is added to vertices in mesh space before they are skinned, in the host's order; each for all vertices, or empty.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Deltas<'a> {
+    /// To places (m): by morph targets, and by networks.
+    pub places: [&'a [Vec3]; 2],
+    /// To unit normals.
+    pub normals: &'a [Vec3],
+    /// To unit tangents.
+    pub tangents: &'a [Vec3],
+}
+
+impl<'a> Deltas<'a> {
+    fn of_chunk(self, chunk: usize) -> Self {
+        let of = |all: &'a [Vec3]| all.chunks(CHUNK).nth(chunk).unwrap_or_default();
+        Self { places: self.places.map(of), normals: of(self.normals), tangents: of(self.tangents) }
+    }
+
+    fn moves(&self) -> bool {
+        self.places.iter().any(|places| !places.is_empty())
+    }
+}
 
 /// A chunk of an instance's skin, what it follows, and where it goes.
 pub struct Vertices<'a> {
@@ -21,6 +44,7 @@ pub struct Vertices<'a> {
     chunk: usize,
     inputs: &'a SkinInputs,
     sections: &'a [SectionMatrix],
+    deltas: Deltas<'a>,
     out: Out<'a>,
 }
 
@@ -30,6 +54,7 @@ impl<'a> Vertices<'a> {
         blocks: &'a SkinBlocks,
         inputs: &'a SkinInputs,
         sections: &'a [SectionMatrix],
+        deltas: Deltas<'a>,
         skinned: &'a mut SkinnedVertices,
     ) -> impl Iterator<Item = Self> {
         let count = blocks.skin.vertices.len();
@@ -44,6 +69,7 @@ impl<'a> Vertices<'a> {
             chunk,
             inputs,
             sections,
+            deltas: deltas.of_chunk(chunk),
             out: Out { positions, normals, tangents: tangents.next().unwrap_or_default() },
         })
     }
@@ -77,10 +103,16 @@ fn deform_lanes<L: SkinLanes>(lanes: L, vertices: &mut Vertices<'_>) {
 
 #[inline(always)]
 fn deform_block<L: SkinLanes>(lanes: L, vertices: &mut Vertices<'_>, index: usize) {
-    let Vertices { blocks, inputs, sections, out, .. } = vertices;
+    let Vertices { blocks, inputs, sections, deltas, out, .. } = vertices;
     let palette = inputs.palette.as_slice();
     let has_tangents = !out.tangents.is_empty();
-    let (block, mesh) = (&blocks.blocks[index], &blocks.mesh[index]);
+    let block = &blocks.blocks[index];
+    // Where nothing moves its vertices before they are skinned, a block is as it is given.
+    let moved = if deltas.moves() { Some(apart!(lanes, move_block(lanes, blocks, *deltas, index))) } else { None };
+    let mesh = match &moved {
+        Some(moved) => &moved.mesh,
+        None => &blocks.mesh[index],
+    };
     let matrix = match &block.joints {
         Follows::Shared(range) => {
             let (shared, weights) = blocks.shared(range);
@@ -106,11 +138,16 @@ fn deform_block<L: SkinLanes>(lanes: L, vertices: &mut Vertices<'_>, index: usiz
     // Tangents lie in the surface: they go as places beside each other go.
     let mut tangent = V3([zero; 3]);
     if has_tangents {
-        tangent = apply(matrix, V3::load(lanes, &blocks.mesh_tangents[index], 0));
+        let given = match &moved {
+            Some(moved) => &moved.mesh_tangents,
+            None => &blocks.mesh_tangents[index],
+        };
+        tangent = apply(matrix, V3::load(lanes, given, 0));
     }
-    if let Some((follows, model)) = &block.sections {
+    // None are posed where skin does not go with them.
+    if let (Some((follows, model)), false) = (&block.sections, sections.is_empty()) {
         let model = *model as usize;
-        let [moved, turned] = match follows {
+        let [gone, turned] = match follows {
             Follows::Shared(range) | Follows::Dual(range) => {
                 let (shared, weights) = blocks.shared(range);
                 [
@@ -120,22 +157,74 @@ fn deform_block<L: SkinLanes>(lanes: L, vertices: &mut Vertices<'_>, index: usiz
             }
             Follows::Apart(starts) => lanes.blend_sections_apart(sections, &blocks.pulls, starts),
         };
-        let at_rest = &blocks.model[model];
-        let offset = V3([moved[0][3], moved[1][3], moved[2][3]]);
-        place = place + (apply(moved, V3::load(lanes, &at_rest.place, 0)) + offset);
+        let at_rest = match &moved {
+            Some(moved) => &moved.model,
+            None => &blocks.model[model],
+        };
+        let offset = V3([gone[0][3], gone[1][3], gone[2][3]]);
+        place = place + (apply(gone, V3::load(lanes, &at_rest.place, 0)) + offset);
         normal = unit(lanes, normal + apply(turned, V3::load(lanes, &at_rest.normal, 0)), one, normal);
         if has_tangents {
-            tangent = tangent + apply(moved, V3::load(lanes, &blocks.model_tangents[model], 0));
+            let given = match &moved {
+                Some(moved) => &moved.model_tangents,
+                None => &blocks.model_tangents[model],
+            };
+            tangent = tangent + apply(gone, V3::load(lanes, given, 0));
         }
     }
     let mut deformed = Deformed { place, normal, tangent: [zero; 4] };
     if has_tangents {
-        let given = &blocks.mesh_tangents[index];
         let [x, y, z] = tangent.direction(lanes).0;
         // A mirroring turns the bitangent over against normal × tangent.
-        deformed.tangent = [x, y, z, lanes.load(&given[3]) * side];
+        deformed.tangent = [x, y, z, lanes.load(&blocks.mesh_tangents[index][3]) * side];
     }
     lanes.put(deformed, out, &block.vertices);
+}
+
+/// A block whose vertices were moved before they are skinned.
+#[derive(Default)]
+struct MovedBlock {
+    mesh: AtRest,
+    model: AtRest,
+    mesh_tangents: Tangents,
+    model_tangents: Tangents,
+}
+
+/// Where a block's vertices are with what is added to them: p + δ in mesh space, v̄ + M̄δ in model space.
+#[inline(always)]
+fn move_block<L: Lanes<Scalar = f32>>(lanes: L, blocks: &SkinBlocks, deltas: Deltas<'_>, index: usize) -> MovedBlock {
+    let (block, given) = (&blocks.blocks[index], &blocks.mesh[index]);
+    let mut moved = MovedBlock::default();
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    let place = gather(lanes, deltas.places, &block.vertices);
+    let tangent = gather(lanes, [deltas.tangents, &[]], &block.vertices);
+    let mut normal = V3::load(lanes, &given.normal, 0);
+    if !deltas.normals.is_empty() {
+        normal = unit(lanes, normal + gather(lanes, [deltas.normals, &[]], &block.vertices), one, normal);
+    }
+    (V3::load(lanes, &given.place, 0) + place).store(lanes, &mut moved.mesh.place, 0);
+    normal.store(lanes, &mut moved.mesh.normal, 0);
+    if let Some(given) = blocks.mesh_tangents.get(index) {
+        (V3::load(lanes, given, 0) + tangent).store(lanes, &mut moved.mesh_tangents, 0);
+    }
+    let Some((_, model)) = &block.sections else { return moved };
+    let model = *model as usize;
+    let (given, [x, y, z]) = (&blocks.model[model], &blocks.model_linear[model]);
+    let linear = [V3::load(lanes, x, 0), V3::load(lanes, y, 0), V3::load(lanes, z, 0)];
+    let mut rest_normal = V3::load(lanes, &given.normal, 0);
+    if !deltas.normals.is_empty() {
+        let [x, y, z] = linear;
+        let cofactors = [y.cross(z), z.cross(x), x.cross(y)];
+        let side = x.dot(cofactors[0]).where_less(zero, lanes.splat(-1.0), one);
+        rest_normal = unit(lanes, rows_times(cofactors, normal), side, rest_normal);
+    }
+    (V3::load(lanes, &given.place, 0) + rows_times(linear, place)).store(lanes, &mut moved.model.place, 0);
+    rest_normal.store(lanes, &mut moved.model.normal, 0);
+    if let Some(given) = blocks.model_tangents.get(model) {
+        let rest_tangent = V3::load(lanes, given, 0) + rows_times(linear, tangent);
+        rest_tangent.store(lanes, &mut moved.model_tangents, 0);
+    }
+    moved
 }
 
 /// The weighted sum of matrices that the block shares, the same for all lanes.
@@ -210,6 +299,29 @@ fn row<V: Lane>(matrix: Rows<V>, i: usize) -> V3<V> {
 #[inline(always)]
 fn apply<V: Lane>(matrix: Rows<V>, v: V3<V>) -> V3<V> {
     V3([row(matrix, 0).dot(v), row(matrix, 1).dot(v), row(matrix, 2).dot(v)])
+}
+
+#[inline(always)]
+fn rows_times<V: Lane>([x, y, z]: [V3<V>; 3], v: V3<V>) -> V3<V> {
+    V3([x.dot(v), y.dot(v), z.dot(v)])
+}
+
+/// The sum of what two lists have for each lane's vertex; an empty list has nothing.
+#[inline(always)]
+fn gather<L: Lanes<Scalar = f32>>(lanes: L, lists: [&[Vec3]; 2], vertices: &[u16; LANES]) -> V3<L::V> {
+    let mut sums = [[0.0; LANES]; 3];
+    for list in lists {
+        if list.is_empty() {
+            continue;
+        }
+        for lane in 0..LANES {
+            let [x, y, z] = list[usize::from(vertices[lane])].to_array();
+            sums[0][lane] += x;
+            sums[1][lane] += y;
+            sums[2][lane] += z;
+        }
+    }
+    V3::load(lanes, &sums, 0)
 }
 
 /// A vector times a sign over its length; what has none stays as it was.

@@ -105,7 +105,7 @@ impl Meetings {
         for (handle, instance) in instances.handles() {
             self.collisions.extend(instance.flesh.groups.iter().map(|_| instance.collisions));
             for (group, (rest, state)) in instance.flesh.groups.iter().zip(&instance.state.nodes.groups).enumerate() {
-                for lane in (0..LANES).filter(|_| any_awake && instance.active.flesh) {
+                for lane in (0..LANES).filter(|_| any_awake && instance.steps().flesh) {
                     let vector = |rows: &[Entry<f32>], at: usize| std::array::from_fn(|k| rows[at + k][lane]);
                     let origin = DVec3::from_array(vector(&state.chains, chain::ORIGIN).map(f64::from));
                     let shift = (origin - *common.get_or_insert(origin)).as_vec3();

@@ -36,8 +36,7 @@ pub(crate) fn infer_correctives(
     for character in characters {
         assert_eq!(character.coefficients.len(), network.component_count(), "correctives are of another network");
         assert_eq!(character.deltas.len(), network.vertex_count(), "correctives are of another network");
-        // Also where the weight is no number.
-        if character.detail.weight > 0.0 {
+        if character.weight() > 0.0 {
             character.moves = true;
             runs.push(character);
         } else if std::mem::take(&mut character.moves) {
@@ -53,8 +52,9 @@ pub(crate) fn infer_correctives(
         let mut chunks: Vec<_> = tile
             .iter_mut()
             .map(|character| {
-                let Correctives { detail, coefficients, deltas, .. } = &mut **character;
-                (&coefficients[..], detail.weight.min(1.0), deltas.chunks_mut(BLOCKS * BLOCK))
+                let weight = character.weight();
+                let Correctives { coefficients, deltas, .. } = &mut **character;
+                (&coefficients[..], weight, deltas.chunks_mut(BLOCKS * BLOCK))
             })
             .collect();
         for first_block in (0..network.basis.block_count()).step_by(BLOCKS) {

@@ -13,8 +13,6 @@ pub mod grid;
 pub mod group;
 pub mod holds;
 mod host;
-#[cfg(feature = "neural")]
-pub(crate) mod infer_correctives;
 mod kin;
 pub mod lanes;
 mod lay;
@@ -105,10 +103,23 @@ macro_rules! runners {
             }
         }
 
-        /// Runs a stage of the host, of instances or of sections on an instance; others are not its business.
+        /// Runs a stage of the host, of instances, of sections or of morphed vertices on an instance; others are not its business.
         fn run_on_instance(stage: Stage, frame: &Frame<'_>, instance: &mut Instance) {
             match stage {
                 $(Stage::$stage => instance!($domain $name, frame, instance),)+
+            }
+        }
+
+        /// Runs a stage of networks on all characters of one; others are not its business.
+        #[cfg(feature = "neural")]
+        fn run_on_batch(
+            stage: Stage,
+            (width, threads): (LaneWidth, &threads::Threads),
+            network: &crate::neural::CorrectiveNetwork,
+            characters: &mut [&mut crate::neural::Correctives],
+        ) {
+            match stage {
+                $(Stage::$stage => batch!($domain $name, width, threads, network, characters),)+
             }
         }
 
@@ -122,6 +133,10 @@ macro_rules! runners {
 }
 macro_rules! module {
     (Host $name:ident) => {};
+    (Networks $name:ident) => {
+        #[cfg(feature = "neural")]
+        pub(crate) mod $name;
+    };
     ($domain:ident $name:ident) => {
         pub mod $name;
     };
@@ -144,10 +159,21 @@ macro_rules! instance {
             &$instance.blocks.skin,
             &$instance.skin_inputs,
             &$instance.state.nodes,
+            $instance.mix.rods,
             &mut $instance.section_matrices,
         )
     };
+    (MorphedVertices $name:ident, $frame:ident, $instance:ident) => {
+        $name::$name(&$instance.blocks.skin, &$instance.state.morphs, &mut $instance.morphed)
+    };
     ($domain:ident $name:ident, $frame:ident, $instance:ident) => {{}};
+}
+#[cfg(feature = "neural")]
+macro_rules! batch {
+    (Networks $name:ident, $width:ident, $threads:ident, $network:ident, $characters:ident) => {
+        $name::$name($width, $threads, $network, $characters)
+    };
+    ($domain:ident $name:ident, $width:ident, $threads:ident, $network:ident, $characters:ident) => {{}};
 }
 macro_rules! vertices {
     (Vertices $name:ident, $width:ident, $vertices:ident) => {

@@ -7,14 +7,22 @@ use crate::flesh::FleshState;
 use crate::layout::node;
 use crate::skin::{ModelPose, SectionMatrix, Skin, SkinInputs, SkinSection};
 
-/// Writes the matrix of every section that the skin follows.
-pub fn pose_sections(skin: &Skin, inputs: &SkinInputs, state: &FleshState, matrices: &mut Vec<SectionMatrix>) {
+/// Writes the matrix of every section that the skin follows, of which the skin goes along with a share; none where that is 0.
+pub fn pose_sections(
+    skin: &Skin,
+    inputs: &SkinInputs,
+    state: &FleshState,
+    share: f32,
+    matrices: &mut Vec<SectionMatrix>,
+) {
     matrices.clear();
-    matrices.extend(skin.sections.iter().map(|section| section_matrix(section, inputs, state)));
+    if share > 0.0 {
+        matrices.extend(skin.sections.iter().map(|section| section_matrix(section, inputs, state, share)));
+    }
 }
 
-/// T T̄⁻¹ − C, and the same of the rotations alone.
-fn section_matrix(section: &SkinSection, inputs: &SkinInputs, state: &FleshState) -> SectionMatrix {
+/// T T̄⁻¹ − C, and the same of the rotations alone, of which skin goes along with a share.
+fn section_matrix(section: &SkinSection, inputs: &SkinInputs, state: &FleshState, share: f32) -> SectionMatrix {
     let lanes = OneF32(section.lane as usize);
     let row = &state.groups[section.group as usize].nodes[section.node as usize * node::ENTRIES..][..node::ENTRIES];
     let chain = &inputs.chains[section.chain as usize];
@@ -40,7 +48,7 @@ fn section_matrix(section: &SkinSection, inputs: &SkinInputs, state: &FleshState
     let moved = place - by_bones;
     let offset = moved - (linear[0] * section.place[0] + linear[1] * section.place[1] + linear[2] * section.place[2]);
     let normal: [V3<f32>; 3] = std::array::from_fn(|i| turn[i] - carried[i]);
-    let share = share_within(section.reach, moved);
+    let share = share_within(section.reach, moved) * share;
     let rows = |[x, y, z]: [V3<f32>; 3], last: [f32; 3]| {
         std::array::from_fn(|i| [x.0[i] * share, y.0[i] * share, z.0[i] * share, last[i] * share])
     };

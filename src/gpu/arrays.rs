@@ -2,8 +2,9 @@
 
 use super::{ArrayId, ArraySpec, KernelSpec, Loops};
 use crate::layout::{
-    Group, HealthReport, InstanceGroups, SectionBlock, Segment, SkinBlock, SkinnedVertex, chain, contact, force, input,
-    meet, node, partners, plane, reaction, rest, scratch,
+    Group, HealthReport, InstanceGroups, MorphBlock, MorphPull, NetworkGroup, NetworkPlace, NetworkRun, SectionBlock,
+    Segment, SkinBlock, SkinnedVertex, chain, contact, force, input, meet, node, partners, plane, reaction, rest,
+    scratch,
 };
 use crate::skin::{ModelPose, SectionMatrix, SectionWeight, SkinSection, SkinVertex};
 use crate::step::{Domain, Size, Stage, stages};
@@ -55,7 +56,7 @@ pub const FORCE_ROWS: ArrayId = ArrayId(20);
 
 /// Which skin blocks are at work in the frame.
 pub const WORKING_SKIN_BLOCKS: ArrayId = ArrayId(21);
-/// Which section blocks are at work in the frame.
+/// Which section blocks are at work in the frame, and which share of what these do skin goes along with.
 pub const WORKING_SECTION_BLOCKS: ArrayId = ArrayId(22);
 
 /// [`Segment`] table, one for each node and lane of all groups.
@@ -74,6 +75,39 @@ pub const MEET_ROWS: ArrayId = ArrayId(28);
 pub const REST_OVERLAPS: ArrayId = ArrayId(29);
 /// How many workgroups a pass over all pairs has; how many pairs were found, in which recording, and for how many there was room.
 pub const PAIR_SIZES: ArrayId = ArrayId(30);
+
+/// [`MorphBlock`] table of the frame.
+pub const MORPH_BLOCKS: ArrayId = ArrayId(31);
+/// Where each vertex' morph pulls begin, and where the last one's end, of skins that have any.
+pub const MORPH_STARTS: ArrayId = ArrayId(32);
+/// What morph targets add to vertices.
+pub const MORPH_PULLS: ArrayId = ArrayId(33);
+/// How far morph weights are from those that skins are given with.
+pub const MORPH_WEIGHTS: ArrayId = ArrayId(34);
+/// What moves vertices before they are skinned, by instances; and M̄, by skins.
+pub const SKIN_DELTAS: ArrayId = ArrayId(35);
+
+/// [`NetworkPlace`] table.
+#[cfg(feature = "neural")]
+pub const NETWORKS: ArrayId = ArrayId(36);
+/// Networks' layers, mean displacements, and rows of their bases.
+#[cfg(feature = "neural")]
+pub const NETWORK_WORDS: ArrayId = ArrayId(37);
+/// Networks' bases, packed.
+#[cfg(feature = "neural")]
+pub const NETWORK_BASES: ArrayId = ArrayId(38);
+/// What networks read in the frame.
+#[cfg(feature = "neural")]
+pub const NETWORK_INPUTS: ArrayId = ArrayId(39);
+/// Units and coefficients of the frame.
+#[cfg(feature = "neural")]
+pub const NETWORK_UNITS: ArrayId = ArrayId(40);
+/// [`NetworkRun`] table of the frame, those of a network together.
+#[cfg(feature = "neural")]
+pub const NETWORK_RUNS: ArrayId = ArrayId(41);
+/// [`NetworkGroup`] table of the frame.
+#[cfg(feature = "neural")]
+pub const NETWORK_GROUPS: ArrayId = ArrayId(42);
 
 /// Every array.
 pub const ARRAYS: &[ArraySpec] = &[
@@ -99,7 +133,7 @@ pub const ARRAYS: &[ArraySpec] = &[
     ArraySpec::table::<HealthReport>("reports"),
     ArraySpec::of_lanes("force_rows", force::ENTRIES as u32),
     ArraySpec::words("working_skin_blocks", 1),
-    ArraySpec::words("working_section_blocks", 1),
+    ArraySpec::words("working_section_blocks", 2),
     ArraySpec::table::<Segment>("segments"),
     ArraySpec::words("cells", 1),
     ArraySpec::words("segment_pairs", 2 * partners::ENTRIES as u32),
@@ -108,6 +142,18 @@ pub const ARRAYS: &[ArraySpec] = &[
     ArraySpec::of_lanes("meet_rows", 4 * meet::ENTRIES as u32),
     ArraySpec::words("rest_overlaps", 2),
     ArraySpec::words("pair_sizes", 6).indirect(),
+    ArraySpec::table::<MorphBlock>("morph_blocks"),
+    ArraySpec::words("morph_starts", 1),
+    ArraySpec::table::<MorphPull>("morph_pulls"),
+    ArraySpec::words("morph_weights", 1),
+    ArraySpec::words("skin_deltas", 1),
+    ArraySpec::table::<NetworkPlace>("networks"),
+    ArraySpec::words("network_words", 1),
+    ArraySpec::words("network_bases", 1),
+    ArraySpec::words("network_inputs", 1),
+    ArraySpec::words("network_units", 1),
+    ArraySpec::table::<NetworkRun>("network_runs"),
+    ArraySpec::table::<NetworkGroup>("network_groups"),
 ];
 
 /// The kernels of a stage, one a pass.

@@ -49,7 +49,9 @@ impl GpuBackend {
     /// Compiles the kernels; no instance is there yet.
     pub fn new(gpu: GpuDevice, progress: Progress<'_>) -> Result<Self, GpuError> {
         let mut buffers = Buffers::new(&gpu, ARRAYS)?;
-        let specs: Vec<_> = KERNELS.iter().flat_map(|(stage, specs)| specs.iter().map(|spec| (*stage, spec))).collect();
+        let is_built = |stage: &Stage| cfg!(feature = "neural") || stage.domain() != Domain::Networks;
+        let kernels = KERNELS.iter().filter(|(stage, _)| is_built(stage));
+        let specs: Vec<_> = kernels.flat_map(|(stage, specs)| specs.iter().map(|spec| (*stage, spec))).collect();
         let total = specs.len();
         let mut kernels = Vec::with_capacity(total);
         for (ready, (stage, spec)) in specs.into_iter().enumerate() {
@@ -134,6 +136,12 @@ impl GpuBackend {
             params.carried_count = residents.chains.carried.len() as u32;
             params.skin_block_count = residents.skins.working_skin_blocks.len() as u32;
             params.section_block_count = residents.skins.working_section_blocks.len() as u32;
+            params.morph_block_count = residents.skins.deltas.morph_blocks.len() as u32;
+            #[cfg(feature = "neural")]
+            {
+                [params.network_count, params.network_group_count] = residents.networks.counts();
+                params.network_block_count = residents.networks.block_count;
+            }
             params.instance_count = residents.slots.len() as u32;
             params.recording = *recorded as u32;
             params.plane_count = frame.host.planes.len() as u32;
@@ -159,6 +167,13 @@ impl GpuBackend {
             Domain::Chains => workgroups((residents.chains.stepped.len() + residents.chains.carried.len()) as u32),
             Domain::Instances => (residents.slots.len() as u32).div_ceil(WORKGROUP_SIZE),
             Domain::Sections => residents.skins.working_section_blocks.len() as u32,
+            Domain::MorphedVertices => residents.skins.deltas.morph_blocks.len() as u32,
+            #[cfg(feature = "neural")]
+            Domain::Networks => 2 * residents.networks.counts()[0],
+            #[cfg(feature = "neural")]
+            Domain::NetworkVertices => residents.networks.block_count,
+            #[cfg(not(feature = "neural"))]
+            Domain::Networks | Domain::NetworkVertices => 0,
             Domain::Vertices => residents.skins.working_skin_blocks.len() as u32,
             Domain::MeetingChains => workgroups(residents.chains.stepped.len() as u32),
             // How many pairs there are the GPU alone knows.

@@ -24,8 +24,9 @@ use crate::cpu::{
     strains::{LEAST_COSINE, RESOLVED},
 };
 use crate::layout::{
-    CELLS_A_SEGMENT, CELLS_HEADER, FORGETS, Group, HealthReport, InstanceGroups, LANES, LEVEL_OF_METRES, LEVELS,
-    MAX_BONES, MAX_WORKGROUPS, NO_PAIR, OWN_CHAINS, POSE, SectionBlock, Segment, SkinBlock, SkinnedVertex,
+    BLOCK_NUMBERS, CELLS_A_SEGMENT, CELLS_HEADER, FORGETS, Group, HealthReport, InstanceGroups, LANES, LEVEL_OF_METRES,
+    LEVELS, MAX_BONES, MAX_WORKGROUPS, MorphBlock, MorphPull, NETWORK_GROUP, NO_DELTAS, NO_PAIR, NetworkGroup,
+    NetworkLayers, NetworkPlace, NetworkRun, OWN_CHAINS, POSE, SectionBlock, Segment, SkinBlock, SkinnedVertex,
     StructLayout, WITHIN_CHAINS, WORKGROUP_SIZE,
 };
 use crate::layout::{chain, contact, force, held, input, meet, node, partners, plane, reaction, rest, scratch, solved};
@@ -69,7 +70,33 @@ wgsl_struct!(Segment {
     memberships,
     touches,
 });
-wgsl_struct!(SkinBlock { vertex_base, vertex_count, skinned_base, weight_base, matrix_base, palette_base, dual });
+wgsl_struct!(SkinBlock {
+    vertex_base,
+    vertex_count,
+    skinned_base,
+    weight_base,
+    matrix_base,
+    palette_base,
+    dual,
+    morph_base,
+    network_base,
+    linear_base
+});
+wgsl_struct!(MorphBlock { vertex_count, start_base, pull_base, weight_base, delta_base });
+wgsl_struct!(MorphPull { morph, place, normal, tangent });
+wgsl_struct!(NetworkLayers { inputs, first_hidden, second_hidden, components, words });
+wgsl_struct!(NetworkPlace { layers, mean_base, mean_count, first_base, row_base, basis_base, per_word });
+wgsl_struct!(NetworkRun {
+    network,
+    input_base,
+    unit_base,
+    coefficient_base,
+    delta_base,
+    weight,
+    passive_count,
+    active_count
+});
+wgsl_struct!(NetworkGroup { run_base, run_count, block_base });
 wgsl_struct!(SectionBlock { section_base, section_count, matrix_base, group_base, pose_base, chain_count });
 wgsl_struct!(InstanceGroups { group_base, group_count });
 wgsl_struct!(HealthReport { resets, recording });
@@ -101,6 +128,10 @@ wgsl_struct!(StepParams {
     meet_base,
     solved_base,
     remembers,
+    morph_block_count,
+    network_count,
+    network_group_count,
+    network_block_count,
 });
 wgsl_struct!(SkinVertex {
     position,
@@ -127,6 +158,12 @@ pub const STRUCTS: &[StructLayout] = &[
     StructLayout::of::<Group>(),
     StructLayout::of::<Segment>(),
     StructLayout::of::<SkinBlock>(),
+    StructLayout::of::<MorphBlock>(),
+    StructLayout::of::<MorphPull>(),
+    StructLayout::of::<NetworkLayers>(),
+    StructLayout::of::<NetworkPlace>(),
+    StructLayout::of::<NetworkRun>(),
+    StructLayout::of::<NetworkGroup>(),
     StructLayout::of::<SectionBlock>(),
     StructLayout::of::<InstanceGroups>(),
     StructLayout::of::<HealthReport>(),
@@ -205,6 +242,9 @@ const SIZES: &[(&str, u32)] = &[
     ("CELLS_HEADER", CELLS_HEADER),
     ("CELLS_A_SEGMENT", CELLS_A_SEGMENT),
     ("NO_PAIR", NO_PAIR),
+    ("NO_DELTAS", NO_DELTAS),
+    ("NETWORK_GROUP", NETWORK_GROUP),
+    ("BLOCK_NUMBERS", BLOCK_NUMBERS),
     ("FORGETS", FORGETS),
     ("OWN_CHAINS", OWN_CHAINS),
     ("WITHIN_CHAINS", WITHIN_CHAINS),

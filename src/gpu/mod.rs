@@ -9,10 +9,13 @@ mod backend;
 mod buffers;
 mod chain_pool;
 mod declared;
+mod delta_pool;
 mod device;
 mod error;
 mod kernels;
 mod meeting_pool;
+#[cfg(feature = "neural")]
+mod network_pool;
 mod readback;
 mod recorder;
 mod residents;

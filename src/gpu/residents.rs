@@ -3,10 +3,12 @@
 use super::arrays::{INSTANCES, REPORTS};
 use super::chain_pool::{ChainPool, ChainRows};
 use super::meeting_pool::{MeetingPool, PairReport};
+#[cfg(feature = "neural")]
+use super::network_pool::NetworkPool;
 use super::skin_pool::{SkinPool, SkinRows};
 use super::{ArrayId, Buffers, GpuDevice, GpuError, touches};
 use crate::backend::HostFrame;
-use crate::instances::{Instance, Slot};
+use crate::instances::{Instance, InstanceNetwork, Slot};
 use crate::layout::{InstanceGroups, LANES};
 
 /// Where uploads go.
@@ -33,6 +35,8 @@ pub(super) struct Resident {
     pub generation: u32,
     pub chains: ChainRows,
     pub skin: SkinRows,
+    #[cfg(feature = "neural")]
+    pub network: Option<std::sync::Arc<crate::neural::CorrectiveNetwork>>,
     /// The first recording that began with the state that the host sent last.
     pub since: u64,
     /// The same of activations, which go on where it was only put at rest elsewhere.
@@ -47,6 +51,8 @@ pub(super) struct Residents {
     pub chains: ChainPool,
     pub skins: SkinPool,
     pub meetings: MeetingPool,
+    #[cfg(feature = "neural")]
+    pub networks: NetworkPool,
 }
 
 impl Residents {
@@ -63,6 +69,8 @@ impl Residents {
         self.slots.resize_with(self.slots.len().max(slots.len()), || None);
         upload.reserve(REPORTS, self.slots.len() as u64)?;
         let Self { slots: residents, chains, skins, .. } = self;
+        #[cfg(feature = "neural")]
+        let networks = &mut self.networks;
         for (index, resident) in residents.iter_mut().enumerate() {
             let slot = slots.get(index).filter(|slot| slot.instance.is_some());
             let gone = |resident: &mut Resident| slot.is_none_or(|slot| slot.generation != resident.generation);
@@ -70,6 +78,8 @@ impl Residents {
                 upload.rows(INSTANCES, index as u64, &[InstanceGroups::default()])?;
                 chains.leave(upload, gone.chains)?;
                 skins.leave(upload, gone.skin)?;
+                #[cfg(feature = "neural")]
+                networks.leave(&mut { gone.network });
             }
         }
         for (index, (resident, slot)) in residents.iter_mut().zip(slots).enumerate() {
@@ -90,11 +100,23 @@ impl Residents {
                         generation: slot.generation,
                         chains: own,
                         skin,
+                        #[cfg(feature = "neural")]
+                        network: None,
                         since: tag,
                         activated_since: tag,
                     })
                 }
             };
+            let morphs = instance.blocks.skin.is_morphed(&instance.state.morphs);
+            #[cfg(feature = "neural")]
+            let network = {
+                let own = instance.network.as_deref();
+                networks.follow(upload, &mut resident.network, own.map(|own| &own.network))?;
+                own.is_some_and(InstanceNetwork::works)
+            };
+            #[cfg(not(feature = "neural"))]
+            let network = false;
+            skins.follow_motion(upload, &mut resident.skin, [morphs, network], instance.mix.rods > 0.0)?;
             chains.make_room_for_contacts(upload, &mut resident.chains, planes)?;
             chains.follow_collisions(upload, &mut resident.chains, &instance.collisions)?;
             if instance.changed {
@@ -143,20 +165,30 @@ impl Residents {
         let Self { slots: residents, chains, skins, .. } = self;
         chains.begin_inputs(frame.planes.len());
         skins.begin_inputs();
+        #[cfg(feature = "neural")]
+        self.networks.begin_inputs();
         for (resident, slot) in residents.iter_mut().zip(slots) {
-            let (
-                Some(Resident { chains: own, skin, .. }),
-                Some(Instance { flesh, active, collisions, state, pushes, skin_inputs, .. }),
-            ) = (resident, &mut slot.instance)
-            else {
+            let (Some(Resident { chains: own, skin, .. }), Some(instance)) = (resident, &mut slot.instance) else {
                 continue;
             };
-            chains.gather_inputs((own, *active, collisions), (state, pushes), frame);
+            let steps = instance.steps();
+            let Instance { flesh, active, collisions, state, pushes, skin_inputs, network, mix, .. } = instance;
+            // Muscles that are not stepped are read all the same.
+            if !steps.flesh && network.as_deref().is_some_and(InstanceNetwork::works) {
+                frame.activate(flesh, &mut own.activations, &state.excitations);
+            }
+            chains.gather_inputs((own, steps, collisions), (state, pushes), frame);
             // Once at least: what was there before it is another's.
             if active.skin || !skin.deformed {
-                skins.gather_inputs(skin, (flesh, own), state, skin_inputs);
+                skins.gather_inputs(skin, (flesh, own), (state, mix.rods), skin_inputs);
+                #[cfg(feature = "neural")]
+                if let (Some(network), Some(delta_base)) = (network, skin.network_base()) {
+                    self.networks.gather_inputs(network, &own.activations, delta_base);
+                }
             }
         }
+        #[cfg(feature = "neural")]
+        self.networks.send_inputs(upload)?;
         chains.send_inputs(upload)?;
         skins.send_inputs(upload)
     }

@@ -80,6 +80,12 @@ impl<T, R> SharedRows<T, R> {
         Some(rows)
     }
 
+    /// Where an asset's rows are.
+    #[cfg(feature = "neural")]
+    pub fn get(&self, asset: &Arc<T>) -> Option<&R> {
+        self.assets.iter().find(|(owner, ..)| Arc::ptr_eq(owner, asset)).map(|(.., rows)| rows)
+    }
+
     /// Takes in an asset, for its first user.
     pub fn add(&mut self, asset: &Arc<T>, rows: R) {
         self.assets.push((asset.clone(), 1, rows));

@@ -56,7 +56,7 @@ pub(super) fn pairs_now(
 
 /// What of a slot a GPU's state is shown of: what the host has changed since is the host's.
 fn shown(slot: &mut Slot) -> Option<&mut Instance> {
-    slot.instance.as_mut().filter(|instance| instance.active.flesh && !instance.changed)
+    slot.instance.as_mut().filter(|instance| instance.steps().flesh && !instance.changed)
 }
 
 /// Leaves with the instances what pairs of the newest frame that touch remember, after a recording that found them.

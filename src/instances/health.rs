@@ -27,7 +27,7 @@ pub struct Health {
     forgotten: u32,
 }
 
-/// Why a character kept what it had of its pose or its excitations in a frame, instead of what the game set.
+/// Why a character kept what it had of its pose, its excitations or its morph weights in a frame, instead of what the game set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Fault {
@@ -53,6 +53,9 @@ pub enum Fault {
     /// All: the host has removed its flesh, or put other flesh in its place.
     #[error("the character's flesh is no longer in Physics; despawn its entity too")]
     Flesh,
+    /// A morph target's.
+    #[error("the weight of morph target {0} is not between -1000 and 1000, or there is no such target")]
+    Morph(usize),
     /// A chain's.
     #[error("the excitation of chain {0} is not between 0 and 10, or there is no such chain")]
     Excitation(usize),

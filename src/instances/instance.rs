@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use glam::DVec3;
 
-use super::{Active, Health, Pushes, ReadBack, Rest, Tally, Touch};
+use super::{Active, Health, InstanceNetwork, Mix, Pushes, ReadBack, Rest, Tally, Touch};
+use crate::cpu::deform_skin::Deltas;
 use crate::cpu::lanes::Entry;
+use crate::cpu::morph_skin::Morphed;
 use crate::cpu::skin_blocks::SkinBlocks;
 use crate::flesh::{Flesh, FleshState};
 use crate::layout::HealthReport;
@@ -26,6 +28,8 @@ pub(crate) struct InstanceState {
     /// One for each chain, of the step that `nodes` shows.
     pub activations: Vec<f32>,
     pub palette: Vec<PaletteMatrix>,
+    /// How much of each morph target its skin has.
+    pub morphs: Vec<f32>,
     /// What accelerates it beside gravity (m/s²).
     pub acceleration: DVec3,
     /// Whom its segments touched in the newest frame, in ascending order.
@@ -42,6 +46,12 @@ pub(crate) struct Instance {
     pub state: InstanceState,
     pub skin_inputs: SkinInputs,
     pub section_matrices: Vec<SectionMatrix>,
+    /// What morph targets add to vertices, where the CPU steps.
+    pub morphed: Morphed,
+    /// What else adds to them.
+    pub network: Option<Box<InstanceNetwork>>,
+    /// How much of rods and network moves its skin in the frame.
+    pub mix: Mix,
     pub vertices: SkinnedVertices,
     /// What it said of itself after the newest frame that is known.
     pub report: HealthReport,
@@ -51,6 +61,8 @@ pub(crate) struct Instance {
     pub active: Active,
     /// Whether its skin is deformed in the frame.
     pub deforms: bool,
+    /// Whether what moves vertices before they are skinned was changed since.
+    pub redeform: bool,
     /// What it touches.
     pub collisions: Collisions,
     /// What of it a GPU sends back, beside what is sent of all.
@@ -86,6 +98,7 @@ impl Instance {
             excitations: vec![0.0; flesh.chains().len()],
             activations: vec![0.0; flesh.chains().len()],
             palette: vec![identity; blocks.skin.palette_len],
+            morphs: blocks.skin.morph_weights(),
             acceleration: DVec3::ZERO,
             touches: Vec::new(),
             rest: Rest::default(),
@@ -98,11 +111,15 @@ impl Instance {
             state,
             skin_inputs,
             section_matrices,
+            morphed: Morphed::default(),
+            network: None,
+            mix: Mix::default(),
             vertices,
             report: HealthReport::default(),
             step: 0,
             active: Active::default(),
             deforms: false,
+            redeform: false,
             collisions: Collisions::default(),
             asked: ReadBack::NOTHING,
             wanted: false,
@@ -131,9 +148,23 @@ impl Instance {
         }
     }
 
-    /// What of it the frame does: nothing while it sleeps.
+    /// What a frame does of its chains while it is awake: nothing where its skin does not go with them.
+    pub fn steps(&self) -> Active {
+        if self.mix.rods > 0.0 { self.active } else { Active::PAUSED }
+    }
+
+    /// The same in this frame: nothing while it sleeps.
     pub fn works(&self) -> Active {
-        if self.state.rest.is_asleep() { Active::PAUSED } else { self.active }
+        if self.state.rest.is_asleep() { Active::PAUSED } else { self.steps() }
+    }
+
+    /// Begins a frame of `dt` (s): its skin passes on from what moved it to what is to.
+    pub fn begin_frame(&mut self, dt: f64) {
+        self.redeform |= self.mix.advance(dt);
+        #[cfg(feature = "neural")]
+        if let Some(network) = &mut self.network {
+            network.correctives.share = self.mix.network;
+        }
     }
 
     /// Forgets whom its chains touched.
@@ -151,4 +182,10 @@ impl Instance {
         self.placed |= !self.changed;
         self.changed = true;
     }
+}
+
+/// What moves an instance's vertices before they are skinned.
+pub(crate) fn deltas_of<'a>(morphed: &'a Morphed, network: Option<&'a InstanceNetwork>) -> Deltas<'a> {
+    let by_network = network.map_or(&[][..], InstanceNetwork::deltas);
+    Deltas { places: [&morphed.places, by_network], normals: &morphed.normals, tangents: &morphed.tangents }
 }

@@ -4,6 +4,8 @@
 mod active;
 mod health;
 mod instance;
+mod mix;
+mod network;
 mod pushes;
 mod read_back;
 mod sleep;
@@ -12,7 +14,12 @@ mod touch;
 
 pub use active::Active;
 pub use health::{Fault, Health, Jumped, LaidAnew};
-pub(crate) use instance::{Instance, InstanceState};
+pub(crate) use instance::{Instance, InstanceState, deltas_of};
+pub(crate) use mix::Mix;
+pub use mix::SkinMotion;
+pub(crate) use network::InstanceNetwork;
+#[cfg(feature = "neural")]
+pub(crate) use network::batches;
 pub use pushes::Motion;
 pub(crate) use pushes::{MOST_ACCELERATION, MOST_VELOCITY, Pushes};
 pub use read_back::ReadBack;

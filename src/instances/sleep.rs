@@ -97,7 +97,7 @@ impl Instance {
     fn follow_rest(&mut self, within: f32, frame: f32) {
         let motion = &self.state.nodes.motion;
         let stood = motion.from == motion.to && motion.root[0] == motion.root[1];
-        if self.active.flesh && stood && self.is_left_alone() {
+        if self.steps().flesh && stood && self.is_left_alone() {
             self.state.rest.follow(&self.flesh, &self.state.nodes, within, frame);
         } else {
             self.state.rest.begin();

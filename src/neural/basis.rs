@@ -229,6 +229,12 @@ impl Basis {
         &words[(PARTS * begin + part * (end - begin)) * self.row_words()..][..(end - begin) * self.row_words()]
     }
 
+    /// All words.
+    #[cfg(feature = "gpu")]
+    pub fn words(&self) -> &[u32] {
+        bytemuck::cast_slice(&self.lines)
+    }
+
     /// Bytes that a frame reads of it.
     pub fn bytes(&self) -> usize {
         size_of_val(&*self.lines) + size_of_val(&*self.rows)

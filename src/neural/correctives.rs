@@ -40,6 +40,8 @@ pub struct Correctives {
     pub(crate) deltas: Vec<Vec3>,
     /// Whether `deltas` may be other than 0.
     pub(crate) moves: bool,
+    /// By what the weight is multiplied while what moves the skin changes.
+    pub(crate) share: f32,
 }
 
 impl Correctives {
@@ -53,6 +55,7 @@ impl Correctives {
             coefficients: vec![0.0; network.component_count()],
             deltas: vec![Vec3::ZERO; network.vertex_count()],
             moves: false,
+            share: 1.0,
         };
         let (joints, muscles) = (network.joints().len(), network.muscles().len());
         correctives.set_inputs(network, &vec![Quat::IDENTITY; joints], &vec![0.0; muscles]);
@@ -77,6 +80,11 @@ impl Correctives {
             let read = self.muscle_mask.get(index).copied().unwrap_or(true) && activation.is_finite();
             self.inputs.push(if read { activation } else { 0.0 });
         }
+    }
+
+    /// What all displacements are multiplied by; 0 where the network is not run, also where that is no number.
+    pub(crate) fn weight(&self) -> f32 {
+        if self.detail.weight > 0.0 { self.detail.weight.min(1.0) * self.share } else { 0.0 }
     }
 
     /// The coefficients last inferred, the passive network's first: within their ranges in training, and by the detail.

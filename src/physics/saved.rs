@@ -8,9 +8,10 @@ use crate::cpu::solid_slots::SolidSlot;
 use crate::flesh::{BoneMotion, Flesh, GroupState};
 use crate::instances::{Instance, InstanceState, MOST_ACCELERATION};
 use crate::layout::{LANES, chain, contact, input, meet, node, plane, reaction};
+use crate::skin::MOST_MORPH_WEIGHT;
 
 /// Number of the format in which snapshots are serialised. Another field in a state is another format.
-pub const SNAPSHOT_VERSION: u32 = 10;
+pub const SNAPSHOT_VERSION: u32 = 11;
 
 /// Entries of each row kind that states hold, and the lanes of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -226,20 +227,32 @@ impl SavedFlesh {
                 state.excitations.len(),
                 state.activations.len(),
                 state.palette.len(),
+                state.morphs.len(),
             ];
             (rows.collect::<Vec<_>>(), whole)
         };
         if lengths(&self.state) == lengths(own) {
             return Ok(());
         }
-        let difference = "its bones, its skin's palette or its rows are not as many as this flesh's".into();
+        let difference =
+            "its bones, its skin's palette or morph targets, or its rows are not as many as this flesh's".into();
         Err(SnapshotError::OtherFlesh { difference })
     }
 
     /// Whether what the next step takes for granted is sound; chains whose nodes are not are laid anew by it.
     fn check_values(&self) -> Result<(), SnapshotError> {
         let InstanceState {
-            nodes, bones, root, excitations, activations, palette, acceleration, touches, rest, ..
+            nodes,
+            bones,
+            root,
+            excitations,
+            activations,
+            palette,
+            morphs,
+            acceleration,
+            touches,
+            rest,
+            ..
         } = &self.state;
         let BoneMotion { from, to, root: roots, time, .. } = &nodes.motion;
         let mut poses = [bones, from, to].into_iter().flatten().chain(roots).chain([root]);
@@ -248,6 +261,7 @@ impl SavedFlesh {
             (excitations.iter().chain(activations).all(|value| (0.0..=10.0).contains(value)), "activations"),
             (acceleration.length() <= MOST_ACCELERATION, "accelerations"),
             (palette.iter().flatten().flatten().all(|value| value.is_finite()), "palette matrices"),
+            (morphs.iter().all(|weight| weight.abs() <= MOST_MORPH_WEIGHT), "morph weights"),
             (nodes.groups.iter().all(has_sound_chains), "chain rows"),
             (nodes.groups.iter().all(has_sound_contacts), "contact rows"),
             (touches.iter().flat_map(|touch| touch.points).flatten().all(|value| value.abs() <= MOST_DUAL), "touches"),

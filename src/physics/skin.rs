@@ -3,8 +3,13 @@
 use super::Physics;
 use crate::StepError;
 use crate::cpu::deform_skin::{Vertices, deform_skin};
+#[cfg(feature = "neural")]
+use crate::cpu::infer_correctives::infer_correctives;
+use crate::cpu::morph_skin::morph_skin;
 use crate::cpu::pose_sections::pose_sections;
-use crate::instances::{FleshHandle, Instance};
+#[cfg(feature = "neural")]
+use crate::cpu::threads::Threads;
+use crate::instances::{FleshHandle, Instance, SkinMotion, deltas_of};
 use crate::skin::{PaletteMatrix, SkinnedVertices};
 
 impl Physics {
@@ -27,6 +32,33 @@ impl Physics {
         Ok(())
     }
 
+    /// Says what beside its joints moves an instance's skin: rods, its network (`Physics::set_network`), both or neither. It passes
+    /// to that evenly in `seconds` (at once in 0), so that nothing pops: what one did becomes less while what the other does becomes
+    /// more. Rods that move no skin are not stepped, nor stand in anyone's way; when they come back they do from where their bones
+    /// are then, in the shape that they had against them. Both at first; snapshots do not have it.
+    ///
+    /// # Errors
+    /// [`StepError::NoSuchFlesh`], or [`StepError::BadBlend`].
+    pub fn set_skin_motion(&mut self, handle: FleshHandle, motion: SkinMotion, seconds: f64) -> Result<(), StepError> {
+        if !(0.0..=1.0e3).contains(&seconds) {
+            return Err(StepError::BadBlend(seconds));
+        }
+        if self.get(handle)?.mix.motion != motion {
+            self.wake(handle)?;
+        }
+        self.get_mut(handle)?.mix.pass_to(motion, seconds);
+        Ok(())
+    }
+
+    /// What beside its joints moves an instance's skin, and how much of rods and network there was in the last step.
+    ///
+    /// # Errors
+    /// [`StepError::NoSuchFlesh`].
+    pub fn skin_motion(&self, handle: FleshHandle) -> Result<(SkinMotion, [f32; 2]), StepError> {
+        let mix = self.get(handle)?.mix;
+        Ok((mix.motion, [mix.rods, mix.network]))
+    }
+
     /// An instance's skin after the last step. Empty before its first one, unless [`Physics::deform_skin`] was called;
     /// until the next one what it was before a [`Physics::teleport`] or [`Physics::reset`].
     ///
@@ -43,12 +75,20 @@ impl Physics {
     /// [`StepError::NoSuchFlesh`].
     pub fn deform_skin(&mut self, handle: FleshHandle) -> Result<(), StepError> {
         let width = self.lane_width;
-        let Instance { flesh, blocks, state, skin_inputs, section_matrices, vertices, step, .. } =
-            self.get_mut(handle)?;
+        let Instance {
+            flesh, blocks, state, skin_inputs, section_matrices, morphed, network, mix, vertices, step, ..
+        } = self.get_mut(handle)?;
         skin_inputs.gather(flesh, &state.nodes, &state.bones, &state.root);
         skin_inputs.take_palette(&blocks.skin, &state.palette);
-        pose_sections(&blocks.skin, skin_inputs, &state.nodes, section_matrices);
-        for mut some in Vertices::new(blocks, skin_inputs, section_matrices, vertices) {
+        pose_sections(&blocks.skin, skin_inputs, &state.nodes, mix.rods, section_matrices);
+        morph_skin(&blocks.skin, &state.morphs, morphed);
+        #[cfg(feature = "neural")]
+        if let Some(of) = network {
+            of.gather_inputs(&state.activations);
+            infer_correctives(width, &Threads::new(1), &of.network, &mut [&mut of.correctives]);
+        }
+        let deltas = deltas_of(morphed, network.as_deref());
+        for mut some in Vertices::new(blocks, skin_inputs, section_matrices, deltas, vertices) {
             deform_skin(width, &mut some);
         }
         vertices.step = *step;

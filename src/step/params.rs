@@ -59,6 +59,14 @@ pub struct StepParams {
     /// 1 where pairs were found in the recording before this one, of which those remember of whose instances the host has not told
     /// the state in this one; 2 where it has told what all pairs remember; else 0.
     pub remembers: u32,
+    /// How many blocks of vertices morph targets move.
+    pub morph_block_count: u32,
+    /// How many instances have networks at work.
+    pub network_count: u32,
+    /// How many groups of these there are, whose vertices are moved together.
+    pub network_group_count: u32,
+    /// How many blocks of vertices networks move, those of a group once.
+    pub network_block_count: u32,
 }
 
 impl StepParams {

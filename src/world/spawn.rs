@@ -4,7 +4,7 @@ use hecs::{Entity, World};
 
 use super::{WorldError, flesh_of};
 use crate::character::{Character, Placement};
-use crate::components::{Activations, CharacterInstance, CharacterPose, RootTransform};
+use crate::components::{Activations, CharacterInstance, CharacterPose, MorphWeights, RootTransform};
 use crate::skin::palette_matrix;
 use crate::{Health, Physics};
 
@@ -87,8 +87,12 @@ impl Character {
         physics.set_palette(flesh, palette.iter().map(palette_matrix))?;
         physics.deform_skin(flesh)?;
         let activations = Activations(vec![0.0; body.flesh.chains().len()]);
+        let morphs = MorphWeights(body.skin.morph_weights());
         let instance = CharacterInstance { character: self.clone(), body, flesh };
         let entity = world.spawn((instance, CharacterPose(pose), RootTransform(root), activations, Health::default()));
+        if !morphs.0.is_empty() {
+            world.insert_one(entity, morphs).map_err(|_| WorldError::NotACharacter(entity))?;
+        }
         physics.mark_spawned(flesh, entity)?;
         Ok(entity)
     }

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use glam::Affine3A;
 use hecs::World;
 
-use crate::components::{Activations, CharacterInstance, CharacterPose, MuscleStates, RootTransform};
+use crate::components::{Activations, CharacterInstance, CharacterPose, MorphWeights, MuscleStates, RootTransform};
 use crate::skin::palette_matrix;
 use crate::{Fault, Health, Physics, Pose};
 
@@ -53,6 +53,14 @@ pub fn excite(world: &mut World, physics: &mut Physics) {
     }
 }
 
+/// Sets how much all characters' skins have of their morph targets as their [`MorphWeights`] say. One with a weight out of range
+/// keeps what it had.
+pub fn morph(world: &mut World, physics: &mut Physics) {
+    for (instance, weights) in world.query_mut::<(&CharacterInstance, &MorphWeights)>() {
+        physics.morph(instance.flesh, &weights.0);
+    }
+}
+
 /// Says to rapier where the bodies of all characters' bones go by its next step. Those of a character whose pose cannot be
 /// stay; of one that has lost bodies, the others go.
 #[cfg(feature = "rapier")]
@@ -94,8 +102,10 @@ pub fn gather_inputs(world: &mut World, physics: &mut Physics, rigid: &mut Rigid
     for (instance, pose, root, bound) in
         world.query_mut::<(&CharacterInstance, &CharacterPose, &RootTransform, Option<&BoundJoints>)>()
     {
-        let posed = posed_beside(rigid, instance, pose, root, bound);
-        gather(physics, instance, root, posed.map(|(posed, _)| posed));
+        match posed_beside(rigid, instance, pose, root, bound) {
+            Ok((posed, held)) => gather(physics, instance, (root, pose, &held), Ok(posed)),
+            Err(fault) => gather(physics, instance, (root, pose, &[]), Err(fault)),
+        }
     }
 }
 
@@ -104,7 +114,7 @@ pub fn gather_inputs_without_bodies(world: &mut World, physics: &mut Physics) {
     physics.set_world_planes([]);
     physics.set_world_solids([]);
     for (instance, pose, root) in world.query_mut::<(&CharacterInstance, &CharacterPose, &RootTransform)>() {
-        gather(physics, instance, root, posed(instance, pose, root, &[]));
+        gather(physics, instance, (root, pose, &[]), posed(instance, pose, root, &[]));
     }
 }
 
@@ -149,8 +159,13 @@ fn posed_beside(
     }
 }
 
-/// One character's bones and palette, unless something of it cannot be.
-fn gather(physics: &mut Physics, instance: &CharacterInstance, root: &RootTransform, posed: Result<Posed, Fault>) {
+/// One character's bones and palette, and what its network reads, unless something of it cannot be.
+fn gather(
+    physics: &mut Physics,
+    instance: &CharacterInstance,
+    (root, pose, held): (&RootTransform, &CharacterPose, &[(u32, Pose)]),
+    posed: Result<Posed, Fault>,
+) {
     let handle = instance.flesh;
     match posed {
         // Into the first pose after its spawn it did not move.
@@ -162,8 +177,19 @@ fn gather(physics: &mut Physics, instance: &CharacterInstance, root: &RootTransf
             if set.and_then(|()| physics.set_palette(handle, palette.iter().map(palette_matrix))).is_err() {
                 physics.note_pose(handle, Fault::Flesh);
             }
+            turn(physics, instance, pose, held);
         }
         Err(fault) => physics.note_pose(handle, fault),
+    }
+}
+
+/// Says to a character's network how its joints are turned, if it has one.
+#[cfg_attr(not(feature = "neural"), allow(unused_variables, reason = "there are none"))]
+fn turn(physics: &mut Physics, instance: &CharacterInstance, pose: &CharacterPose, held: &[(u32, Pose)]) {
+    #[cfg(feature = "neural")]
+    if let Ok(Some((_, binding))) = physics.network(instance.flesh) {
+        let turns = instance.body.turns(instance.character.asset(), &pose.0, held, &binding.joints);
+        physics.set_joint_rotations(instance.flesh, &turns).expect("one for each joint that it reads");
     }
 }
 

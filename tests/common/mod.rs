@@ -3,6 +3,8 @@
 
 #[cfg(feature = "gpu")]
 pub mod layout;
+#[cfg(feature = "neural")]
+mod network;
 #[cfg(feature = "gpu")]
 pub mod parity;
 mod rods;
@@ -14,6 +16,10 @@ use std::thread::ThreadId;
 
 #[allow(unused_imports, reason = "each test binary uses a part")]
 pub use rods::*;
+
+#[cfg(feature = "neural")]
+#[allow(unused_imports, reason = "each test binary uses a part")]
+pub use network::network;
 
 /// The machine's GPU, software ones too. Without one the caller returns, after a line that says so; where
 /// `SINEW_REQUIRE_ADAPTER=1` demands an adapter, that is a failure.

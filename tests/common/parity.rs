@@ -7,7 +7,7 @@ use sinew::flesh::{Bundle, Carriers, Contraction, Disc, Flesh, Holds, RodSpec};
 use sinew::layout::{LANES, chain, contact, node, reaction, rest};
 use sinew::scenes::Cantilevers;
 use sinew::step::{Integrator, Stage, StepConfig};
-use sinew::{Active, FleshHandle, HalfSpace, Material, Motion, Physics, Pose, Skin};
+use sinew::{Active, FleshHandle, HalfSpace, Material, MorphRow, MorphTarget, Motion, Physics, Pose, Skin};
 
 /// A frame (s).
 pub const DT: f64 = 1.0 / 60.0;
@@ -308,6 +308,58 @@ fn meeting() -> Vec<Scene> {
     vec![scene, grounded, thrown]
 }
 
+/// Skin that morph targets move before it is skinned, and networks: an instance each of both, of one of these, of the other by dual
+/// quaternions, and with all given weights.
+fn moved_skin(rods: &[RodSpec]) -> Scene {
+    let mut scene = Scene::new("moved skin", rods, moving_bones);
+    let flesh = scene.flesh[0].0.clone();
+    let mut skin = super::sheet(&flesh);
+    let turned = Mat3::from_quat(Quat::from_rotation_x(0.4)) * Mat3::from_diagonal(Vec3::new(1.1, -0.9, 1.2));
+    skin.rest_linear = vec![turned.transpose().to_cols_array_2d(); skin.vertices.len()];
+    let row = |vertex: u32, k: u32| {
+        let part = |salt: u32| ((vertex * 7 + salt * 5 + k * 3) % 11) as f32 * 0.01 - 0.05;
+        let three = |salt: u32| [part(salt), part(salt + 1), part(salt + 2)];
+        MorphRow { vertex, place: three(0), normal: three(3).map(|part| 5.0 * part), tangent: three(7) }
+    };
+    let target = |k: u32| MorphTarget {
+        name: format!("target {k}"),
+        weight: 0.25 * k as f32,
+        rows: (0..150).filter(|vertex| vertex % (k + 2) == 0).map(|vertex| row(vertex, k)).collect(),
+        ..MorphTarget::default()
+    };
+    skin.morphs = Arc::new((0..3).map(target).collect());
+    let skin = Arc::new(skin);
+    let dual = Arc::new(Skin { blending: sinew::SkinBlending::DualQuaternion, ..Skin::clone(&skin) });
+    let roots = [0.0, 0.4, 0.8].map(|x| Pose::from_translation(DVec3::X * x));
+    scene.activation = 0.4;
+    scene.flesh = vec![
+        (flesh.clone(), skin.clone(), roots[0]),
+        (flesh.clone(), skin.clone(), roots[1]),
+        (flesh.clone(), dual, roots[2]),
+        (flesh, skin, Pose::IDENTITY),
+    ];
+    scene.play = |physics, handle, step| {
+        let (slot, t) = (physics.instances().position(|other| other == handle).unwrap(), step as f32 * 0.07);
+        if slot == 0 || slot == 2 {
+            physics.set_morphs(handle, &[t.sin(), 1.0 - t, 0.5]).unwrap();
+        }
+        #[cfg(feature = "neural")]
+        if slot < 2 {
+            use sinew::neural::{Binding, Detail};
+            if physics.network(handle).unwrap().is_none() {
+                physics
+                    .set_network(handle, crate::common::network(), Binding { joints: vec![0; 2], muscles: vec![1, 0] })
+                    .unwrap();
+            }
+            let detail = [Detail::default(), Detail { weight: 0.75, passive: 2.5, active: 1.25 }][slot];
+            physics.set_detail(handle, detail).unwrap();
+            let turns = [Quat::from_rotation_x(t), Quat::from_rotation_y(0.5 - 2.0 * t)];
+            physics.set_joint_rotations(handle, &turns).unwrap();
+        }
+    };
+    scene
+}
+
 /// Scenes that together reach every branch of every stage; the last one has skin.
 pub fn scenes() -> Vec<Scene> {
     let x = DVec3::X;
@@ -481,6 +533,7 @@ pub fn scenes() -> Vec<Scene> {
     let dual = Skin { blending: sinew::SkinBlending::DualQuaternion, ..Skin::clone(&skin) };
     scene.flesh[0].1 = Arc::new(dual);
     scenes.push(scene);
+    scenes.push(moved_skin(&skinned));
     // Last: where skin comes back, tests take it.
     let mut scene = Scene::new("skin", &skinned, moving_bones);
     let first = scene.flesh[0].0.clone();

@@ -1,10 +1,11 @@
 //! An f64 glTF skinner of its own, written from the specification straight over the raw JSON. It trusts its
 //! input: it only meets sound files.
+#![allow(dead_code, reason = "each test binary uses a part")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use glam::{DAffine3, DMat4, DQuat, DVec3};
+use glam::{DAffine3, DMat3, DMat4, DQuat, DVec3};
 use serde_json::Value;
 
 /// A parsed file with its buffers.
@@ -16,6 +17,10 @@ pub struct Reference {
 /// A vertex as the reference sees it: its place in mesh space and what pulls on it.
 pub struct Vertex {
     pub position: DVec3,
+    /// The file's normal there, with what morph targets add.
+    pub normal: Option<DVec3>,
+    /// The same of the tangent, with its bitangent's side.
+    pub tangent: Option<(DVec3, f64)>,
     /// Node, inverse bind matrix, weight.
     pub pulls: Vec<(usize, DMat4, f64)>,
 }
@@ -152,8 +157,12 @@ impl Reference {
 
     fn sample(&self, sampler: &Value, path: &str, time: f64) -> Vec<f64> {
         let times: Vec<f64> = self.accessor(&sampler["input"]).into_iter().map(|time| time[0]).collect();
-        let values = self.accessor(&sampler["output"]);
+        let mut values = self.accessor(&sampler["output"]);
         let cubic = sampler["interpolation"] == "CUBICSPLINE";
+        if path == "weights" {
+            let together = values.len() / times.len() / if cubic { 3 } else { 1 };
+            values = values.concat().chunks_exact(together).map(<[f64]>::to_vec).collect();
+        }
         let value = |key: usize| values[if cubic { 3 * key + 1 } else { key }].clone();
         let last = times.len() - 1;
         if time <= times[0] {
@@ -249,16 +258,37 @@ impl Reference {
         })
     }
 
+    /// Weights of the morph targets of a node's mesh, at rest or at `time` (s) of an animation.
+    pub fn morph_weights(&self, node: usize, animation: Option<(usize, f64)>) -> Vec<f64> {
+        if let Some((animation, time)) = animation {
+            let animation = &self.json["animations"][animation];
+            let own = list(animation, "channels").into_iter().find(|channel| {
+                channel["target"]["path"] == "weights" && channel["target"]["node"].as_u64() == Some(node as u64)
+            });
+            if let Some(channel) = own {
+                let sampler = &animation["samplers"][channel["sampler"].as_u64().unwrap() as usize];
+                return self.sample(sampler, "weights", time);
+            }
+        }
+        let node = &self.json["nodes"][node];
+        let Some(mesh) = node["mesh"].as_u64() else { return Vec::new() };
+        node.get("weights").or(self.json["meshes"][mesh as usize].get("weights")).map(numbers).unwrap_or_default()
+    }
+
     /// All vertices that triangles use, by node, primitive and index.
     pub fn vertices(&self) -> Vec<Vertex> {
+        self.vertices_with(|node| self.morph_weights(node, None))
+    }
+
+    /// The same, given the weights of a node's morph targets.
+    pub fn vertices_with(&self, weights_of: impl Fn(usize) -> Vec<f64>) -> Vec<Vertex> {
         let mut vertices = Vec::new();
         for node_index in self.visible() {
             let node = &self.json["nodes"][node_index];
             let Some(mesh) = node["mesh"].as_u64() else { continue };
             let mesh = &self.json["meshes"][mesh as usize];
             for primitive in list(mesh, "primitives") {
-                let weights = node.get("weights").or(mesh.get("weights")).map(numbers).unwrap_or_default();
-                self.primitive(node_index, &primitive, &weights, &mut vertices);
+                self.primitive(node_index, &primitive, &weights_of(node_index), &mut vertices);
             }
         }
         vertices
@@ -270,14 +300,19 @@ impl Reference {
         if attributes.get("POSITION").is_none() {
             return;
         }
-        let mut positions = self.accessor(&attributes["POSITION"]);
-        for (target, weight) in list(primitive, "targets").iter().zip(morph_weights) {
-            if let Some(deltas) = target.get("POSITION") {
-                for (position, delta) in positions.iter_mut().zip(self.accessor(deltas)) {
-                    position.iter_mut().zip(delta).for_each(|(part, delta)| *part += weight * delta);
+        let morphed = |name: &str| {
+            let mut values = self.accessor(attributes.get(name)?);
+            for (target, weight) in list(primitive, "targets").iter().zip(morph_weights) {
+                if let Some(deltas) = target.get(name) {
+                    for (value, delta) in values.iter_mut().zip(self.accessor(deltas)) {
+                        value.iter_mut().zip(delta).for_each(|(part, delta)| *part += weight * delta);
+                    }
                 }
             }
-        }
+            Some(values)
+        };
+        let positions = morphed("POSITION").unwrap();
+        let (normals, tangents) = (morphed("NORMAL"), morphed("TANGENT"));
         let corners: Vec<usize> = match primitive.get("indices") {
             Some(indices) => self.accessor(indices).iter().map(|index| index[0] as usize).collect(),
             None => (0..positions.len()).collect(),
@@ -317,12 +352,23 @@ impl Reference {
             }
             let sum: f64 = pulls.iter().map(|pull| pull.2).sum();
             pulls.iter_mut().for_each(|pull| pull.2 /= sum);
-            vertices.push(Vertex { position: DVec3::from_slice(&positions[vertex]), pulls });
+            vertices.push(Vertex {
+                position: DVec3::from_slice(&positions[vertex]),
+                normal: normals.as_ref().map(|normals| DVec3::from_slice(&normals[vertex])),
+                tangent: tangents.as_ref().map(|of| (DVec3::from_slice(&of[vertex]), of[vertex][3])),
+                pulls,
+            });
         }
     }
 }
 
 impl Vertex {
+    /// The linear part of what skinning does.
+    pub fn linear(&self, globals: &[DMat4]) -> DMat3 {
+        let of = |(node, bind, weight): &(usize, DMat4, f64)| DMat3::from_mat4(globals[*node] * *bind) * *weight;
+        self.pulls.iter().map(of).fold(DMat3::ZERO, |sum, matrix| sum + matrix)
+    }
+
     /// Linear blend skinning.
     pub fn skinned(&self, globals: &[DMat4]) -> DVec3 {
         self.pulls

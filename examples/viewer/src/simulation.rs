@@ -8,7 +8,7 @@ use glam::{DVec3, Vec3};
 use hecs::{Entity, World};
 use sinew::LaneWidth;
 use sinew::character::{FleshOptions, ImportOptions};
-use sinew::components::{Activations, BoneBodies, CharacterInstance, CharacterPose, RootTransform};
+use sinew::components::{Activations, BoneBodies, CharacterInstance, CharacterPose, MorphWeights, RootTransform};
 use sinew::rigid::RigidWorld;
 use sinew::{Backend, Character, Health, Physics, Pose, ReadBack, StageTimes};
 
@@ -106,7 +106,12 @@ impl Simulation {
         let asset = self.character.asset();
         let mut pose = asset.skeleton.rest_pose();
         if let Some(animation) = self.settings.animation.and_then(|index| asset.animations.get(index)) {
-            animation.sample(animation.looped(self.time as f32), &mut pose);
+            let time = animation.looped(self.time as f32);
+            animation.sample(time, &mut pose);
+            if let Ok(mut weights) = self.world.get::<&mut MorphWeights>(self.entity) {
+                weights.0 = asset.mesh.morphs.iter().map(|morph| morph.weight).collect();
+                animation.sample_morphs(time, &asset.mesh.morphs, &mut weights.0);
+            }
         }
         let swing = self.settings.sway * (std::f64::consts::TAU * self.settings.sway_rate * self.time).sin();
         let root = Pose::new(self.home.translation + self.home.rotation * DVec3::X * swing, self.home.rotation);

@@ -42,6 +42,7 @@ struct Inspection {
     rest_shape: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     network: Option<NetworkLine>,
+    morph_targets: Vec<String>,
     animations: Vec<AnimationLine>,
     muscles: Vec<MuscleLine>,
     rods: Vec<RodLine>,
@@ -166,6 +167,7 @@ fn describe(file: &str, character: &Character) -> Inspection {
         topology,
         rest_shape,
         network: None,
+        morph_targets: asset.mesh.morphs.iter().map(|morph| morph.name.clone()).collect(),
         animations: asset
             .animations
             .iter()
@@ -234,6 +236,7 @@ fn text(inspection: &Inspection) -> Result<String, std::fmt::Error> {
         topology,
         rest_shape,
         network,
+        morph_targets,
         animations,
         muscles,
         rods,
@@ -247,6 +250,9 @@ fn text(inspection: &Inspection) -> Result<String, std::fmt::Error> {
     writeln!(text, "mesh: topology {topology}, rest shape {rest_shape}")?;
     if let Some(network) = network {
         text += &network_text(network)?;
+    }
+    if !morph_targets.is_empty() {
+        writeln!(text, "morph targets: {}", morph_targets.join(", "))?;
     }
     writeln!(text, "animations: {}", animations.len())?;
     for AnimationLine { name, seconds, tracks } in animations {

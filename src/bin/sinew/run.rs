@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use hecs::World;
 use indicatif::{ProgressBar, ProgressStyle};
 use sinew::character::{Animation, FleshOptions, ImportOptions, Sidecar, SidecarSource};
-use sinew::components::{CharacterInstance, CharacterPose};
+use sinew::components::{CharacterInstance, CharacterPose, MorphWeights};
 use sinew::rigid::RigidWorld;
 use sinew::step::StepConfig;
-use sinew::{Backend, Character, FleshHandle, Physics, Pose};
+use sinew::{Backend, Character, FleshHandle, MOST_MORPH_WEIGHT, Physics, Pose};
 
 use crate::frames::{step_frames, timed};
 use crate::picture::CharacterFilm;
@@ -59,6 +59,10 @@ pub fn run(args: &RunArgs) -> Result<(), Error> {
             let time = animation.looped((f64::from(frame) * args.step.dt) as f32);
             let mut pose = world.get::<&mut CharacterPose>(entity)?;
             animation.sample(time, &mut pose.0);
+            if let Ok(mut weights) = world.get::<&mut MorphWeights>(entity) {
+                animation.sample_morphs(time, &character.asset().mesh.morphs, &mut weights.0);
+                weights.0.iter_mut().for_each(|weight| *weight = weight.clamp(-MOST_MORPH_WEIGHT, MOST_MORPH_WEIGHT));
+            }
         }
         Ok(timed(|| physics.step(&mut world, &mut rigid, args.step.dt))?)
     })?;

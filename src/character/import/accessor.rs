@@ -33,6 +33,10 @@ pub(super) const JOINTS: Expected =
     Expected { types: &[Type::Vec4], components: &[ComponentType::U8, ComponentType::U16, ComponentType::U32] };
 pub(super) const INDICES: Expected =
     Expected { types: &[Type::Scalar], components: &[ComponentType::U8, ComponentType::U16, ComponentType::U32] };
+pub(super) const MORPH_WEIGHTS: Expected = Expected {
+    types: &[Type::Scalar],
+    components: &[ComponentType::F32, ComponentType::I8, ComponentType::U8, ComponentType::I16, ComponentType::U16],
+};
 pub(super) const QUATERNIONS: Expected = Expected {
     types: &[Type::Vec4],
     components: &[ComponentType::F32, ComponentType::I8, ComponentType::U8, ComponentType::I16, ComponentType::U16],

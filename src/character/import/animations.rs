@@ -7,36 +7,22 @@ use gltf::json::animation::Interpolation as FileInterpolation;
 use gltf::json::validation::Checked;
 
 use super::ImportError;
-use super::accessor::{Expected, FLOAT_SCALAR, FLOAT_VEC3, QUATERNIONS, View};
+use super::accessor::{Expected, FLOAT_SCALAR, FLOAT_VEC3, MORPH_WEIGHTS, QUATERNIONS, View};
 use super::context::{Context, named, shorten};
 use super::document::{Animation as FileAnimation, Channel};
+use crate::MorphTarget;
 use crate::character::{Animation, Interpolation, Track, TrackValues};
 
-pub(super) fn read(context: &Context, joint_of: &[u32]) -> Result<Vec<Animation>, ImportError> {
-    let mut animations = Vec::new();
-    let mut morphing = Vec::new();
-    for (index, source) in context.document.animations.iter().enumerate() {
-        let reader = Reader { context, source, joint_of, index };
-        let (animation, drives_morphs) = reader.read()?;
-        animations.push(animation);
-        if drives_morphs {
-            morphing.push(reader.name());
-        }
-    }
-    if let Some(first) = morphing.first() {
-        let more = match morphing.len() - 1 {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        context.warn(format!("{first}{more}: morph targets are not animated, they keep their default weights"));
-    }
-    Ok(animations)
+pub(super) fn read(context: &Context, joint_of: &[u32], morphs: &[MorphTarget]) -> Result<Vec<Animation>, ImportError> {
+    let sources = context.document.animations.iter().enumerate();
+    sources.map(|(index, source)| Reader { context, source, joint_of, morphs, index }.read()).collect()
 }
 
 struct Reader<'a> {
     context: &'a Context<'a>,
     source: &'a FileAnimation,
     joint_of: &'a [u32],
+    morphs: &'a [MorphTarget],
     index: usize,
 }
 
@@ -45,8 +31,7 @@ impl Reader<'_> {
         named("animation", self.index, self.source.name.as_deref())
     }
 
-    /// The animation, and whether it drives morph targets.
-    fn read(&self) -> Result<(Animation, bool), ImportError> {
+    fn read(&self) -> Result<Animation, ImportError> {
         let name = self.source.name.clone().filter(|name| !name.is_empty());
         let mut animation = Animation {
             name: name.unwrap_or_else(|| format!("animation {}", self.index)),
@@ -54,13 +39,8 @@ impl Reader<'_> {
             tracks: Vec::new(),
         };
         let mut driven = HashSet::new();
-        let mut morphs = false;
         for (number, channel) in self.source.channels.iter().enumerate() {
             let object = || format!("{}, channel {number}", self.name());
-            if channel.target.path == "weights" {
-                morphs = true;
-                continue;
-            }
             let Some(track) = self.track(channel, &object)? else { continue };
             if !driven.insert((track.joint, channel.target.path.as_str())) {
                 self.context.warn(format!("{} drives what another channel drives; left out", object()));
@@ -69,10 +49,10 @@ impl Reader<'_> {
             animation.duration = track.times.last().copied().unwrap_or(0.0).max(animation.duration);
             animation.tracks.push(track);
         }
-        if animation.tracks.is_empty() && !morphs {
+        if animation.tracks.is_empty() {
             self.context.warn(format!("{} moves no joint", self.name()));
         }
-        Ok((animation, morphs))
+        Ok(animation)
     }
 
     /// A channel as a track; `None`, with a warning, where it cannot be sampled.
@@ -90,7 +70,16 @@ impl Reader<'_> {
         let Some(sampler) = self.source.samplers.get(channel.sampler.value()) else {
             return reject(format!("names sampler {}, which does not exist", channel.sampler.value()));
         };
+        let own = |morph: &&MorphTarget| channel.target.path == "weights" && morph.joint == joint;
+        let targets = self.morphs.iter().filter(own).count();
         let expected = match channel.target.path.as_str() {
+            "weights" if targets == 0 => {
+                return reject(format!(
+                    "drives the morph targets of {}, whose mesh has none",
+                    self.context.node_name(node)
+                ));
+            }
+            "weights" => &MORPH_WEIGHTS,
             "translation" | "scale" => &FLOAT_VEC3,
             "rotation" => &QUATERNIONS,
             other => return reject(format!("drives {:?}, which joints do not have", shorten(other))),
@@ -103,7 +92,8 @@ impl Reader<'_> {
         };
         let Some(input) = self.open(sampler.input, &FLOAT_SCALAR, "times", object) else { return Ok(None) };
         let Some(output) = self.open(sampler.output, expected, "values", object) else { return Ok(None) };
-        let per_key = if interpolation == Interpolation::CubicSpline { 3 } else { 1 };
+        let numbers = if channel.target.path == "weights" { targets } else { 1 };
+        let per_key = numbers * if interpolation == Interpolation::CubicSpline { 3 } else { 1 };
         if input.count == 0 || output.count / per_key < input.count {
             return reject(format!("has {} values for {} keys", output.count, input.count));
         }
@@ -124,6 +114,7 @@ impl Reader<'_> {
         let values = match channel.target.path.as_str() {
             "translation" => TrackValues::Translation(vectors(self.context.meters_per_unit)),
             "scale" => TrackValues::Scale(vectors(1.0)),
+            "weights" => TrackValues::Weights(elements().map(|at| output.number(at, 0)).collect()),
             _ => TrackValues::Rotation(elements().map(|at| Quat::from_array(output.numbers(at))).collect()),
         };
         let mut track = Track { joint, interpolation, times, values };
@@ -177,6 +168,13 @@ fn settle(values: &mut TrackValues, per_key: usize) -> Result<usize, &'static st
     match values {
         TrackValues::Translation(vectors) | TrackValues::Scale(vectors) => {
             if vectors.iter().all(|vector| vector.is_finite()) { Ok(0) } else { Err("has values that are not finite") }
+        }
+        TrackValues::Weights(weights) => {
+            if weights.iter().all(|weight| weight.is_finite()) {
+                Ok(0)
+            } else {
+                Err("has weights that are not finite")
+            }
         }
         TrackValues::Rotation(rotations) => {
             let mut off = 0;

@@ -1,6 +1,7 @@
 //! All visible meshes as one: the loop over nodes and primitives, places, normals, colours and winding.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use glam::{Mat3A, Vec3, Vec4};
 use gltf::json::mesh::{Primitive, Semantic};
@@ -10,24 +11,28 @@ use super::ImportError;
 use super::accessor::{COLORS, ENDS, FLOAT_VEC3, FLOAT_VEC4, View};
 use super::context::{Context, named};
 use super::influences::{self, Binding, Influences};
+use super::morphs::{self, Morph};
 use super::node_mesh::{Appended, NodeMesh, same_attribute};
+use super::nodes::Graph;
 use super::skins::Palette;
 use super::triangles;
 use crate::character::SkinMesh;
+use crate::skin::{MorphRow, MorphTarget};
 
 /// Appends every visible mesh to `mesh`, notes where those of `muscles` are in it, by their nodes, and says how many
 /// vertices skins move.
 pub(super) fn read(
     context: &Context,
-    visible: &[bool],
+    graph: &Graph,
     palette: &mut Palette,
     mesh: &mut SkinMesh,
     muscles: &mut HashMap<usize, NodeMesh>,
 ) -> Result<usize, ImportError> {
     let mut skinned_vertices = 0;
+    let mut all_morphs = Vec::new();
     let mut seen = vec![false; context.document.meshes.len()];
     for (index, node) in context.document.nodes.iter().enumerate() {
-        if !visible[index] {
+        if !graph.visible[index] {
             continue;
         }
         let skin = match node.skin {
@@ -48,14 +53,17 @@ pub(super) fn read(
         if source.primitives.is_empty() {
             context.warn(format!("{} has no primitives", context.mesh_name(mesh_index)));
         }
-        let morph_weights = node.weights.as_ref().or(source.weights.as_ref()).map_or(&[][..], |weights| weights);
+        let mut targets = morphs::targets(context, source, node.weights.as_deref(), graph.joint_of[index], &|| {
+            context.mesh_name(mesh_index)
+        })?;
+        let mut moved = Vec::new();
         let mut muscle = muscles.get_mut(&index);
         let ends_attribute = muscle.as_ref().map(|muscle| muscle.attribute.clone());
         for (number, primitive) in source.primitives.iter().enumerate() {
             let reader = PrimitiveReader {
                 context,
                 primitive,
-                morph_weights,
+                targets: &targets,
                 ends_attribute: ends_attribute.as_deref(),
                 name: &|| format!("{}, primitive {number}", context.mesh_name(mesh_index)),
             };
@@ -74,9 +82,17 @@ pub(super) fn read(
                     ends,
                 });
             }
+            moved.push((mesh.positions.len() as u32, std::mem::take(&mut part.morphs)));
             append(context, mesh, part, palette, name)?;
         }
+        for (first, morphs) in moved {
+            for (target, rows) in targets.iter_mut().zip(morphs) {
+                target.rows.extend(rows.into_iter().map(|row| MorphRow { vertex: first + row.vertex, ..row }));
+            }
+        }
+        all_morphs.append(&mut targets);
     }
+    mesh.morphs = Arc::new(all_morphs);
     let mut unseen = (0..seen.len()).filter(|&mesh| !seen[mesh]);
     if let Some(first) = unseen.next() {
         let (first, more) = (context.mesh_name(first), unseen.count());
@@ -94,6 +110,8 @@ struct Part {
     triangles: Vec<[u32; 3]>,
     colors: Vec<[f32; 4]>,
     influences: Influences,
+    /// Of each target what it moves, by the part's own vertices.
+    morphs: Vec<Vec<MorphRow>>,
     skinned: bool,
     /// Which of the file's vertices these are, rising.
     used: Vec<u32>,
@@ -106,18 +124,10 @@ struct Part {
 struct PrimitiveReader<'a> {
     context: &'a Context<'a>,
     primitive: &'a Primitive,
-    morph_weights: &'a [f32],
+    targets: &'a [MorphTarget],
     /// Name of the attribute that marks a muscle's ends, on a muscle's node.
     ends_attribute: Option<&'a str>,
     name: &'a dyn Fn() -> String,
-}
-
-/// A morph target's deltas, with the weight it has at rest.
-struct Morph<'a> {
-    weight: f32,
-    positions: Option<View<'a>>,
-    normals: Option<View<'a>>,
-    tangents: Option<View<'a>>,
 }
 
 impl PrimitiveReader<'_> {
@@ -137,6 +147,7 @@ impl PrimitiveReader<'_> {
             triangles: Vec::new(),
             colors: Vec::new(),
             influences: Influences::default(),
+            morphs: Vec::new(),
             skinned: false,
             used: Vec::new(),
             file_count: 0,
@@ -167,12 +178,17 @@ impl PrimitiveReader<'_> {
         let compact = |vertex: u32| used.binary_search(&vertex).unwrap_or(0) as u32;
         part.triangles = source_triangles.iter().map(|triangle| triangle.map(compact)).collect();
 
-        let morphs = self.morphs(positions.count)?;
+        let morphs = morphs::open(self.context, self.primitive, self.targets, positions.count, self.name)?;
         // Morphs are read on demand; what is paid for is the work, which a few bytes of JSON could otherwise multiply.
         self.context.budget.spend(morphs.len().saturating_mul(used.len()), size_of::<Vec3>(), self.name)?;
         part.positions = self.positions(&positions, &morphs, &used)?;
-        part.normals = self.normals(&morphs, &used, &part)?;
-        part.tangents = self.tangents(&morphs, &used)?;
+        let (normals, per_normal) = self.normals(&morphs, &used, &part);
+        part.normals = normals;
+        let (tangents, per_tangent) = self.tangents(&morphs, &used)?;
+        part.tangents = tangents;
+        for morph in &morphs {
+            part.morphs.push(morph.rows(self.context, &used, [&per_normal, &per_tangent], self.name)?);
+        }
         part.colors = self.colors(&source_triangles);
         let binding = self.binding(node, skin, palette)?;
         part.skinned = matches!(binding, Binding::Skin { .. });
@@ -206,44 +222,6 @@ impl PrimitiveReader<'_> {
         Ok(Binding::Rigid { entry: palette.rigid(node)? })
     }
 
-    fn morphs(&self, vertex_count: usize) -> Result<Vec<Morph<'_>>, ImportError> {
-        let targets = self.primitive.targets.as_deref().unwrap_or_default();
-        if self.morph_weights.len() > targets.len() {
-            let (weights, targets) = (self.morph_weights.len(), targets.len());
-            self.context.warn(format!("{} has {targets} morph targets for {weights} weights", (self.name)()));
-        }
-        let mut morphs = Vec::new();
-        for (target, &weight) in targets.iter().zip(self.morph_weights) {
-            if !weight.is_finite() {
-                self.context.warn(format!("{} has a morph weight that is not finite; taken as 0", (self.name)()));
-                continue;
-            }
-            if weight == 0.0 {
-                continue;
-            }
-            let open = |accessor: Option<gltf::json::Index<gltf::json::Accessor>>| {
-                let view = self.context.optional_view(accessor?, &FLOAT_VEC3, &self.field("a morph target"))?;
-                if view.count == vertex_count {
-                    return Some(view);
-                }
-                self.context.warn(format!(
-                    "{}: a morph target has {} vertices, the mesh {vertex_count}; left out",
-                    (self.name)(),
-                    view.count
-                ));
-                None
-            };
-            self.context.budget.spend(1, size_of::<Morph>(), self.name)?;
-            morphs.push(Morph {
-                weight,
-                positions: open(target.positions),
-                normals: open(target.normals),
-                tangents: open(target.tangents),
-            });
-        }
-        Ok(morphs)
-    }
-
     fn ends(&self, used: &[u32]) -> Result<Option<Vec<f32>>, ImportError> {
         let Some(name) = self.ends_attribute else { return Ok(None) };
         let is_it = |semantic: &Checked<Semantic>| matches!(semantic, Checked::Valid(Semantic::Extras(own)) if same_attribute(own, name));
@@ -259,12 +237,8 @@ impl PrimitiveReader<'_> {
         let mut positions = Vec::with_capacity(used.len());
         for &vertex in used {
             let vertex = vertex as usize;
-            let mut place = Vec3::from_array(view.numbers(vertex));
-            for morph in morphs {
-                if let Some(deltas) = &morph.positions {
-                    place += Vec3::from_array(deltas.numbers(vertex)) * morph.weight;
-                }
-            }
+            let given = Vec3::from_array(view.numbers(vertex));
+            let mut place = morphs::sum(given, vertex, morphs, |morph| morph.positions.as_ref());
             place *= self.context.meters_per_unit;
             if !place.is_finite() {
                 return Err(self.context.non_finite(format!("{}, POSITION of vertex {vertex}", (self.name)())));
@@ -274,26 +248,27 @@ impl PrimitiveReader<'_> {
         Ok(positions)
     }
 
-    /// The file's normals; where they are missing, zero or not finite, those of the triangles around.
-    fn normals(&self, morphs: &[Morph], used: &[u32], part: &Part) -> Result<Vec<Vec3>, ImportError> {
+    /// The file's normals, and by what each was multiplied; where they are missing, zero or not finite, those of the triangles
+    /// around, and 0.
+    fn normals(&self, morphs: &[Morph], used: &[u32], part: &Part) -> (Vec<Vec3>, Vec<f32>) {
         let view = self
             .attribute(Semantic::Normals)
             .and_then(|accessor| self.context.optional_view(accessor, &FLOAT_VEC3, &self.field("NORMAL")));
         let mut computed = None;
         let mut bad = 0;
         let mut normals = Vec::with_capacity(used.len());
+        let mut factors = Vec::new();
         for (compact, &vertex) in used.iter().enumerate() {
             let vertex = vertex as usize;
             let given = view.as_ref().filter(|view| vertex < view.count).and_then(|view| {
-                let mut normal = Vec3::from_array(view.numbers(vertex));
-                for morph in morphs {
-                    if let Some(deltas) = &morph.normals {
-                        normal += Vec3::from_array(deltas.numbers(vertex)) * morph.weight;
-                    }
-                }
-                // f64: the squares of f32 extremes overflow or vanish.
-                normal.as_dvec3().try_normalize().map(|normal| normal.as_vec3())
+                let given = Vec3::from_array(view.numbers(vertex));
+                let normal = morphs::sum(given, vertex, morphs, |morph| morph.normals.as_ref());
+                unit(normal)
             });
+            if !morphs.is_empty() {
+                factors.push(given.map_or(0.0, |(_, factor)| factor));
+            }
+            let given = given.map(|(normal, _)| normal);
             bad += usize::from(view.is_some() && given.is_none());
             normals.push(given.unwrap_or_else(|| {
                 computed.get_or_insert_with(|| smooth_normals(&part.positions, &part.triangles))[compact]
@@ -303,38 +278,38 @@ impl PrimitiveReader<'_> {
             self.context
                 .warn(format!("{}: {bad} normals are missing, zero or not finite; computed anew", (self.name)()));
         }
-        Ok(normals)
+        (normals, factors)
     }
 
-    /// The file's tangents; zeros where they are missing, zero or not finite.
-    fn tangents(&self, morphs: &[Morph], used: &[u32]) -> Result<Vec<Vec4>, ImportError> {
+    /// The file's tangents, and by what each was multiplied; zeros where they are missing, zero or not finite.
+    fn tangents(&self, morphs: &[Morph], used: &[u32]) -> Result<(Vec<Vec4>, Vec<f32>), ImportError> {
         let view = self
             .attribute(Semantic::Tangents)
             .and_then(|accessor| self.context.optional_view(accessor, &FLOAT_VEC4, &self.field("TANGENT")));
-        let Some(view) = view else { return Ok(Vec::new()) };
+        let Some(view) = view else { return Ok((Vec::new(), Vec::new())) };
         self.context.budget.spend(used.len(), 2 * size_of::<Vec4>(), self.name)?;
         let mut bad = 0;
         let mut tangents = Vec::with_capacity(used.len());
+        let mut factors = Vec::new();
         for vertex in used.iter().map(|&vertex| vertex as usize) {
             let given = (vertex < view.count).then(|| {
                 let given = Vec4::from_array(view.numbers(vertex));
-                let mut tangent = given.truncate();
-                for morph in morphs {
-                    if let Some(deltas) = &morph.tangents {
-                        tangent += Vec3::from_array(deltas.numbers(vertex)) * morph.weight;
-                    }
-                }
+                let tangent = morphs::sum(given.truncate(), vertex, morphs, |morph| morph.tangents.as_ref());
                 let side = if given.w < 0.0 { -1.0 } else { 1.0 };
-                tangent.as_dvec3().try_normalize().map(|tangent| tangent.as_vec3().extend(side))
+                unit(tangent).map(|(tangent, factor)| (tangent.extend(side), factor))
             });
             let given = given.flatten();
             bad += usize::from(given.is_none());
-            tangents.push(given.unwrap_or_default());
+            let (tangent, factor) = given.unwrap_or_default();
+            tangents.push(tangent);
+            if !morphs.is_empty() {
+                factors.push(factor);
+            }
         }
         if bad > 0 {
             self.context.warn(format!("{}: {bad} tangents are missing, zero or not finite; left out", (self.name)()));
         }
-        Ok(tangents)
+        Ok((tangents, factors))
     }
 
     /// The material's base colour times the mean vertex colour, per triangle.
@@ -380,6 +355,12 @@ impl PrimitiveReader<'_> {
         self.context.warn(format!("{name}: its base colour is not finite; drawn white"));
         WHITE
     }
+}
+
+/// A unit vector, and by what it was multiplied to be one. In f64: squares of f32 extremes overflow or vanish.
+fn unit(vector: Vec3) -> Option<(Vec3, f32)> {
+    let vector = vector.as_dvec3();
+    Some((vector.try_normalize()?.as_vec3(), vector.length_recip() as f32))
 }
 
 /// Normals by the areas of the triangles around each vertex; +Y where there is no area.

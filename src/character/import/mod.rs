@@ -13,6 +13,7 @@ mod document;
 mod error;
 mod influences;
 mod meshes;
+mod morphs;
 mod muscle_extras;
 mod muscles;
 mod node_mesh;
@@ -139,11 +140,11 @@ fn read_asset<'a>(context: &Context<'a>, sidecar: Option<&'a Sidecar>) -> Result
     graph.skeleton.model_matrices(&graph.skeleton.rest_pose(), &mut rest_model);
     let mut palette = Palette::new(context, &graph, &rest_model);
     let mut mesh = SkinMesh::default();
-    let skinned_vertices = meshes::read(context, &graph.visible, &mut palette, &mut mesh, &mut muscle_meshes)?;
+    let skinned_vertices = meshes::read(context, &graph, &mut palette, &mut mesh, &mut muscle_meshes)?;
     let Palette { entries, rest, .. } = palette;
     let muscles = muscles::finish(context, &graph, &rigs, plans, &muscle_meshes)?;
     let bones = muscles::bones(context, &graph, sidecar)?;
-    let animations = animations::read(context, &graph.joint_of)?;
+    let animations = animations::read(context, &graph.joint_of, &mesh.morphs)?;
     if mesh.triangles.is_empty() {
         context.warn("nothing in the scene has triangles: nothing is skinned and there is nothing to see".into());
     } else if skinned_vertices == 0 {

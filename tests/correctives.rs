@@ -1,0 +1,427 @@
+//! Networks that move skin in a step: what they add is what the format says, on both backends; what is not inferred changes nothing.
+
+mod common;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use common::{backends, sheet};
+use glam::{DVec3, Quat, Vec3};
+use safetensors::SafeTensors;
+use sinew::flesh::{Flesh, Holds, RodSpec};
+use sinew::neural::*;
+use sinew::{Active, FleshHandle, Physics, Pose, ReadBack, Skin, SkinMotion, SkinVertex, StepError};
+
+const DT: f64 = 1.0 / 60.0;
+const PRECISIONS: [(Precision, f64); 3] = [(Precision::F32, 1.0e-5), (Precision::F16, 2.0e-3), (Precision::I8, 1.0e-2)];
+
+fn read(name: &str) -> Vec<u8> {
+    std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/networks").join(name)).expect("is committed")
+}
+
+fn fixture(precision: Precision) -> Arc<CorrectiveNetwork> {
+    let name = format!("{}.safetensors", precision.name().to_lowercase());
+    Arc::new(CorrectiveNetwork::from_slice(&name, &read(&name)).expect("is sound"))
+}
+
+fn numbers<const N: usize, T>(data: &[u8], of: fn([u8; N]) -> T) -> Vec<T> {
+    data.chunks_exact(N).map(|bytes| of(bytes.try_into().expect("so many bytes"))).collect()
+}
+
+/// Some rods that no bone holds, whose activations follow at once.
+fn flesh(rods: usize) -> Arc<Flesh> {
+    let rod =
+        |k: usize| RodSpec::straight(format!("rod {k}"), DVec3::Z * k as f64, DVec3::Z * k as f64 + DVec3::X, 4, 0.05);
+    Arc::new(Flesh::build(&(0..rods).map(rod).collect::<Vec<_>>(), &[]).unwrap())
+}
+
+fn binding(network: &CorrectiveNetwork) -> Binding {
+    let count = |names: &[String]| (0..names.len() as u32).collect();
+    Binding { joints: count(network.joints()), muscles: count(network.muscles()) }
+}
+
+/// A skin of vertices at the origin that one matrix, the identity, moves: where they go is what moves them.
+fn bare_skin(vertices: usize) -> Arc<Skin> {
+    let vertex = SkinVertex {
+        normal: [0.0, 0.0, 1.0],
+        weights: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        ..SkinVertex::default()
+    };
+    Arc::new(Skin { vertices: vec![vertex; vertices], palette_len: 1, ..Skin::default() })
+}
+
+#[test]
+fn exported_networks_move_skin_as_numpy_says() {
+    let bytes = read("reference.safetensors");
+    let tensors = SafeTensors::deserialize(&bytes).expect("is sound");
+    let data = |name| tensors.tensor(name).expect("is there").data();
+    let turns: Vec<Quat> =
+        numbers(data("rotations"), f32::from_le_bytes).chunks_exact(4).map(Quat::from_slice).collect();
+    let pulls = numbers(data("activations"), f32::from_le_bytes);
+    let deltas = numbers(data("deltas"), f64::from_le_bytes);
+    for (precision, bar) in PRECISIONS {
+        let network = fixture(precision);
+        let (joints, muscles) = (network.joints().len(), network.muscles().len());
+        let poses: Vec<_> = turns
+            .chunks(joints)
+            .zip(pulls.chunks(muscles))
+            .zip(deltas.chunks(3 * network.vertex_count()))
+            // No game excites muscles more.
+            .filter(|((_, pulls), _)| pulls.iter().all(|pull| *pull <= 10.0))
+            .collect();
+        assert!(poses.len() >= 5, "{} poses", poses.len());
+        for (backend, mut physics) in backends() {
+            physics.read_back.vertices = true;
+            // All at once, so that they are a batch of whole groups and a part of one.
+            let skin = bare_skin(network.vertex_count());
+            let handles: Vec<FleshHandle> = poses
+                .iter()
+                .map(|((turns, pulls), _)| {
+                    let handle = physics.insert_with_skin(flesh(muscles), skin.clone(), &[], Pose::IDENTITY).unwrap();
+                    physics.set_network(handle, network.clone(), binding(&network)).unwrap();
+                    physics.set_joint_rotations(handle, turns).unwrap();
+                    (0..).zip(*pulls).for_each(|(chain, pull)| physics.set_activation(handle, chain, *pull).unwrap());
+                    handle
+                })
+                .collect();
+            physics.step_flesh(DT).unwrap();
+            physics.finish().unwrap();
+            let (mut error, mut size) = (0.0_f64, 0.0_f64);
+            for (handle, (_, expected)) in handles.iter().zip(&poses) {
+                let vertices = physics.vertices(*handle).unwrap();
+                for (found, &expected) in vertices.positions.iter().flat_map(Vec3::to_array).zip(*expected) {
+                    error = error.max((f64::from(found) - expected).abs());
+                    size = size.max(expected.abs());
+                }
+                assert!(vertices.normals.iter().all(|normal| *normal == Vec3::Z), "normals stay");
+            }
+            println!("{} on the {backend}: {:.1e} of {size:.3} m", precision.name(), error / size);
+            assert!(error <= bar * size && size > 1.0e-3, "{precision:?} on the {backend}: {error} of {size}");
+        }
+    }
+}
+
+/// A network of a sheet's 150 vertices that moves nothing, though its basis would.
+fn idle() -> Arc<CorrectiveNetwork> {
+    let part = |inputs: usize| PartSpec {
+        input_mean: vec![0.0; inputs],
+        input_scale: vec![1.0; inputs],
+        layers: [Layer::zeros(inputs, 3), Layer::zeros(3, 4), Layer::zeros(4, 2)],
+        low: vec![-1.0; 2],
+        high: vec![1.0; 2],
+        basis: vec![0.5; 2 * 450],
+    };
+    let spec = NetworkSpec {
+        joints: vec!["a".into()],
+        muscles: vec!["b".into()],
+        vertex_count: 150,
+        mean: vec![0.0; 450],
+        passive: Some(part(9)),
+        active: Some(part(1)),
+        ..NetworkSpec::default()
+    };
+    Arc::new(CorrectiveNetwork::new(&spec, Precision::F16, 0.0).unwrap())
+}
+
+fn insert_sheet(physics: &mut Physics) -> FleshHandle {
+    let flesh = flesh(2);
+    let skin = Arc::new(sheet(&flesh));
+    let handle = physics.insert_with_skin(flesh, skin, &[], Pose::IDENTITY).unwrap();
+    let matrix = |index: usize| {
+        let turn = Quat::from_rotation_z(0.3 + 0.2 * index as f32);
+        sinew::palette_matrix(&glam::Affine3A::from_rotation_translation(turn, Vec3::new(0.1, 0.2, 0.3)))
+    };
+    physics.set_palette(handle, (0..2).map(matrix)).unwrap();
+    handle
+}
+
+fn bits(physics: &mut Physics, handle: FleshHandle) -> Vec<u32> {
+    physics.finish().unwrap();
+    let vertices = physics.vertices(handle).unwrap();
+    let vectors = vertices.positions.iter().chain(&vertices.normals).flat_map(Vec3::to_array);
+    vectors.chain(vertices.tangents.iter().flat_map(|tangent| tangent.to_array())).map(f32::to_bits).collect()
+}
+
+#[test]
+fn a_network_of_zeros_changes_no_bit_of_skin() {
+    for (backend, mut physics) in backends() {
+        physics.read_back.vertices = true;
+        let [with, without] = [0, 1].map(|_| insert_sheet(&mut physics));
+        let network = idle();
+        physics.set_network(with, network.clone(), binding(&network)).unwrap();
+        for step in 0..20 {
+            let t = step as f32 * 0.2;
+            physics.set_joint_rotations(with, &[Quat::from_rotation_y(t)]).unwrap();
+            for handle in [with, without] {
+                physics.set_activation(handle, 0, (t * 0.3).min(1.0)).unwrap();
+                let turn = glam::Affine3A::from_rotation_x(t);
+                physics.set_palette(handle, (0..2).map(|_| sinew::palette_matrix(&turn))).unwrap();
+            }
+            physics.step_flesh(DT).unwrap();
+            let (with, without) = (bits(&mut physics, with), bits(&mut physics, without));
+            assert!(!with.is_empty() && with == without, "on the {backend} in step {step}");
+        }
+    }
+}
+
+#[test]
+fn what_is_taken_away_leaves_nothing() {
+    for (backend, mut physics) in backends() {
+        physics.read_back.vertices = true;
+        let [moved, plain] = [0, 1].map(|_| insert_sheet(&mut physics));
+        let network = fixture(Precision::I8);
+        physics.set_network(moved, network.clone(), Binding { joints: vec![0; 4], muscles: vec![0, 1, 0] }).unwrap();
+        let step = |physics: &mut Physics| {
+            physics.step_flesh(DT).unwrap();
+            bits(physics, moved) == bits(physics, plain)
+        };
+        assert!(!step(&mut physics), "the {backend} moves nothing");
+        physics.set_detail(moved, Detail { weight: 0.0, ..Detail::default() }).unwrap();
+        assert!(step(&mut physics), "a weight of 0 on the {backend}");
+        physics.set_detail(moved, Detail { weight: 0.5, ..Detail::default() }).unwrap();
+        assert!(!step(&mut physics));
+        physics.remove_network(moved).unwrap();
+        assert!(step(&mut physics), "removed on the {backend}");
+        assert!(physics.network(moved).unwrap().is_none());
+        // Skin that is not deformed stays as it is.
+        physics.set_network(moved, network, Binding { joints: vec![0; 4], muscles: vec![0, 1, 0] }).unwrap();
+        physics.set_active(moved, Active { skin: false, flesh: true }).unwrap();
+        let before = bits(&mut physics, moved);
+        physics.step_flesh(DT).unwrap();
+        assert_eq!(before, bits(&mut physics, moved));
+        // Nor does who comes after it have anything of it.
+        physics.remove(moved).unwrap();
+        let next = insert_sheet(&mut physics);
+        physics.teleport(plain, &[], Pose::IDENTITY).unwrap();
+        physics.step_flesh(DT).unwrap();
+        assert_eq!(bits(&mut physics, next), bits(&mut physics, plain), "on the {backend}");
+    }
+}
+
+#[test]
+fn details_and_masks_are_those_of_the_character() {
+    let network = fixture(Precision::F16);
+    let turns = [Quat::from_rotation_x(0.4), Quat::from_rotation_z(-0.3), Quat::from_rotation_y(0.2), Quat::IDENTITY];
+    let detail = Detail { weight: 0.5, passive: 2.25, active: 1.0 };
+    let mut alone = Correctives::new(&network);
+    alone.detail = detail;
+    alone.joint_mask[1] = false;
+    alone.set_inputs(&network, &turns, &[0.6, 0.0, 0.9]);
+    Inference::new(1).infer(&network, &mut [&mut alone]);
+    for (backend, mut physics) in backends() {
+        physics.read_back.vertices = true;
+        let skin = bare_skin(network.vertex_count());
+        let handle = physics.insert_with_skin(flesh(3), skin, &[], Pose::IDENTITY).unwrap();
+        physics.set_network(handle, network.clone(), binding(&network)).unwrap();
+        physics.set_joint_rotations(handle, &turns).unwrap();
+        physics.set_detail(handle, detail).unwrap();
+        physics.set_network_masks(handle, &[true, false, true, true], &[true, false, true]).unwrap();
+        [0.6, 0.7, 0.9].into_iter().enumerate().for_each(|(k, pull)| physics.set_activation(handle, k, pull).unwrap());
+        physics.step_flesh(DT).unwrap();
+        physics.finish().unwrap();
+        let far = alone.deltas().iter().map(|delta| delta.length()).fold(0.0, f32::max);
+        let found = &physics.vertices(handle).unwrap().positions;
+        let off = found.iter().zip(alone.deltas()).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max);
+        println!("on the {backend}: {off:.1e} of {far:.4} m");
+        assert!(off <= 1.0e-5 * far && far > 1.0e-3);
+    }
+}
+
+/// A rod that sags between two places of a bone, and a sheet that goes with it.
+fn insert_sagging(physics: &mut Physics, at: f64) -> FleshHandle {
+    let mut rod = RodSpec::straight("sagging", DVec3::ZERO, DVec3::X, 16, 0.03);
+    rod.material.youngs_modulus = 2.0e6;
+    let rod = rod.attach(0, 0, Holds::CLAMP).attach(16, 0, Holds::CLAMP);
+    let flesh = Arc::new(Flesh::build(&[rod], &[Pose::IDENTITY]).unwrap());
+    let skin = Arc::new(sheet(&flesh));
+    let place = Pose::from_translation(DVec3::Z * at);
+    let handle = physics.insert_with_skin(flesh, skin, &[place], place).unwrap();
+    let network = fixture(Precision::I8);
+    physics.set_network(handle, network, Binding { joints: vec![0; 4], muscles: vec![0; 3] }).unwrap();
+    physics.set_joint_rotations(handle, &[Quat::from_rotation_x(0.3); 4]).unwrap();
+    handle
+}
+
+fn farthest(a: &[Vec3], b: &[Vec3]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max)
+}
+
+#[test]
+fn rods_and_networks_take_turns_without_a_jump() {
+    for (backend, mut physics) in backends() {
+        physics.read_back.vertices = true;
+        let [handle, twin] = [0.0, 3.0].map(|at| insert_sagging(&mut physics, at));
+        physics.set_skin_motion(twin, SkinMotion::Rods, 0.0).unwrap();
+        let step = |physics: &mut Physics| {
+            physics.step_flesh(DT).unwrap();
+            physics.finish().unwrap();
+            physics.vertices(handle).unwrap().positions.clone()
+        };
+        (0..120).for_each(|_| drop(step(&mut physics)));
+        let both = step(&mut physics);
+        let (mut last, mut largest) = (both.clone(), 0.0_f32);
+        let mut pass = |physics: &mut Physics, motion: SkinMotion| {
+            physics.set_skin_motion(handle, motion, 0.5).unwrap();
+            let begun = last.clone();
+            largest = 0.0;
+            for _ in 0..32 {
+                let now = step(physics);
+                largest = largest.max(farthest(&last, &now));
+                last = now;
+            }
+            (farthest(&begun, &last), largest, last.clone())
+        };
+        for motion in [SkinMotion::Network, SkinMotion::Rods, SkinMotion::None, SkinMotion::Both] {
+            let (way, jump, now) = pass(&mut physics, motion);
+            println!("to {motion:?} on the {backend}: {way:.4} m, {jump:.5} m a frame at most");
+            assert!(way > 0.005 && jump < 1.1 * way / 30.0, "to {motion:?} on the {backend}");
+            let (found, shares) = physics.skin_motion(handle).unwrap();
+            assert_eq!(found, motion);
+            match motion {
+                SkinMotion::Network => assert_eq!(shares, [0.0, 1.0]),
+                SkinMotion::Rods => {
+                    assert_eq!(shares, [1.0, 0.0]);
+                    let alike = farthest(&now, &physics.vertices(twin).unwrap().positions);
+                    assert!(alike < 1.0e-4, "{alike} m from a twin that never changed");
+                }
+                SkinMotion::None => assert_eq!(shares, [0.0; 2]),
+                SkinMotion::Both => assert!(farthest(&now, &both) < 1.0e-4),
+            }
+            if shares[0] == 0.0 {
+                // What moves no skin is not stepped.
+                let before = physics.state(handle).unwrap().clone();
+                physics.step_flesh(DT).unwrap();
+                physics.finish().unwrap();
+                let rows = |state: &sinew::flesh::FleshState| {
+                    state.rows().map(|(nodes, _)| nodes.to_vec()).collect::<Vec<_>>()
+                };
+                assert_eq!(rows(&before), rows(physics.state(handle).unwrap()), "{motion:?} on the {backend}");
+            }
+        }
+    }
+    let mut physics = Physics::default();
+    let handle = insert_sagging(&mut physics, 0.0);
+    assert_eq!(physics.set_skin_motion(handle, SkinMotion::None, -1.0), Err(StepError::BadBlend(-1.0)));
+}
+
+/// The crowd: ten near the camera have rods, ninety networks, and the camera goes by.
+#[test]
+fn a_crowd_passes_from_rods_to_networks_and_back_without_a_jump() {
+    let mut physics = Physics::default();
+    let handles: Vec<FleshHandle> = (0..100).map(|k| insert_sagging(&mut physics, 2.0 * f64::from(k))).collect();
+    let vertices = |physics: &Physics| -> Vec<Vec<Vec3>> {
+        handles.iter().map(|handle| physics.vertices(*handle).unwrap().positions.clone()).collect()
+    };
+    let near = |camera: f64, k: usize| (k as f64 - camera).abs() < 5.0;
+    let choose = |physics: &mut Physics, camera: f64, seconds: f64| {
+        for (k, handle) in handles.iter().enumerate() {
+            let motion = if near(camera, k) { SkinMotion::Rods } else { SkinMotion::Network };
+            if physics.skin_motion(*handle).unwrap().0 != motion {
+                physics.set_skin_motion(*handle, motion, seconds).unwrap();
+            }
+        }
+    };
+    // All come to rest first, so that what moves then is what changes.
+    (0..120).for_each(|_| physics.step_flesh(DT).unwrap());
+    choose(&mut physics, 10.0, 0.0);
+    (0..60).for_each(|_| physics.step_flesh(DT).unwrap());
+    let mut last = vertices(&physics);
+    let (mut largest, mut most_at_work) = (0.0_f32, 0);
+    for frame in 0..300 {
+        choose(&mut physics, 10.0 + f64::from(frame) * 0.1, 1.5);
+        physics.step_flesh(DT).unwrap();
+        let now = vertices(&physics);
+        largest = now.iter().zip(&last).map(|(now, last)| farthest(now, last)).fold(largest, f32::max);
+        last = now;
+        let at_work = handles.iter().filter(|handle| physics.skin_motion(**handle).unwrap().1[0] > 0.0).count();
+        most_at_work = most_at_work.max(at_work);
+    }
+    println!("largest way in a frame: {:.4} % of size, at most {most_at_work} of 100 stepped", 100.0 * largest);
+    assert!(largest <= 1.0e-3 && most_at_work < 20, "{largest} m of 1 m; {most_at_work} stepped");
+    assert!(largest > 1.0e-5, "nothing changed");
+}
+
+#[test]
+fn what_does_not_fit_is_said() {
+    let mut physics = Physics::default();
+    let network = fixture(Precision::I8);
+    let fits = binding(&network);
+    let handle = insert_sheet(&mut physics);
+    assert_eq!(physics.set_joint_rotations(handle, &[]), Err(StepError::NoNetwork));
+    assert_eq!(
+        physics.set_network(handle, network.clone(), fits.clone()),
+        Err(StepError::NoSuchChain { chain: 2, count: 2 })
+    );
+    let few = Binding { joints: vec![0], ..fits.clone() };
+    let error = physics.set_network(handle, network.clone(), few).unwrap_err();
+    assert_eq!(error, StepError::NetworkInputs { what: "joints", given: 1, expected: 4 });
+    let other = physics.insert_with_skin(flesh(3), bare_skin(7), &[], Pose::IDENTITY).unwrap();
+    let error = physics.set_network(other, network.clone(), fits.clone()).unwrap_err();
+    assert_eq!(error, StepError::NetworkVertices { network: 150, skin: 7 });
+    assert!(error.to_string().contains("train it on this one"));
+    let there = physics.insert_with_skin(flesh(3), bare_skin(150), &[], Pose::IDENTITY).unwrap();
+    physics.set_network(there, network, fits).unwrap();
+    let error = physics.set_joint_rotations(there, &[Quat::IDENTITY]).unwrap_err();
+    assert!(error.to_string().contains("1 joints were given, but the network reads 4"), "{error}");
+    physics.remove(there).unwrap();
+    assert_eq!(physics.remove_network(there), Err(StepError::NoSuchFlesh));
+    physics.read_back = ReadBack::NOTHING;
+}
+
+/// The project's own arm in an hecs world: its network reads the pose and the activations of the entity.
+#[cfg(all(feature = "gltf", feature = "hecs"))]
+#[test]
+fn a_characters_pose_and_muscles_are_read() {
+    use sinew::components::{Activations, CharacterPose};
+    use sinew::world;
+    let arm = sinew::Character::load(Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/arm.glb")).unwrap();
+    let mesh = &arm.asset().mesh;
+    let joint = arm.asset().skeleton.joints.iter().position(|joint| joint.parent.is_some()).unwrap();
+    let vertices = mesh.positions.len();
+    // What it adds is the sine of the joint's turn about x, and the muscle's activation, along y.
+    let mut by_joint = Layer::zeros(9, 2);
+    (by_joint.weight[7], by_joint.weight[9 + 7]) = (1.0, -1.0);
+    let both = Layer { weight: vec![1.0, 0.0, 0.0, 1.0], bias: vec![0.0; 2] };
+    let passive = PartSpec {
+        input_mean: vec![0.0; 9],
+        input_scale: vec![1.0; 9],
+        layers: [by_joint, both, Layer { weight: vec![1.0, -1.0], bias: vec![0.0] }],
+        low: vec![-1.0],
+        high: vec![1.0],
+        basis: [0.0, 0.01, 0.0].repeat(vertices),
+    };
+    let one = || Layer { weight: vec![1.0], bias: vec![0.0] };
+    let active =
+        PartSpec { input_mean: vec![0.0], input_scale: vec![1.0], layers: [one(), one(), one()], ..passive.clone() };
+    let mut spec = NetworkSpec {
+        joints: vec![arm.asset().skeleton.joints[joint].name.clone()],
+        muscles: vec![arm.body().flesh.chains()[0].name.clone()],
+        mesh: MeshHash::of(&mesh.positions, &mesh.triangles),
+        vertex_count: vertices,
+        mean: vec![0.0; 3 * vertices],
+        passive: Some(passive),
+        active: Some(active),
+        ..NetworkSpec::default()
+    };
+    let network = Arc::new(CorrectiveNetwork::new(&spec, Precision::F32, 0.0).unwrap());
+    let (mut world, mut physics) = (hecs::World::new(), Physics::default());
+    let entity = arm.spawn_without_bodies(&mut world, &mut physics, Pose::IDENTITY).unwrap();
+    world::set_network(&world, &mut physics, entity, network).unwrap();
+    let turn = Quat::from_rotation_x(0.4);
+    world.get::<&mut CharacterPose>(entity).unwrap().0[joint].rotation *= turn;
+    world.get::<&mut Activations>(entity).unwrap().0[0] = 0.5;
+    for _ in 0..60 {
+        physics.step_world(&mut world, DT).unwrap();
+    }
+    let handle = world.get::<&sinew::components::CharacterInstance>(entity).unwrap().flesh;
+    let found = physics.correctives(handle).unwrap().unwrap();
+    assert!((found.coefficients()[0] - 0.4_f32.sin()).abs() < 1.0e-5, "{:?}", found.coefficients());
+    assert!((found.coefficients()[1] - 0.5).abs() < 1.0e-2, "{:?}", found.coefficients());
+    let expected = 0.01 * (found.coefficients()[0] + found.coefficients()[1]);
+    assert!(found.deltas().iter().all(|delta| (delta.y - expected).abs() < 1.0e-7));
+
+    spec.mesh.rest_shape ^= 1;
+    let other = Arc::new(CorrectiveNetwork::new(&spec, Precision::F32, 0.0).unwrap());
+    let error = world::set_network(&world, &mut physics, entity, other).unwrap_err();
+    assert!(error.to_string().contains("its rest shape is"), "{error}");
+}
