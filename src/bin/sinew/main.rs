@@ -1,5 +1,6 @@
 //! The command-line tool: thin, on the public API.
 
+mod bake;
 mod figures;
 mod frames;
 mod inspect;
@@ -34,6 +35,8 @@ enum Command {
     Scene(scene::SceneArgs),
     /// Bakes the fibres of a muscle's mesh into a sidecar.
     Viperize(viperize::ViperizeArgs),
+    /// Bakes training data for corrective networks.
+    Bake(bake::BakeArgs),
     /// Draws the paper's figures from runs of our own.
     Figures(figures::FiguresArgs),
 }
@@ -109,6 +112,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Scene(args) => scene::scene(&args),
         Command::Viperize(args) => viperize::viperize_muscle(&args),
+        Command::Bake(args) => bake::bake_character(&args),
         Command::Figures(args) => figures::figures(&args),
     };
     match result {
