@@ -54,18 +54,22 @@ pub fn bake_sample(plan: &Plan, number: u32) -> Result<Sample, BakeFault> {
         stage.step()?;
     }
     // How fast the last frames were, as a ring.
-    let mut speeds = vec![f64::INFINITY; still];
+    let mut speeds: Vec<f64> = Vec::with_capacity(still);
     let fastest = |speeds: &[f64]| speeds.iter().copied().fold(0.0, f64::max);
+    let rests = |speeds: &[f64]| speeds.len() == still && fastest(speeds) <= settle.still_speed;
     let most = frames(settle.most_time);
     let mut frame = 0;
-    while frame < most && fastest(&speeds) > settle.still_speed {
+    while frame < most && !rests(&speeds) {
         stage.step()?;
-        speeds[frame as usize % still] = stage.speed()? / plan.head.size;
+        let speed = stage.speed()? / plan.head.size;
+        match speeds.get_mut(frame as usize % still) {
+            Some(oldest) => *oldest = speed,
+            None => speeds.push(speed),
+        }
         frame += 1;
     }
-    let residual = fastest(&speeds);
+    let (residual, settled) = (fastest(&speeds), rests(&speeds));
     let resets = stage.physics.health(stage.handle)?.resets;
-    let settled = residual <= settle.still_speed;
     let mut used = residual <= settle.still_speed * settle.far && resets == 0;
     let (mut deltas, mut singular) = (vec![Vec3::ZERO; plan.head.vertices as usize], 0);
     if used {
