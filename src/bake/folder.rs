@@ -71,7 +71,7 @@ pub fn bake(
         return Err(at_folder(BakeFault::Option { option: "shard", given, allowed }));
     }
     fs::create_dir_all(folder).map_err(|error| at_folder(error.into()))?;
-    check_same(plan, folder)?;
+    let before = manifest_before(plan, folder)?;
     let pool = Workers::new(threads);
     let own = (part.index..plan.shard_count()).step_by(part.count as usize);
     let mut told: Vec<Option<Told>> = (0..plan.shard_count()).map(|_| None).collect();
@@ -113,7 +113,16 @@ pub fn bake(
         told[shard as usize] = Some(tell(&baked, shard, hash));
         summary.baked += 1;
     }
-    summary.manifest = finish(plan, folder, told)?;
+    let as_before = |manifest: &Manifest| {
+        let entries = told.iter().zip(&manifest.shards);
+        part != Part::WHOLE
+            && entries.into_iter().all(|(told, entry)| told.as_ref().is_none_or(|told| told.0 == *entry))
+    };
+    summary.manifest = match before.filter(as_before) {
+        // What others have baked is not read again by each of them.
+        Some(manifest) => Some(manifest),
+        None => finish(plan, folder, told)?,
+    };
     Ok(summary)
 }
 
@@ -121,17 +130,17 @@ fn tell(shard: &Shard, number: u32, hash: String) -> Told {
     (shard.entry(number, hash), shard.flawed().collect())
 }
 
-/// Whether a folder may be gone on with.
-fn check_same(plan: &Plan, folder: &Path) -> Result<(), BakeError> {
+/// The manifest of a folder that may be gone on with, if it has a whole one.
+fn manifest_before(plan: &Plan, folder: &Path) -> Result<Option<Manifest>, BakeError> {
     let path = folder.join(MANIFEST);
     match read_manifest(&path) {
-        Ok(there) if there.plan_hash == plan.hash => Ok(()),
+        Ok(there) if there.plan_hash == plan.hash => Ok(Some(there)),
         Ok(there) => {
             let differs = there.plan.difference(&plan.head);
             Err(BakeFault::OtherBake(differs.unwrap_or_else(|| "its plan's hash differs".into())).of(path.display()))
         }
         // It is written anew.
-        Err(BakeError { fault: BakeFault::Damaged(_) | BakeFault::Unfinished, .. }) => Ok(()),
+        Err(BakeError { fault: BakeFault::Damaged(_) | BakeFault::Unfinished, .. }) => Ok(None),
         Err(error) => Err(error),
     }
 }
