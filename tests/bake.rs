@@ -274,7 +274,7 @@ fn samples_are_spread_over_what_was_asked_for() {
         "hand": { "twist": [-40, 40], "swing": { "z": [-10, 10] } } } }"#;
     let limits = PoseSource::Limits(Limits::from_json(limits).unwrap());
     let options = BakeOptions { samples: 600, per_pose: 3, ..BakeOptions::default() };
-    let plan = plan_of(arm(), &[limits.clone()], &options);
+    let plan = plan_of(arm(), std::slice::from_ref(&limits), &options);
     let names: Vec<&str> = plan.head().joints.iter().map(|range| range.joint.as_str()).collect();
     assert_eq!(names, ["forearm", "hand"], "limits alone turn what they name");
     let both = plan_of(arm(), &[PoseSource::Animations, limits], &options);
