@@ -100,6 +100,8 @@ mod skin;
 mod solid;
 pub mod step;
 mod timing;
+#[cfg(feature = "train")]
+pub mod train;
 #[cfg(feature = "hecs")]
 pub mod world;
 

@@ -109,7 +109,7 @@ pub fn bake(
         let samples = baked.into_iter().collect::<Result<Vec<_>, _>>().map_err(at_folder)?;
         let baked = Shard::new(range.start, &samples);
         let (bytes, hash) = baked.to_bytes(&plan.hash, shard);
-        write_whole(&folder.join(shard_file(shard)), &bytes)?;
+        put(&folder.join(shard_file(shard)), &bytes)?;
         told[shard as usize] = Some(tell(&baked, shard, hash));
         summary.baked += 1;
     }
@@ -163,7 +163,7 @@ fn finish(plan: &Plan, folder: &Path, mut told: Vec<Option<Told>>) -> Result<Opt
     let (shards, flawed): (Vec<_>, Vec<_>) = told.into_iter().flatten().unzip();
     let flawed = flawed.into_iter().flatten().collect();
     let manifest = Manifest { version: VERSION, plan: plan.head.clone(), plan_hash: plan.hash.clone(), shards, flawed };
-    write_whole(&folder.join(MANIFEST), manifest.to_text().as_bytes())?;
+    put(&folder.join(MANIFEST), manifest.to_text().as_bytes())?;
     remove_parts(folder)?;
     Ok(Some(manifest))
 }
@@ -209,7 +209,7 @@ pub(super) fn read_manifest(path: &Path) -> Result<Manifest, BakeError> {
 const PART: &str = "part";
 
 /// Writes a file beside its place, and moves it there.
-fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), BakeError> {
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     // Those of two that bake the same differ.
     let nanos =
         std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |time| time.subsec_nanos());
@@ -220,12 +220,14 @@ fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), BakeError> {
         file.write_all(bytes)?;
         file.sync_all()
     });
-    let moved = written.and_then(|()| fs::rename(&beside, path));
-    moved.map_err(|error| {
-        // Whatever is left of it is no one's.
-        drop(fs::remove_file(&beside));
-        BakeFault::Io(error).of(path.display())
-    })
+    let Err(error) = written.and_then(|()| fs::rename(&beside, path)) else { return Ok(()) };
+    // Whatever is left of it is no one's. Who was faster with the same may have removed it, thinking that a kill had left it.
+    drop(fs::remove_file(&beside));
+    if fs::read(path).is_ok_and(|there| there == bytes) { Ok(()) } else { Err(error) }
+}
+
+fn put(path: &Path, bytes: &[u8]) -> Result<(), BakeError> {
+    write_whole(path, bytes).map_err(|error| BakeFault::Io(error).of(path.display()))
 }
 
 /// Removes what killed runs have left half written.

@@ -60,12 +60,16 @@ mod unskin;
 
 pub use data::DataSet;
 pub use error::{BakeError, BakeFault};
+#[cfg(feature = "train")]
+pub(crate) use folder::write_whole;
 pub use folder::{BakeProgress, BakeSummary, Part, bake};
 pub use hash::hash_bytes;
 pub use manifest::{FlawedSample, Manifest, PlanHead, ShardEntry};
 pub use options::{BakeOptions, SettleOptions};
 pub use plan::{Plan, PlannedSample, Source};
 pub use ranges::{Axis, JointRange, Limits, PoseSource, Turns};
+#[cfg(feature = "train")]
+pub(crate) use sequence::Random;
 pub use settle::{Sample, bake_sample};
 pub use shard::Shard;
 pub use unskin::{LEAST_STRETCH, Unskinned, unskin};

@@ -80,7 +80,7 @@ impl JointRange {
         turn.normalize()
     }
 
-    /// A rotation from the middle of the range, by no more than a share of its half at the place's ends: what others are jittered by.
+    /// A rotation vector's rotation, by no more than a share of the range to either side: what frames are moved by.
     pub(super) fn around(&self, share: f64, place: [f64; 3]) -> DQuat {
         let half = |k: usize| (self.high[k] - self.low[k]).to_radians() * share;
         DQuat::from_scaled_axis(DVec3::from([0, 1, 2].map(|k| half(k) * (2.0 * place[k] - 1.0))))

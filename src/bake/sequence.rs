@@ -12,7 +12,7 @@ const R1: [u64; 1] = [0x9e37_79b9_7f4a_7c15];
 const R3: [u64; 3] = [0xd1b5_4a32_d192_ed03, 0xabc9_8388_fb8f_ac03, 0x8cb9_2ba7_2f3d_8dd7];
 
 /// The numbers of splitmix64 (Steele et al. 2014, "Fast splittable pseudorandom number generators").
-pub(super) struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
     pub fn new(seed: u64) -> Self {

@@ -10,6 +10,8 @@ mod report;
 mod run;
 mod scene;
 mod sheets;
+#[cfg(feature = "train")]
+mod train;
 mod viperize;
 
 use std::io::Write as _;
@@ -37,6 +39,9 @@ enum Command {
     Viperize(viperize::ViperizeArgs),
     /// Bakes training data for corrective networks.
     Bake(bake::BakeArgs),
+    /// Trains corrective networks from baked data.
+    #[cfg(feature = "train")]
+    Train(train::TrainArgs),
     /// Draws the paper's figures from runs of our own.
     Figures(figures::FiguresArgs),
 }
@@ -113,6 +118,8 @@ fn main() -> ExitCode {
         Command::Scene(args) => scene::scene(&args),
         Command::Viperize(args) => viperize::viperize_muscle(&args),
         Command::Bake(args) => bake::bake_character(&args),
+        #[cfg(feature = "train")]
+        Command::Train(args) => train::train_networks(&args),
         Command::Figures(args) => figures::figures(&args),
     };
     match result {
