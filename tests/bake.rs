@@ -316,6 +316,24 @@ fn samples_are_spread_over_what_was_asked_for() {
 }
 
 #[test]
+fn skin_without_flesh_has_no_deltas_in_any_pose() {
+    let octopus = Character::load(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/octopus.glb")).unwrap();
+    let bare = octopus.with_flesh(&FleshOptions { least_vertices: usize::MAX, ..FleshOptions::default() }).unwrap();
+    let limits = r#"{ "version": 1, "joints": { "tentacle_0_0": { "swing": { "x": [-60, 60], "z": [-60, 60] } } } }"#;
+    let plan = plan_of(&bare, &[PoseSource::Limits(Limits::from_json(limits).unwrap())], &small());
+    assert!(plan.head().muscles.is_empty());
+    let mut off = 0.0_f64;
+    for number in 0..6 {
+        // No two samples are the same.
+        let sample = bake_sample(&plan, number).unwrap();
+        assert!(sample.pose == number && sample.settled && sample.activations.is_empty());
+        off = sample.deltas.iter().map(|delta| f64::from(delta.length()) / plan.head().size).fold(off, f64::max);
+    }
+    println!("{off:.1e} of size (bar 1e-6)");
+    assert!(off < 1.0e-6);
+}
+
+#[test]
 fn poses_near_animations_are_near_their_frames() {
     let options = BakeOptions { samples: 400, per_pose: 1, around: 0.0, ..BakeOptions::default() };
     let plan = arm_plan(&options);

@@ -123,6 +123,14 @@ fn a_known_truth_is_learnt_from_500_samples() {
     );
     assert!((COMPONENTS..=COMPONENTS + 1).contains(&passive.components));
     let signal = signal(&data);
+    for history in [&trained.passive, &trained.active] {
+        let best = history.iter().map(|l| l[1]).fold(f32::MAX, f32::min);
+        println!(
+            "best held out {:.2} %, last training {:.2} %",
+            100.0 * best.sqrt(),
+            100.0 * history.last().unwrap()[0].sqrt()
+        );
+    }
     for (poses, bar) in [("training", 0.02), ("held out", 0.02)] {
         let (rms, skinning) = row(network, poses);
         println!(

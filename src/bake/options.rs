@@ -12,7 +12,8 @@ pub struct BakeOptions {
     pub samples: u32,
     /// Of what is random.
     pub seed: u64,
-    /// Samples a pose, at least 1: the first without activations, the others with one muscle and with several by turns.
+    /// Samples a pose, at least 1: the first without activations, the others with one muscle and with several by turns. Without
+    /// muscles it is 1.
     pub per_pose: u32,
     /// Samples a shard: what a killed run loses at most.
     pub shard_samples: u32,

@@ -66,6 +66,7 @@ pub struct Plan {
     joints: Vec<u32>,
     /// The plan's muscles among the flesh's chains.
     pub(super) chains: Vec<usize>,
+    per_pose: u32,
     /// For each joint, whether poses may have it from an animation.
     animated: Vec<bool>,
     /// For each pose, its place in each joint's range …
@@ -113,7 +114,7 @@ impl Plan {
     pub fn sample(&self, number: u32) -> PlannedSample {
         let options = &self.head.options;
         assert!(number < options.samples, "there are {} samples", options.samples);
-        let (pose, slot) = (number / options.per_pose, number % options.per_pose);
+        let (pose, slot) = (number / self.per_pose, number % self.per_pose);
         let rotations = if pose == 0 { vec![DQuat::IDENTITY; self.joints.len()] } else { self.rotations(pose) };
         let activations = if slot == 0 { vec![0.0; self.chains.len()] } else { self.activations(pose, slot) };
         PlannedSample { pose, rotations, activations }
@@ -138,7 +139,7 @@ impl Plan {
     /// One muscle and several by turns.
     fn activations(&self, pose: u32, slot: u32) -> Vec<f32> {
         let (most, count) = (f64::from(self.head.options.most_activation), self.chains.len());
-        let turn = pose * (self.head.options.per_pose - 1) + slot - 1;
+        let turn = pose * (self.per_pose - 1) + slot - 1;
         let level = |k: usize| self.levels[k].number(turn);
         let alone = (turn / 2) as usize % count.max(1);
         let active = |k: usize| match turn % 2 {
@@ -262,7 +263,9 @@ fn plan(
         let number = Fnv::new().add(kind.as_bytes()).add(name.as_bytes()).value();
         Stream::new(Random::new(options.seed).next(), number, count)
     };
-    let poses = options.samples.div_ceil(options.per_pose);
+    // Without muscles there is nothing that samples of one pose could differ in.
+    let per_pose = if chains.is_empty() { 1 } else { options.per_pose };
+    let poses = options.samples.div_ceil(per_pose);
     let near = animations && animated.contains(&true);
     Ok(Plan {
         turns: head.joints.iter().map(|range| stream("joint", &range.joint, poses)).collect(),
@@ -273,6 +276,7 @@ fn plan(
         hash,
         joints,
         chains,
+        per_pose,
         animated,
     })
 }

@@ -156,7 +156,7 @@ pub(super) fn fit(
 ) -> Result<Fitted, TrainError> {
     let [inputs, outputs] = fit.columns();
     let widths = [inputs, options.hidden[0], options.hidden[1], outputs];
-    let new = || Trainee::new(widths, options.seed.wrapping_add(fit.which as u64));
+    let new = || Trainee::new(widths, options.seed.wrapping_add(fit.which as u64), options.weight_decay as f32);
     let checkpoint = folder.map(|folder| Checkpoint::new(folder, fit.which, key));
     let (mut trainee, mut stand) =
         checkpoint.as_ref().and_then(|checkpoint| checkpoint.load(new())).unwrap_or_else(|| (new(), Stand::default()));

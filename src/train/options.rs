@@ -22,8 +22,10 @@ pub struct TrainOptions {
     pub patience: u32,
     /// Samples a batch.
     pub batch: usize,
-    /// Adam's rate in the first epoch; it falls to a hundredth of that along a cosine.
+    /// AdamW's rate in the first epoch; it falls to a hundredth of that along a cosine.
     pub learning_rate: f64,
+    /// By which share of itself, times the rate, a weight falls in each step.
+    pub weight_decay: f64,
     /// Epochs from checkpoint to checkpoint.
     pub checkpoint_every: u32,
     /// What the basis is stored in.
@@ -39,11 +41,12 @@ impl Default for TrainOptions {
             held_out: 0.2,
             components: [32, 64],
             unexplained: 1.0e-5,
-            hidden: [64, 64],
+            hidden: [128, 128],
             epochs: 1000,
-            patience: 150,
-            batch: 32,
-            learning_rate: 3.0e-3,
+            patience: 400,
+            batch: 16,
+            learning_rate: 2.0e-3,
+            weight_decay: 0.1,
             checkpoint_every: 25,
             precision: Precision::F16,
             threshold: 1.0e-6,
@@ -64,6 +67,7 @@ impl TrainOptions {
             ("patience", f64::from(self.patience), 1.0, 1.0e6),
             ("batch", self.batch as f64, 1.0, 1.0e6),
             ("learning_rate", self.learning_rate, 1.0e-9, 10.0),
+            ("weight_decay", self.weight_decay, 0.0, 100.0),
             ("checkpoint_every", f64::from(self.checkpoint_every), 1.0, 1.0e6),
         ];
         match numbers.into_iter().find(|(_, value, low, high)| !(low..=high).contains(&value)) {

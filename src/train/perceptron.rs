@@ -1,4 +1,4 @@
-//! The perceptron, on `burn`'s ndarray backend: two hidden layers with ReLU, and Adam that trains it.
+//! The perceptron, on `burn`'s ndarray backend: two hidden layers with ReLU, and AdamW that trains it (Loshchilov and Hutter 2019).
 
 // What burn's derives name.
 use burn_core as burn;
@@ -11,7 +11,7 @@ use burn_core::tensor::backend::Backend;
 use burn_core::tensor::{Tensor, TensorData};
 use burn_ndarray::{NdArray, NdArrayDevice};
 use burn_optim::adaptor::OptimizerAdaptor;
-use burn_optim::{Adam, AdamConfig, GradientsParams, Optimizer};
+use burn_optim::{AdamW, AdamWConfig, GradientsParams, Optimizer};
 
 use crate::bake::Random;
 use crate::neural::Layer;
@@ -59,13 +59,13 @@ fn numbers<B: Backend>(tensor: Tensor<B, 2>) -> Vec<f32> {
 /// A perceptron in training.
 pub(super) struct Trainee {
     network: Perceptron<Cpu>,
-    adam: OptimizerAdaptor<Adam, Perceptron<Cpu>, Cpu>,
+    adam: OptimizerAdaptor<AdamW, Perceptron<Cpu>, Cpu>,
 }
 
 impl Trainee {
     /// With weights evenly within ±√(6 / inputs) of each layer (He et al. 2015), and no biases. `widths` are of inputs, hidden layers
     /// and outputs.
-    pub fn new(widths: [usize; 4], seed: u64) -> Self {
+    pub fn new(widths: [usize; 4], seed: u64, decay: f32) -> Self {
         let mut random = Random::new(seed);
         let mut weight = |inputs: usize, outputs: usize| {
             let most = (6.0 / inputs as f64).sqrt();
@@ -82,7 +82,10 @@ impl Trainee {
             };
             Dense { weight: param(0, tensor(weights, outputs)), bias: param(1, tensor(vec![0.0; outputs], outputs)) }
         });
-        Self { network: Perceptron { layers: layers.collect() }, adam: AdamConfig::new().with_epsilon(1.0e-8).init() }
+        Self {
+            network: Perceptron { layers: layers.collect() },
+            adam: AdamWConfig::new().with_epsilon(1.0e-8).with_weight_decay(decay).init(),
+        }
     }
 
     /// One step on a batch, of rows of inputs and outputs; returns the mean over rows of the squared distance.

@@ -48,9 +48,12 @@ pub struct TrainArgs {
     /// Samples a batch.
     #[arg(long, default_value_t = TrainOptions::default().batch)]
     batch: usize,
-    /// Adam's rate in the first epoch.
+    /// AdamW's rate in the first epoch.
     #[arg(long, default_value_t = TrainOptions::default().learning_rate)]
     learning_rate: f64,
+    /// By which share of itself, times the rate, a weight falls in each step.
+    #[arg(long, default_value_t = TrainOptions::default().weight_decay)]
+    weight_decay: f64,
     /// What the basis is stored in.
     #[arg(long, value_enum, default_value = "f16")]
     precision: PrecisionArg,
@@ -85,6 +88,7 @@ pub fn train_networks(args: &TrainArgs) -> Result<(), Error> {
         patience: args.patience,
         batch: args.batch,
         learning_rate: args.learning_rate,
+        weight_decay: args.weight_decay,
         precision: match args.precision {
             PrecisionArg::F32 => Precision::F32,
             PrecisionArg::F16 => Precision::F16,
