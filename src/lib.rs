@@ -68,6 +68,8 @@ pub mod character;
 pub mod components;
 
 mod backend;
+#[cfg(feature = "bake")]
+pub mod bake;
 mod collisions;
 // For tests and benches: a host needs none of it.
 #[doc(hidden)]
@@ -98,6 +100,8 @@ mod skin;
 mod solid;
 pub mod step;
 mod timing;
+#[cfg(feature = "train")]
+pub mod train;
 #[cfg(feature = "hecs")]
 pub mod world;
 

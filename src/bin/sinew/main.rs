@@ -1,5 +1,6 @@
 //! The command-line tool: thin, on the public API.
 
+mod bake;
 mod figures;
 mod frames;
 mod inspect;
@@ -9,6 +10,8 @@ mod report;
 mod run;
 mod scene;
 mod sheets;
+#[cfg(feature = "train")]
+mod train;
 mod viperize;
 
 use std::io::Write as _;
@@ -34,6 +37,11 @@ enum Command {
     Scene(scene::SceneArgs),
     /// Bakes the fibres of a muscle's mesh into a sidecar.
     Viperize(viperize::ViperizeArgs),
+    /// Bakes training data for corrective networks.
+    Bake(bake::BakeArgs),
+    /// Trains corrective networks from baked data.
+    #[cfg(feature = "train")]
+    Train(train::TrainArgs),
     /// Draws the paper's figures from runs of our own.
     Figures(figures::FiguresArgs),
 }
@@ -109,6 +117,9 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Scene(args) => scene::scene(&args),
         Command::Viperize(args) => viperize::viperize_muscle(&args),
+        Command::Bake(args) => bake::bake_character(&args),
+        #[cfg(feature = "train")]
+        Command::Train(args) => train::train_networks(&args),
         Command::Figures(args) => figures::figures(&args),
     };
     match result {

@@ -4,7 +4,7 @@ mod bundle;
 mod canvas;
 mod convergence;
 mod figure_14;
-mod plot;
+pub mod plot;
 mod rod;
 mod viper_2019;
 mod volume;

@@ -78,7 +78,7 @@ pub struct Panel {
 
 /// A figure of the paper, redrawn.
 pub struct Figure {
-    /// The paper's number.
+    /// The paper's number; 0 for what is no paper's.
     pub number: u32,
     pub title: String,
     /// What it shows, with the measured quantity.
@@ -104,7 +104,8 @@ impl Figure {
         {
             let root = Backend(&mut canvas).into_drawing_area();
             let (top, rest) = root.split_vertically(heading);
-            let title = format!("Figure {}. {}", self.number, self.title);
+            let number = if self.number > 0 { format!("Figure {}. ", self.number) } else { String::new() };
+            let title = format!("{number}{}", self.title);
             top.draw(&Text::new(title, (MARGIN * fine, MARGIN * fine), font(TITLE_SIZE)))?;
             let (panels, bottom) = rest.split_vertically((PANEL_HEIGHT * rows * FINE) as i32);
             for (area, panel) in panels.split_evenly((rows as usize, columns as usize)).iter().zip(&self.panels) {

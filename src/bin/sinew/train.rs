@@ -1,0 +1,182 @@
+//! `sinew train`: corrective networks from baked data.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use plotters::prelude::SeriesLabelPosition;
+use sinew::Character;
+use sinew::bake::DataSet;
+use sinew::character::{FleshOptions, ImportOptions};
+use sinew::neural::{ErrorRow, Precision};
+use sinew::train::{TrainOptions, Trained, TrainingData, train};
+
+use crate::figures::plot::{Curve, Figure, Panel};
+use crate::{Error, print};
+
+#[derive(clap::Args)]
+pub struct TrainArgs {
+    /// A folder that `sinew bake` has filled.
+    data: PathBuf,
+    /// The network's file.
+    #[arg(long, value_name = "NET.safetensors")]
+    out: PathBuf,
+    /// The character that was baked: errors are then told by part of its skin.
+    #[arg(long, value_name = "FILE")]
+    character: Option<PathBuf>,
+    /// What one unit of the character's file is (m).
+    #[arg(long, default_value_t = 1.0)]
+    meters_per_unit: f32,
+    /// Of what is random.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Which share of the poses is held out.
+    #[arg(long, default_value_t = TrainOptions::default().held_out)]
+    held_out: f64,
+    /// Principal components of the passive network and of the active one, at most.
+    #[arg(long, value_delimiter = ',', num_args = 1, value_name = "P,A", default_values_t = TrainOptions::default().components)]
+    components: Vec<usize>,
+    /// Units of the two hidden layers.
+    #[arg(long, value_delimiter = ',', num_args = 1, value_name = "H,H", default_values_t = TrainOptions::default().hidden)]
+    hidden: Vec<usize>,
+    /// Epochs, at most.
+    #[arg(long, default_value_t = TrainOptions::default().epochs)]
+    epochs: u32,
+    /// Epochs without a better one after which it is enough.
+    #[arg(long, default_value_t = TrainOptions::default().patience)]
+    patience: u32,
+    /// Samples a batch.
+    #[arg(long, default_value_t = TrainOptions::default().batch)]
+    batch: usize,
+    /// AdamW's rate in the first epoch.
+    #[arg(long, default_value_t = TrainOptions::default().learning_rate)]
+    learning_rate: f64,
+    /// By which share of itself, times the rate, a weight falls in each step.
+    #[arg(long, default_value_t = TrainOptions::default().weight_decay)]
+    weight_decay: f64,
+    /// What the basis is stored in.
+    #[arg(long, value_enum, default_value = "f16")]
+    precision: PrecisionArg,
+    /// Blocks of vertices that a component moves by no more than this (m) are not stored.
+    #[arg(long, default_value_t = TrainOptions::default().threshold)]
+    threshold: f32,
+    /// Where checkpoints go, which a killed run goes on from; beside NET by default.
+    #[arg(long, value_name = "DIR")]
+    checkpoints: Option<PathBuf>,
+    /// Draws what is left over, epoch by epoch.
+    #[arg(long, value_name = "LOSS.png")]
+    plot: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum PrecisionArg {
+    F32,
+    F16,
+    I8,
+}
+
+pub fn train_networks(args: &TrainArgs) -> Result<(), Error> {
+    let pair = |name: &str, values: &[usize]| -> Result<[usize; 2], Error> {
+        values.try_into().map_err(|_| format!("--{name} takes two numbers, such as 32,64").into())
+    };
+    let options = TrainOptions {
+        seed: args.seed,
+        held_out: args.held_out,
+        components: pair("components", &args.components)?,
+        hidden: pair("hidden", &args.hidden)?,
+        epochs: args.epochs,
+        patience: args.patience,
+        batch: args.batch,
+        learning_rate: args.learning_rate,
+        weight_decay: args.weight_decay,
+        precision: match args.precision {
+            PrecisionArg::F32 => Precision::F32,
+            PrecisionArg::F16 => Precision::F16,
+            PrecisionArg::I8 => Precision::I8,
+        },
+        threshold: args.threshold,
+        ..TrainOptions::default()
+    };
+    let data = DataSet::open(&args.data)?;
+    let mut samples = TrainingData::read(&data)?;
+    if let Some(file) = &args.character {
+        let import = ImportOptions { meters_per_unit: args.meters_per_unit, ..ImportOptions::default() };
+        let character = Character::load_with(file, &import, &FleshOptions::default())?;
+        data.check(&character)?;
+        samples.name_parts(&character);
+    }
+    let checkpoints = args.checkpoints.clone().unwrap_or_else(|| args.out.with_extension("checkpoints"));
+    let bar = ProgressBar::no_length()
+        .with_style(ProgressStyle::with_template("training {msg} {bar:30} {pos}/{len}, at most {eta} left")?);
+    let trained = train(&samples, &options, Some(&checkpoints), &mut |progress| {
+        bar.set_length(u64::from(progress.epochs));
+        if u64::from(progress.epoch) < bar.position() {
+            bar.reset_eta();
+        }
+        bar.set_position(u64::from(progress.epoch));
+        bar.set_message(format!("{}, {:.2} % held out left over", progress.which.name(), 100.0 * progress.held_out));
+        true
+    });
+    bar.finish_and_clear();
+    let trained = trained?;
+    trained.network.save(&args.out)?;
+    if let Some(path) = &args.plot {
+        curves(&trained).draw()?.write_png(path)?;
+    }
+    print(&told(args, &samples, &trained)?)
+}
+
+fn told(args: &TrainArgs, data: &TrainingData, trained: &Trained) -> Result<String, Error> {
+    let mut text = String::new();
+    let [passive, active] = trained.unexplained;
+    writeln!(
+        text,
+        "{}: from {} samples, {} components that leave {:.1e} and {:.1e} of the variance over, {:.2} MB",
+        args.out.display(),
+        data.len(),
+        trained.network.component_count(),
+        passive,
+        active,
+        trained.network.to_bytes().len() as f64 * 1.0e-6
+    )?;
+    writeln!(
+        text,
+        "{:<24} {:>10} {:>10} {:>10} {:>10}  errors of vertices (mm)",
+        "part", "poses", "rms", "max", "without"
+    )?;
+    for ErrorRow { part, poses, rms, max, skinning_rms, .. } in trained.network.errors() {
+        let [rms, max, without] = [rms, max, skinning_rms].map(|length| length * 1.0e3);
+        writeln!(text, "{part:<24} {poses:>10} {rms:>10.4} {max:>10.4} {without:>10.4}")?;
+    }
+    Ok(text)
+}
+
+/// What is left over of coefficients' variance, epoch by epoch.
+fn curves(trained: &Trained) -> Figure {
+    let panel = |title: &str, history: &[[f32; 2]]| {
+        let curve = |label: &str, colour: usize, which: usize| {
+            let points = history.iter().enumerate();
+            Curve::new(label, colour, points.map(|(epoch, losses)| ((epoch + 1) as f64, f64::from(losses[which]))))
+        };
+        Panel {
+            title: title.into(),
+            x_label: "epoch".into(),
+            y_label: "share of the variance left over".into(),
+            log: true,
+            legend: Some(SeriesLabelPosition::UpperRight),
+            curves: vec![curve("training", 0, 0), curve("held out", 1, 1)],
+            ..Panel::default()
+        }
+    };
+    let mut panels = vec![panel("passive", &trained.passive)];
+    if !trained.active.is_empty() {
+        panels.push(panel("active", &trained.active));
+    }
+    Figure {
+        number: 0,
+        title: "Training".into(),
+        caption: "What perceptrons leave over of the variance of their coefficients, and so of vertices.".into(),
+        numbers: Vec::new(),
+        panels,
+    }
+}

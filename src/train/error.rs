@@ -1,0 +1,58 @@
+//! Why nothing can be trained.
+
+use crate::neural::NetworkError;
+
+/// Why nothing can be trained.
+#[derive(Debug, thiserror::Error)]
+pub enum TrainError {
+    /// An option out of range.
+    #[error("{option} is {given}; it must be {low} to {high}")]
+    Option {
+        /// Its name.
+        option: &'static str,
+        /// What it is.
+        given: f64,
+        /// The least that it may be.
+        low: f64,
+        /// The most.
+        high: f64,
+    },
+    /// Not enough to train and to hold out.
+    #[error("{passive} used samples without activations, of {poses} poses: bake more (--samples), at least 10 poses")]
+    TooFew {
+        /// Used samples without activations.
+        passive: usize,
+        /// Poses that these are of.
+        poses: usize,
+    },
+    /// Lists that are not as long as they say together.
+    #[error("{what} has {found} numbers, not {expected}: give so many for each sample")]
+    Length {
+        /// The list.
+        what: &'static str,
+        /// How many it has.
+        found: usize,
+        /// How many it must have.
+        expected: usize,
+    },
+    /// A network that is not one.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
+    /// Checkpoints could not be written.
+    #[error("{name}: {error}; check the path, its rights and the room on the disk")]
+    Io {
+        /// The file.
+        name: String,
+        /// What went wrong.
+        error: std::io::Error,
+    },
+    /// Training diverged.
+    #[error("training diverged in epoch {epoch}; lower the learning rate (--learning-rate)")]
+    Diverged {
+        /// Where.
+        epoch: u32,
+    },
+    /// Whoever was told of the progress stopped it.
+    #[error("it was stopped; run it again to go on from its checkpoint")]
+    Stopped,
+}

@@ -1,0 +1,139 @@
+//! Trains corrective networks from baked data ([`crate::bake`]), after the thesis' section 6.3 (Chen 2024).
+//!
+//! What flows from where to where, a file each:
+//!
+//! | file | takes | gives |
+//! |---|---|---|
+//! | `data` | a [`DataSet`](crate::bake::DataSet) | [`TrainingData`]: all used samples; a split of them by pose |
+//! | `analysis` | displacements | the principal components, by a randomised singular value decomposition |
+//! | `perceptron` | | two hidden layers with ReLU, on `burn` |
+//! | `fit` | inputs, coefficients | the perceptron that was best on what was held out; checkpoints on the way |
+//! | [`train()`] | data, [`TrainOptions`] | a [`CorrectiveNetwork`](crate::neural::CorrectiveNetwork) with what it leaves over |
+//!
+//! The passive network learns from samples without activations: δ less its mean, analysed, is what its coefficients are for. What it
+//! leaves over of all samples is what the active one learns, so that it adds what muscles do and not what poses do; without
+//! activations that is nothing, which it sees too. Components are orthonormal, so that the loss, a mean square over coefficients, is
+//! the one over vertices (6.3). Batch norm, which the thesis has, is left out: inputs are normalised, and batches of a few hundred
+//! samples say little of their own.
+//!
+//! Held out is a share of the poses, with all their samples. The same data, options and build give the same network on one machine,
+//! whether it was killed and gone on with or not.
+
+mod analysis;
+mod checkpoint;
+mod data;
+mod error;
+mod evaluate;
+mod fit;
+mod options;
+mod perceptron;
+
+pub use data::TrainingData;
+pub use error::TrainError;
+pub use fit::TrainProgress;
+pub use options::TrainOptions;
+
+use std::path::Path;
+
+use crate::neural::{CorrectiveNetwork, NetworkSpec, PartSpec, Which};
+
+use analysis::{Analysis, analyse};
+use data::Split;
+use fit::{Fit, Fitted, fit};
+
+/// A network, and how it came about.
+#[derive(Clone, Debug)]
+pub struct Trained {
+    /// With what it leaves over, by part of the skin ([`CorrectiveNetwork::errors`]).
+    pub network: CorrectiveNetwork,
+    /// For each epoch, what the passive network left over of the variance of its coefficients: in training, and held out.
+    pub passive: Vec<[f32; 2]>,
+    /// The same of the active one; none where no muscle was ever active.
+    pub active: Vec<[f32; 2]>,
+    /// What share of the variance components left over: of the passive analysis, and of the active one.
+    pub unexplained: [f64; 2],
+}
+
+/// Trains both networks. With a folder of `checkpoints`, what a killed run has left there is gone on with; `progress` is told of each
+/// epoch, and stops the training where it returns false.
+///
+/// # Errors
+/// [`TrainError`]: options out of range, too few samples, a checkpoint that cannot be written, or [`TrainError::Stopped`].
+pub fn train(
+    data: &TrainingData,
+    options: &TrainOptions,
+    checkpoints: Option<&Path>,
+    progress: &mut dyn FnMut(TrainProgress) -> bool,
+) -> Result<Trained, TrainError> {
+    options.check()?;
+    data.check()?;
+    let split = Split::new(data, options)?;
+    let key = |which: Which| format!("{} {} {options:?}", data.key(), which.name());
+    let length = 3 * data.vertex_count;
+
+    let passive_training: Vec<usize> =
+        split.training.iter().copied().filter(|&sample| data.is_passive(sample)).collect();
+    let mean = data.mean(&passive_training);
+    let mut left: Vec<f32> = data.deltas.clone();
+    left.chunks_exact_mut(length).for_each(|delta| delta.iter_mut().zip(&mean).for_each(|(d, mean)| *d -= mean));
+    let analysis = analyse(&left, length, &passive_training, options.components[0], options);
+    let of_joints = |sample: usize| &data.inputs[sample * data.input_count()..][..data.input_count()];
+    let passive_samples = |from: &[usize]| from.iter().copied().filter(|&sample| data.is_passive(sample)).collect();
+    let passive = fit(
+        Fit::new(
+            Which::Passive,
+            &analysis,
+            &of_joints,
+            &left,
+            [passive_training.clone(), passive_samples(&split.held_out)],
+        ),
+        options,
+        (checkpoints, &key(Which::Passive)),
+        progress,
+    )?;
+    let passive_unexplained = analysis.unexplained;
+    for sample in 0..data.len() {
+        let coefficients = passive.infer(of_joints(sample));
+        analysis.subtract(&coefficients, &mut left[sample * length..][..length]);
+    }
+    let passive_spec = part(&analysis, passive.clone());
+
+    let active_training: Vec<usize> =
+        split.training.iter().copied().filter(|&sample| !data.is_passive(sample)).collect();
+    let mut spec = NetworkSpec {
+        joints: data.joints.clone(),
+        vertex_count: data.vertex_count,
+        mesh: data.mesh,
+        mean,
+        passive: Some(passive_spec),
+        ..NetworkSpec::default()
+    };
+    let (mut history, mut unexplained) = (Vec::new(), 0.0);
+    if !active_training.is_empty() {
+        let analysis = analyse(&left, length, &active_training, options.components[1], options);
+        let of_muscles = |sample: usize| &data.activations[sample * data.muscles.len()..][..data.muscles.len()];
+        let active = fit(
+            Fit::new(Which::Active, &analysis, &of_muscles, &left, [split.training.clone(), split.held_out.clone()]),
+            options,
+            (checkpoints, &key(Which::Active)),
+            progress,
+        )?;
+        (history, unexplained) = (active.history.clone(), analysis.unexplained);
+        spec.muscles.clone_from(&data.muscles);
+        spec.active = Some(part(&analysis, active));
+    }
+    let network =
+        |spec: &NetworkSpec| Ok::<_, TrainError>(CorrectiveNetwork::new(spec, options.precision, options.threshold)?);
+    spec.errors = evaluate::errors(data, &split, &network(&spec)?);
+    Ok(Trained {
+        network: network(&spec)?,
+        passive: passive.history,
+        active: history,
+        unexplained: [passive_unexplained, unexplained],
+    })
+}
+
+fn part(analysis: &Analysis, fitted: Fitted) -> PartSpec {
+    let Fitted { input_mean, input_scale, layers, low, high, .. } = fitted;
+    PartSpec { input_mean, input_scale, layers, low, high, basis: analysis.components.clone() }
+}

@@ -1,0 +1,232 @@
+//! Trained networks against a truth that is known, and training that was stopped and gone on with.
+
+use std::path::PathBuf;
+
+use glam::{Mat3, Quat, Vec3};
+use sinew::neural::{CorrectiveNetwork, MeshHash, Precision, Which};
+use sinew::train::*;
+
+/// Numbers from −1 to 1.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> f32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 40) as f32 / (1 << 23) as f32 - 1.0
+    }
+
+    fn list(&mut self, count: usize, scale: f32) -> Vec<f32> {
+        (0..count).map(|_| scale * self.next()).collect()
+    }
+}
+
+/// A perceptron of one hidden layer, and what its outputs move vertices by.
+struct Truth {
+    inputs: usize,
+    first: Vec<f32>,
+    second: Vec<f32>,
+    basis: Vec<f32>,
+}
+
+const HIDDEN: usize = 12;
+const COMPONENTS: usize = 6;
+
+impl Truth {
+    fn new(numbers: &mut Numbers, inputs: usize, vertices: usize, size: f32) -> Self {
+        let first = numbers.list(HIDDEN * inputs, 1.0);
+        let second = numbers.list(COMPONENTS * HIDDEN, 0.5);
+        let mut basis = numbers.list(COMPONENTS * 3 * vertices, size);
+        // Each component is half as strong as the one before.
+        let strength = |k: usize| 0.5_f32.powi((k / (3 * vertices)) as i32);
+        basis.iter_mut().enumerate().for_each(|(k, value)| *value *= strength(k));
+        Self { inputs, first, second, basis }
+    }
+
+    fn add(&self, inputs: &[f32], deltas: &mut [f32]) {
+        let dot = |row: &[f32], values: &[f32]| row.iter().zip(values).map(|(a, b)| a * b).sum::<f32>();
+        // No kink, so that what is learnt is no other network of the same kind.
+        let hidden: Vec<f32> = self.first.chunks(self.inputs).map(|row| dot(row, inputs).tanh()).collect();
+        let coefficients: Vec<f32> = self.second.chunks(HIDDEN).map(|row| dot(row, &hidden)).collect();
+        for (component, coefficient) in self.basis.chunks(deltas.len()).zip(coefficients) {
+            deltas.iter_mut().zip(component).for_each(|(delta, value)| *delta += coefficient * value);
+        }
+    }
+}
+
+/// So many samples, two a pose, of a truth of two joints and three muscles on a mesh of so many vertices.
+fn truth(samples: usize, vertices: usize) -> TrainingData {
+    let mut numbers = Numbers(11);
+    let passive = Truth::new(&mut numbers, 18, vertices, 0.01);
+    let active = Truth::new(&mut numbers, 3, vertices, 0.01);
+    let mut data = TrainingData {
+        joints: vec!["upper".into(), "lower".into()],
+        muscles: vec!["a".into(), "b".into(), "c".into()],
+        mesh: MeshHash { topology: 1, rest_shape: 2 },
+        vertex_count: vertices,
+        ..TrainingData::default()
+    };
+    let offset = numbers.list(3 * vertices, 0.002);
+    let mut rotations = Vec::new();
+    for sample in 0..samples {
+        if sample % 2 == 0 {
+            // A hinge, and a joint that goes two ways.
+            let hinge = Quat::from_rotation_x(0.8 + 0.8 * numbers.next());
+            let swing = Quat::from_scaled_axis(Vec3::new(0.5 * numbers.next(), 0.0, 0.7 * numbers.next()));
+            rotations =
+                [hinge, swing].iter().flat_map(|turn| Mat3::from_quat(*turn).transpose().to_cols_array()).collect();
+        }
+        let activations: Vec<f32> =
+            numbers.list(3, 0.5).iter().map(|x| if sample % 2 == 0 { 0.0 } else { x + 0.5 }).collect();
+        let mut deltas = offset.clone();
+        passive.add(&rotations, &mut deltas);
+        active.add(&activations, &mut deltas);
+        data.poses.push(sample as u32 / 2);
+        data.inputs.extend(&rotations);
+        data.activations.extend(activations);
+        data.deltas.extend(deltas);
+    }
+    data
+}
+
+fn row(network: &CorrectiveNetwork, poses: &str) -> (f32, f32) {
+    let row = network.errors().iter().find(|row| row.part == "all" && row.poses == poses).unwrap();
+    (row.rms, row.skinning_rms)
+}
+
+/// Root mean square of displacements without their mean (m): what poses and muscles change.
+fn signal(data: &TrainingData) -> f32 {
+    let length = 3 * data.vertex_count;
+    let mut mean = vec![0.0_f64; length];
+    data.deltas.chunks(length).for_each(|delta| mean.iter_mut().zip(delta).for_each(|(m, d)| *m += f64::from(*d)));
+    mean.iter_mut().for_each(|mean| *mean /= data.len() as f64);
+    let off = |delta: &[f32]| delta.iter().zip(&mean).map(|(d, m)| (f64::from(*d) - m).powi(2)).sum::<f64>();
+    let sum: f64 = data.deltas.chunks(length).map(off).sum();
+    (sum / (data.len() * data.vertex_count) as f64).sqrt() as f32
+}
+
+#[test]
+fn a_known_truth_is_learnt_from_500_samples() {
+    let data = truth(500, 200);
+    let options = TrainOptions::default();
+    let mut last = 0;
+    let trained = train(&data, &options, None, &mut |progress| {
+        last = progress.epoch;
+        true
+    })
+    .unwrap();
+    let network = &trained.network;
+    let [passive, active] = Which::BOTH.map(|which| network.part(which).unwrap());
+    println!(
+        "{passive:?}\n{active:?}\nunexplained {:?}, {} and {last} epochs",
+        trained.unexplained,
+        trained.passive.len()
+    );
+    assert!((COMPONENTS..=COMPONENTS + 1).contains(&passive.components));
+    let signal = signal(&data);
+    for history in [&trained.passive, &trained.active] {
+        let best = history.iter().map(|l| l[1]).fold(f32::MAX, f32::min);
+        println!(
+            "best held out {:.2} %, last training {:.2} %",
+            100.0 * best.sqrt(),
+            100.0 * history.last().unwrap()[0].sqrt()
+        );
+    }
+    for (poses, bar) in [("training", 0.02), ("held out", 0.02)] {
+        let (rms, skinning) = row(network, poses);
+        println!(
+            "{poses}: {:.2} % of the signal, {:.2} % of what skinning lacks",
+            100.0 * rms / signal,
+            100.0 * rms / skinning
+        );
+        assert!(rms <= bar * signal, "{poses}: {rms} of {signal}");
+    }
+    assert_eq!(CorrectiveNetwork::from_slice("net", &network.to_bytes()).unwrap(), *network);
+}
+
+/// A folder of its own, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("sinew-train-{name}-{}", std::process::id()));
+        let _gone = std::fs::remove_dir_all(&path);
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _gone = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn short() -> TrainOptions {
+    TrainOptions {
+        epochs: 30,
+        checkpoint_every: 5,
+        hidden: [16, 16],
+        precision: Precision::F32,
+        ..TrainOptions::default()
+    }
+}
+
+#[test]
+fn training_that_was_stopped_goes_on_to_the_same_network() {
+    let data = truth(120, 70);
+    let whole = train(&data, &short(), None, &mut |_| true).unwrap();
+    let falls = |history: &[[f32; 2]]| (0..2).all(|k| history.last().unwrap()[k] < 0.5 * history[0][k]);
+    assert!(falls(&whole.passive) && falls(&whole.active), "nothing is learnt");
+    let folder = Folder::new("stopped");
+    // Stopped at 13 of the passive network's epochs, at 22 of the active one's, and between checkpoints.
+    let mut epochs = 0;
+    for (which, stop) in [(Which::Passive, 13), (Which::Active, 22)] {
+        let stopped = train(&data, &short(), Some(&folder.0), &mut |progress| {
+            epochs += 1;
+            (progress.which, progress.epoch) != (which, stop)
+        });
+        assert!(matches!(stopped, Err(TrainError::Stopped)));
+    }
+    let gone_on = train(&data, &short(), Some(&folder.0), &mut |_| {
+        epochs += 1;
+        true
+    })
+    .unwrap();
+    // From 10 on, and from 20 on.
+    assert_eq!(epochs, 13 + (20 + 22) + 10);
+    assert!(gone_on.network.to_bytes() == whole.network.to_bytes(), "another network");
+    assert_eq!((gone_on.passive, gone_on.active), (whole.passive, whole.active));
+
+    // Of other options, or damaged, a checkpoint is none.
+    let mut first = None;
+    let other = TrainOptions { seed: 4, ..short() };
+    for (options, damage) in [(other, false), (short(), true)] {
+        for file in std::fs::read_dir(&folder.0).unwrap() {
+            let path = file.unwrap().path();
+            if damage {
+                let mut bytes = std::fs::read(&path).unwrap();
+                let middle = bytes.len() / 2;
+                bytes[middle] = if bytes[middle] == b'1' { b'2' } else { b'1' };
+                std::fs::write(&path, bytes).unwrap();
+            }
+        }
+        let stopped = train(&data, &options, Some(&folder.0), &mut |progress| {
+            first.get_or_insert(progress.epoch);
+            false
+        });
+        assert!(matches!(stopped, Err(TrainError::Stopped)) && first.take() == Some(1));
+    }
+}
+
+#[test]
+fn what_cannot_be_trained_says_why() {
+    let error = |data: &TrainingData, options: &TrainOptions| {
+        train(data, options, None, &mut |_| true).unwrap_err().to_string()
+    };
+    let few = error(&truth(12, 20), &short());
+    assert!(few.contains("6 used samples without activations, of 6 poses: bake more"), "{few}");
+    let option = error(&truth(40, 20), &TrainOptions { learning_rate: -1.0, ..short() });
+    assert!(option.contains("learning_rate is -1"), "{option}");
+    let mut short_of = truth(40, 20);
+    short_of.deltas.pop();
+    assert!(error(&short_of, &short()).contains("deltas has 2399 numbers, not 2400"));
+}

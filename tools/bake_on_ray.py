@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""Runs `sinew bake` on a Ray cluster: every shard is a task, a task that is lost with its worker is run again.
+
+    python3 tools/bake_on_ray.py --address auto --tasks 64 -- hero.glb --out DATA --samples 20000 --poses animations
+
+What follows `--` are the arguments of `sinew bake`, without --shard and --threads. FILE and DATA must be where all nodes see them
+(a shared file system), and `sinew` (--sinew) be there on each. Bakes what DATA lacks, and can be run again; in the end it is one
+run's data, byte for byte. Needs Ray (pip install ray), nothing else.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--address", default=None, help="Ray's address (auto: the cluster that this node is of); by default a local one is started")
+    parser.add_argument("--tasks", type=int, default=64, help="how many tasks the shards are dealt out to: many more than cores, so that little is lost with one")
+    parser.add_argument("--cpus", type=int, default=1, help="cores a task has, and threads that it bakes on")
+    parser.add_argument("--retries", type=int, default=5, help="how often a task is run again that failed or was lost with its worker")
+    parser.add_argument("--sinew", default="sinew", help="the tool, as each node finds it")
+    parser.add_argument("bake", nargs=argparse.REMAINDER, help="-- and the arguments of sinew bake")
+    options = parser.parse_args()
+    if options.bake[:1] == ["--"]:
+        del options.bake[0]
+    if not options.bake:
+        parser.error("give the arguments of `sinew bake` behind --")
+    for taken in ("--shard", "--threads"):
+        if any(argument == taken or argument.startswith(taken + "=") for argument in options.bake):
+            parser.error(f"{taken} is this script's; leave it out")
+    return options
+
+
+class BakeFailed(Exception):
+    """What `sinew bake` said; `fatal` where it refused what it was given, and would again."""
+
+    def __init__(self, said, fatal):
+        super().__init__(said, fatal)
+        self.said, self.fatal = said, fatal
+
+
+def die_with_parent():
+    """So that what a killed worker has begun does not go on beside its next try (Linux)."""
+    import ctypes
+    import signal
+
+    try:
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    except (OSError, AttributeError):
+        pass
+
+
+def bake(command, share):
+    """Bakes a share, or the whole."""
+    command = command + (["--shard", share] if share else [])
+    result = subprocess.run(command, capture_output=True, text=True, preexec_fn=die_with_parent)
+    if result.returncode != 0:
+        said = f"{' '.join(command)}: exit {result.returncode}: {result.stderr.strip()}"
+        raise BakeFailed(said, fatal=result.returncode == 2)
+    return result.stdout.strip()
+
+
+def main():
+    options = arguments()
+    import ray
+
+    command = [options.sinew, "bake", *options.bake, "--threads", str(options.cpus)]
+    ray.init(address=options.address, log_to_driver=False)
+
+    @ray.remote(num_cpus=options.cpus, max_retries=options.retries)
+    def share_of(index, folder):
+        # FILE and DATA are named as where this script runs.
+        os.chdir(folder)
+        try:
+            return index, bake(command, f"{index}/{options.tasks}"), None
+        except BakeFailed as failed:
+            if failed.fatal:
+                # Not again.
+                return index, None, failed.said
+            raise RuntimeError(failed.said) from failed
+
+    folder, start, done = os.getcwd(), time.monotonic(), 0
+    tries = {}
+    waiting = {}
+
+    def begin(index):
+        tries[index] = tries.get(index, 0) + 1
+        waiting[share_of.remote(index, folder)] = index
+
+    for index in range(options.tasks):
+        begin(index)
+    while waiting:
+        [ready], _ = ray.wait(list(waiting), num_returns=1)
+        index = waiting.pop(ready)
+        try:
+            # Lost workers Ray has tried again itself, up to max_retries times.
+            _, _, error = ray.get(ready)
+        except ray.exceptions.RayError as lost:
+            if tries[index] > options.retries:
+                sys.exit(f"share {index}/{options.tasks} failed {tries[index]} times: {lost}")
+            print(f"share {index}/{options.tasks}: again ({type(lost).__name__})", file=sys.stderr)
+            begin(index)
+            continue
+        if error:
+            sys.exit(error)
+        done += 1
+        left = (time.monotonic() - start) / done * (options.tasks - done)
+        print(f"{done}/{options.tasks} shares, {left:.0f} s left", file=sys.stderr)
+    # All that is there is checked, what is lacking all the same is baked, and the manifest written.
+    print(bake(command, None))
+
+
+if __name__ == "__main__":
+    main()
