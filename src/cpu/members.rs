@@ -255,7 +255,9 @@ impl Runner<'_> {
                 with_instructions!(width.level(), simd => in_turn_wide(simd, turn, &mut group, wanted, shown))
             }
             LaneWidth::One => {
-                (0..LANES).fold(false, |found, lane| in_turn(OneF32(lane), turn, &mut group, wanted, shown) || found)
+                // All take their turn, whatever the first one finds.
+                let found = (0..LANES).filter(|&lane| in_turn(OneF32(lane), turn, &mut group, wanted, shown));
+                found.count() > 0
             }
         }
     }
