@@ -21,12 +21,14 @@ const LYING_GIVEN: f32 = 0.01;
 fn settle(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let chain = chain_of(thread_of(invocation));
     if params.settling < params.passes {
-        if stiffness_of_meetings(chain) > 0.0 && is_unsettled(chain) {
-            let goes_on = select(0.0, GOES_ON, params.settling > 0u && params.settling + 1u < params.passes);
-            settle_forth(chain);
-            settle_back(chain, goes_on);
-        } else if params.settling > 0u {
-            stand_still(chain);
+        if stiffness_of_meetings(chain) > 0.0 {
+            if is_unsettled(chain) {
+                let goes_on = select(0.0, GOES_ON, params.settling > 0u && params.settling + 1u < params.passes);
+                settle_forth(chain);
+                settle_back(chain, goes_on);
+            } else {
+                stand_still(chain);
+            }
         }
     } else if params.iteration + 1u == params.iterations && has_pairs(chain) {
         restore(chain);

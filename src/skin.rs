@@ -191,7 +191,7 @@ impl SkinVertex {
 }
 
 /// Skin ready to be deformed; immutable and shared.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Skin {
     /// The vertices.
     pub vertices: Vec<SkinVertex>,
@@ -203,11 +203,28 @@ pub struct Skin {
     pub palette_len: usize,
     /// How those that pull on a vertex become one.
     pub blending: SkinBlending,
-    /// M̄, the linear part of what takes each vertex from mesh to model space at rest, three rows; empty where that is the identity
-    /// for all.
-    pub rest_linear: Vec<[[f32; 3]; 3]>,
+    /// M̄, the linear part of what takes each vertex from mesh to model space at rest, three rows, at scale 1; empty where that is the
+    /// identity for all.
+    pub rest_linear: Arc<Vec<[[f32; 3]; 3]>>,
+    /// The scale along each axis of model space at which it is at rest, which [`Self::rest_linear`] is to be multiplied by.
+    pub rest_scale: Vec3,
     /// What moves vertices before they are skinned, by weights of each instance.
     pub morphs: Arc<Vec<MorphTarget>>,
+}
+
+impl Default for Skin {
+    fn default() -> Self {
+        Self {
+            vertices: Vec::new(),
+            weights: Vec::new(),
+            sections: Vec::new(),
+            palette_len: 0,
+            blending: SkinBlending::default(),
+            rest_linear: Arc::default(),
+            rest_scale: Vec3::ONE,
+            morphs: Arc::default(),
+        }
+    }
 }
 
 impl Skin {
@@ -254,9 +271,11 @@ impl Skin {
         self.vertices.iter().any(|vertex| vertex.tangent[3] != 0.0)
     }
 
-    /// A vertex's entry of [`Self::rest_linear`].
+    /// A vertex's entry of [`Self::rest_linear`], at its scale.
     pub(crate) fn linear_of(&self, vertex: usize) -> [[f32; 3]; 3] {
-        self.rest_linear.get(vertex).copied().unwrap_or([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+        let linear =
+            self.rest_linear.get(vertex).copied().unwrap_or([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]);
+        [0, 1, 2].map(|i| linear[i].map(|entry| entry * self.rest_scale[i]))
     }
 
     /// Which sections a vertex of this skin follows.

@@ -338,7 +338,7 @@ fn what_the_game_sets_is_checked() {
     assert_eq!(physics.morphs(handle).unwrap(), [1.0, 0.5, 0.0]);
     let mut skin = Skin::clone(&character.body().skin);
     skin.vertices.pop();
-    skin.rest_linear.pop();
+    Arc::make_mut(&mut skin.rest_linear).pop();
     let refused = physics.insert_with_skin(character.body().flesh.clone(), skin.into(), &[], Pose::IDENTITY);
     assert!(matches!(refused, Err(StepError::BadMorphTarget(_))), "{refused:?}");
 }

@@ -234,7 +234,7 @@ fn what_is_added_is_as_if_it_were_given() {
         let [x, y, z] = [0, 1, 2].map(|k| columns[k][vertex]);
         Mat3::from_cols(Vec3::X + x, Vec3::Y + y, Vec3::Z * mirrored + z)
     };
-    given.rest_linear = (0..2501).map(|vertex| linear(vertex).transpose().to_cols_array_2d()).collect();
+    given.rest_linear = Arc::new((0..2501).map(|vertex| linear(vertex).transpose().to_cols_array_2d()).collect());
     let mut baked = given.clone();
     for (index, vertex) in baked.vertices.iter_mut().enumerate() {
         let add = |to: &mut [f32; 3], by: Vec3| *to = (Vec3::from(*to) + by).to_array();

@@ -193,10 +193,7 @@ impl Body {
 impl Body {
     /// How some joints are turned in a pose relative to their parents, seen from the same at rest (R̄⁻¹R): what
     /// [`Physics::set_joint_rotations`](crate::Physics::set_joint_rotations) takes, of the joints of a network's
-    /// [`Binding`](crate::neural::Binding). `held` as for [`Self::posed`].
-    ///
-    /// # Panics
-    /// Where the skeleton has no such joint.
+    /// [`Binding`](crate::neural::Binding). `held` as for [`Self::posed`]. What the skeleton does not have is not turned.
     pub fn turns(
         &self,
         asset: &CharacterAsset,
@@ -211,7 +208,7 @@ impl Body {
         }
         let is_held = |joint: u32| held.iter().any(|(of, _)| *of == joint);
         let turn = |&index: &u32| {
-            let joint = &asset.skeleton.joints[index as usize];
+            let Some(joint) = asset.skeleton.joints.get(index as usize) else { return glam::Quat::IDENTITY };
             let now = match joint.parent {
                 // Its pose does not say how a body turns it.
                 parent if is_held(index) || parent.is_some_and(is_held) => {

@@ -264,9 +264,7 @@ impl Skin {
             let normal = Vec3::from(vertex.rest_normal);
             vertex.rest_normal = (normal * across).normalize_or(normal).to_array();
         }
-        for linear in &mut skin.rest_linear {
-            *linear = [0, 1, 2].map(|i| linear[i].map(|entry| entry * scale[i]));
-        }
+        skin.rest_scale *= scale;
         for section in &mut skin.sections {
             let (chain, node) = (section.chain as usize, section.node as usize);
             let radius = flesh.chains()[chain].sections[node].radius();

@@ -1,6 +1,8 @@
 //! Which flesh a character's skin follows: how much of each vertex the muscles beneath may have, and what of its bones'
 //! weights a muscle's own surface gets.
 
+use std::sync::Arc;
+
 use glam::DVec3;
 
 use super::first_flesh::{FleshOptions, RestSkin, influences};
@@ -22,7 +24,7 @@ pub(super) fn bind_skin(
     let mesh = &asset.mesh;
     let mut skin = Skin { sections: SkinSection::all(flesh), palette_len: asset.palette.len(), ..Skin::default() };
     skin.blending = options.blending;
-    (skin.rest_linear, skin.morphs) = (rest.linear.clone(), mesh.morphs.clone());
+    (skin.rest_linear, skin.morphs) = (Arc::new(rest.linear.clone()), mesh.morphs.clone());
     let pills = flesh_pills(flesh);
     let limits = pull_limits(asset, (rest, tree), (flesh, bones), options);
     let fairing = SkinFairing {

@@ -1,5 +1,5 @@
 //! Stage `gather_segments`: the segments of all chains that are stepped, with how far they may go in the frame. Its twin is
-//! `shaders/gather_segments.wgsl`, which counts them in the cells of its grid, too.
+//! `shaders/gather_segments.wgsl`, which counts them in the cells of its grid, too, and has larger spheres: by how fast they go at all.
 
 use glam::DVec3;
 
@@ -142,17 +142,22 @@ impl Meetings {
         self.bound_segments(frame);
     }
 
-    /// Spheres around where segments may go in a frame, as all of them in the mean go on: what falls together is no nearer for it.
-    /// Whatever motion that is, what comes near at the speed that two have against each other has spheres that overlap.
+    /// Spheres around where segments may go in a frame, seen from the velocity that most of them have (the median along each axis):
+    /// what falls together is no nearer for it. From whatever velocity, what comes near at the speed that two have against each
+    /// other has spheres that overlap.
     fn bound_segments(&mut self, frame: f32) {
-        let velocities = self.segments.iter().flat_map(|segment| segment.velocities);
-        let sum = velocities.map(|v| glam::Vec3::from(v.0).as_dvec3()).filter(|v| v.is_finite()).sum::<DVec3>();
-        let mean = V3((sum / (2 * self.segments.len()).max(1) as f64).as_vec3().to_array());
+        let mut along_axis = Vec::with_capacity(self.segments.len());
+        let most = V3([0, 1, 2].map(|k| {
+            along_axis.clear();
+            along_axis.extend(self.segments.iter().map(|of| of.velocities[0].0[k]).filter(|v| v.is_finite()));
+            let middle = along_axis.len() / 2;
+            if along_axis.is_empty() { 0.0 } else { *along_axis.select_nth_unstable_by(middle, f32::total_cmp).1 }
+        }));
         self.spheres.clear();
         self.spheres.extend(self.segments.iter().map(|segment| {
             let Segment { pill: Pill { ends, radii }, velocities, slack, .. } = segment;
             let along = ends[1] - ends[0];
-            let [a, b] = velocities.map(|v| (v - mean).dot(v - mean).sqrt());
+            let [a, b] = velocities.map(|v| (v - most).dot(v - most).sqrt());
             Sphere {
                 centre: (ends[0] + along * 0.5).0,
                 radius: 0.5 * along.dot(along).sqrt() + radii[0].max(radii[1]) + a.max(b) * frame + slack,

@@ -111,8 +111,8 @@ fn find_coefficients(
                 };
                 for (k, coefficient) in character.coefficients[first..last].iter_mut().enumerate() {
                     let found = units[k * together + i];
-                    // An overflow can leave NaN: then as little as there may be.
-                    let found = if found.is_nan() { 0.0 } else { found };
+                    // An overflow can leave NaN, which a GPU cannot tell from infinity: then as little as there may be.
+                    let found = if found.abs() <= 3.0e38 { found } else { 0.0 };
                     let share = if detail.is_nan() { 0.0 } else { (detail - k as f32).clamp(0.0, 1.0) };
                     *coefficient = found.clamp(layers.low[k], layers.high[k]) * share;
                 }

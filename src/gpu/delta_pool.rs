@@ -173,7 +173,8 @@ fn by_vertices(skin: &Skin) -> (Vec<u32>, Vec<MorphPull>) {
     let mut pulls = vec![MorphPull::default(); starts[skin.vertices.len()] as usize];
     for (morph, row) in rows() {
         let place = &mut next[row.vertex as usize];
-        pulls[*place as usize] = MorphPull { morph, place: row.place, normal: row.normal, tangent: row.tangent };
+        let tangent = if skin.has_tangents() { row.tangent } else { [0.0; 3] };
+        pulls[*place as usize] = MorphPull { morph, place: row.place, normal: row.normal, tangent };
         *place += 1;
     }
     (starts, pulls)

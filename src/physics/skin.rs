@@ -84,6 +84,7 @@ impl Physics {
         morph_skin(&blocks.skin, &state.morphs, morphed);
         #[cfg(feature = "neural")]
         if let Some(of) = network {
+            of.correctives.share = mix.network;
             of.gather_inputs(&state.activations);
             infer_correctives(width, &Threads::new(1), &of.network, &mut [&mut of.correctives]);
         }

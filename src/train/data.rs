@@ -113,7 +113,8 @@ impl TrainingData {
     /// What checkpoints are of.
     pub(super) fn key(&self) -> String {
         let of = |values: &[f32]| hash_bytes(bytemuck::cast_slice(values));
-        format!("{} {} {}", of(&self.inputs), of(&self.activations), of(&self.deltas))
+        let poses = hash_bytes(bytemuck::cast_slice(&self.poses));
+        format!("{} {} {} {poses}", of(&self.inputs), of(&self.activations), of(&self.deltas))
     }
 
     pub(super) fn check(&self) -> Result<(), TrainError> {
@@ -125,6 +126,17 @@ impl TrainingData {
             let expected = each * self.len();
             if found != expected {
                 return Err(TrainError::Length { what, found, expected });
+            }
+        }
+        for (what, count) in [("joints", self.joints.len()), ("vertices", self.vertex_count)] {
+            if count == 0 {
+                return Err(TrainError::Nothing { what });
+            }
+        }
+        let lists = [("inputs", &self.inputs), ("activations", &self.activations), ("deltas", &self.deltas)];
+        for (what, list) in lists {
+            if let Some(index) = list.iter().position(|value| !value.is_finite()) {
+                return Err(TrainError::NotFinite { what, index });
             }
         }
         Ok(())

@@ -35,6 +35,20 @@ pub enum TrainError {
         /// How many it must have.
         expected: usize,
     },
+    /// A mesh without vertices, or no joints.
+    #[error("there are no {what}: give at least one")]
+    Nothing {
+        /// Of what there are none.
+        what: &'static str,
+    },
+    /// What is no number.
+    #[error("{what}[{index}] is not finite: leave that sample out")]
+    NotFinite {
+        /// The list.
+        what: &'static str,
+        /// Where in it.
+        index: usize,
+    },
     /// A network that is not one.
     #[error(transparent)]
     Network(#[from] NetworkError),

@@ -315,7 +315,7 @@ fn moved_skin(rods: &[RodSpec]) -> Scene {
     let flesh = scene.flesh[0].0.clone();
     let mut skin = super::sheet(&flesh);
     let turned = Mat3::from_quat(Quat::from_rotation_x(0.4)) * Mat3::from_diagonal(Vec3::new(1.1, -0.9, 1.2));
-    skin.rest_linear = vec![turned.transpose().to_cols_array_2d(); skin.vertices.len()];
+    skin.rest_linear = Arc::new(vec![turned.transpose().to_cols_array_2d(); skin.vertices.len()]);
     let row = |vertex: u32, k: u32| {
         let part = |salt: u32| ((vertex * 7 + salt * 5 + k * 3) % 11) as f32 * 0.01 - 0.05;
         let three = |salt: u32| [part(salt), part(salt + 1), part(salt + 2)];
