@@ -62,8 +62,8 @@ fn infer_coefficients(
     let ranges = words + (layers.second_hidden + 1u) * filled_up(layers.components);
     for (var k = local; k < layers.components; k += WORKGROUP_SIZE) {
         let sum = unit_of(words, layers.second_hidden, layers.components, second, k);
-        // An overflow can leave what is no number: then as little as there may be.
-        let found = select(0.0, sum, abs(sum) <= 3.0e38);
+        // What has overflowed has as little as there may be.
+        let found = select(0.0, sum, abs(sum) <= MOST_OUTPUT);
         let bounded = between(found, number(ranges + k), number(ranges + layers.components + k));
         network_units[coefficients + NETWORK_GROUP * k] = bounded * between(detail - f32(k), 0.0, 1.0);
     }

@@ -21,7 +21,7 @@ mod skin;
 mod touching;
 mod wgsl;
 
-pub use networks::{BLOCK_NUMBERS, NETWORK_GROUP, NetworkGroup, NetworkLayers, NetworkPlace, NetworkRun};
+pub use networks::{BLOCK_NUMBERS, MOST_OUTPUT, NETWORK_GROUP, NetworkGroup, NetworkLayers, NetworkPlace, NetworkRun};
 pub use pairs::{
     CELLS_A_SEGMENT, CELLS_HEADER, FORGETS, LEVEL_OF_METRES, LEVELS, NO_PAIR, OWN_CHAINS, Segment, WITHIN_CHAINS,
     partners,

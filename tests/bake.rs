@@ -1,33 +1,18 @@
 //! Training data: the same bytes however they were baked, deltas against truth, and what damaged ones do.
 
-use std::alloc::{GlobalAlloc, Layout, System};
+mod common;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use common::{LARGEST, Noting};
 use glam::{DAffine3, DMat3, DQuat, DVec3, Vec3};
 use proptest::prelude::*;
 use sinew::bake::*;
 use sinew::character::{CharacterAsset, FleshOptions, ImportOptions, LocalTransform};
 use sinew::{Character, Physics, Pose, palette_matrix};
-
-/// The system's allocator, which notes the largest piece that was asked for.
-struct Noting;
-
-static LARGEST: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: all is the system allocator's; noting does not touch what it hands out.
-unsafe impl GlobalAlloc for Noting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        LARGEST.fetch_max(layout.size(), Ordering::Relaxed);
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
 
 #[global_allocator]
 static NOTING: Noting = Noting;

@@ -173,6 +173,7 @@ const NETWORKS: &[Mutant] = &[
 const NETWORKS: &[Mutant] = &[];
 
 const PAIRS_AND_MEETINGS: &[Mutant] = &[
+    (Stage::Settle, "meeting", "return least * least ⟨<⟩ off;", ">"),
     (Stage::GatherSegments, "meeting", "segment.centre = segment.first ⟨+⟩ along * 0.5;", "-"),
     (Stage::FindPairs, "meeting", "let pair = first_pair ⟨+⟩ k;", "*"),
     (

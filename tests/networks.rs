@@ -2,32 +2,17 @@
 //!
 //! Files in `tests/networks` are written by the script there, with `tools/export_network.py`.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+mod common;
 
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+use common::{LARGEST, Noting};
 use glam::{Quat, Vec3};
 use proptest::prelude::*;
 use safetensors::SafeTensors;
 use sinew::LaneWidth;
 use sinew::neural::*;
-
-/// The system's allocator, which notes the largest piece that was asked for.
-struct Noting;
-
-static LARGEST: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: all is the system allocator's; noting does not touch what it hands out.
-unsafe impl GlobalAlloc for Noting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        LARGEST.fetch_max(layout.size(), Ordering::Relaxed);
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
 
 #[global_allocator]
 static NOTING: Noting = Noting;

@@ -9,7 +9,9 @@ run's data, byte for byte. Needs Ray (pip install ray), nothing else.
 """
 
 import argparse
+import ctypes
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -34,32 +36,22 @@ def arguments():
     return options
 
 
-class BakeFailed(Exception):
-    """What `sinew bake` said; `fatal` where it refused what it was given, and would again."""
-
-    def __init__(self, said, fatal):
-        super().__init__(said, fatal)
-        self.said, self.fatal = said, fatal
-
-
-def die_with_parent():
-    """So that what a killed worker has begun does not go on beside its next try (Linux)."""
-    import ctypes
-    import signal
-
+def killer_with_parent():
+    """What a child runs so that it does not go on beside its next try where its worker is killed (Linux); None elsewhere."""
     try:
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+        # Looked up before the fork: a child of many threads may wait for none of their locks.
+        prctl = ctypes.CDLL(None).prctl
     except (OSError, AttributeError):
-        pass
+        return None
+    return lambda: prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def bake(command, share):
     """Bakes a share, or the whole."""
     command = command + (["--shard", share] if share else [])
-    result = subprocess.run(command, capture_output=True, text=True, preexec_fn=die_with_parent)
+    result = subprocess.run(command, capture_output=True, text=True, preexec_fn=killer_with_parent())
     if result.returncode != 0:
-        said = f"{' '.join(command)}: exit {result.returncode}: {result.stderr.strip()}"
-        raise BakeFailed(said, fatal=result.returncode == 2)
+        raise RuntimeError(f"{' '.join(command)}: exit {result.returncode}: {result.stderr.strip()}")
     return result.stdout.strip()
 
 
@@ -74,13 +66,7 @@ def main():
     def share_of(index, folder):
         # FILE and DATA are named as where this script runs.
         os.chdir(folder)
-        try:
-            return index, bake(command, f"{index}/{options.tasks}"), None
-        except BakeFailed as failed:
-            if failed.fatal:
-                # Not again.
-                return index, None, failed.said
-            raise RuntimeError(failed.said) from failed
+        return bake(command, f"{index}/{options.tasks}")
 
     folder, start, done = os.getcwd(), time.monotonic(), 0
     tries = {}
@@ -97,20 +83,21 @@ def main():
         index = waiting.pop(ready)
         try:
             # Lost workers Ray has tried again itself, up to max_retries times.
-            _, _, error = ray.get(ready)
+            ray.get(ready)
         except ray.exceptions.RayError as lost:
             if tries[index] > options.retries:
                 sys.exit(f"share {index}/{options.tasks} failed {tries[index]} times: {lost}")
             print(f"share {index}/{options.tasks}: again ({type(lost).__name__})", file=sys.stderr)
             begin(index)
             continue
-        if error:
-            sys.exit(error)
         done += 1
         left = (time.monotonic() - start) / done * (options.tasks - done)
         print(f"{done}/{options.tasks} shares, {left:.0f} s left", file=sys.stderr)
     # All that is there is checked, what is lacking all the same is baked, and the manifest written.
-    print(bake(command, None))
+    try:
+        print(bake(command, None))
+    except RuntimeError as failed:
+        sys.exit(str(failed))
 
 
 if __name__ == "__main__":

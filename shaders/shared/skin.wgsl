@@ -31,6 +31,7 @@ struct MorphPull {
 }
 
 const NETWORK_GROUP: u32 = 4u;
+const MOST_OUTPUT: f32 = 3.0e38;
 const BLOCK_NUMBERS: u32 = 64u;
 
 struct NetworkLayers {

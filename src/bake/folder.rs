@@ -72,7 +72,7 @@ pub fn bake(
     }
     fs::create_dir_all(folder).map_err(|error| at_folder(error.into()))?;
     let before = manifest_before(plan, folder)?;
-    let pool = Workers::new(threads);
+    let pool = Workers::new(threads).map_err(at_folder)?;
     let own = (part.index..plan.shard_count()).step_by(part.count as usize);
     let mut told: Vec<Option<Told>> = (0..plan.shard_count()).map(|_| None).collect();
     let mut summary = BakeSummary { kept: 0, baked: 0, damaged: 0, manifest: None };
@@ -253,16 +253,17 @@ struct Workers {
 }
 
 impl Workers {
-    fn new(threads: usize) -> Self {
-        #[cfg(feature = "parallel")]
-        return Self {
-            pool: (threads != 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok()).flatten(),
-        };
-        #[cfg(not(feature = "parallel"))]
-        {
-            let _ = threads;
-            Self {}
-        }
+    #[cfg(feature = "parallel")]
+    fn new(threads: usize) -> Result<Self, BakeFault> {
+        let pool = || rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool =
+            (threads != 1).then(pool).transpose().map_err(|error| BakeFault::Io(std::io::Error::other(error)))?;
+        Ok(Self { pool })
+    }
+
+    #[cfg(not(feature = "parallel"))]
+    fn new(_threads: usize) -> Result<Self, BakeFault> {
+        Ok(Self {})
     }
 
     fn map(

@@ -209,8 +209,8 @@ fn move_block<L: Lanes<Scalar = f32>>(lanes: L, blocks: &SkinBlocks, deltas: Del
     }
     let Some((_, model)) = &block.sections else { return moved };
     let model = *model as usize;
-    let (given, [x, y, z]) = (&blocks.model[model], &blocks.model_linear[model]);
-    let linear = [V3::load(lanes, x, 0), V3::load(lanes, y, 0), V3::load(lanes, z, 0)];
+    let given = &blocks.model[model];
+    let linear = rest_linear(lanes, blocks, index);
     let mut rest_normal = V3::load(lanes, &given.normal, 0);
     if !deltas.normals.is_empty() {
         let [x, y, z] = linear;
@@ -304,6 +304,20 @@ fn apply<V: Lane>(matrix: Rows<V>, v: V3<V>) -> V3<V> {
 #[inline(always)]
 fn rows_times<V: Lane>([x, y, z]: [V3<V>; 3], v: V3<V>) -> V3<V> {
     V3([x.dot(v), y.dot(v), z.dot(v)])
+}
+
+/// M̄ of each lane's vertex, three rows.
+#[inline(always)]
+fn rest_linear<L: Lanes<Scalar = f32>>(lanes: L, blocks: &SkinBlocks, index: usize) -> [V3<L::V>; 3] {
+    let first = index / (CHUNK / LANES) * CHUNK;
+    let mut rows = [[0.0; LANES]; 9];
+    for lane in 0..LANES {
+        let linear = blocks.skin.linear_of(first + usize::from(blocks.blocks[index].vertices[lane]));
+        for (k, &entry) in linear.as_flattened().iter().enumerate() {
+            rows[k][lane] = entry;
+        }
+    }
+    [V3::load(lanes, &rows, 0), V3::load(lanes, &rows, 3), V3::load(lanes, &rows, 6)]
 }
 
 /// The sum of what two lists have for each lane's vertex; an empty list has nothing.

@@ -165,3 +165,38 @@ impl Meetings {
         }));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instances::FleshHandle;
+
+    fn sphere_radii(velocities: &[[f32; 3]]) -> Vec<f32> {
+        let segment = |(index, &velocity): (usize, &[f32; 3])| Segment {
+            name: (FleshHandle::of(index, 0), [0; 3]),
+            place: 0,
+            lane: 0,
+            node: 0,
+            pill: Pill { ends: [V3([0.0; 3]), V3([0.1, 0.0, 0.0])], radii: [0.03; 2] },
+            velocities: [V3(velocity); 2],
+            slack: 0.001,
+            asleep: false,
+        };
+        let mut meetings = Meetings::default();
+        meetings.segments.extend(velocities.iter().enumerate().map(segment));
+        meetings.bound_segments(1.0 / 60.0);
+        meetings.spheres.iter().map(|sphere| sphere.radius).collect()
+    }
+
+    #[test]
+    fn what_falls_together_reaches_no_farther_for_its_speed() {
+        let (at_rest, falling) = (sphere_radii(&[[0.0; 3]; 5]), sphere_radii(&[[1.0, -30.0, 2.0]; 5]));
+        assert_eq!(at_rest, falling);
+        // One that is flung, and one of no velocity at all, are no burden to the others.
+        let mixed = sphere_radii(&[[0.0; 3], [300.0, 0.0, 0.0], [0.0; 3], [0.0; 3], [f32::NAN; 3]]);
+        assert_eq!([mixed[0], mixed[2], mixed[3]], [at_rest[0]; 3]);
+        assert!((mixed[1] - at_rest[1] - 5.0).abs() < 1.0e-5, "it goes 5 m in the frame: {}", mixed[1]);
+        assert!(mixed[4].is_nan());
+        assert!(sphere_radii(&[]).is_empty());
+    }
+}

@@ -25,7 +25,7 @@ pub(super) fn gather_inputs(frame: &Frame<'_>, instance: &mut Instance) {
     } = instance;
     let InstanceState { nodes, bones, root, excitations, activations, health, palette, acceleration, .. } = state;
     // Muscles that are not stepped are read all the same.
-    if is_read && !works.flesh && !asleep {
+    if is_read && active.skin && !works.flesh && !asleep {
         frame.host.activate(flesh, activations, excitations);
     }
     let (shown, told) = ((&mut *nodes, activations.as_mut_slice()), (bones.as_slice(), &*root, excitations.as_slice()));

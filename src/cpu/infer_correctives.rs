@@ -14,6 +14,7 @@ use glam::Vec3;
 use super::LaneWidth;
 use super::lanes::with_instructions;
 use super::threads::Threads;
+use crate::layout::MOST_OUTPUT;
 use crate::neural::{BLOCK, CorrectiveNetwork, Correctives, Layers, PARTS, Precision, Row, Which};
 
 /// Characters whose sums are in registers together.
@@ -111,8 +112,8 @@ fn find_coefficients(
                 };
                 for (k, coefficient) in character.coefficients[first..last].iter_mut().enumerate() {
                     let found = units[k * together + i];
-                    // An overflow can leave NaN, which a GPU cannot tell from infinity: then as little as there may be.
-                    let found = if found.abs() <= 3.0e38 { found } else { 0.0 };
+                    // What has overflowed has as little as there may be.
+                    let found = if found.abs() <= MOST_OUTPUT { found } else { 0.0 };
                     let share = if detail.is_nan() { 0.0 } else { (detail - k as f32).clamp(0.0, 1.0) };
                     *coefficient = found.clamp(layers.low[k], layers.high[k]) * share;
                 }

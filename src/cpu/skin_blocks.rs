@@ -83,8 +83,6 @@ pub struct SkinBlocks {
     pub mesh_tangents: Vec<Tangents>,
     /// The same at rest in model space, one for each block that follows cross-sections.
     pub model_tangents: Vec<Tangents>,
-    /// M̄, three rows, one for each block that follows cross-sections.
-    pub model_linear: Vec<[[Entry<f32>; 3]; 3]>,
     /// Which matrices blocks share.
     pub shared: Arc<Vec<u32>>,
     /// How strongly each vertex follows these.
@@ -144,8 +142,7 @@ impl SkinBlocks {
     fn rest(&mut self) {
         let has_tangents = self.skin.has_tangents();
         for (index, block) in self.blocks.iter().enumerate() {
-            let first = index / (CHUNK / LANES) * CHUNK;
-            let chunk = &self.skin.vertices[first..];
+            let chunk = &self.skin.vertices[index / (CHUNK / LANES) * CHUNK..];
             let of = block.vertices.map(|vertex| &chunk[usize::from(vertex)]);
             self.mesh.push(at_rest(of, |vertex| (vertex.position, vertex.normal)));
             if has_tangents {
@@ -155,8 +152,6 @@ impl SkinBlocks {
                 continue;
             }
             self.model.push(at_rest(of, |vertex| (vertex.rest_position, vertex.rest_normal)));
-            let linear = block.vertices.map(|vertex| self.skin.linear_of(first + usize::from(vertex)));
-            self.model_linear.push([0, 1, 2].map(|i| [0, 1, 2].map(|j| linear.map(|linear| linear[i][j]))));
             if has_tangents {
                 self.model_tangents.push(tangents(of, |vertex| {
                     let [x, y, z] = vertex.rest_tangent;

@@ -25,9 +25,9 @@ use crate::cpu::{
 };
 use crate::layout::{
     BLOCK_NUMBERS, CELLS_A_SEGMENT, CELLS_HEADER, FORGETS, Group, HealthReport, InstanceGroups, LANES, LEVEL_OF_METRES,
-    LEVELS, MAX_BONES, MAX_WORKGROUPS, MorphBlock, MorphPull, NETWORK_GROUP, NO_DELTAS, NO_PAIR, NetworkGroup,
-    NetworkLayers, NetworkPlace, NetworkRun, OWN_CHAINS, POSE, SectionBlock, Segment, SkinBlock, SkinnedVertex,
-    StructLayout, WITHIN_CHAINS, WORKGROUP_SIZE,
+    LEVELS, MAX_BONES, MAX_WORKGROUPS, MOST_OUTPUT, MorphBlock, MorphPull, NETWORK_GROUP, NO_DELTAS, NO_PAIR,
+    NetworkGroup, NetworkLayers, NetworkPlace, NetworkRun, OWN_CHAINS, POSE, SectionBlock, Segment, SkinBlock,
+    SkinnedVertex, StructLayout, WITHIN_CHAINS, WORKGROUP_SIZE,
 };
 use crate::layout::{chain, contact, force, held, input, meet, node, partners, plane, reaction, rest, scratch, solved};
 use crate::skin::{ModelPose, SectionMatrix, SectionWeight, SkinSection, SkinVertex};
@@ -302,6 +302,7 @@ pub const FLOAT_CONSTANTS: &[(&str, f32)] = &[
     ("PAIR_STOPS", find_meetings::STOPS),
     ("MOST_RATIO", MOST_RATIO),
     ("AS_GOOD", AS_GOOD),
+    ("MOST_OUTPUT", MOST_OUTPUT),
     ("GOES_ON", GOES_ON),
     ("MOST_LEFT_OUT", MOST_LEFT_OUT),
     ("LEAST_GIVEN", LEAST_GIVEN),

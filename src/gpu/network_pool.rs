@@ -162,7 +162,7 @@ impl NetworkPool {
         let mut run_base = 0;
         for batch in self.working.chunk_by_mut(|a, b| Arc::ptr_eq(&a.network, &b.network)) {
             let network = batch[0].network.clone();
-            let Some(place) = self.networks.get(&network).map(|rows| rows.place as u32) else { continue };
+            let place = self.networks.get(&network).expect("was followed before its inputs are gathered").place as u32;
             let own_units: usize = network.parts.iter().flatten().map(units_of).sum();
             for group in batch.chunks_mut(NETWORK_GROUP as usize) {
                 let coefficients = units;

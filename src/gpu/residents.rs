@@ -174,7 +174,7 @@ impl Residents {
             let steps = instance.steps();
             let Instance { flesh, active, collisions, state, pushes, skin_inputs, network, mix, .. } = instance;
             // Muscles that are not stepped are read all the same.
-            if !steps.flesh && network.as_deref().is_some_and(InstanceNetwork::works) {
+            if active.skin && !steps.flesh && network.as_deref().is_some_and(InstanceNetwork::works) {
                 frame.activate(flesh, &mut own.activations, &state.excitations);
             }
             chains.gather_inputs((own, steps, collisions), (state, pushes), frame);

@@ -43,7 +43,7 @@ pub struct FleshHandle {
 
 impl FleshHandle {
     /// That of a slot's instance.
-    #[cfg(feature = "gpu")]
+    #[cfg(any(feature = "gpu", test))]
     pub(crate) fn of(slot: usize, generation: u32) -> Self {
         Self { index: slot as u32, generation }
     }

@@ -5,6 +5,9 @@ use bytemuck::{Pod, Zeroable};
 /// Instances of a network whose vertices a workgroup moves together, so that components are read once for them.
 pub const NETWORK_GROUP: u32 = 4;
 
+/// What a perceptron gives beyond this has overflowed, and counts as 0: a GPU need not tell NaN and infinity from numbers.
+pub const MOST_OUTPUT: f32 = 3.0e38;
+
 /// Where the layers of one of a network's two perceptrons lie.
 ///
 /// From the first word on: means and scales of the inputs; of each layer the biases, then of each input a row of weights, filled up to

@@ -5,6 +5,7 @@
 pub mod layout;
 #[cfg(feature = "neural")]
 mod network;
+mod noting;
 #[cfg(feature = "gpu")]
 pub mod parity;
 mod rods;
@@ -14,6 +15,8 @@ use std::sync::{Mutex, PoisonError};
 #[cfg(feature = "gpu")]
 use std::thread::ThreadId;
 
+#[allow(unused_imports, reason = "each test binary uses a part")]
+pub use noting::{LARGEST, Noting};
 #[allow(unused_imports, reason = "each test binary uses a part")]
 pub use rods::*;
 

@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use sinew::Character;
 use sinew::bake::{
     BakeOptions, BakeSummary, FlawedSample, Limits, Part, Plan, PoseSource, SettleOptions, Source, bake,
 };
-use sinew::character::{FleshOptions, ImportOptions, Sidecar, SidecarSource};
 
+use crate::run::loaded;
 use crate::{Error, print};
 
 /// What `--poses` calls the file's own animations.
@@ -108,14 +107,7 @@ fn source(text: &str) -> Result<PoseSource, Error> {
 }
 
 pub fn bake_character(args: &BakeArgs) -> Result<(), Error> {
-    let sidecar = match &args.muscles {
-        Some(path) => SidecarSource::Given(
-            Sidecar::read(path)?.ok_or_else(|| format!("{}: there is no such sidecar", path.display()))?,
-        ),
-        None => SidecarSource::Beside,
-    };
-    let import = ImportOptions { meters_per_unit: args.meters_per_unit, sidecar, ..Default::default() };
-    let character = Character::load_with(&args.file, &import, &FleshOptions::default())?;
+    let character = loaded(&args.file, args.muscles.as_deref(), args.meters_per_unit)?;
     let sources = args.poses.iter().map(|text| source(text)).collect::<Result<Vec<_>, _>>()?;
     let options = BakeOptions {
         samples: args.samples,

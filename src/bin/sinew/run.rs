@@ -1,6 +1,6 @@
 //! `sinew run`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hecs::World;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -32,15 +32,20 @@ pub struct RunArgs {
     step: StepArgs,
 }
 
-pub fn run(args: &RunArgs) -> Result<(), Error> {
-    let sidecar = match &args.muscles {
+/// The character of a file, with the muscles of a sidecar, or of the one beside it.
+pub fn loaded(file: &Path, muscles: Option<&Path>, meters_per_unit: f32) -> Result<Character, Error> {
+    let sidecar = match muscles {
         Some(path) => SidecarSource::Given(
             Sidecar::read(path)?.ok_or_else(|| format!("{}: there is no such sidecar", path.display()))?,
         ),
         None => SidecarSource::Beside,
     };
-    let import = ImportOptions { meters_per_unit: args.meters_per_unit, sidecar, ..Default::default() };
-    let character = Character::load_with(&args.file, &import, &FleshOptions::default())?;
+    let import = ImportOptions { meters_per_unit, sidecar, ..Default::default() };
+    Ok(Character::load_with(file, &import, &FleshOptions::default())?)
+}
+
+pub fn run(args: &RunArgs) -> Result<(), Error> {
+    let character = loaded(&args.file, args.muscles.as_deref(), args.meters_per_unit)?;
     let animation = chosen(&character, args)?;
     let mut world = World::new();
     let mut rigid = RigidWorld::default();
