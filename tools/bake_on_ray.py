@@ -19,7 +19,7 @@ import time
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--address", default=None, help="Ray's address (auto: the cluster that this node is of); by default a local one is started")
+    parser.add_argument("--address", default="local", help="Ray's address (auto: the cluster that this node is of); by default a local one is started")
     parser.add_argument("--tasks", type=int, default=64, help="how many tasks the shards are dealt out to: many more than cores, so that little is lost with one")
     parser.add_argument("--cpus", type=int, default=1, help="cores a task has, and threads that it bakes on")
     parser.add_argument("--retries", type=int, default=5, help="how often a task is run again that failed or was lost with its worker")
