@@ -14,7 +14,7 @@ use sinew::{Character, Physics, Pose};
 
 const ARM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/arm.glb");
 const DT: f64 = 1.0 / 60.0;
-const FRAMES: u32 = 24;
+const FRAMES: u32 = 72;
 
 /// A folder of its own, removed at the end.
 struct Folder(PathBuf);
