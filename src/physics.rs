@@ -396,7 +396,10 @@ impl Physics {
         backend: Backend,
         mut progress: impl FnMut(PipelineProgress),
     ) -> Result<(), BackendError> {
-        self.go_on_with(ActiveBackend::new(backend, &mut progress)?);
+        let next = ActiveBackend::new(backend, &mut progress)?;
+        #[cfg(all(feature = "gpu", feature = "neural"))]
+        self.check_room(&next, None)?;
+        self.go_on_with(next);
         Ok(())
     }
 

@@ -341,6 +341,115 @@ fn a_crowd_passes_from_rods_to_networks_and_back_without_a_jump() {
     assert!(largest > 1.0e-5, "nothing changed");
 }
 
+#[cfg(feature = "serde")]
+#[test]
+fn snapshots_have_what_is_set_of_networks_and_what_moves_skin() {
+    for (backend, mut physics) in backends() {
+        physics.read_back.vertices = true;
+        let handle = insert_sagging(&mut physics, 0.0);
+        let steps = |physics: &mut Physics, count: usize| -> Vec<Vec<u32>> {
+            let step = |_| {
+                physics.step_flesh(DT).unwrap();
+                bits(physics, handle)
+            };
+            (0..count).map(step).collect()
+        };
+        drop(steps(&mut physics, 30));
+        physics.set_detail(handle, Detail { weight: 0.7, passive: 2.5, ..Detail::default() }).unwrap();
+        physics.set_network_masks(handle, &[true, false, true, true], &[true, false, true]).unwrap();
+        physics.set_skin_motion(handle, SkinMotion::Network, 0.5).unwrap();
+        drop(steps(&mut physics, 10));
+        let (saved, shares) = (physics.save(), physics.skin_motion(handle).unwrap());
+        assert!(shares.1[0] > 0.5 && shares.1[0] < 1.0, "halfway: {shares:?}");
+        let straight = steps(&mut physics, 40);
+        assert_eq!(physics.skin_motion(handle).unwrap().1, [0.0, 1.0]);
+
+        // All of it is set otherwise, then taken back as it was written.
+        physics.set_detail(handle, Detail::default()).unwrap();
+        physics.set_network_masks(handle, &[true; 4], &[true; 3]).unwrap();
+        physics.set_joint_rotations(handle, &[Quat::IDENTITY; 4]).unwrap();
+        physics.set_skin_motion(handle, SkinMotion::Rods, 0.0).unwrap();
+        drop(steps(&mut physics, 3));
+        let bytes = postcard::to_stdvec(&saved).unwrap();
+        let read: sinew::Snapshot = postcard::from_bytes(&bytes).unwrap();
+        assert!(physics.restore(&read).unwrap().is_whole() && read == saved);
+        assert_eq!(physics.skin_motion(handle).unwrap(), shares);
+        assert!(steps(&mut physics, 40) == straight, "on the {backend} it does not go on as it did");
+        // Infinity, which is all components, is no number in JSON.
+        let text = serde_json::to_string(&saved).unwrap();
+        let read: sinew::Snapshot = serde_json::from_str(&text).unwrap();
+        physics.restore(&read).unwrap();
+        assert_eq!(physics.correctives(handle).unwrap().unwrap().detail.active, f32::INFINITY);
+
+        // What has no network then takes the rest.
+        physics.remove_network(handle).unwrap();
+        assert!(physics.restore(&saved).unwrap().is_whole() && physics.network(handle).unwrap().is_none());
+        assert_eq!(physics.skin_motion(handle).unwrap(), shares);
+        let broken = text.replacen("\"seconds\":0.5", "\"seconds\":-0.5", 1);
+        let read: sinew::Snapshot = serde_json::from_str(&broken).unwrap();
+        assert_eq!(physics.restore(&read), Err(sinew::SnapshotError::NotSound("skin motion")));
+    }
+}
+
+/// A basis beyond what WebGPU's default limits let into a binding is refused when it is given, not in every step.
+#[cfg(feature = "gpu")]
+#[test]
+fn a_gpu_without_room_for_a_network_says_so_when_it_is_given() {
+    use sinew::gpu::GpuError;
+    let Some(gpu) = common::gpu() else { return };
+    let limits = gpu.device().limits();
+    let limit = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+    // 768 bytes a component and block of vertices; a network has at most 4096 components of each kind.
+    let (components, block) = (4096, 768);
+    let blocks = (limit / (components * block)) as usize + 1;
+    if limit > 200_000_000 {
+        println!("skipped: the device allows {limit} bytes in a binding, more than a test should fill");
+        return;
+    }
+    let vertices = 64 * blocks;
+    let part = PartSpec {
+        input_mean: vec![0.0; 9],
+        input_scale: vec![1.0; 9],
+        layers: [Layer::zeros(9, 1), Layer::zeros(1, 1), Layer::zeros(1, components as usize)],
+        low: vec![0.0; components as usize],
+        high: vec![1.0e-6; components as usize],
+        basis: vec![1.0; components as usize * 3 * vertices],
+    };
+    let spec = NetworkSpec {
+        joints: vec!["a".into()],
+        vertex_count: vertices,
+        mean: vec![0.0; 3 * vertices],
+        passive: Some(part),
+        ..NetworkSpec::default()
+    };
+    let network = Arc::new(CorrectiveNetwork::new(&spec, Precision::F32, 0.0).unwrap());
+    drop(spec);
+    let mut physics = Physics::with_gpu(gpu).unwrap();
+    let handle = physics.insert_with_skin(flesh(1), bare_skin(vertices), &[], Pose::IDENTITY).unwrap();
+    let small = fixture(Precision::I8);
+    let error = physics.set_network(handle, network.clone(), binding(&network)).unwrap_err();
+    println!("{error}");
+    assert!(matches!(error, StepError::Gpu(GpuError::NetworksTooLarge { .. })), "{error}");
+    assert!(
+        error.to_string().contains("max_storage_buffer_binding_size") && error.to_string().contains("--precision i8")
+    );
+    // Nothing changed, and what fits is taken.
+    assert!(physics.network(handle).unwrap().is_none());
+    physics.step_flesh(DT).unwrap();
+    let other = physics.insert_with_skin(flesh(3), bare_skin(150), &[], Pose::IDENTITY).unwrap();
+    physics.set_network(other, small.clone(), binding(&small)).unwrap();
+    physics.step_flesh(DT).unwrap();
+    physics.finish().unwrap();
+
+    // A CPU takes it, and then does not pass it on.
+    physics.switch_backend(sinew::Backend::Cpu).unwrap();
+    physics.set_network(handle, network.clone(), binding(&network)).unwrap();
+    physics.step_flesh(DT).unwrap();
+    let error = physics.switch_backend(sinew::Backend::Gpu).unwrap_err();
+    assert!(error.to_string().contains("the networks in use need"), "{error}");
+    assert_eq!(physics.backend_report().backend, "cpu");
+}
+
 #[test]
 fn what_does_not_fit_is_said() {
     let mut physics = Physics::default();

@@ -383,4 +383,17 @@ fn a_character_of_a_world_has_weights() {
     assert_eq!(vertices(&world, &physics, entity).unwrap().positions, given);
     assert_eq!(world.get::<&sinew::Health>(entity).unwrap().fault, None);
     assert!(morph_named(&mut world, entity, "round", 1.0).unwrap_err().to_string().contains("Round"));
+
+    // Saved with the character, by which the next step goes, and gone where it was not there.
+    let saved = sinew::world::save(&world, &physics, entity).unwrap();
+    let bare = sinew::world::CharacterSnapshot { morphs: None, ..saved.clone() };
+    for (snapshot, there) in [(&saved, true), (&bare, false)] {
+        world.insert_one(entity, MorphWeights(vec![0.0, 1.0, 1.0])).unwrap();
+        physics.step_world(&mut world, DT).unwrap();
+        assert_ne!(vertices(&world, &physics, entity).unwrap().positions, given);
+        sinew::world::restore_without_bodies(&mut world, &mut physics, entity, snapshot).unwrap();
+        physics.step_world(&mut world, DT).unwrap();
+        assert_eq!(vertices(&world, &physics, entity).unwrap().positions, given);
+        assert_eq!(world.get::<&MorphWeights>(entity).is_ok(), there);
+    }
 }

@@ -1,10 +1,17 @@
 //! Trained networks against a truth that is known, and training that was stopped and gone on with.
 
-use std::path::PathBuf;
+mod common;
 
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+use common::{LARGEST, Noting};
 use glam::{Mat3, Quat, Vec3};
 use sinew::neural::{CorrectiveNetwork, MeshHash, Precision, Which};
 use sinew::train::*;
+
+#[global_allocator]
+static NOTING: Noting = Noting;
 
 /// Numbers from −1 to 1.
 struct Numbers(u64);
@@ -131,6 +138,8 @@ fn a_known_truth_is_learnt_from_500_samples() {
             100.0 * history.last().unwrap()[0].sqrt()
         );
     }
+    let rows = network.errors().iter();
+    assert!(rows.clone().all(|row| row.moving == 200 && row.moving_rms == row.rms && row.removed().unwrap() > 0.9));
     for (poses, bar) in [("training", 0.02), ("held out", 0.02)] {
         let (rms, skinning) = row(network, poses);
         println!(
@@ -215,6 +224,65 @@ fn training_that_was_stopped_goes_on_to_the_same_network() {
         });
         assert!(matches!(stopped, Err(TrainError::Stopped)) && first.take() == Some(1));
     }
+}
+
+#[test]
+fn displacements_are_in_memory_once() {
+    let data = truth(300, 4000);
+    let bytes = size_of_val(&data.deltas[..]);
+    LARGEST.store(0, Ordering::Relaxed);
+    train(&data, &TrainOptions { epochs: 2, ..short() }, None, &mut |_| true).unwrap();
+    let largest = LARGEST.load(Ordering::Relaxed);
+    println!("the largest allocation has {largest} bytes, displacements {bytes}");
+    assert!(largest < bytes / 2, "{largest} of {bytes} bytes");
+}
+
+/// `sinew train`, killed for real, on a small bake of the arm.
+#[cfg(feature = "cli")]
+#[test]
+fn the_tool_killed_midway_goes_on_to_the_same_bytes() {
+    use sinew::bake::{BakeOptions, Part, Plan, Source, bake};
+    use std::path::Path;
+    use std::process::{Command, Stdio};
+    use std::time::Duration;
+    const ARM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/arm.glb");
+    let folder = Folder::new("killed");
+    let data = folder.0.join("data");
+    let arm = sinew::Character::load(ARM).unwrap();
+    let options = BakeOptions { samples: 40, shard_samples: 4, ..BakeOptions::default() };
+    let plan = Plan::new(&arm, &Source::of(Path::new(ARM)).unwrap(), &[], &options).unwrap();
+    bake(&plan, &data, Part::WHOLE, 0, &|_| ()).unwrap();
+    let command = |out: &Path| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sinew"));
+        command.arg("train").arg(&data).args(["--character", ARM, "--epochs", "600", "--patience", "600"]);
+        command.args(["--components", "8,12", "--hidden", "32,32", "--out"]).arg(out);
+        command
+    };
+    let [whole, killed, heat] = ["whole.safetensors", "killed.safetensors", "heat.png"].map(|name| folder.0.join(name));
+    let output = command(&whole).arg("--heat").arg(&heat).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    println!("{text}");
+    let header = text.lines().find(|line| line.starts_with("part ")).unwrap();
+    assert!(header.contains("moving") && text.lines().any(|line| line.starts_with("forearm ") && line.ends_with('%')));
+    let picture = png::Decoder::new(std::io::BufReader::new(std::fs::File::open(&heat).unwrap())).read_info().unwrap();
+    assert_eq!(picture.info().width, 4 * 320);
+
+    for checkpoint in ["passive.checkpoint", "active.checkpoint"] {
+        let mut child = command(&killed).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let checkpoint = folder.0.join("killed.checkpoints").join(checkpoint);
+        while !checkpoint.exists() {
+            assert!(child.try_wait().unwrap().is_none(), "it was done before it could be killed");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!(child.try_wait().unwrap().is_none(), "it was done before it could be killed");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!killed.exists());
+    }
+    assert!(command(&killed).output().unwrap().status.success());
+    let [whole, killed] = [whole, killed].map(|path| std::fs::read(path).unwrap());
+    assert!(whole == killed, "killed and gone on with, it is another network");
 }
 
 #[test]

@@ -136,7 +136,8 @@ def write_safetensors(path, tensors, metadata):
 def export(
     path, joints, muscles, topology, rest_shape, mean, passive=None, active=None, precision="F16", threshold=0.0, errors=()
 ):
-    """Writes the file. errors: dicts with part, poses, count, rms, max, skinning_rms, see sinew::neural::ErrorRow."""
+    """Writes the file. errors: dicts with part, poses, count, rms, max, skinning_rms and, if you like, moving, moving_rms,
+    moving_skinning_rms, see sinew::neural::ErrorRow."""
     mean = array(mean)
     dropped = np.zeros(len(mean))
     tensors = {"mean": mean.astype("<f4")}

@@ -62,6 +62,18 @@ pub enum GpuError {
         /// Bytes allowed.
         limit: u64,
     },
+    /// Networks of all instances would outgrow what the device allows in one binding.
+    #[error(
+        "the networks in use need {bytes} bytes and the device allows {limit} in one binding; store bases in 8 bits (sinew train \
+         --precision i8), with fewer components or a larger threshold, create the device with a larger \
+         max_storage_buffer_binding_size and max_buffer_size, or use Backend::Cpu"
+    )]
+    NetworksTooLarge {
+        /// Bytes of all networks in use, each once.
+        bytes: u64,
+        /// Bytes allowed.
+        limit: u64,
+    },
     /// A kernel does not compile on this device, or does not fit its bindings.
     #[error("kernel {stage} was refused: {message}; report the adapter and this text, and use Backend::Cpu")]
     Kernel {

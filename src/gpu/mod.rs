@@ -47,5 +47,7 @@ pub use {
 };
 
 pub(crate) use backend::GpuBackend;
+#[cfg(feature = "neural")]
+pub(crate) use network_pool::check_networks;
 /// The very wgpu that this crate was built with, for hosts that own the device.
 pub use wgpu;

@@ -3,12 +3,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::GpuError;
 use super::arrays::{
     NETWORK_BASES, NETWORK_GROUPS, NETWORK_INPUTS, NETWORK_RUNS, NETWORK_UNITS, NETWORK_WORDS, NETWORKS,
 };
 use super::residents::Upload;
 use super::rows::{Rows, SharedRows};
+use super::{GpuDevice, GpuError};
 use crate::instances::InstanceNetwork;
 use crate::layout::{NETWORK_GROUP, NetworkGroup, NetworkLayers, NetworkPlace, NetworkRun};
 use crate::neural::{CorrectiveNetwork, Layers};
@@ -95,6 +95,7 @@ impl NetworkPool {
         words.extend(&network.basis.first);
         let row = words.len();
         words.extend(network.basis.rows.iter().flat_map(|row| [row.component, row.scale.to_bits()]));
+        debug_assert_eq!(words.len(), word_count(network));
         let bases = network.basis.words();
         let rows = NetworkRows {
             place: self.places.take(1).start,
@@ -183,6 +184,47 @@ impl NetworkPool {
         upload.rows(NETWORK_RUNS, 0, &runs)?;
         upload.rows(NETWORK_GROUPS, 0, &self.groups)
     }
+}
+
+/// Whether a device has room for networks, each counted once.
+///
+/// # Errors
+/// [`GpuError::NetworksTooLarge`].
+pub(crate) fn check_networks<'a>(
+    gpu: &GpuDevice,
+    networks: impl Iterator<Item = &'a Arc<CorrectiveNetwork>>,
+) -> Result<(), GpuError> {
+    let limits = gpu.device().limits();
+    let limit = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+    let mut seen: Vec<&Arc<CorrectiveNetwork>> = Vec::new();
+    // Of the arrays `network_words` and `network_bases`.
+    let mut bytes = [0_u64; 2];
+    for network in networks {
+        if seen.iter().any(|other| Arc::ptr_eq(other, network)) {
+            continue;
+        }
+        seen.push(network);
+        for (bytes, words) in bytes.iter_mut().zip([word_count(network), network.basis.words().len()]) {
+            *bytes += 4 * words as u64;
+        }
+    }
+    match bytes.into_iter().find(|bytes| *bytes > limit) {
+        Some(bytes) => Err(GpuError::NetworksTooLarge { bytes, limit }),
+        None => Ok(()),
+    }
+}
+
+/// How many words beside its basis a network has.
+fn word_count(network: &CorrectiveNetwork) -> usize {
+    let of_part = |part: &Layers| {
+        let layers: usize = part.layers.iter().map(|layer| layer.biases.len() + layer.weights.len()).sum();
+        layers + 2 * (part.input_mean.len() + part.low.len())
+    };
+    let basis = &network.basis;
+    network.parts.iter().flatten().map(of_part).sum::<usize>()
+        + network.mean.len()
+        + basis.first.len()
+        + 2 * basis.rows.len()
 }
 
 /// Scaled inputs and hidden units of a perceptron.

@@ -84,6 +84,8 @@ impl Physics {
         mut progress: impl FnMut(PipelineProgress),
     ) -> Result<(), BackendError> {
         let next = ActiveBackend::on_gpu(GpuDevice::with_device(device, queue)?, &mut progress)?;
+        #[cfg(feature = "neural")]
+        self.check_room(&next, None)?;
         self.go_on_with(next);
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 /// What beside its joints moves an instance's skin. It costs what it does: where rods do not move it they are not stepped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum SkinMotion {
     /// The rods beneath it: its own muscles, near the camera.
     Rods,
@@ -26,8 +27,12 @@ impl SkinMotion {
     }
 }
 
+/// The longest time (s) that skin passes in from one motion to another.
+pub(crate) const MOST_BLEND: f64 = 1.0e3;
+
 /// How much of each there is in a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(crate) struct Mix {
     pub motion: SkinMotion,
     /// How long (s) all of one takes to come or go.
@@ -48,6 +53,12 @@ impl Mix {
     /// Passes to another motion, from what there is now.
     pub fn pass_to(&mut self, motion: SkinMotion, seconds: f64) {
         (self.motion, self.seconds) = (motion, seconds);
+    }
+
+    /// Whether it is one that there can be.
+    pub fn is_sound(&self) -> bool {
+        (0.0..=MOST_BLEND).contains(&self.seconds)
+            && [self.rods, self.network].iter().all(|share| (0.0..=1.0).contains(share))
     }
 
     /// What there is at the end of a frame of `dt` (s); whether that is something else.

@@ -15,11 +15,11 @@ mod touch;
 pub use active::Active;
 pub use health::{Fault, Health, Jumped, LaidAnew};
 pub(crate) use instance::{Instance, InstanceState, deltas_of};
-pub(crate) use mix::Mix;
 pub use mix::SkinMotion;
-pub(crate) use network::InstanceNetwork;
+pub(crate) use mix::{MOST_BLEND, Mix};
 #[cfg(feature = "neural")]
 pub(crate) use network::batches;
+pub(crate) use network::{InstanceNetwork, NetworkSettings};
 pub use pushes::Motion;
 pub(crate) use pushes::{MOST_ACCELERATION, MOST_VELOCITY, Pushes};
 pub use read_back::ReadBack;

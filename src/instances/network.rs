@@ -1,5 +1,19 @@
 //! A network that moves an instance's skin.
 
+use glam::Quat;
+
+/// What is set of an instance's network, as snapshots keep it: the network itself is an asset, as its skin is.
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub(crate) struct NetworkSettings {
+    /// Weight and counts of components, as bits: all of them is infinite, which is no number in JSON.
+    detail: [u32; 3],
+    joint_mask: Vec<bool>,
+    muscle_mask: Vec<bool>,
+    /// Of each of its joints.
+    rotations: Vec<Quat>,
+}
+
 #[cfg(feature = "neural")]
 pub(crate) use built::{InstanceNetwork, batches};
 
@@ -9,8 +23,9 @@ mod built {
 
     use glam::{Quat, Vec3};
 
+    use super::NetworkSettings;
     use crate::instances::Instances;
-    use crate::neural::{Binding, CorrectiveNetwork, Correctives};
+    use crate::neural::{Binding, CorrectiveNetwork, Correctives, Detail};
 
     pub(crate) struct InstanceNetwork {
         pub network: Arc<CorrectiveNetwork>,
@@ -35,6 +50,30 @@ mod built {
             own.clear();
             own.extend(binding.muscles.iter().map(|&chain| activations[chain as usize]));
             correctives.set_inputs(network, rotations, own);
+        }
+
+        /// What is set of it.
+        pub fn settings(&self) -> NetworkSettings {
+            let Correctives { detail, joint_mask, muscle_mask, .. } = &self.correctives;
+            NetworkSettings {
+                detail: [detail.weight, detail.passive, detail.active].map(f32::to_bits),
+                joint_mask: joint_mask.clone(),
+                muscle_mask: muscle_mask.clone(),
+                rotations: self.rotations.clone(),
+            }
+        }
+
+        /// Takes what was set of a network of as many joints and muscles; of another one nothing.
+        pub fn take(&mut self, settings: &NetworkSettings) {
+            let NetworkSettings { detail, joint_mask, muscle_mask, rotations } = settings;
+            let counts = [self.network.joints().len(), self.network.muscles().len(), self.network.joints().len()];
+            if counts == [joint_mask.len(), muscle_mask.len(), rotations.len()] {
+                let [weight, passive, active] = detail.map(f32::from_bits);
+                self.correctives.detail = Detail { weight, passive, active };
+                self.correctives.joint_mask.clone_from(joint_mask);
+                self.correctives.muscle_mask.clone_from(muscle_mask);
+                self.rotations.clone_from(rotations);
+            }
         }
 
         /// Whether it is run at all.
@@ -68,6 +107,14 @@ pub(crate) enum InstanceNetwork {}
 
 #[cfg(not(feature = "neural"))]
 impl InstanceNetwork {
+    pub fn settings(&self) -> NetworkSettings {
+        match *self {}
+    }
+
+    pub fn take(&mut self, _: &NetworkSettings) {
+        match *self {}
+    }
+
     pub fn gather_inputs(&mut self, _: &[f32]) {
         match *self {}
     }

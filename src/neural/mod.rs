@@ -99,6 +99,7 @@ mod error;
 mod layers;
 mod network;
 mod read;
+mod skin_errors;
 mod spec;
 mod write;
 
@@ -109,4 +110,5 @@ pub use correctives::{Correctives, Detail, Inference};
 pub use error::{NetworkError, NetworkFault};
 pub(crate) use layers::Layers;
 pub use network::{CorrectiveNetwork, NetworkPart, Which};
+pub use skin_errors::{MOVING_SHARE, SkinErrors, SkinFigures, SkinnedBy};
 pub use spec::{ErrorRow, Layer, NetworkSpec, PartSpec};

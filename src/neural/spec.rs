@@ -73,4 +73,21 @@ pub struct ErrorRow {
     pub max: f32,
     /// As `rms`, of skinning without the network.
     pub skinning_rms: f32,
+    /// How many of the part's vertices move beyond skinning ([`SkinErrors::moving`](super::SkinErrors::moving) over all poses); 0
+    /// where that was not asked.
+    #[serde(default)]
+    pub moving: u32,
+    /// As `rms`, over these alone.
+    #[serde(default)]
+    pub moving_rms: f32,
+    /// As `skinning_rms`, over these alone.
+    #[serde(default)]
+    pub moving_skinning_rms: f32,
+}
+
+impl ErrorRow {
+    /// Which share of what skinning lacks (RMS, over vertices that move beyond it) the network removes; none where no vertex does.
+    pub fn removed(&self) -> Option<f32> {
+        (self.moving > 0 && self.moving_skinning_rms > 0.0).then(|| 1.0 - self.moving_rms / self.moving_skinning_rms)
+    }
 }

@@ -16,18 +16,19 @@ impl Physics {
     /// `binding` says which chains its muscles are ([`CorrectiveNetwork::bind`]); how its joints are turned
     /// [`Physics::set_joint_rotations`] says before each step, at rest until then. Characters of an hecs world take
     /// [`world::set_network`](crate::world::set_network) instead, and have their poses read. Normals and tangents stay as they are
-    /// in mesh space: what turns is what skinning turns. Snapshots do not have it.
+    /// in mesh space: what turns is what skinning turns. Snapshots do not have it, but what is set of it.
     ///
     /// # Errors
     /// [`StepError::NoSuchFlesh`]; [`StepError::NetworkVertices`], [`StepError::NetworkInputs`] or [`StepError::NoSuchChain`] where
-    /// the network is of another mesh, or the binding of another network or other flesh.
+    /// the network is of another mesh, or the binding of another network or other flesh; [`StepError::Gpu`] with
+    /// [`NetworksTooLarge`](crate::gpu::GpuError::NetworksTooLarge) where the GPU in use has no room for it.
     pub fn set_network(
         &mut self,
         handle: FleshHandle,
         network: Arc<CorrectiveNetwork>,
         binding: Binding,
     ) -> Result<(), StepError> {
-        let instance = self.get_mut(handle)?;
+        let instance = self.get(handle)?;
         let (vertices, chains) = (instance.blocks.skin.vertices.len(), instance.flesh.chains().len());
         if vertices != network.vertex_count() {
             return Err(StepError::NetworkVertices { network: network.vertex_count(), skin: vertices });
@@ -37,9 +38,26 @@ impl Physics {
         if let Some(&chain) = binding.muscles.iter().find(|&&chain| chain as usize >= chains) {
             return Err(StepError::NoSuchChain { chain: chain as usize, count: chains });
         }
+        #[cfg(feature = "gpu")]
+        self.check_room(&self.backend, Some((handle, &network)))?;
+        let instance = self.get_mut(handle)?;
         instance.network = Some(Box::new(InstanceNetwork::new(network, binding)));
         instance.redeform = true;
         Ok(())
+    }
+
+    /// Whether a backend has room for the networks of all instances, or for those that there are once one has another.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn check_room(
+        &self,
+        backend: &super::ActiveBackend,
+        change: Option<(FleshHandle, &Arc<CorrectiveNetwork>)>,
+    ) -> Result<(), crate::gpu::GpuError> {
+        let super::ActiveBackend::Gpu(gpu) = backend else { return Ok(()) };
+        let stays = |handle: &FleshHandle| change.is_none_or(|(changed, _)| changed != *handle);
+        let kept = self.instances.handles().filter(|(handle, _)| stays(handle));
+        let networks = kept.filter_map(|(_, instance)| instance.network.as_deref()).map(|own| &own.network);
+        crate::gpu::check_networks(gpu.device(), networks.chain(change.map(|(_, network)| network)))
     }
 
     /// Takes an instance's network away, if it has one.

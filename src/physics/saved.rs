@@ -6,12 +6,12 @@ use crate::Pose;
 use crate::cpu::contact_rows::MOST_DUAL;
 use crate::cpu::solid_slots::SolidSlot;
 use crate::flesh::{BoneMotion, Flesh, GroupState};
-use crate::instances::{Instance, InstanceState, MOST_ACCELERATION};
+use crate::instances::{Instance, InstanceNetwork, InstanceState, MOST_ACCELERATION, Mix, NetworkSettings};
 use crate::layout::{LANES, chain, contact, input, meet, node, plane, reaction};
 use crate::skin::MOST_MORPH_WEIGHT;
 
 /// Number of the format in which snapshots are serialised. Another field in a state is another format.
-pub const SNAPSHOT_VERSION: u32 = 11;
+pub const SNAPSHOT_VERSION: u32 = 12;
 
 /// Entries of each row kind that states hold, and the lanes of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,6 +112,10 @@ impl<T> Saved<T> {
 pub(super) struct SavedFlesh {
     shape: FleshShape,
     pub state: InstanceState,
+    /// How much of rods and network moves its skin.
+    pub mix: Mix,
+    /// What is set of its network, if it has one.
+    pub network: Option<NetworkSettings>,
 }
 
 /// What flesh looks like: itself, or what was read of it.
@@ -169,7 +173,7 @@ impl PartialEq for SavedFlesh {
             (FleshShape::Itself(a), FleshShape::Itself(b)) if Arc::ptr_eq(a, b) => true,
             (a, b) => a.chains() == b.chains(),
         };
-        same && self.state == other.state
+        same && self.state == other.state && self.mix == other.mix && self.network == other.network
     }
 }
 
@@ -181,7 +185,8 @@ impl SavedFlesh {
             group.meets.clear();
             group.tangents.clear();
         }
-        Self { shape: FleshShape::Itself(instance.flesh.clone()), state }
+        let network = instance.network.as_deref().map(InstanceNetwork::settings);
+        Self { shape: FleshShape::Itself(instance.flesh.clone()), state, mix: instance.mix, network }
     }
 
     /// Whether an instance can take the state.
@@ -265,6 +270,7 @@ impl SavedFlesh {
             (nodes.groups.iter().all(has_sound_chains), "chain rows"),
             (nodes.groups.iter().all(has_sound_contacts), "contact rows"),
             (touches.iter().flat_map(|touch| touch.points).flatten().all(|value| value.abs() <= MOST_DUAL), "touches"),
+            (self.mix.is_sound(), "skin motion"),
             (rest.fits(nodes.groups.iter().map(|group| group.nodes.len() / node::ENTRIES)), "sleep"),
         ] {
             if !sound {

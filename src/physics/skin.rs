@@ -9,7 +9,7 @@ use crate::cpu::morph_skin::morph_skin;
 use crate::cpu::pose_sections::pose_sections;
 #[cfg(feature = "neural")]
 use crate::cpu::threads::Threads;
-use crate::instances::{FleshHandle, Instance, SkinMotion, deltas_of};
+use crate::instances::{FleshHandle, Instance, MOST_BLEND, SkinMotion, deltas_of};
 use crate::skin::{PaletteMatrix, SkinnedVertices};
 
 impl Physics {
@@ -35,12 +35,12 @@ impl Physics {
     /// Says what beside its joints moves an instance's skin: rods, its network (`Physics::set_network`), both or neither. It passes
     /// to that evenly in `seconds` (at once in 0), so that nothing pops: what one did becomes less while what the other does becomes
     /// more. Rods that move no skin are not stepped, nor stand in anyone's way; when they come back they do from where their bones
-    /// are then, in the shape that they had against them. Both at first; snapshots do not have it.
+    /// are then, in the shape that they had against them. Both at first; snapshots have it.
     ///
     /// # Errors
     /// [`StepError::NoSuchFlesh`], or [`StepError::BadBlend`].
     pub fn set_skin_motion(&mut self, handle: FleshHandle, motion: SkinMotion, seconds: f64) -> Result<(), StepError> {
-        if !(0.0..=1.0e3).contains(&seconds) {
+        if !(0.0..=MOST_BLEND).contains(&seconds) {
             return Err(StepError::BadBlend(seconds));
         }
         if self.get(handle)?.mix.motion != motion {

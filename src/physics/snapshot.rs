@@ -59,7 +59,8 @@ impl Restored {
 impl Physics {
     /// The whole state as [`Physics::state`] shows it, so [`Physics::finish`] first on a GPU; [`Physics::restore`]
     /// then continues bit for bit. What the next step was to be given ([`Physics::add_force`]) is none of it, nor what of an
-    /// instance is active.
+    /// instance is active. Networks are assets, as flesh and skin are: of them it has detail, masks and how joints are turned, which
+    /// instances take that have a network of as many joints and muscles when it is restored.
     pub fn save(&self) -> Snapshot {
         let instances = self.instances.handles().map(|(handle, instance)| (handle, SavedFlesh::of(instance))).collect();
         let [last_substep, last_solve_step] = self.newest().substeps;
@@ -169,6 +170,11 @@ impl Physics {
 impl Instance {
     fn take(&mut self, saved: &SavedFlesh) {
         self.state.clone_from(&saved.state);
+        self.mix = saved.mix;
+        if let (Some(network), Some(settings)) = (&mut self.network, &saved.network) {
+            network.take(settings);
+        }
+        self.redeform = true;
         self.vertices = SkinnedVertices::default();
         self.pushes.clear();
         (self.fresh, self.changed, self.placed) = (false, true, false);

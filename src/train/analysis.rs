@@ -12,6 +12,9 @@ const OVERSAMPLING: usize = 10;
 /// Power iterations: the spectrum of flesh falls fast, two are plenty.
 const POWERS: usize = 2;
 
+/// Displacements that are in memory at a time.
+const AT_ONCE: usize = 32;
+
 /// Orthonormal components, those that explain most first.
 pub(super) struct Analysis {
     /// Component after component, each as long as a displacement.
@@ -38,27 +41,25 @@ impl Analysis {
     }
 }
 
-/// The components of some displacements, which are not centred here.
+/// The components of some samples' displacements, which are not centred here; `write` writes a sample's, as long as `length`.
 pub(super) fn analyse(
-    deltas: &[f32],
+    write: &dyn Fn(usize, &mut [f32]),
     length: usize,
     samples: &[usize],
     most: usize,
     options: &TrainOptions,
 ) -> Analysis {
-    // A column a sample.
-    let of = |sample: usize| deltas[sample * length..][..length].iter().copied();
-    let data = DMatrix::from_iterator(length, samples.len(), samples.iter().flat_map(|&sample| of(sample)));
-    let total: f64 = data.iter().map(|value| f64::from(*value).powi(2)).sum();
+    let data = Columns { write, length, samples };
     let wide = (most + OVERSAMPLING).min(samples.len()).min(length);
     let mut random = Random::new(options.seed ^ 0x5bd1);
     let signs = DMatrix::from_fn(samples.len(), wide, |_, _| if random.below(2) == 0 { -1.0_f32 } else { 1.0 });
-    let mut range = (&data * signs).qr().q();
+    let (products, total) = data.times(&signs);
+    let mut range = products.qr().q();
     for _ in 0..POWERS {
-        let across = data.tr_mul(&range).qr().q();
-        range = (&data * across).qr().q();
+        let across = data.transpose_times(&range).qr().q();
+        range = data.times(&across).0.qr().q();
     }
-    let small = data.tr_mul(&range).cast::<f64>();
+    let small = data.transpose_times(&range).cast::<f64>();
     let eigen = small.tr_mul(&small).symmetric_eigen();
     let mut order: Vec<usize> = (0..wide).collect();
     order.sort_by(|&a, &b| eigen.eigenvalues[b].total_cmp(&eigen.eigenvalues[a]));
@@ -76,6 +77,43 @@ pub(super) fn analyse(
     }
     let unexplained = if total > 0.0 { (left / total).max(0.0) } else { 0.0 };
     Analysis { components, count, unexplained, length }
+}
+
+/// A matrix with a column a sample, of which some columns are there at a time.
+struct Columns<'a> {
+    write: &'a dyn Fn(usize, &mut [f32]),
+    length: usize,
+    samples: &'a [usize],
+}
+
+impl Columns<'_> {
+    /// Goes through its columns, some at a time: `visit` takes the first one's number and them.
+    fn visit(&self, mut visit: impl FnMut(usize, &DMatrix<f32>)) {
+        for (begin, samples) in (0..).step_by(AT_ONCE).zip(self.samples.chunks(AT_ONCE)) {
+            let mut some = DMatrix::zeros(self.length, samples.len());
+            for (column, &sample) in some.as_mut_slice().chunks_exact_mut(self.length).zip(samples) {
+                (self.write)(sample, column);
+            }
+            visit(begin, &some);
+        }
+    }
+
+    /// It times another matrix; and the sum of its squares.
+    fn times(&self, other: &DMatrix<f32>) -> (DMatrix<f32>, f64) {
+        let (mut product, mut total) = (DMatrix::zeros(self.length, other.ncols()), 0.0);
+        self.visit(|begin, some| {
+            product.gemm(1.0, some, &other.rows(begin, some.ncols()), 1.0);
+            total += some.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>();
+        });
+        (product, total)
+    }
+
+    /// Its transpose times another matrix.
+    fn transpose_times(&self, other: &DMatrix<f32>) -> DMatrix<f32> {
+        let mut product = DMatrix::zeros(self.samples.len(), other.ncols());
+        self.visit(|begin, some| product.rows_mut(begin, some.ncols()).copy_from(&(some.transpose() * other)));
+        product
+    }
 }
 
 #[cfg(test)]
@@ -96,7 +134,8 @@ mod tests {
         }
         let all: Vec<usize> = (0..samples).collect();
         let options = TrainOptions { unexplained: 1.0e-6, ..TrainOptions::default() };
-        let analysis = analyse(&deltas, length, &all, 12, &options);
+        let write = |sample: usize, to: &mut [f32]| to.copy_from_slice(&deltas[sample * length..][..length]);
+        let analysis = analyse(&write, length, &all, 12, &options);
         println!("{} components, {:.1e} left over", analysis.count, analysis.unexplained);
         assert_eq!(analysis.count, 4);
         for a in 0..4 {
@@ -112,7 +151,7 @@ mod tests {
             let most = left.iter().fold(0.0_f32, |most, value| most.max(value.abs()));
             assert!(most < 2.0e-5, "{most}");
         }
-        let two = analyse(&deltas, length, &all, 2, &options);
+        let two = analyse(&write, length, &all, 2, &options);
         assert!(two.count == 2 && (1.0e-4..0.1).contains(&two.unexplained));
     }
 }

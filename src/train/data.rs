@@ -34,7 +34,7 @@ pub struct TrainingData {
 }
 
 impl TrainingData {
-    /// Reads all used samples of a bake, all of which are in memory then: 12 bytes a vertex and sample.
+    /// Reads all used samples of a bake, all of which are in memory then, once: 12 bytes a vertex and sample.
     ///
     /// # Errors
     /// Where a shard cannot be read.
@@ -49,6 +49,8 @@ impl TrainingData {
             vertex_count: plan.vertices as usize,
             ..Self::default()
         };
+        let used: usize = manifest.shards.iter().map(|shard| shard.used as usize).sum();
+        all.deltas.reserve_exact(used * 3 * all.vertex_count);
         for shard in 0..manifest.shards.len() {
             let shard = data.shard(shard)?;
             let deltas: &[f32] = bytemuck::cast_slice(&shard.deltas);

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::analysis::Analysis;
 use super::checkpoint::{Checkpoint, Stand};
 use super::perceptron::Trainee;
+use super::residuals::Residuals;
 use super::{TrainError, TrainOptions};
 use crate::bake::Random;
 use crate::neural::{Layer, Which};
@@ -74,10 +75,9 @@ impl Fit {
         which: Which,
         analysis: &Analysis,
         inputs: &dyn Fn(usize) -> &'a [f32],
-        deltas: &[f32],
+        residuals: &Residuals<'_>,
         samples: [Vec<usize>; 2],
     ) -> Self {
-        let length = analysis.components.len() / analysis.count;
         let count = samples[0].len() as f64;
         let width = inputs(samples[0][0]).len();
         let (mut mean, mut square) = (vec![0.0_f64; width], vec![0.0_f64; width]);
@@ -97,7 +97,11 @@ impl Fit {
                 let values = inputs(*sample).iter().zip(&input_mean).zip(&input_scale);
                 values.map(|((input, mean), scale)| (input - mean) / scale).collect::<Vec<f32>>()
             };
-            let coefficients = |sample: &usize| analysis.project(&deltas[sample * length..][..length]);
+            let mut residual = vec![0.0; residuals.length()];
+            let coefficients = |sample: &usize| {
+                residuals.write(*sample, &mut residual);
+                analysis.project(&residual)
+            };
             Rows {
                 inputs: samples.iter().flat_map(normalised).collect(),
                 targets: samples.iter().flat_map(coefficients).collect(),

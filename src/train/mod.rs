@@ -5,7 +5,8 @@
 //! | file | takes | gives |
 //! |---|---|---|
 //! | `data` | a [`DataSet`](crate::bake::DataSet) | [`TrainingData`]: all used samples; a split of them by pose |
-//! | `analysis` | displacements | the principal components, by a randomised singular value decomposition |
+//! | `residuals` | samples, what is explained already | what is left of a sample's displacement |
+//! | `analysis` | residuals | the principal components, by a randomised singular value decomposition |
 //! | `perceptron` | | two hidden layers with ReLU, on `burn` |
 //! | `fit` | inputs, coefficients | the perceptron that was best on what was held out; checkpoints on the way |
 //! | [`train()`] | data, [`TrainOptions`] | a [`CorrectiveNetwork`](crate::neural::CorrectiveNetwork) with what it leaves over |
@@ -27,6 +28,7 @@ mod evaluate;
 mod fit;
 mod options;
 mod perceptron;
+mod residuals;
 
 pub use data::TrainingData;
 pub use error::TrainError;
@@ -35,11 +37,12 @@ pub use options::TrainOptions;
 
 use std::path::Path;
 
-use crate::neural::{CorrectiveNetwork, NetworkSpec, PartSpec, Which};
+use crate::neural::{CorrectiveNetwork, NetworkSpec, PartSpec, SkinErrors, Which};
 
 use analysis::{Analysis, analyse};
 use data::Split;
 use fit::{Fit, Fitted, fit};
+use residuals::Residuals;
 
 /// A network, and how it came about.
 #[derive(Clone, Debug)]
@@ -52,6 +55,8 @@ pub struct Trained {
     pub active: Vec<[f32; 2]>,
     /// What share of the variance components left over: of the passive analysis, and of the active one.
     pub unexplained: [f64; 2],
+    /// What each vertex lacks in what was held out, in mesh space.
+    pub held_out: SkinErrors,
 }
 
 /// Trains both networks. With a folder of `checkpoints`, what a killed run has left there is gone on with; `progress` is told of each
@@ -71,66 +76,57 @@ pub fn train(
     let key = |which: Which| format!("{} {} {options:?}", data.key(), which.name());
     let length = 3 * data.vertex_count;
 
-    let passive_training: Vec<usize> =
-        split.training.iter().copied().filter(|&sample| data.is_passive(sample)).collect();
+    let passive_samples =
+        |from: &[usize]| -> Vec<usize> { from.iter().copied().filter(|&sample| data.is_passive(sample)).collect() };
+    let passive_training = passive_samples(&split.training);
     let mean = data.mean(&passive_training);
-    let mut left: Vec<f32> = data.deltas.clone();
-    left.chunks_exact_mut(length).for_each(|delta| delta.iter_mut().zip(&mean).for_each(|(d, mean)| *d -= mean));
-    let analysis = analyse(&left, length, &passive_training, options.components[0], options);
+    let residuals = Residuals::new(data, &mean);
+    let write = |sample: usize, to: &mut [f32]| residuals.write(sample, to);
+    let analysis = analyse(&write, length, &passive_training, options.components[0], options);
     let of_joints = |sample: usize| &data.inputs[sample * data.input_count()..][..data.input_count()];
-    let passive_samples = |from: &[usize]| from.iter().copied().filter(|&sample| data.is_passive(sample)).collect();
+    let samples = [passive_training, passive_samples(&split.held_out)];
     let passive = fit(
-        Fit::new(
-            Which::Passive,
-            &analysis,
-            &of_joints,
-            &left,
-            [passive_training.clone(), passive_samples(&split.held_out)],
-        ),
+        Fit::new(Which::Passive, &analysis, &of_joints, &residuals, samples),
         options,
         (checkpoints, &key(Which::Passive)),
         progress,
     )?;
-    let passive_unexplained = analysis.unexplained;
-    for sample in 0..data.len() {
-        let coefficients = passive.infer(of_joints(sample));
-        analysis.subtract(&coefficients, &mut left[sample * length..][..length]);
-    }
-    let passive_spec = part(&analysis, passive.clone());
-
-    let active_training: Vec<usize> =
-        split.training.iter().copied().filter(|&sample| !data.is_passive(sample)).collect();
+    let mut unexplained = [analysis.unexplained, 0.0];
     let mut spec = NetworkSpec {
         joints: data.joints.clone(),
         vertex_count: data.vertex_count,
         mesh: data.mesh,
-        mean,
-        passive: Some(passive_spec),
+        mean: mean.clone(),
+        passive: Some(part(&analysis, passive.clone())),
         ..NetworkSpec::default()
     };
-    let (mut history, mut unexplained) = (Vec::new(), 0.0);
+
+    let active_training: Vec<usize> =
+        split.training.iter().copied().filter(|&sample| !data.is_passive(sample)).collect();
+    let mut history = Vec::new();
     if !active_training.is_empty() {
-        let analysis = analyse(&left, length, &active_training, options.components[1], options);
+        let explained: Vec<f32> = (0..data.len()).flat_map(|sample| passive.infer(of_joints(sample))).collect();
+        let residuals = Residuals::new(data, &mean).explained_by(&analysis, &explained);
+        let write = |sample: usize, to: &mut [f32]| residuals.write(sample, to);
+        let analysis = analyse(&write, length, &active_training, options.components[1], options);
         let of_muscles = |sample: usize| &data.activations[sample * data.muscles.len()..][..data.muscles.len()];
+        let samples = [split.training.clone(), split.held_out.clone()];
         let active = fit(
-            Fit::new(Which::Active, &analysis, &of_muscles, &left, [split.training.clone(), split.held_out.clone()]),
+            Fit::new(Which::Active, &analysis, &of_muscles, &residuals, samples),
             options,
             (checkpoints, &key(Which::Active)),
             progress,
         )?;
-        (history, unexplained) = (active.history.clone(), analysis.unexplained);
+        history.clone_from(&active.history);
+        unexplained[1] = analysis.unexplained;
         spec.muscles.clone_from(&data.muscles);
         spec.active = Some(part(&analysis, active));
     }
     let network =
         |spec: &NetworkSpec| Ok::<_, TrainError>(CorrectiveNetwork::new(spec, options.precision, options.threshold)?);
-    spec.errors = evaluate::errors(data, &split, &network(&spec)?);
-    Ok(Trained {
-        network: network(&spec)?,
-        passive: passive.history,
-        active: history,
-        unexplained: [passive_unexplained, unexplained],
-    })
+    let (errors, held_out) = evaluate::errors(data, &split, &network(&spec)?);
+    spec.errors = errors;
+    Ok(Trained { network: network(&spec)?, passive: passive.history, active: history, unexplained, held_out })
 }
 
 fn part(analysis: &Analysis, fitted: Fitted) -> PartSpec {

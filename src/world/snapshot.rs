@@ -3,7 +3,7 @@
 use hecs::{Entity, World};
 
 use super::{WorldError, flesh_of};
-use crate::components::{Activations, CharacterInstance, CharacterPose, RootTransform};
+use crate::components::{Activations, CharacterInstance, CharacterPose, MorphWeights, RootTransform};
 use crate::{FleshSnapshot, Physics, SnapshotError};
 
 #[cfg(feature = "rapier")]
@@ -24,6 +24,8 @@ pub struct CharacterSnapshot {
     pub root: RootTransform,
     /// What excites its muscles.
     pub activations: Activations,
+    /// How much of each morph target its skin has, where the game says so.
+    pub morphs: Option<MorphWeights>,
 }
 
 /// A character's state as [`Physics::state`] shows it, so [`Physics::finish`] first on a GPU.
@@ -32,13 +34,15 @@ pub struct CharacterSnapshot {
 /// [`WorldError::NotACharacter`].
 pub fn save(world: &World, physics: &Physics, entity: Entity) -> Result<CharacterSnapshot, WorldError> {
     let flesh = physics.save_flesh(flesh_of(world, entity)?)?;
-    let mut query = world.query_one::<(&CharacterPose, &RootTransform, Option<&Activations>)>(entity);
-    let (pose, root, activations) = query.get().map_err(|_| WorldError::NotACharacter(entity))?;
+    let mut query =
+        world.query_one::<(&CharacterPose, &RootTransform, Option<&Activations>, Option<&MorphWeights>)>(entity);
+    let (pose, root, activations, morphs) = query.get().map_err(|_| WorldError::NotACharacter(entity))?;
     Ok(CharacterSnapshot {
         flesh,
         pose: pose.clone(),
         root: *root,
         activations: activations.cloned().unwrap_or_default(),
+        morphs: morphs.cloned(),
     })
 }
 
@@ -83,8 +87,17 @@ pub fn restore_without_bodies(
 ) -> Result<(), WorldError> {
     check(world, entity, snapshot)?;
     physics.restore_flesh(flesh_of(world, entity)?, &snapshot.flesh)?;
-    let CharacterSnapshot { pose, root, activations, .. } = snapshot.clone();
-    world.insert(entity, (pose, root, activations)).map_err(|_| WorldError::NotACharacter(entity))
+    let CharacterSnapshot { pose, root, activations, morphs, .. } = snapshot.clone();
+    let gone = |_| WorldError::NotACharacter(entity);
+    world.insert(entity, (pose, root, activations)).map_err(gone)?;
+    match morphs {
+        Some(morphs) => world.insert_one(entity, morphs).map_err(gone),
+        // What the flesh's state says stands then; a component would say otherwise with the next step.
+        None if world.get::<&MorphWeights>(entity).is_ok() => {
+            world.remove_one::<MorphWeights>(entity).map(drop).map_err(|_| WorldError::NotACharacter(entity))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Whether the pose is one of the character's.

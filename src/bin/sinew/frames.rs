@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use sinew::{FleshHandle, Physics};
 
 use crate::report::Clock;
-use crate::{Error, StepArgs};
+use crate::{Error, PictureArgs, StepArgs};
 
 /// Keeps frames while stepping, and draws them at the end.
 pub trait Film {
@@ -13,7 +13,7 @@ pub trait Film {
     fn shoot(&mut self, physics: &Physics, handle: FleshHandle) -> Result<(), Error>;
 
     /// Draws and writes what is asked for.
-    fn save(self, args: &StepArgs) -> Result<(), Error>;
+    fn save(self, pictures: &PictureArgs) -> Result<(), Error>;
 }
 
 /// Takes all frames and saves the pictures asked for; `film` is made only where there are any. `step` takes the
@@ -25,10 +25,10 @@ pub fn step_frames<F: Film>(
     film: impl FnOnce() -> F,
     mut step: impl FnMut(&mut Physics, u32) -> Result<Duration, Error>,
 ) -> Result<Clock, Error> {
-    let pictured = args.gif.is_some() || args.png.is_some();
+    let pictured = args.pictures.gif.is_some() || args.pictures.png.is_some();
     let mut film = pictured.then(film);
     let mut clock = Clock::default();
-    for frame in 1..=args.frames {
+    for frame in 1..=args.of_frames.frames {
         let time = step(physics, frame)?;
         clock.add(time, physics);
         if let Some(film) = &mut film {
@@ -37,7 +37,7 @@ pub fn step_frames<F: Film>(
         }
     }
     if let Some(film) = film {
-        film.save(args)?;
+        film.save(&args.pictures)?;
     }
     physics.finish()?;
     clock.judge(physics);

@@ -1,8 +1,10 @@
 //! The command-line tool: thin, on the public API.
 
 mod bake;
+mod compare;
 mod figures;
 mod frames;
+mod heat;
 mod inspect;
 mod network;
 mod picture;
@@ -33,6 +35,8 @@ enum Command {
     Inspect(inspect::InspectArgs),
     /// Steps a character through an animation.
     Run(run::RunArgs),
+    /// Steps a character and draws it side by side: skinned alone, simulated, and by a network, with what these two lack.
+    Compare(compare::CompareArgs),
     /// Steps a canonical scene.
     Scene(scene::SceneArgs),
     /// Bakes the fibres of a muscle's mesh into a sidecar.
@@ -57,9 +61,9 @@ enum BackendArg {
     Gpu,
 }
 
-/// Options that `run` and `scene` share.
+/// What is stepped, and where.
 #[derive(Args)]
-struct StepArgs {
+struct FrameArgs {
     /// How many frames.
     #[arg(long, default_value_t = 150)]
     frames: u32,
@@ -75,18 +79,32 @@ struct StepArgs {
     /// Sets a rod's activation, 0 to 1.
     #[arg(long = "activation", value_name = "MUSCLE=VALUE")]
     activations: Vec<String>,
-    /// Writes a report as JSON.
-    #[arg(long, value_name = "R.json")]
-    report: Option<std::path::PathBuf>,
-    /// Writes all nodes after the last frame as CSV.
-    #[arg(long, value_name = "NODES.csv")]
-    dump: Option<std::path::PathBuf>,
+}
+
+/// What is drawn.
+#[derive(Args)]
+struct PictureArgs {
     /// Draws a moving picture.
     #[arg(long, value_name = "G.gif")]
     gif: Option<std::path::PathBuf>,
     /// Draws the last frame.
     #[arg(long, value_name = "P.png")]
     png: Option<std::path::PathBuf>,
+}
+
+/// Options that `run` and `scene` share.
+#[derive(Args)]
+struct StepArgs {
+    #[command(flatten)]
+    of_frames: FrameArgs,
+    #[command(flatten)]
+    pictures: PictureArgs,
+    /// Writes a report as JSON.
+    #[arg(long, value_name = "R.json")]
+    report: Option<std::path::PathBuf>,
+    /// Writes all nodes after the last frame as CSV.
+    #[arg(long, value_name = "NODES.csv")]
+    dump: Option<std::path::PathBuf>,
 }
 
 /// What went wrong, in a line that names the thing and the fix.
@@ -115,6 +133,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Inspect(args) => inspect::inspect(&args),
         Command::Run(args) => run::run(&args),
+        Command::Compare(args) => compare::compare(&args),
         Command::Scene(args) => scene::scene(&args),
         Command::Viperize(args) => viperize::viperize_muscle(&args),
         Command::Bake(args) => bake::bake_character(&args),

@@ -101,12 +101,21 @@ pub fn network_text(network: &NetworkLine) -> Result<String, std::fmt::Error> {
             "  left out: what moves by less than {threshold:.4} mm; a vertex lacks at most {dropped:.4} mm for it"
         )?;
     }
-    for ErrorRow { part, poses, count, rms, max, skinning_rms } in &network.errors {
+    for row in &network.errors {
+        let ErrorRow { part, poses, count, rms, max, skinning_rms, .. } = row;
         let [rms, max, skinning] = [rms, max, skinning_rms].map(|length| length * 1.0e3);
         writeln!(
             text,
             "  {part}, {count} {poses} poses: off by {rms:.3} mm RMS, {max:.3} mm at most; without it {skinning:.3} mm RMS"
         )?;
+        if let Some(removed) = row.removed() {
+            writeln!(
+                text,
+                "    over {} vertices that move beyond skinning: {:.1} % removed",
+                row.moving,
+                100.0 * removed
+            )?;
+        }
     }
     match network.fits {
         Some(true) => writeln!(text, "  it fits")?,

@@ -11,12 +11,14 @@ use sinew::{Character, FleshHandle, HalfSpace, Physics, Pose, Solid};
 
 use crate::frames::Film;
 use crate::sheets::Sheet;
-use crate::{Error, StepArgs};
+use crate::{Error, PictureArgs};
 
 const WIDTH: u32 = 480;
 const HEIGHT: u32 = 400;
 /// Frames of a moving picture are at least this far apart (s).
 const GIF_DELAY: f64 = 1.0 / 30.0;
+/// From the character to where it is seen from.
+pub const VIEW: Vec3 = Vec3::new(0.55, 0.3, 1.0);
 const ROD_COLOUR: [f32; 4] = [0.75, 0.09, 0.06, 0.55];
 const PILL_COLOUR: [f32; 4] = [0.15, 0.55, 1.0, 0.16];
 
@@ -52,29 +54,29 @@ fn overlays(rods: &Rods) -> Vec<OverlayRod<'_>> {
 }
 
 /// How many steps there are to a picture, and how long a picture is shown (ms).
-struct Pace {
+pub struct Pace {
     every: usize,
     delay_ms: u32,
 }
 
 impl Pace {
-    fn new(dt: f64) -> Self {
+    pub fn new(dt: f64) -> Self {
         let every = (GIF_DELAY / dt).round().max(1.0);
         Self { every: every as usize, delay_ms: (every * dt * 1000.0).round().clamp(20.0, 1000.0) as u32 }
     }
 }
 
 /// Draws frames and writes what is asked for.
-fn save<F: Sync>(
-    args: &StepArgs,
+pub fn save<F: Sync>(
+    pictures: &PictureArgs,
     pace: &Pace,
     frames: &[F],
     draw: impl Fn(&F) -> Result<Image, sinew::picture::PictureError> + Sync,
 ) -> Result<(), Error> {
-    if let (Some(path), Some(last)) = (&args.png, frames.last()) {
+    if let (Some(path), Some(last)) = (&pictures.png, frames.last()) {
         draw(last)?.write_png(path)?;
     }
-    if let Some(path) = &args.gif {
+    if let Some(path) = &pictures.gif {
         let shown: Vec<&F> = frames.iter().skip(pace.every - 1).step_by(pace.every).collect();
         let bar = ProgressBar::new(shown.len() as u64)
             .with_style(ProgressStyle::with_template("drawing {bar:30} {pos}/{len}")?);
@@ -90,6 +92,26 @@ fn save<F: Sync>(
         write_gif(path, &images, pace.delay_ms)?;
     }
     Ok(())
+}
+
+/// A camera that sees all of a character's animation.
+pub fn camera(character: &Character, animation: Option<&Animation>, aspect: f32) -> Camera {
+    const GLIMPSES: u32 = 12;
+    let (asset, body) = (character.asset(), character.body());
+    let mut pose = asset.skeleton.rest_pose();
+    let mut seen = Vec::new();
+    for glimpse in 0..GLIMPSES {
+        if let Some(animation) = animation {
+            animation.sample(animation.duration * glimpse as f32 / GLIMPSES as f32, &mut pose);
+        }
+        seen.extend(body.rigid_vertices(asset, &pose));
+    }
+    Camera::framing_points(&seen, VIEW, aspect)
+}
+
+/// The colours of a character's triangles.
+pub fn colours(character: &Character) -> Vec<[f32; 4]> {
+    character.asset().mesh.triangle_colors.iter().map(shown_colour).collect()
 }
 
 /// Frames of a character.
@@ -108,20 +130,8 @@ struct CharacterFrame {
 }
 
 impl CharacterFilm {
-    /// A camera that sees all of the animation.
     pub fn new(character: &Character, animation: Option<&Animation>, dt: f64) -> Self {
-        const GLIMPSES: u32 = 12;
-        let (asset, body) = (character.asset(), character.body());
-        let mut pose = asset.skeleton.rest_pose();
-        let mut seen = Vec::new();
-        for glimpse in 0..GLIMPSES {
-            if let Some(animation) = animation {
-                animation.sample(animation.duration * glimpse as f32 / GLIMPSES as f32, &mut pose);
-            }
-            seen.extend(body.rigid_vertices(asset, &pose));
-        }
-        let direction = Vec3::new(0.55, 0.3, 1.0);
-        let camera = Camera::framing_points(&seen, direction, WIDTH as f32 / HEIGHT as f32);
+        let camera = camera(character, animation, WIDTH as f32 / HEIGHT as f32);
         Self { camera, pace: Pace::new(dt), character: character.clone(), frames: Vec::new() }
     }
 }
@@ -138,10 +148,10 @@ impl Film for CharacterFilm {
         Ok(())
     }
 
-    fn save(self, args: &StepArgs) -> Result<(), Error> {
+    fn save(self, pictures: &PictureArgs) -> Result<(), Error> {
         let triangles = Arc::clone(&self.character.body().triangles);
-        let colours: Vec<[f32; 4]> = self.character.asset().mesh.triangle_colors.iter().map(shown_colour).collect();
-        save(args, &self.pace, &self.frames, |frame| {
+        let colours = colours(&self.character);
+        save(pictures, &self.pace, &self.frames, |frame| {
             let mut scene = Scene::new(self.camera);
             scene.meshes.push(MeshView {
                 positions: &frame.positions,
@@ -211,7 +221,7 @@ impl Film for RodFilm {
         Ok(())
     }
 
-    fn save(self, args: &StepArgs) -> Result<(), Error> {
+    fn save(self, pictures: &PictureArgs) -> Result<(), Error> {
         let rods = self.frames.iter().flat_map(|frame| &frame.rods);
         let seen: Vec<Vec3> = rods.flat_map(|(points, _)| points.iter().copied()).collect();
         let slopes: Vec<Sheet> = self.slopes.iter().map(|slope| Sheet::of_plane(slope, &seen)).collect();
@@ -219,7 +229,7 @@ impl Film for RodFilm {
         let around: Vec<Sheet> = around.iter().map(|solid| Sheet::of_solid(solid, &seen)).collect();
         let framed: Vec<Vec3> = slopes.iter().chain(&around).flat_map(Sheet::corners).chain(&seen).copied().collect();
         let camera = Camera::framing_points(&framed, Vec3::new(0.35, 0.3, 1.0), WIDTH as f32 / HEIGHT as f32);
-        save(args, &self.pace, &self.frames, |frame| {
+        save(pictures, &self.pace, &self.frames, |frame| {
             let mut scene = Scene::new(camera);
             scene.ground = self.ground;
             scene.rods = overlays(&frame.rods);

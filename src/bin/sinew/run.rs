@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hecs::World;
+use hecs::{Entity, World};
 use indicatif::{ProgressBar, ProgressStyle};
 use sinew::character::{Animation, FleshOptions, ImportOptions, Sidecar, SidecarSource};
 use sinew::components::{CharacterInstance, CharacterPose, MorphWeights};
@@ -13,12 +13,13 @@ use sinew::{Backend, Character, FleshHandle, MOST_MORPH_WEIGHT, Physics, Pose};
 use crate::frames::{step_frames, timed};
 use crate::picture::CharacterFilm;
 use crate::report::{Clock, Counts, Named, Report, Told, dump, report, write};
-use crate::{BackendArg, Error, StepArgs, print};
+use crate::{BackendArg, Error, FrameArgs, StepArgs, print};
 
+/// A character, and what moves it.
 #[derive(clap::Args)]
-pub struct RunArgs {
+pub struct CharacterArgs {
     /// A .glb, .gltf or .vrm file.
-    file: PathBuf,
+    pub file: PathBuf,
     /// The animation to play; the first one by default.
     #[arg(long)]
     animation: Option<String>,
@@ -28,6 +29,31 @@ pub struct RunArgs {
     /// A sidecar with muscles, instead of the one beside FILE.
     #[arg(long, value_name = "SIDECAR")]
     muscles: Option<PathBuf>,
+}
+
+impl CharacterArgs {
+    pub fn load(&self) -> Result<Character, Error> {
+        loaded(&self.file, self.muscles.as_deref(), self.meters_per_unit)
+    }
+
+    /// The animation to play, if there is any.
+    pub fn animation<'a>(&self, character: &'a Character) -> Result<Option<&'a Animation>, Error> {
+        let animations = &character.asset().animations;
+        match &self.animation {
+            None => Ok(animations.first()),
+            Some(name) => character.asset().animation(name).map(Some).ok_or_else(|| {
+                let names: Vec<&str> = animations.iter().map(|animation| animation.name.as_str()).collect();
+                let has = if names.is_empty() { "none".to_string() } else { names.join(", ") };
+                format!("{} has no animation `{name}`; it has: {has}", self.file.display()).into()
+            }),
+        }
+    }
+}
+
+#[derive(clap::Args)]
+pub struct RunArgs {
+    #[command(flatten)]
+    character: CharacterArgs,
     #[command(flatten)]
     step: StepArgs,
 }
@@ -44,50 +70,58 @@ pub fn loaded(file: &Path, muscles: Option<&Path>, meters_per_unit: f32) -> Resu
     Ok(Character::load_with(file, &import, &FleshOptions::default())?)
 }
 
+/// Has a character's pose and morph weights where an animation has them at a time (s), again and again.
+pub fn animate(
+    world: &World,
+    entity: Entity,
+    character: &Character,
+    animation: &Animation,
+    time: f64,
+) -> Result<(), Error> {
+    let time = animation.looped(time as f32);
+    let mut pose = world.get::<&mut CharacterPose>(entity)?;
+    animation.sample(time, &mut pose.0);
+    if let Ok(mut weights) = world.get::<&mut MorphWeights>(entity) {
+        animation.sample_morphs(time, &character.asset().mesh.morphs, &mut weights.0);
+        weights.0.iter_mut().for_each(|weight| *weight = weight.clamp(-MOST_MORPH_WEIGHT, MOST_MORPH_WEIGHT));
+    }
+    Ok(())
+}
+
+/// Excites a character's muscles, each as a `MUSCLE=VALUE` says.
+pub fn excite(world: &mut World, entity: Entity, activations: &[String]) -> Result<(), Error> {
+    for text in activations {
+        let (muscle, value) = assignment(text)?;
+        sinew::world::activate(world, entity, muscle, value)?;
+    }
+    Ok(())
+}
+
 pub fn run(args: &RunArgs) -> Result<(), Error> {
-    let character = loaded(&args.file, args.muscles.as_deref(), args.meters_per_unit)?;
-    let animation = chosen(&character, args)?;
+    let character = args.character.load()?;
+    let animation = args.character.animation(&character)?;
+    let frames = &args.step.of_frames;
     let mut world = World::new();
     let mut rigid = RigidWorld::default();
     rigid.spawn_ground(0.0, 0.8)?;
-    let mut physics = physics(&args.step, StepConfig::default())?;
+    let mut physics = physics(frames, StepConfig::default())?;
+    physics.measure_stages = args.step.report.is_some();
     let entity = character.spawn(&mut world, &mut rigid, &mut physics, Pose::IDENTITY)?;
-    for text in &args.step.activations {
-        let (muscle, value) = assignment(text)?;
-        sinew::world::activate(&mut world, entity, muscle, value)?;
-    }
+    excite(&mut world, entity, &frames.activations)?;
     let handle = world.get::<&CharacterInstance>(entity)?.flesh;
 
-    let film = || CharacterFilm::new(&character, animation, args.step.dt);
+    let film = || CharacterFilm::new(&character, animation, frames.dt);
     let clock = step_frames(&args.step, &mut physics, handle, film, |physics, frame| {
         if let Some(animation) = animation {
-            let time = animation.looped((f64::from(frame) * args.step.dt) as f32);
-            let mut pose = world.get::<&mut CharacterPose>(entity)?;
-            animation.sample(time, &mut pose.0);
-            if let Ok(mut weights) = world.get::<&mut MorphWeights>(entity) {
-                animation.sample_morphs(time, &character.asset().mesh.morphs, &mut weights.0);
-                weights.0.iter_mut().for_each(|weight| *weight = weight.clamp(-MOST_MORPH_WEIGHT, MOST_MORPH_WEIGHT));
-            }
+            animate(&world, entity, &character, animation, f64::from(frame) * frames.dt)?;
         }
-        Ok(timed(|| physics.step(&mut world, &mut rigid, args.step.dt))?)
+        Ok(timed(|| physics.step(&mut world, &mut rigid, frames.dt))?)
     })?;
     finish(args, &character, &physics, handle, &clock)
 }
 
-fn chosen<'a>(character: &'a Character, args: &RunArgs) -> Result<Option<&'a Animation>, Error> {
-    let animations = &character.asset().animations;
-    match &args.animation {
-        None => Ok(animations.first()),
-        Some(name) => character.asset().animation(name).map(Some).ok_or_else(|| {
-            let names: Vec<&str> = animations.iter().map(|animation| animation.name.as_str()).collect();
-            let has = if names.is_empty() { "none".to_string() } else { names.join(", ") };
-            format!("{} has no animation `{name}`; it has: {has}", args.file.display()).into()
-        }),
-    }
-}
-
 /// Physics on the backend asked for.
-pub fn physics(args: &StepArgs, config: StepConfig) -> Result<Physics, Error> {
+pub fn physics(args: &FrameArgs, config: StepConfig) -> Result<Physics, Error> {
     let backend = match args.backend {
         // Chains touch chains on the CPU alone.
         BackendArg::Auto if config.passes == 0 => Backend::Auto,
@@ -103,7 +137,6 @@ pub fn physics(args: &StepArgs, config: StepConfig) -> Result<Physics, Error> {
     })?;
     bar.finish_and_clear();
     physics.config = StepConfig { threads: args.threads, ..config };
-    physics.measure_stages = args.report.is_some();
     Ok(physics)
 }
 
@@ -129,9 +162,9 @@ fn finish(
         ..Counts::default()
     };
     let told = Told {
-        input: args.file.display().to_string(),
-        frames: args.step.frames,
-        dt: args.step.dt,
+        input: args.character.file.display().to_string(),
+        frames: args.step.of_frames.frames,
+        dt: args.step.of_frames.dt,
         counts,
         bones: bone_names(character),
         warnings: character.warnings().iter().map(|warning| warning.0.clone()).collect(),

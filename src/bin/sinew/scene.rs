@@ -26,29 +26,31 @@ pub fn scene(args: &SceneArgs) -> Result<(), Error> {
         parameters.set(key, value)?;
     }
     let scene = parameters.build(&args.name)?;
-    let mut physics = physics(&args.step, scene.config)?;
+    let dt = args.step.of_frames.dt;
+    let mut physics = physics(&args.step.of_frames, scene.config)?;
+    physics.measure_stages = args.step.report.is_some();
     let handle = scene.insert(&mut physics)?;
     let mut activations = Vec::new();
-    for text in &args.step.activations {
+    for text in &args.step.of_frames.activations {
         let (name, value) = assignment(text)?;
         let chain = scene.flesh.chain_named(name).ok_or_else(|| format!("there is no rod `{name}`"))?;
         activations.push((chain, value));
     }
 
-    let film = || RodFilm::new(&scene, args.step.dt);
+    let film = || RodFilm::new(&scene, dt);
     let clock = step_frames(&args.step, &mut physics, handle, film, |physics, frame| {
-        let time = f64::from(frame) * args.step.dt;
+        let time = f64::from(frame) * dt;
         scene.drive(physics, handle, time)?;
-        scene.move_solids(physics, time - args.step.dt, time);
+        scene.move_solids(physics, time - dt, time);
         for &(chain, value) in &activations {
             physics.set_activation(handle, chain, value)?;
         }
-        Ok(timed(|| physics.step_flesh(args.step.dt))?)
+        Ok(timed(|| physics.step_flesh(dt))?)
     })?;
     let told = Told {
         input: args.name.clone(),
-        frames: args.step.frames,
-        dt: args.step.dt,
+        frames: args.step.of_frames.frames,
+        dt,
         counts: Counts::default(),
         bones: Vec::new(),
         warnings: Vec::new(),

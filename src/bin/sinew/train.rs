@@ -3,15 +3,19 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use glam::Vec3;
 use indicatif::{ProgressBar, ProgressStyle};
 use plotters::prelude::SeriesLabelPosition;
 use sinew::Character;
 use sinew::bake::DataSet;
 use sinew::character::{FleshOptions, ImportOptions};
-use sinew::neural::{ErrorRow, Precision};
+use sinew::neural::{ErrorRow, MOVING_SHARE, Precision, SkinErrors, SkinnedBy};
+use sinew::picture::{Camera, Image, MeshView, Scene};
 use sinew::train::{TrainOptions, Trained, TrainingData, train};
 
 use crate::figures::plot::{Curve, Figure, Panel};
+use crate::heat::{heat, side_by_side};
+use crate::picture::VIEW;
 use crate::{Error, print};
 
 #[derive(clap::Args)]
@@ -66,6 +70,9 @@ pub struct TrainArgs {
     /// Draws what is left over, epoch by epoch.
     #[arg(long, value_name = "LOSS.png")]
     plot: Option<PathBuf>,
+    /// Draws what each vertex lacks (RMS) in what was held out, by skinning alone and with the network, on the --character.
+    #[arg(long, value_name = "HEAT.png", requires = "character")]
+    heat: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -98,13 +105,14 @@ pub fn train_networks(args: &TrainArgs) -> Result<(), Error> {
         ..TrainOptions::default()
     };
     let data = DataSet::open(&args.data)?;
-    let mut samples = TrainingData::read(&data)?;
-    if let Some(file) = &args.character {
+    let load = |file: &PathBuf| {
         let import = ImportOptions { meters_per_unit: args.meters_per_unit, ..ImportOptions::default() };
-        let character = Character::load_with(file, &import, &FleshOptions::default())?;
-        data.check(&character)?;
-        samples.name_parts(&character);
-    }
+        Character::load_with(file, &import, &FleshOptions::default())
+    };
+    let character = args.character.as_ref().map(load).transpose()?;
+    character.iter().try_for_each(|character| data.check(character))?;
+    let mut samples = TrainingData::read(&data)?;
+    character.iter().for_each(|character| samples.name_parts(character));
     let checkpoints = args.checkpoints.clone().unwrap_or_else(|| args.out.with_extension("checkpoints"));
     let bar = ProgressBar::no_length()
         .with_style(ProgressStyle::with_template("training {msg} {bar:30} {pos}/{len}, at most {eta} left")?);
@@ -123,6 +131,9 @@ pub fn train_networks(args: &TrainArgs) -> Result<(), Error> {
     if let Some(path) = &args.plot {
         curves(&trained).draw()?.write_png(path)?;
     }
+    if let (Some(path), Some(character)) = (&args.heat, &character) {
+        heat_map(character, &trained.held_out)?.write_png(path)?;
+    }
     print(&told(args, &samples, &trained)?)
 }
 
@@ -139,16 +150,51 @@ fn told(args: &TrainArgs, data: &TrainingData, trained: &Trained) -> Result<Stri
         active,
         trained.network.to_bytes().len() as f64 * 1.0e-6
     )?;
+    let percent = 100.0 * MOVING_SHARE;
     writeln!(
         text,
-        "{:<24} {:>10} {:>10} {:>10} {:>10}  errors of vertices (mm)",
-        "part", "poses", "rms", "max", "without"
+        "errors of vertices (mm): of all, and RMS of those that move beyond skinning, by over {percent:.0} % of what the farthest does"
     )?;
-    for ErrorRow { part, poses, rms, max, skinning_rms, .. } in trained.network.errors() {
-        let [rms, max, without] = [rms, max, skinning_rms].map(|length| length * 1.0e3);
-        writeln!(text, "{part:<24} {poses:>10} {rms:>10.4} {max:>10.4} {without:>10.4}")?;
+    writeln!(
+        text,
+        "{:<24} {:>8} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}",
+        "part", "poses", "rms", "max", "without", "moving", "rms", "without", "removed"
+    )?;
+    for row in trained.network.errors() {
+        let ErrorRow { part, poses, rms, max, skinning_rms, moving, moving_rms, moving_skinning_rms, .. } = row;
+        let [rms, max, without, moving_rms, moving_without] =
+            [rms, max, skinning_rms, moving_rms, moving_skinning_rms].map(|length| length * 1.0e3);
+        write!(text, "{part:<24} {poses:>8} {rms:>9.4} {max:>9.4} {without:>9.4}")?;
+        write!(text, " {moving:>9} {moving_rms:>9.4} {moving_without:>9.4}")?;
+        writeln!(text, " {:>9}", row.removed().map_or("-".into(), |removed| format!("{:.1} %", 100.0 * removed)))?;
     }
     Ok(text)
+}
+
+/// What each vertex lacks (RMS), on the mesh at rest, from the front and from behind.
+fn heat_map(character: &Character, errors: &SkinErrors) -> Result<Image, Error> {
+    const SIDE: u32 = 320;
+    let (asset, body) = (character.asset(), character.body());
+    let positions = body.rigid_vertices(asset, &asset.skeleton.rest_pose());
+    let normals = asset.mesh.normals.clone();
+    let figures = errors.over_moving();
+    let most = 2.0 * figures.skinning[0] as f32;
+    let mut panels = Vec::new();
+    for (view, place) in [(VIEW, ""), (Vec3::new(-VIEW.x, VIEW.y, -VIEW.z), ", from behind")] {
+        let titles = [(SkinnedBy::Joints, "skinning alone"), (SkinnedBy::Network, "network")];
+        for (by, title) in titles {
+            let mut scene = Scene::new(Camera::framing_points(&positions, view, 1.0));
+            let colours = heat(&body.triangles, &errors.rms(by), most);
+            scene.meshes.push(MeshView {
+                positions: &positions,
+                normals: &normals,
+                triangles: &body.triangles,
+                triangle_colours: &colours,
+            });
+            panels.push((format!("{title}, held out{place}"), scene.render(SIDE, SIDE)?));
+        }
+    }
+    Ok(side_by_side(&panels, most))
 }
 
 /// What is left over of coefficients' variance, epoch by epoch.

@@ -186,3 +186,20 @@ impl DrawingBackend for Backend<'_> {
         Ok(text_size(text, style.size()))
     }
 }
+
+/// Writes a text on a picture, in its smallest font; `at` is its upper left corner.
+pub fn write(image: &mut Image, at: (u32, u32), text: &str, colour: [u8; 3]) {
+    for dot in dots(text, 0.0) {
+        let (x, y) = (at.0 as i32 + dot.x, at.1 as i32 + dot.y);
+        if (0..image.width as i32).contains(&x) && (0..image.height as i32).contains(&y) {
+            let pixel = (y as usize * image.width as usize + x as usize) * 4;
+            image.rgba[pixel..pixel + 3].copy_from_slice(&colour);
+        }
+    }
+}
+
+/// Width and height of a text in the smallest font (pixels of a picture).
+pub fn written_size(text: &str) -> (u32, u32) {
+    let (width, height) = text_size(text, 0.0);
+    (width / FINE, height / FINE)
+}

@@ -1,7 +1,7 @@
 //! `sinew figures`: the paper's figures, redrawn from our own runs.
 
 mod bundle;
-mod canvas;
+pub mod canvas;
 mod convergence;
 mod figure_14;
 pub mod plot;
