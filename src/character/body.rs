@@ -363,13 +363,16 @@ impl Rods<'_> {
     fn follow(&self, scale: Vec3, bone_poses: &[Pose], first: &Flesh) -> Result<Flesh, BuildError> {
         let mut rods = self.at(scale)?;
         let alike = scale.x > 0.0 && scale == Vec3::splat(scale.x);
-        // Single moduli that the options say do not go with the stiffness that a size needs.
-        if !alike || self.options.material.overrides != ModuliOverrides::default() {
+        if !alike {
             return Flesh::build(&rods, bone_poses);
+        }
+        // Single moduli that the options say do not go with the stiffness that a size needs.
+        if self.options.material.overrides != ModuliOverrides::default() {
+            return Flesh::build_as(first, &rods, bone_poses);
         }
         let balanced = |rod: &mut RodSpec| std::mem::take(&mut rod.rest_gravity) != DVec3::ZERO;
         let balanced: Vec<bool> = rods.iter_mut().map(balanced).collect();
-        let mut flesh = Flesh::build(&rods, bone_poses)?;
+        let mut flesh = Flesh::build_as(first, &rods, bone_poses)?;
         for (chain, _) in balanced.into_iter().enumerate().filter(|(_, balanced)| *balanced) {
             flesh.balance_as(first, chain, f64::from(scale.x));
         }

@@ -1,5 +1,7 @@
 //! From rod specs to rest rows.
 
+use std::sync::Arc;
+
 use glam::DVec3;
 
 use super::attach::{attach, tie};
@@ -87,7 +89,7 @@ pub struct Flesh {
     /// none does.
     pub(crate) reaches: Vec<f64>,
     /// Segments that leave each other alone: those that overlap at rest, and of one chain those that are near; in ascending order.
-    overlaps: Vec<[SegmentName; 2]>,
+    overlaps: Arc<[[SegmentName; 2]]>,
     /// What of its bones it stays out of.
     pub(crate) bone_pills: BonePills,
 }
@@ -102,6 +104,19 @@ impl Flesh {
     /// A [`BuildError`] that names the rod and the field: too few or too many nodes, numbers that are not finite or
     /// out of range, segments without length, attachments to nodes or bones that are not there.
     pub fn build(rods: &[RodSpec], bones: &[Pose]) -> Result<Self, BuildError> {
+        let flesh = Self::assemble(rods, bones)?;
+        let overlaps = overlaps(&flesh.chains, &flesh.groups).into();
+        Ok(Self { overlaps, ..flesh })
+    }
+
+    /// As [`Flesh::build`], of the same rods at another size than `first` has them, the same along all axes: what overlaps there
+    /// does here.
+    pub(crate) fn build_as(first: &Self, rods: &[RodSpec], bones: &[Pose]) -> Result<Self, BuildError> {
+        Ok(Self { overlaps: first.overlaps.clone(), ..Self::assemble(rods, bones)? })
+    }
+
+    /// [`Flesh::build`] but for what overlaps.
+    fn assemble(rods: &[RodSpec], bones: &[Pose]) -> Result<Self, BuildError> {
         if let Some(bone) = bones.iter().position(|pose| !pose.is_finite()) {
             return Err(BuildError::BoneNotFinite { bone });
         }
@@ -140,8 +155,7 @@ impl Flesh {
                 reaches[bone] = so_far.max(chain.rest_length);
             }
         }
-        let bone_pills = BonePills::default();
-        let overlaps = overlaps(&chains, &groups);
+        let (overlaps, bone_pills) = (Arc::default(), BonePills::default());
         Ok(Self { chains, groups, branches, bones: bones.to_vec(), size, reaches, overlaps, bone_pills })
     }
 

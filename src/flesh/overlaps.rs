@@ -67,3 +67,40 @@ pub(super) fn overlaps(chains: &[Chain], groups: &[GroupRest<f32>]) -> Vec<[Segm
     pairs.sort_unstable();
     pairs.into_iter().map(|pair| pair.map(|index| names[index as usize])).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use glam::DVec3;
+
+    use super::overlaps;
+    use crate::Pose;
+    use crate::flesh::{Flesh, RodSpec};
+
+    /// Rods at random places, of which many overlap, at a size.
+    fn tangle(size: f64) -> Vec<RodSpec> {
+        let mut state = 1_u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) as f64 / f64::from(1_u32 << 31)
+        };
+        let mut place = || DVec3::new(random(), random(), random());
+        let rod = |_| {
+            let (from, to) = (place() * size, place() * size);
+            RodSpec::straight("rod", from, to, 6, 0.03 * size)
+        };
+        (0..24).map(rod).collect()
+    }
+
+    #[test]
+    fn what_overlaps_does_at_any_size() {
+        let bones = [Pose::IDENTITY];
+        let first = Flesh::build(&tangle(1.0), &bones).unwrap();
+        let pairs = |flesh: &Flesh| overlaps(&flesh.chains, &flesh.groups);
+        assert!(pairs(&first).len() > 100, "{} pairs", pairs(&first).len());
+        for size in [0.013, 0.7, 1.3, 21.0] {
+            let flesh = Flesh::build_as(&first, &tangle(size), &bones).unwrap();
+            assert_eq!(pairs(&first), pairs(&flesh), "at {size}");
+            assert_eq!(flesh, Flesh::build(&tangle(size), &bones).unwrap(), "at {size}");
+        }
+    }
+}
