@@ -191,6 +191,8 @@ fn what_does_not_fit_is_said() {
         (&[ARM, "--network", ARM], "no whole safetensors file"),
         (&[ARM, "--animation", "walk"], "has no animation `walk`"),
         (&[ARM, "--settle", "100"], "--settle is 100"),
+        (&[ARM, "--scale", "0"], "--scale is 0"),
+        (&[ARM, "--scale", "nan"], "--scale is NaN"),
         (&[ARM, "--activation", "biceps_longo=1"], "biceps_long"),
     ] {
         let output = compare(args);

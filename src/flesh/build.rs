@@ -89,7 +89,7 @@ pub struct Flesh {
     /// none does.
     pub(crate) reaches: Vec<f64>,
     /// Segments that leave each other alone: those that overlap at rest, and of one chain those that are near; in ascending order.
-    overlaps: Arc<[[SegmentName; 2]]>,
+    pub(super) overlaps: Arc<[[SegmentName; 2]]>,
     /// What of its bones it stays out of.
     pub(crate) bone_pills: BonePills,
 }

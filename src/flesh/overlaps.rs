@@ -103,4 +103,16 @@ mod tests {
             assert_eq!(flesh, Flesh::build(&tangle(size), &bones).unwrap(), "at {size}");
         }
     }
+
+    #[cfg(feature = "gltf")]
+    #[test]
+    fn what_overlaps_of_an_octopus_does_at_any_size() {
+        let octopus = crate::Character::load(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/octopus.glb")).unwrap();
+        let first = &octopus.body().flesh;
+        assert!(first.overlaps.len() > 1000, "{} pairs", first.overlaps.len());
+        for size in [0.05, 0.7, 1.3, 20.0] {
+            let flesh = octopus.body_at(glam::Vec3::splat(size)).unwrap().flesh.clone();
+            assert_eq!(overlaps(&flesh.chains, &flesh.groups), first.overlaps[..], "at {size}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! `sinew compare`: skin by its joints alone, simulated, and by a network, side by side, and how far the others are from the
 //! simulated one.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use glam::Vec3;
@@ -17,6 +17,7 @@ use sinew::{Character, FleshHandle, Physics, Pose, SkinMotion};
 
 use crate::heat::{heat, side_by_side};
 use crate::picture::{Pace, camera, colours, save};
+use crate::report::write;
 use crate::run::{CharacterArgs, animate, excite, physics};
 use crate::{Error, FrameArgs, PictureArgs, print};
 
@@ -96,6 +97,9 @@ pub fn compare(args: &CompareArgs) -> Result<(), Error> {
     if !(0.0..=60.0).contains(&args.settle) {
         return Err(format!("--settle is {}; it must be 0 to 60 s", args.settle).into());
     }
+    if let Some(scale) = args.scale.filter(|scale| !(*scale > 0.0 && scale.is_finite())) {
+        return Err(format!("--scale is {scale}; it must be above 0 mm").into());
+    }
     for warning in character.warnings() {
         eprintln!("warning: {}", warning.0);
     }
@@ -143,11 +147,6 @@ pub fn compare(args: &CompareArgs) -> Result<(), Error> {
         write(path, &report)?;
     }
     print(&told(args, &character, &figures))
-}
-
-fn write(path: &Path, report: &Report) -> Result<(), Error> {
-    let text = serde_json::to_string_pretty(report)? + "\n";
-    std::fs::write(path, text).map_err(|error| format!("cannot write {}: {error}", path.display()).into())
 }
 
 fn told(args: &CompareArgs, character: &Character, figures: &SkinFigures) -> String {

@@ -16,8 +16,8 @@ const MARGIN: u32 = 6;
 /// What a share of the scale looks like (sRGB, 0 to 255).
 fn srgb(share: f32) -> [f32; 3] {
     let place = share.clamp(0.0, 1.0) * (STOPS.len() - 1) as f32;
-    let (from, way) = ((place as usize).min(STOPS.len() - 2), place.fract());
-    let way = if place as usize == from { way } else { 1.0 };
+    let from = (place as usize).min(STOPS.len() - 2);
+    let way = place - from as f32;
     std::array::from_fn(|k| {
         let [low, high] = [STOPS[from][k], STOPS[from + 1][k]].map(f32::from);
         low + (high - low) * way

@@ -207,7 +207,8 @@ fn counts(physics: &Physics, told: Counts) -> Result<Counts, Error> {
     Ok(counts)
 }
 
-pub fn write(path: &Path, report: &Report) -> Result<(), Error> {
+/// Writes figures as JSON.
+pub fn write(path: &Path, report: &impl Serialize) -> Result<(), Error> {
     save(path, serde_json::to_string_pretty(report)? + "\n")
 }
 

@@ -8,7 +8,6 @@ use indicatif::{ProgressBar, ProgressStyle};
 use plotters::prelude::SeriesLabelPosition;
 use sinew::Character;
 use sinew::bake::DataSet;
-use sinew::character::{FleshOptions, ImportOptions};
 use sinew::neural::{ErrorRow, MOVING_SHARE, Precision, SkinErrors, SkinnedBy};
 use sinew::picture::{Camera, Image, MeshView, Scene};
 use sinew::train::{TrainOptions, Trained, TrainingData, train};
@@ -16,6 +15,7 @@ use sinew::train::{TrainOptions, Trained, TrainingData, train};
 use crate::figures::plot::{Curve, Figure, Panel};
 use crate::heat::{heat, side_by_side};
 use crate::picture::VIEW;
+use crate::run::loaded;
 use crate::{Error, print};
 
 #[derive(clap::Args)]
@@ -105,10 +105,7 @@ pub fn train_networks(args: &TrainArgs) -> Result<(), Error> {
         ..TrainOptions::default()
     };
     let data = DataSet::open(&args.data)?;
-    let load = |file: &PathBuf| {
-        let import = ImportOptions { meters_per_unit: args.meters_per_unit, ..ImportOptions::default() };
-        Character::load_with(file, &import, &FleshOptions::default())
-    };
+    let load = |file: &PathBuf| loaded(file, None, args.meters_per_unit);
     let character = args.character.as_ref().map(load).transpose()?;
     character.iter().try_for_each(|character| data.check(character))?;
     let mut samples = TrainingData::read(&data)?;
