@@ -5,6 +5,16 @@ use std::time::Instant;
 
 use crate::step::Stage;
 
+/// Opens a profiler scope with a stage's name. Puffin's own macro names a scope once for each place in the source.
+#[cfg(feature = "puffin")]
+fn stage_scope(stage: Stage) -> Option<puffin::ProfilerScope> {
+    static SCOPES: [std::sync::OnceLock<puffin::ScopeId>; Stage::ALL.len()] =
+        [const { std::sync::OnceLock::new() }; Stage::ALL.len()];
+    let register =
+        || puffin::ThreadProfiler::call(|profiler| profiler.register_named_scope(stage.name(), "", file!(), line!()));
+    puffin::are_scopes_on().then(|| puffin::ProfilerScope::new(*SCOPES[stage as usize].get_or_init(register), ""))
+}
+
 /// Time spent in each stage of a step, summed over threads (ms).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StageTimes([f64; Stage::ALL.len()]);
@@ -35,15 +45,26 @@ impl StageClock {
     }
 
     #[inline(always)]
-    pub fn start(&self) -> Option<Instant> {
+    fn start(&self) -> Option<Instant> {
         self.enabled.then(Instant::now)
     }
 
     #[inline(always)]
-    pub fn stop(&self, stage: Stage, start: Option<Instant>) {
+    fn stop(&self, stage: Stage, start: Option<Instant>) {
         if let Some(start) = start {
             self.nanoseconds[stage as usize].fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
         }
+    }
+
+    /// Runs a stage, or a part of it, as a scope of the profiler and by the clock.
+    #[inline(always)]
+    pub fn timed<R>(&self, stage: Stage, run: impl FnOnce() -> R) -> R {
+        #[cfg(feature = "puffin")]
+        let _scope = stage_scope(stage);
+        let start = self.start();
+        let done = run();
+        self.stop(stage, start);
+        done
     }
 
     pub fn take(&self) -> StageTimes {
@@ -54,12 +75,3 @@ impl StageClock {
         times
     }
 }
-
-/// Opens a profiler scope with a stage's name, until the end of the block.
-macro_rules! stage_scope {
-    ($stage:expr) => {
-        #[cfg(feature = "puffin")]
-        puffin::profile_scope!($stage.name());
-    };
-}
-pub(crate) use stage_scope;

@@ -6,7 +6,7 @@ const PIVOT_ROUNDINGS: f32 = 10.0;
 // The most that a strain may be off by rounding.
 const MOST_ROUNDING: f32 = 1.0e-3;
 
-// Which share of what roundings could do, did they all go the same way, they are taken to do.
+// Which share of what rounded strains could do to what is stored, did they all go the same way, they are taken to do.
 const ALIGNED: f32 = 0.0625;
 
 // How a chain stands against the substep's start.
@@ -117,7 +117,7 @@ fn rounding(chain: Chain, inv_step2: f32, standing: Standing) -> f32 {
     // Root by root: the product of what a step gone astray stores with anything may be more than f32 holds.
     let first_order = sqrt(strain) * sqrt(of_strain) + sqrt(turn) * sqrt(of_turn);
     let all = of_strain + of_turn + standing.motion + abs(standing.past);
-    return ALIGNED * ((first_order + EPSILON * all) * 2.0 + strain + turn) + MIN_POSITIVE;
+    return (ALIGNED * first_order + EPSILON * all) * 2.0 + strain + turn + MIN_POSITIVE;
 }
 
 // As REST_STRAIN_ROUNDING, of contacts and fascia.

@@ -15,7 +15,7 @@ use crate::StepError;
 use crate::backend::{BackendReport, FleshBackend, Frame, SegmentPair};
 use crate::instances::{Active, Instance, Instances, add_contacts, deltas_of};
 use crate::step::{Domain, Scheduled, Stage, runs};
-use crate::timing::{StageClock, StageTimes, stage_scope};
+use crate::timing::{StageClock, StageTimes};
 
 /// Flesh on the CPU.
 pub(crate) struct CpuBackend {
@@ -111,10 +111,10 @@ impl Runner<'_> {
             // What these are for, `run_meeting` does.
             Domain::MeetingChains | Domain::Segments | Domain::Pairs => {}
             // Little for each: a barrier would cost more.
-            Domain::Host | Domain::Instances => self.timed(stage, || {
+            Domain::Host | Domain::Instances => self.clock.timed(stage, || {
                 instances.iter_mut().for_each(|instance| run_on_instance(stage, self.frame, instance));
             }),
-            Domain::Sections | Domain::MorphedVertices => self.timed(stage, || {
+            Domain::Sections | Domain::MorphedVertices => self.clock.timed(stage, || {
                 let mut instances: Vec<_> = instances.iter_mut().filter(|instance| instance.deforms).collect();
                 self.threads.for_each(
                     &mut instances,
@@ -124,14 +124,14 @@ impl Runner<'_> {
                     },
                 );
             }),
-            Domain::Networks => self.timed(stage, || {
+            Domain::Networks => self.clock.timed(stage, || {
                 #[cfg(feature = "neural")]
                 for (network, mut characters) in crate::instances::batches(instances) {
                     super::run_on_batch(stage, (self.frame.lane_width, &self.threads), &network, &mut characters);
                 }
             }),
             Domain::NetworkVertices => {}
-            Domain::Vertices => self.timed(stage, || {
+            Domain::Vertices => self.clock.timed(stage, || {
                 let mut vertices: Vec<_> = instances
                     .iter_mut()
                     .filter(|instance| instance.deforms)
@@ -165,13 +165,6 @@ impl Runner<'_> {
         }
     }
 
-    fn timed(&self, stage: Stage, run: impl FnOnce()) {
-        stage_scope!(stage);
-        let start = self.clock.start();
-        run();
-        self.clock.stop(stage, start);
-    }
-
     /// Runs stages of chains on a group; before a substep's first contacts it finds which solids it is near to.
     pub(super) fn on_group(&self, run: &[Scheduled], member: &mut Member<'_, '_>, (scratch, solved): GroupRoom<'_>) {
         let params = |of: &Scheduled| &self.frame.params[of.slot as usize];
@@ -183,9 +176,9 @@ impl Runner<'_> {
         let ends = |of: &Scheduled| tallied && of.stage == Stage::UpdateVelocities;
         for part in run.chunk_by(|before, next| (alone || !finds(next)) && !ends(before)) {
             if !alone && finds(&part[0]) {
-                let start = self.clock.start();
-                self.frame.solids.touch(params(&part[0]), member.rest, member.state, member.around);
-                self.clock.stop(Stage::SolveContacts, start);
+                self.clock.timed(Stage::SolveContacts, || {
+                    self.frame.solids.touch(params(&part[0]), member.rest, member.state, member.around);
+                });
             }
             self.on_rows(part, &mut member.group(scratch, solved));
             let last = &part[part.len() - 1];
@@ -197,11 +190,8 @@ impl Runner<'_> {
 
     fn on_rows(&self, run: &[Scheduled], group: &mut Group<f32>) {
         for scheduled in run {
-            stage_scope!(scheduled.stage);
-            let start = self.clock.start();
             let params = &self.frame.params[scheduled.slot as usize];
-            self.frame.lane_width.run_stage(scheduled.stage, params, group);
-            self.clock.stop(scheduled.stage, start);
+            self.clock.timed(scheduled.stage, || self.frame.lane_width.run_stage(scheduled.stage, params, group));
         }
     }
 }

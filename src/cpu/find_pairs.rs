@@ -19,6 +19,8 @@ use crate::Collisions;
 use crate::backend::SegmentPair;
 use crate::instances::{FleshHandle, Instances, Pressed, REMEMBERED, SegmentName, Touch};
 use crate::layout::meet;
+use crate::step::Stage;
+use crate::timing::StageClock;
 
 /// Names a segment from frame to frame: its instance, and which of that.
 pub(super) type Name = (FleshHandle, SegmentName);
@@ -57,19 +59,25 @@ impl Meetings {
         instances: &mut Instances,
         frame: f32,
         gravity: f32,
+        clock: &StageClock,
     ) {
-        self.near(width, threads, instances, frame, gravity);
-        // What is woken may be near to more that sleeps.
-        while self.wake_near(instances) {
-            self.near(width, threads, instances, frame, gravity);
+        loop {
+            clock.timed(Stage::GatherSegments, || self.gather_segments(instances, frame, gravity));
+            // What is woken may be near to more that sleeps.
+            let woke = clock.timed(Stage::FindPairs, || {
+                self.near(width, threads, instances, frame);
+                self.wake_near(instances)
+            });
+            if !woke {
+                break;
+            }
         }
-        self.make_blocks(instances);
-        self.sort_sides(instances);
+        clock.timed(Stage::FindPairs, || self.make_blocks(instances));
+        clock.timed(Stage::SortSides, || self.sort_sides(instances));
     }
 
     /// The pairs of segments that may touch, but of those that sleep with each other.
-    fn near(&mut self, width: LaneWidth, threads: &PairThreads, instances: &Instances, frame: f32, gravity: f32) {
-        self.gather_segments(instances, frame, gravity);
+    fn near(&mut self, width: LaneWidth, threads: &PairThreads, instances: &Instances, frame: f32) {
         let Self { finder, segments, spheres, collisions, pairs, .. } = self;
         let keep = |a: u32, b: u32| {
             let (a, b) = (&segments[a as usize], &segments[b as usize]);

@@ -10,7 +10,6 @@ use super::trees::{Forest, Kept};
 use crate::flesh::{Branch, GroupState};
 use crate::instances::{Active, Instance, Pressed};
 use crate::step::{Scheduled, StepParams};
-use crate::timing::stage_scope;
 
 /// A group that is stepped.
 pub(super) struct Member<'a, 'r> {
@@ -87,11 +86,8 @@ impl Runner<'_> {
                 continue;
             }
             for scheduled in part {
-                let (stage, start) = (scheduled.stage, self.clock.start());
-                stage_scope!(stage);
-                let params = &self.frame.params[scheduled.slot as usize];
-                self.as_forest(members, rooms, params, |forest, _| forest.run(stage));
-                self.clock.stop(stage, start);
+                let (stage, params) = (scheduled.stage, &self.frame.params[scheduled.slot as usize]);
+                self.clock.timed(stage, || self.as_forest(members, rooms, params, |forest, _| forest.run(stage)));
             }
         }
     }

@@ -37,6 +37,13 @@ struct Kin<'k, 'a, 'r> {
 }
 
 impl Kin<'_, '_, '_> {
+    /// Makes their contact rows of what they meet.
+    fn make_rows(&mut self, sides: &[Side], blocks: &[PairBlock]) {
+        for ((member, room), met) in self.members.iter_mut().zip(&mut *self.rooms).zip(self.meeting) {
+            make_rows((member, room, met), sides, blocks);
+        }
+    }
+
     /// Gathers with what pairs press them; says whether any can.
     fn gather_wanted(&mut self, blocks: &[PairBlock]) -> bool {
         self.rooms.iter_mut().for_each(|room| gather_wanted(room, blocks));
@@ -71,7 +78,7 @@ impl Runner<'_> {
             let [x, y, z] = first.gravity;
             let gravity = (x * x + y * y + z * z).sqrt();
             let threads = PairThreads(self.threads.clone());
-            meetings.find(self.frame.lane_width, &threads, instances, first.frame, gravity);
+            meetings.find(self.frame.lane_width, &threads, instances, first.frame, gravity, self.clock);
         }
         self.run_members(run, instances, meetings);
         meetings.keep(instances);
@@ -125,9 +132,7 @@ impl Runner<'_> {
                 });
                 self.on_blocks(blocks, shown, Some(params));
                 self.for_kin(&mut kin, shown, |kin, _| {
-                    for ((member, room), met) in kin.members.iter_mut().zip(&mut *kin.rooms).zip(kin.meeting) {
-                        make_rows((member, room, met), sides, blocks);
-                    }
+                    self.clock.timed(Stage::FindMeetings, || kin.make_rows(sides, blocks))
                 });
                 done = at + 1;
             }
@@ -142,9 +147,14 @@ impl Runner<'_> {
                 for pass in 0..self.frame.passes {
                     self.for_kin(&mut kin, shown, |kin, shown| {
                         let goes_on = (pass > 0 && kin.settled && pass + 1 < self.frame.passes).then_some(GOES_ON);
-                        kin.settled = kin.gather_wanted(blocks) && self.is_unsettled(kin, params);
+                        kin.settled = self.clock.timed(Stage::Settle, || {
+                            let unsettled = kin.gather_wanted(blocks) && self.is_unsettled(kin, params);
+                            if unsettled {
+                                self.settle(kin, params, goes_on);
+                            }
+                            unsettled
+                        });
                         if kin.settled {
-                            self.settle(kin, params, goes_on);
                             self.take_turn(kin, shown, Turn::ShowGone);
                         }
                     });
@@ -156,9 +166,11 @@ impl Runner<'_> {
                 // Of the substep's last solve.
                 if self.frame.params.get(scheduled.slot as usize + 1).is_none_or(|next| next.iteration == 0) {
                     self.for_kin(&mut kin, shown, |kin, _| {
-                        if kin.gather_wanted(blocks) {
-                            self.restore(kin, params);
-                        }
+                        self.clock.timed(Stage::Settle, || {
+                            if kin.gather_wanted(blocks) {
+                                self.restore(kin, params);
+                            }
+                        });
                     });
                     tally(pressed, blocks, params.h);
                 }
@@ -190,60 +202,52 @@ impl Runner<'_> {
 
     /// Whether any of their chains is pressed otherwise than it has it.
     fn is_unsettled(&self, kin: &mut Kin<'_, '_, '_>, params: &StepParams) -> bool {
-        let start = self.clock.start();
         let mut members = kin.members.iter_mut().zip(&mut *kin.rooms);
-        let unsettled = members.any(|(member, room)| self.on_lanes(member, room, &mut [], Turn::Compare(params)));
-        self.clock.stop(Stage::SolveContacts, start);
-        unsettled
+        members.any(|(member, room)| self.on_lanes(member, room, &mut [], Turn::Compare(params)))
     }
 
     /// Settles chains to what is wanted, and has them go on by a share of the last pass's step.
     fn settle(&self, kin: &mut Kin<'_, '_, '_>, params: &StepParams, goes_on: Option<f32>) {
-        let start = self.clock.start();
         if let [member] = kin.members {
             self.on_lanes(member, &mut kin.rooms[0], &mut [], Turn::Settle(goes_on));
         } else {
             self.as_forest(kin.members, kin.rooms, params, |forest, wanted| forest.settle(wanted, goes_on));
         }
-        self.clock.stop(Stage::SolveContacts, start);
     }
 
     /// Restores the momentum that settling left out.
     fn restore(&self, kin: &mut Kin<'_, '_, '_>, params: &StepParams) {
-        let start = self.clock.start();
         if let [member] = kin.members {
             self.on_lanes(member, &mut kin.rooms[0], &mut [], Turn::Restore(params));
         } else {
             self.as_forest(kin.members, kin.rooms, params, |forest, wanted| forest.restore(wanted));
         }
-        self.clock.stop(Stage::SolveContacts, start);
     }
 
     /// Finds where pairs meet in a substep of these parameters, or with what force they press.
     fn on_blocks(&self, blocks: &mut [PairBlock], shown: &[Entry<f32>], finds: Option<&StepParams>) {
         let mut chunks: Vec<_> = blocks.chunks_mut(BLOCKS).collect();
         let shown = shown.as_flattened();
-        self.threads.for_each(
-            &mut chunks,
-            || (),
-            |(), blocks| match self.frame.lane_width {
-                width @ (LaneWidth::Eight | LaneWidth::EightBaseline) => {
-                    with_instructions!(width.level(), simd => meet_wide(simd, blocks, shown, finds))
-                }
-                LaneWidth::One => (0..LANES).for_each(|lane| meet_in(OneF32(lane), blocks, shown, finds)),
-            },
-        );
+        let stage = if finds.is_some() { Stage::FindMeetings } else { Stage::Press };
+        let meet = |blocks: &mut [PairBlock]| match self.frame.lane_width {
+            width @ (LaneWidth::Eight | LaneWidth::EightBaseline) => {
+                with_instructions!(width.level(), simd => meet_wide(simd, blocks, shown, finds))
+            }
+            LaneWidth::One => (0..LANES).for_each(|lane| meet_in(OneF32(lane), blocks, shown, finds)),
+        };
+        self.threads.for_each(&mut chunks, || (), |(), blocks| self.clock.timed(stage, || meet(blocks)));
     }
 
     fn take_turn(&self, kin: &mut Kin<'_, '_, '_>, shown: &mut [Entry<f32>], turn: Turn<'_>) {
-        let start = self.clock.start();
-        let mut left = shown;
-        for (member, room) in kin.members.iter_mut().zip(&mut *kin.rooms) {
-            let (own, after) = std::mem::take(&mut left).split_at_mut(member.rest.node_count * shown::ENTRIES);
-            left = after;
-            self.on_lanes(member, room, own, turn);
-        }
-        self.clock.stop(Stage::SolveContacts, start);
+        let stage = if matches!(turn, Turn::Show(_)) { Stage::FindMeetings } else { Stage::Press };
+        self.clock.timed(stage, || {
+            let mut left = shown;
+            for (member, room) in kin.members.iter_mut().zip(&mut *kin.rooms) {
+                let (own, after) = std::mem::take(&mut left).split_at_mut(member.rest.node_count * shown::ENTRIES);
+                left = after;
+                self.on_lanes(member, room, own, turn);
+            }
+        });
     }
 
     /// Takes a turn; says whether [`Turn::Compare`] found anything.

@@ -15,7 +15,7 @@ use super::lanes::{Lane, Lanes};
 use super::node_terms::{inertia_potential, surface_potential};
 use super::rod_energies::{Stored, segment_potential};
 use super::strains::{Reference, most_stiffness};
-use crate::layout::{node, rest};
+use crate::layout::{chain, node, rest};
 
 /// How a chain stands against the substep's start.
 #[derive(Clone, Copy)]
@@ -152,8 +152,9 @@ pub const PIVOT_ROUNDINGS: f32 = 10.0;
 /// The most that places over the chain's length, scales and frames are taken to be off by for that.
 pub const MOST_ROUNDING: f32 = 1.0e-3;
 
-/// Which share of what roundings could do, did they all go the same way, they are taken to do. What they are seen to do is
-/// less (`a_level_is_rounded_by_less_than_is_taken_for_unsure`); were more let pass, a chain could gain as much in a step and lose it in the next one for ever.
+/// Which share of what rounded strains could do to what is stored, did they all go the same way, they are taken to do. What they
+/// are seen to do is less (`a_level_is_rounded_by_less_than_is_taken_for_unsure`); were more let pass, a chain could gain as much
+/// in a step and lose it in the next one for ever.
 pub const ALIGNED: f32 = 1.0 / 16.0;
 
 /// By how much Π may seem to grow (J) because states and strains are rounded.
@@ -166,23 +167,28 @@ where
     let (unit, first) = (lanes.epsilon(), group.rest.row(0));
     let unsolved = one + lanes.at(first, rest::FASTEST2) * unit * lanes.splat(PIVOT_ROUNDINGS) / inv_step2;
     let off = (unit * unsolved).min(lanes.splat(MOST_ROUNDING));
-    let strain = (lanes.at(first, rest::STRAIN_ROUNDING) + node_rounding(lanes, group)) * off * off;
+    let pressing = stiffness_of_contacts(lanes, group);
+    let strain = (lanes.at(first, rest::STRAIN_ROUNDING) + node_rounding(lanes, group, pressing)) * off * off;
     let turn = lanes.at(first, rest::TURN_ROUNDING) * off * off;
     let Stored { strain: of_strain, turn: of_turn } = standing.stored;
     let (of_strain, of_turn) = (of_strain.max(-of_strain), of_turn.max(-of_turn));
     // Root by root: the product of what a step gone astray stores with anything may be more than f32 holds.
     let first_order = strain.sqrt() * of_strain.sqrt() + turn.sqrt() * of_turn.sqrt();
     let whole = of_strain + of_turn + standing.motion + standing.past.max(-standing.past);
-    lanes.splat(ALIGNED) * ((first_order + unit * whole) * two + strain + turn) + least
+    // Friction on half-spaces and solids has no potential that is its own: what it seems to store gets the whole.
+    let meets = lanes.load(&group.chains[chain::MEETS]);
+    let aligned = lanes.splat(ALIGNED);
+    let aligned = meets.where_less(lanes.splat(0.5), lanes.splat(0.0).where_less(pressing, one, aligned), aligned);
+    (aligned * first_order + unit * whole) * two + strain + turn + least
 }
 
-/// As [`rest::STRAIN_ROUNDING`], of contacts and fascia.
+/// As [`rest::STRAIN_ROUNDING`], of contacts, as stiff together as `pressing` (N/m), and fascia.
 #[inline(always)]
-fn node_rounding<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> L::V
+fn node_rounding<L: Lanes>(lanes: L, group: &Group<L::Scalar>, pressing: L::V) -> L::V
 where
     L::Scalar: Into<f64>,
 {
-    let mut stiffness = stiffness_of_contacts(lanes, group);
+    let mut stiffness = pressing;
     if group.rest.has_fascia {
         for index in 0..group.rest.node_count {
             let tie = lanes.load(&group.row(index)[node::TIE]);
@@ -198,7 +204,6 @@ mod tests {
     use super::*;
     use crate::Physics;
     use crate::cpu::lanes::{Entry, OneF32, OneF64};
-    use crate::layout::chain;
     use crate::scenes::SceneParameters;
     use crate::step::{StepParams, params_of};
 

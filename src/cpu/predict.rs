@@ -60,7 +60,7 @@ where
     };
     let hangs = lanes.load(&group.inputs[input::HANGS]);
     let meets = lanes.load(&group.chains[chain::MEETS]);
-    let any_meets = lanes.any(meets);
+    let held_back = if group.contacts.is_empty() { meets.max(one - second_order) } else { meets };
 
     for index in 0..group.rest.node_count {
         let rest_row = group.rest.row(index);
@@ -108,17 +108,15 @@ where
         let predicted_frame = frame.turned(lanes, V3::load(lanes, row, node::OLDER_TURN) * carried + spin * step);
 
         let turned = if moving { predicted_frame.turned(lanes, jump_turn) } else { predicted_frame };
-        let mut first_move = predicted_move + jump;
-        if any_meets {
-            // What lies on others will not fall: of the fall it begins with as much as it fell in the last substep. It begins no higher
-            // than it is for that: what was thrown up would begin off the ground that it lies on, and be let through.
-            let older = V3::load(lanes, row, node::OLDER_VELOCITY);
-            let gained = (last_velocity - older) * inv_h;
-            let inv_fall2 = one / fall.dot(fall).max(lanes.splat(f32::MIN_POSITIVE));
-            let share = gained.dot(fall) * inv_fall2;
-            let held = step * step * meets * (one - share.clamp(zero, one));
-            first_move = first_move - fall * held.min((first_move.dot(fall) * inv_fall2).max(zero));
-        }
+        // What hangs, or lies on others, will not fall: of the fall it begins with as much as it fell in the last substep. A solve
+        // from where gravity alone would bring it is wrong by the square of that way. It begins no higher than it is for that:
+        // what was thrown up would begin off the ground that it lies on, and be let through.
+        let older = V3::load(lanes, row, node::OLDER_VELOCITY);
+        let inv_fall2 = one / fall.dot(fall).max(lanes.splat(f32::MIN_POSITIVE));
+        let share = (last_velocity - older).dot(fall) * inv_h * inv_fall2;
+        let held = step * step * (one - share.clamp(zero, one)) * held_back;
+        let first_move = predicted_move + jump;
+        let first_move = first_move - fall * held.min((first_move.dot(fall) * inv_fall2).max(zero));
         let iterate = Placed { moved: first_move, scale: predicted_scale, frame: turned };
         let iterate = iterate.held(lanes, group, index, place);
 

@@ -14,7 +14,7 @@ use crate::backend::{BackendReport, FleshBackend, Frame, PipelineProgress, Progr
 use crate::instances::{Instances, ReadBack, Slot};
 use crate::layout::{WORKGROUP_SIZE, workgroups};
 use crate::step::{Domain, Scheduled, Size, Stage, StepParams, stages};
-use crate::timing::{StageClock, StageTimes, stage_scope};
+use crate::timing::{StageClock, StageTimes};
 
 /// How many steps [`GpuBackend::submit`] lets the host run ahead of the GPU, below [`DEPTH`], so that each arrives.
 const AHEAD: usize = DEPTH - 1;
@@ -98,11 +98,9 @@ impl GpuBackend {
         self.buffers.begin(self.recorded, self.results.arrived());
         let clock = StageClock::new(frame.timed);
         for part in frame.schedule.chunk_by(|a, b| !is_of_host(a.stage) && !is_of_host(b.stage)) {
-            let (stage, start) = (part[0].stage, clock.start());
+            let stage = part[0].stage;
             if is_of_host(stage) {
-                stage_scope!(stage);
-                self.run_on_host(stage, encoder, slots, frame)?;
-                clock.stop(stage, start);
+                clock.timed(stage, || self.run_on_host(stage, encoder, slots, frame))?;
             } else {
                 self.dispatch(encoder, part, frame.timed)?;
             }

@@ -1,9 +1,10 @@
-//! `sinew figures`: the paper's figures, redrawn from our own runs.
+//! `sinew figures`: the paper's figures, redrawn from our own runs, and what else is best seen.
 
 mod bundle;
 pub mod canvas;
 mod convergence;
 mod figure_14;
+mod growth;
 pub mod plot;
 mod rod;
 mod viper_2019;
@@ -21,9 +22,9 @@ use crate::{Error, print};
 pub struct FiguresArgs {
     /// Where the PNG files go.
     dir: PathBuf,
-    /// Draws only the figure of this number; may be given several times.
+    /// Draws only the paper's figure of this number, or the one of this name; may be given several times.
     #[arg(long = "figure", value_name = "N")]
-    figures: Vec<u32>,
+    figures: Vec<String>,
     /// Fewer segments, frames and iterations: a look in a moment.
     #[arg(long)]
     coarse: bool,
@@ -46,37 +47,38 @@ impl Effort {
 
 type Draw = fn(Effort) -> Result<Figure, Error>;
 
-const FIGURES: &[(u32, Draw)] = &[
-    (5, volume::figure_5),
-    (6, volume::figure_6),
-    (9, |_| bundle::figure_9()),
-    (10, |_| bundle::figure_10()),
-    (13, volume::figure_13),
-    (14, convergence::figure_14),
-    (15, volume::figure_15),
+const FIGURES: &[(&str, Draw)] = &[
+    ("5", volume::figure_5),
+    ("6", volume::figure_6),
+    ("9", |_| bundle::figure_9()),
+    ("10", |_| bundle::figure_10()),
+    ("13", volume::figure_13),
+    ("14", convergence::figure_14),
+    ("15", volume::figure_15),
+    ("growth", growth::growth),
 ];
 
 pub fn figures(args: &FiguresArgs) -> Result<(), Error> {
-    let known: Vec<String> = FIGURES.iter().map(|(number, _)| number.to_string()).collect();
-    if let Some(number) = args.figures.iter().find(|&&number| FIGURES.iter().all(|(known, _)| *known != number)) {
-        return Err(format!("--figure {number}: there is no such figure; there are: {}", known.join(", ")).into());
+    let known: Vec<&str> = FIGURES.iter().map(|(name, _)| *name).collect();
+    if let Some(name) = args.figures.iter().find(|name| !known.contains(&name.as_str())) {
+        return Err(format!("--figure {name}: there is no such figure; there are: {}", known.join(", ")).into());
     }
     std::fs::create_dir_all(&args.dir).map_err(|error| format!("{}: {error}", args.dir.display()))?;
-    let wanted: Vec<&(u32, Draw)> =
-        FIGURES.iter().filter(|(number, _)| args.figures.is_empty() || args.figures.contains(number)).collect();
+    let is_wanted = |name: &str| args.figures.is_empty() || args.figures.iter().any(|wanted| wanted == name);
+    let wanted: Vec<&(&str, Draw)> = FIGURES.iter().filter(|(name, _)| is_wanted(name)).collect();
     let bar = ProgressBar::new(wanted.len() as u64)
         .with_style(ProgressStyle::with_template("figure {msg} {bar:30} {pos}/{len}")?);
     let mut numbers = Map::new();
-    for (number, draw) in wanted {
-        bar.set_message(number.to_string());
+    for (name, draw) in wanted {
+        bar.set_message(*name);
         bar.tick();
         let figure = draw(Effort { coarse: args.coarse })?;
-        let path = args.dir.join(format!("figure_{number:02}.png"));
+        let path = args.dir.join(format!("figure_{name:0>2}.png"));
         figure.draw()?.write_png(&path)?;
-        let told = format!("{}: Figure {number}. {}. {}\n", path.display(), figure.title, figure.caption);
+        let told = format!("{}: {}. {}\n", path.display(), figure.heading(), figure.caption);
         bar.suspend(|| print(&told))?;
         let own = figure.numbers.iter().map(|(name, value)| ((*name).to_string(), Value::from(*value)));
-        numbers.insert(number.to_string(), Value::Object(own.collect()));
+        numbers.insert((*name).to_string(), Value::Object(own.collect()));
         bar.inc(1);
     }
     bar.finish_and_clear();

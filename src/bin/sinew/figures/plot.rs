@@ -90,6 +90,12 @@ pub struct Figure {
 }
 
 impl Figure {
+    /// Its title, after the paper's number of it.
+    pub fn heading(&self) -> String {
+        let number = if self.number > 0 { format!("Figure {}. ", self.number) } else { String::new() };
+        format!("{number}{}", self.title)
+    }
+
     /// Draws it.
     pub fn draw(&self) -> Result<Image, Error> {
         let columns = self.panels.len().clamp(1, 2) as u32;
@@ -104,9 +110,7 @@ impl Figure {
         {
             let root = Backend(&mut canvas).into_drawing_area();
             let (top, rest) = root.split_vertically(heading);
-            let number = if self.number > 0 { format!("Figure {}. ", self.number) } else { String::new() };
-            let title = format!("{number}{}", self.title);
-            top.draw(&Text::new(title, (MARGIN * fine, MARGIN * fine), font(TITLE_SIZE)))?;
+            top.draw(&Text::new(self.heading(), (MARGIN * fine, MARGIN * fine), font(TITLE_SIZE)))?;
             let (panels, bottom) = rest.split_vertically((PANEL_HEIGHT * rows * FINE) as i32);
             for (area, panel) in panels.split_evenly((rows as usize, columns as usize)).iter().zip(&self.panels) {
                 panel.draw(area)?;
