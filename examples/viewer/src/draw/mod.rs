@@ -1,4 +1,5 @@
-//! Draws the scene with wgpu: floor, skin with the key light's shadow, and overlays of pills and rods.
+//! Draws the scene with wgpu: floor, skin and bare flesh with the key light's shadow, and overlays of pills,
+//! rods and contacts.
 
 mod overlay;
 mod pipelines;
@@ -53,10 +54,14 @@ pub struct Renderer {
     shadow_view: wgpu::TextureView,
     /// The skin; `None` until a character is loaded.
     pub skin: Option<SkinBuffers>,
+    /// Flesh without a skin.
+    pub bare: Overlay,
     /// Pills, drawn over the skin.
     pub pills: Overlay,
     /// Rods, drawn over the pills.
     pub rods: Overlay,
+    /// Contacts, drawn over the rods.
+    pub contacts: Overlay,
 }
 
 impl Renderer {
@@ -90,10 +95,22 @@ impl Renderer {
                 wgpu::BindGroupEntry { binding: 1, resource: wgpu::BindingResource::Sampler(&shadow_sampler) },
             ],
         });
-        let pills = Overlay::new(device, &pipelines.hulls_layout, "pills");
-        let rods = Overlay::new(device, &pipelines.hulls_layout, "rods");
+        let [bare, pills, rods, contacts] = ["bare flesh", "pills", "rods", "contacts"]
+            .map(|label| Overlay::new(device, &pipelines.hulls_layout, label));
         let targets = Targets::new(device, format, [1, 1]);
-        Self { pipelines, targets, view_buffer, view_group, shadow_group, shadow_view, skin: None, pills, rods }
+        Self {
+            pipelines,
+            targets,
+            view_buffer,
+            view_group,
+            shadow_group,
+            shadow_view,
+            skin: None,
+            bare,
+            pills,
+            rods,
+            contacts,
+        }
     }
 
     /// Takes a character's triangles and colours.
@@ -122,8 +139,10 @@ impl Renderer {
         if let Some(skin) = &self.skin {
             skin.draw(&mut pass, &self.pipelines.skin);
         }
+        self.bare.draw(&mut pass, &self.pipelines.bare);
         drop(pass);
-        for (overlay, resolve) in [(&self.pills, None), (&self.rods, Some(target.view))] {
+        let overlays = [(&self.pills, None), (&self.rods, None), (&self.contacts, Some(target.view))];
+        for (overlay, resolve) in overlays {
             let mut pass = self.targets.pass(encoder, overlay.label, Some(resolve));
             target.limit(&mut pass);
             pass.set_bind_group(0, &self.view_group, &[]);
@@ -145,9 +164,11 @@ impl Renderer {
             }),
             ..Default::default()
         });
-        let Some(skin) = &self.skin else { return };
         pass.set_bind_group(0, &self.view_group, &[]);
-        skin.draw(&mut pass, &self.pipelines.shadow);
+        if let Some(skin) = &self.skin {
+            skin.draw(&mut pass, &self.pipelines.shadow);
+        }
+        self.bare.draw(&mut pass, &self.pipelines.bare_shadow);
     }
 }
 
@@ -175,7 +196,7 @@ mod tests {
         let (centre, radius) = ((low + high) * 0.5, 0.5 * (high - low).length() as f32);
 
         let mut renderer = Renderer::new(device, FORMAT);
-        let character = simulation.character();
+        let character = simulation.character().expect("was loaded");
         let mesh = &character.asset().mesh;
         let corners = (&character.body().triangles[..], &mesh.triangle_colors[..]);
         renderer.load_skin(device, mesh.positions.len(), corners);
@@ -184,9 +205,9 @@ mod tests {
         for _ in 0..6 {
             skin.keep(device, queue);
             simulation.step(1.0 / 60.0).expect("steps");
-            skin.take(device, queue, &simulation.skin().expect("is there"));
+            skin.take(device, queue, &simulation.skin().expect("is there").expect("of a character"));
         }
-        let on_gpu = matches!(simulation.skin(), Ok(SkinSource::Gpu(_)));
+        let on_gpu = matches!(simulation.skin(), Ok(Some(SkinSource::Gpu(_))));
         assert_eq!(on_gpu, backend == Backend::Gpu, "drawn from where it was made");
         skin.place(queue, &Pose::IDENTITY, camera.target, 0.5);
         if !skinned {

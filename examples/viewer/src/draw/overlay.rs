@@ -1,4 +1,4 @@
-//! Hulls of two spheres over the picture.
+//! Hulls of two spheres, over the picture or in it.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -19,7 +19,7 @@ pub struct Hull {
     pub end_radius: f32,
     /// Linear.
     pub colour: [f32; 3],
-    /// From a glassy shell (0) to a solid body (1).
+    /// From a glassy shell (0) to a solid body (1); in the picture all are solid.
     pub body: f32,
 }
 

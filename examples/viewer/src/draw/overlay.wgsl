@@ -1,4 +1,4 @@
-// Hulls of two spheres, drawn over the picture: pills, and the rods' segments.
+// Hulls of two spheres, drawn over the picture: pills, the rods' segments, and where flesh is pressed.
 
 struct Hull {
     start: vec3f,
@@ -78,6 +78,6 @@ fn overlay_fragment(corner: Corner) -> @location(0) vec4f {
     let edge = 1.0 - abs(dot(n, to_eye));
     let gloss = pow(max(dot(n, normalize(view.key + to_eye)), 0.0), 16.0);
     let lit = corner.colour * (0.35 + 0.6 * (dot(n, view.key) * 0.5 + 0.5)) + 0.16 * gloss;
-    let opacity = mix(0.16, 0.55, corner.body) + 0.4 * edge * edge;
-    return vec4f(encoded(lit), opacity);
+    let opacity = mix(0.16, 1.0, corner.body) + 0.4 * edge * edge;
+    return vec4f(encoded(lit), min(opacity, 1.0));
 }

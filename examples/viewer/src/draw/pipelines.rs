@@ -18,6 +18,10 @@ pub struct Pipelines {
     pub skin: wgpu::RenderPipeline,
     /// The skin as the key light sees it.
     pub shadow: wgpu::RenderPipeline,
+    /// Flesh without a skin, lit.
+    pub bare: wgpu::RenderPipeline,
+    /// Flesh without a skin as the key light sees it.
+    pub bare_shadow: wgpu::RenderPipeline,
     /// An overlay's depth alone.
     pub overlay_depth: wgpu::RenderPipeline,
     /// An overlay's nearest surface, blended over the picture.
@@ -29,6 +33,8 @@ impl Pipelines {
     pub fn new(device: &wgpu::Device, format: wgpu::TextureFormat) -> Self {
         const SCENE: &str = include_str!("scene.wgsl");
         const SHADOW: &str = include_str!("shadow.wgsl");
+        const LIT: &str = include_str!("lit.wgsl");
+        const OVERLAY: &str = include_str!("overlay.wgsl");
         let module = |label, parts: &[&str]| {
             device.create_shader_module(wgpu::ShaderModuleDescriptor {
                 label: Some(label),
@@ -36,8 +42,9 @@ impl Pipelines {
             })
         };
         let floor_module = module("floor", &[SCENE, SHADOW, include_str!("floor.wgsl")]);
-        let skin_module = module("skin", &[SCENE, SHADOW, include_str!("skin.wgsl")]);
-        let overlay_module = module("overlay", &[SCENE, include_str!("overlay.wgsl")]);
+        let skin_module = module("skin", &[SCENE, SHADOW, LIT, include_str!("skin.wgsl")]);
+        let overlay_module = module("overlay", &[SCENE, OVERLAY]);
+        let bare_module = module("bare", &[SCENE, SHADOW, LIT, OVERLAY, include_str!("bare.wgsl")]);
 
         let view_layout = layout(device, "view", &[UNIFORM]);
         let skin_layout = layout(device, "skin", &[UNIFORM, STORAGE, STORAGE, STORAGE, STORAGE]);
@@ -74,7 +81,22 @@ impl Pipelines {
             entries: ["overlay_vertex", "overlay_fragment"],
             ..base.clone()
         };
+        let bare = Recipe {
+            module: &bare_module,
+            groups: [Some(&view_layout), Some(&hulls_layout), Some(&shadow_layout)],
+            entries: ["overlay_vertex", "bare_fragment"],
+            ..base.clone()
+        };
         Self {
+            bare_shadow: Recipe {
+                groups: [Some(&view_layout), Some(&hulls_layout), None],
+                entries: ["bare_shadow_vertex", ""],
+                target: None,
+                samples: 1,
+                ..bare.clone()
+            }
+            .pipeline(),
+            bare: bare.pipeline(),
             floor: Recipe {
                 module: &floor_module,
                 groups: [Some(&view_layout), None, Some(&shadow_layout)],

@@ -1,0 +1,14 @@
+// Flesh without a skin: the hulls of overlay.wgsl as solids in the picture.
+
+@vertex
+fn bare_shadow_vertex(
+    @builtin(vertex_index) index: u32,
+    @builtin(instance_index) instance: u32,
+) -> @builtin(position) vec4f {
+    return view.light_projection * vec4f(overlay_vertex(index, instance).place, 1.0);
+}
+
+@fragment
+fn bare_fragment(corner: Corner) -> @location(0) vec4f {
+    return vec4f(encoded(lit(corner.colour, corner.place, normalize(corner.normal))), 1.0);
+}
