@@ -287,12 +287,15 @@ fn forces(ui: &mut Ui) {
     }
     let (text, font) = (ui.visuals().text_color(), FontId::proportional(10.0));
     let [low, high] = FORCES;
-    for (at, align, force) in [
-        (bar.left(), Align2::LEFT_TOP, low),
-        (bar.center().x, Align2::CENTER_TOP, (low * high).sqrt()),
-        (bar.right(), Align2::RIGHT_TOP, high),
-    ] {
-        painter.text(pos2(at, bar.bottom() + 2.0), align, format!("{force:.1} N"), font.clone(), text);
+    let decades = (high / low).log10().round() as u8;
+    for decade in 0..=decades {
+        let align = match decade {
+            0 => Align2::LEFT_TOP,
+            _ if decade == decades => Align2::RIGHT_TOP,
+            _ => Align2::CENTER_TOP,
+        };
+        let at = pos2(bar.left() + bar.width() * f32::from(decade) / f32::from(decades), bar.bottom() + 2.0);
+        painter.text(at, align, format!("{} N", low * 10_f32.powi(decade.into())), font.clone(), text);
     }
 }
 

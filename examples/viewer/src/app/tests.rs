@@ -2,6 +2,7 @@ use clap::Parser;
 
 use super::*;
 use crate::test_support::{asset, graphics_device};
+use crate::thrown::Projectile;
 
 fn opened(file: &str) -> App {
     let path = asset(file);
@@ -84,4 +85,152 @@ fn switching_what_steps_keeps_the_state() {
         assert!(apart < 1.0e-6 && swing > 1.0e-4 && swing != last, "{apart} m");
         last = swing;
     }
+}
+
+fn heap(arguments: &[&str]) -> App {
+    let all = ["sinew-viewer"].iter().chain(arguments);
+    let app = App::new(Arguments::parse_from(all).checked().expect("they go together"));
+    assert_eq!(app.panel.error, None);
+    app
+}
+
+fn counts(app: &App) -> crate::simulation::Counts {
+    app.simulation.as_ref().expect("there is a scene").counts()
+}
+
+#[test]
+fn what_is_thrown_at_a_pile_is_stopped_by_it() {
+    let mut app = heap(&["--scene", "octopuses", "--count", "9"]);
+    assert_eq!((counts(&app).awake, app.now.bare.len(), app.now.contacts.len()), (9, 9, 0), "all in the air");
+    (0..90).for_each(|_| app.step());
+    let down = counts(&app);
+    println!("{down:?}");
+    assert_eq!(Some(app.now.contacts.len()), down.contacts);
+    let on_flesh = app.now.contacts.iter().filter(|at| at.normal.y < 0.99 && at.force > 0.0).count();
+    assert!(down.contacts > Some(50) && on_flesh > 0, "they lie on the ground and on each other");
+
+    // Straight down at the middle of the heap, which is what the camera looks at.
+    app.camera.pitch = 1.4;
+    app.panel.throw.projectile = Projectile::Ball;
+    app.act(Action::Throw);
+    assert_eq!((app.panel.error.as_deref(), counts(&app).thrown, app.now.bare.len()), (None, 1, 10));
+    let thrown = |app: &App| app.now.bare.last().expect("is there").rods[0].clone();
+    let start = thrown(&app)[0].0;
+    app.step();
+    let speed = thrown(&app)[0].0.distance(start) / app.steps.dt;
+    assert!((speed - app.panel.throw.speed).abs() < 0.5, "it flies at {speed} m/s");
+    (0..150).for_each(|_| app.step());
+    assert_eq!(app.panel.error, None);
+    let (place, radius) = thrown(&app)[0];
+    let top = place.y + f64::from(radius);
+    println!("the ball came from {start} and lies at {place}, {:?}", counts(&app));
+    let near = |at: &&crate::shown::Pressed| at.point.distance(place) < 1.5 * f64::from(radius);
+    let force: f32 = app.now.contacts.iter().filter(near).map(|at| at.force).sum();
+    assert!(place.y > 0.5 * f64::from(radius) && top < 1.0 && force > 1.0, "it lies there, pressed by {force} N");
+}
+
+#[test]
+fn the_oldest_of_what_was_thrown_gives_way() {
+    let mut app = heap(&["--scene", "octopuses", "--count", "1", "--throw", "log"]);
+    app.panel.throw.most = 3;
+    for projectile in Projectile::ALL.into_iter().cycle().take(5) {
+        app.panel.throw.projectile = projectile;
+        (0..20).for_each(|_| app.step());
+        app.act(Action::Throw);
+        assert_eq!(app.panel.error, None);
+    }
+    let numbers: Vec<usize> = app.now.bare.iter().map(|bare| bare.number).collect();
+    assert_eq!((numbers, counts(&app).thrown), (vec![0, 4, 5, 6], 3));
+    app.act(Action::Throw);
+    let error = app.panel.error.take().expect("there is no room yet");
+    println!("{error}");
+    app.camera.pitch = -1.0;
+    app.act(Action::Throw);
+    let error = app.panel.error.take().expect("the camera is under the floor");
+    println!("{error}");
+    assert_eq!(counts(&app).thrown, 3);
+}
+
+#[test]
+fn scenes_give_way_to_each_other() {
+    let mut app = heap(&["--scene", "pile", "--count", "8"]);
+    (0..3).for_each(|_| app.step());
+    assert_eq!((counts(&app).awake, app.simulation.as_ref().and_then(Simulation::character).is_none()), (8, true));
+    (app.panel.scene, app.panel.count) = (SceneName::Octopuses, 4);
+    app.act(Action::Open);
+    app.act(Action::Teleport);
+    app.step();
+    app.act(Action::Reset);
+    assert_eq!((counts(&app).awake, app.panel.scene, app.panel.error.as_deref()), (4, SceneName::Octopuses, None));
+    app.panel.scene = SceneName::Character;
+    app.act(Action::Open);
+    assert_eq!((name(&app), app.now.bare.len()), ("octopus", 0));
+    (0..30).for_each(|_| app.step());
+    app.act(Action::Throw);
+    app.step();
+    assert_eq!((app.panel.error.as_deref(), counts(&app).thrown, app.now.bare.len()), (None, 1, 1));
+    app.act(Action::Reset);
+    assert_eq!((app.panel.error.as_deref(), counts(&app).thrown, app.now.bare.len()), (None, 0, 0));
+
+    app.file = asset("no such file.glb");
+    app.panel.scene = SceneName::Pile;
+    app.act(Action::Open);
+    app.panel.scene = SceneName::Character;
+    app.act(Action::Open);
+    let error = app.panel.error.clone().expect("the file is gone");
+    assert!(error.contains("no such file.glb") && app.panel.scene == SceneName::Pile, "{error}");
+}
+
+#[test]
+fn bad_arguments_say_what_to_give_instead() {
+    for (arguments, named) in [
+        (&["--scene", "heap"][..], "octopuses"),
+        (&["--scene", "octopuses", "--count", "0"], "1..=200"),
+        (&["--count", "25"], "--scene octopuses"),
+        (&["--throw", "cat"], "ball"),
+    ] {
+        let all = ["sinew-viewer"].iter().chain(arguments);
+        let error = Arguments::try_parse_from(all).and_then(Arguments::checked).expect_err("is refused").to_string();
+        assert!(error.contains(arguments[arguments.len() - 2]) && error.contains(named), "{error}");
+    }
+}
+
+#[test]
+fn what_the_backend_refuses_is_taken_back() {
+    let Some(device) = graphics_device() else { return };
+    let mut app = opened("octopus.glb");
+    let simulation = app.simulation.as_mut().expect("is there");
+    simulation.device = Some(device);
+    simulation.settings.stepper.0 = Backend::Gpu;
+    app.step();
+    assert_eq!((app.panel.error.as_deref(), counts(&app).contacts), (None, None), "a GPU lists none");
+    for projectile in Projectile::ALL {
+        app.panel.throw.projectile = projectile;
+        let before = counts(&app).thrown;
+        app.act(Action::Throw);
+        assert_eq!(app.panel.error, None);
+        app.step();
+        let refused = app.panel.error.take();
+        println!("{}: {refused:?}", projectile.name());
+        assert!(refused.is_none() || projectile == Projectile::Octopus);
+        assert_eq!(counts(&app).thrown, before + usize::from(refused.is_none()));
+        (0..20).for_each(|_| app.step());
+        assert_eq!(app.panel.error, None, "it goes on");
+    }
+
+    app.panel.scene = SceneName::Octopuses;
+    app.panel.count = 2;
+    app.act(Action::Open);
+    app.step();
+    assert!(counts(&app).contacts.is_some(), "the CPU steps a heap");
+    app.simulation.as_mut().expect("is there").settings.stepper.0 = Backend::Gpu;
+    app.step();
+    println!("{:?}", app.panel.error);
+    assert_eq!(
+        app.panel.error.take().is_some(),
+        counts(&app).contacts.is_some(),
+        "the CPU goes on where it is refused"
+    );
+    app.step();
+    assert_eq!(app.panel.error, None);
 }
