@@ -74,8 +74,9 @@ impl App {
     /// As the arguments say.
     pub fn new(arguments: Arguments) -> Self {
         let Arguments { rods, pills, contacts, .. } = arguments;
-        let mut panel =
-            Panel { overlays: Overlays { rods, pills, contacts }, scene: arguments.scene, ..Panel::default() };
+        let mut panel = Panel::default();
+        panel.overlays = Overlays { rods, pills, contacts };
+        panel.scene = arguments.scene;
         panel.count = arguments.count.map_or(panel.count, usize::from);
         panel.throw.projectile = arguments.throw.unwrap_or(panel.throw.projectile);
         let mut app = Self {
