@@ -2,10 +2,10 @@
 
 use bytemuck::{Pod, Zeroable};
 
-/// Corners of a hull's triangles: two for each patch between rings and sides, as overlay.wgsl counts them.
+/// Corners of a hull's triangles: two for each patch between rings and sides, as hull.wgsl counts them.
 const HULL_VERTICES: u32 = (2 * 6 - 1) * 20 * 6;
 
-/// The hull of two spheres, as overlay.wgsl reads it; places are in the picture's space (m).
+/// The hull of two spheres, as hull.wgsl reads it; places are in the picture's space (m).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 pub struct Hull {

@@ -34,7 +34,7 @@ impl Pipelines {
         const SCENE: &str = include_str!("scene.wgsl");
         const SHADOW: &str = include_str!("shadow.wgsl");
         const LIT: &str = include_str!("lit.wgsl");
-        const OVERLAY: &str = include_str!("overlay.wgsl");
+        const HULL: &str = include_str!("hull.wgsl");
         let module = |label, parts: &[&str]| {
             device.create_shader_module(wgpu::ShaderModuleDescriptor {
                 label: Some(label),
@@ -43,8 +43,8 @@ impl Pipelines {
         };
         let floor_module = module("floor", &[SCENE, SHADOW, include_str!("floor.wgsl")]);
         let skin_module = module("skin", &[SCENE, SHADOW, LIT, include_str!("skin.wgsl")]);
-        let overlay_module = module("overlay", &[SCENE, OVERLAY]);
-        let bare_module = module("bare", &[SCENE, SHADOW, LIT, OVERLAY, include_str!("bare.wgsl")]);
+        let overlay_module = module("overlay", &[SCENE, HULL, include_str!("overlay.wgsl")]);
+        let bare_module = module("bare", &[SCENE, SHADOW, LIT, HULL, include_str!("bare.wgsl")]);
 
         let view_layout = layout(device, "view", &[UNIFORM]);
         let skin_layout = layout(device, "skin", &[UNIFORM, STORAGE, STORAGE, STORAGE, STORAGE]);
@@ -84,7 +84,7 @@ impl Pipelines {
         let bare = Recipe {
             module: &bare_module,
             groups: [Some(&view_layout), Some(&hulls_layout), Some(&shadow_layout)],
-            entries: ["overlay_vertex", "bare_fragment"],
+            entries: ["bare_vertex", "bare_fragment"],
             ..base.clone()
         };
         Self {
