@@ -27,6 +27,9 @@ use crate::{Arguments, BackendArgument};
 /// Where teleports lead, one after another (m); the last is 5 km from the world's origin.
 const PLACES: [DVec3; 3] = [DVec3::ZERO, DVec3::new(1.5, 0.0, 0.0), DVec3::new(3000.0, 0.0, -4000.0)];
 
+/// From how far above the horizon a heap is seen (rad).
+const HEAP_PITCH: f32 = 0.6;
+
 /// Linear RGBA of surfaces without a colour of their own.
 const CLAY: [f32; 4] = [0.62, 0.52, 0.45, 1.0];
 
@@ -241,6 +244,9 @@ impl App {
     fn frame_scene(&mut self) {
         let home = self.simulation.as_ref().map_or(DVec3::ZERO, |simulation| simulation.home.translation);
         self.camera = OrbitCamera::framing(home + self.ball.0, 0.9 * self.ball.1);
+        if self.panel.scene != SceneName::Character {
+            self.camera.pitch = HEAP_PITCH;
+        }
     }
 
     fn step(&mut self) {

@@ -24,7 +24,7 @@ const SLEEP_COLOUR: [f32; 3] = [0.34, 0.34, 0.36];
 /// Between which forces a contact's line grows and changes its colour (N).
 pub const FORCES: [f32; 2] = [0.1, 100.0];
 /// A contact's line at the largest force, and its radius, over the distance to what the camera looks at.
-const CONTACT_SIZE: [f32; 2] = [0.04, 0.0016];
+const CONTACT_SIZE: [f32; 2] = [0.028, 0.0009];
 
 /// What of a scene is drawn, from where.
 pub struct Stage<'a> {

@@ -139,7 +139,7 @@ impl Panel {
         });
         let Throw { speed, size, most, .. } = &mut self.throw;
         ui.add(Slider::new(speed, 0.0..=30.0).suffix(" m/s").text("speed"));
-        ui.add(Slider::new(size, 0.05..=2.0).logarithmic(true).suffix(" m").text("length"));
+        ui.add(Slider::new(size, 0.05..=2.0).logarithmic(true).suffix(" m").text("size"));
         ui.add(Slider::new(most, 1..=100).logarithmic(true).text("at most")).on_hover_text("the oldest vanishes");
     }
 
@@ -147,7 +147,8 @@ impl Panel {
     fn flesh(&self, ui: &mut Ui, simulation: &Simulation) {
         ui.separator();
         let counts = simulation.counts();
-        ui.label(format!("{} awake · {} asleep · {} thrown", counts.awake, counts.asleep, counts.thrown));
+        let text = format!("{} awake · {} asleep · {} thrown", counts.awake, counts.asleep, counts.thrown);
+        ui.label(text).on_hover_text("what sleeps is greyer; on a GPU nothing does yet");
         match counts.contacts {
             Some(contacts) => ui.label(format!("{contacts} contacts")),
             None => ui.weak("contacts are listed only while the CPU steps"),

@@ -60,6 +60,8 @@ fn switching_what_steps_keeps_the_state() {
     for app in [&mut app, &mut twin] {
         let simulation = app.simulation.as_mut().expect("is there");
         simulation.settings.sway = 0.1;
+        // Arms that touch each other are up to 0.2 mm elsewhere on the other backend.
+        simulation.settings.passes = 0;
         // Off the floor, where a rounding decides in which substep a foot leaves it.
         simulation.teleport(DVec3::Y).expect("goes there");
     }
@@ -109,8 +111,9 @@ fn what_is_thrown_at_a_pile_is_stopped_by_it() {
     let on_flesh = app.now.contacts.iter().filter(|at| at.normal.y < 0.99 && at.force > 0.0).count();
     assert!(down.contacts > Some(50) && on_flesh > 0, "they lie on the ground and on each other");
 
-    // Straight down at the middle of the heap, which is what the camera looks at.
-    app.camera.pitch = 1.4;
+    // Down at a head.
+    let (head, _) = app.now.bare[2].rods[0][2];
+    (app.camera.target, app.camera.pitch, app.camera.distance) = (head, 1.2, 3.0);
     app.panel.throw.projectile = Projectile::Ball;
     app.act(Action::Throw);
     assert_eq!((app.panel.error.as_deref(), counts(&app).thrown, app.now.bare.len()), (None, 1, 10));
@@ -119,14 +122,23 @@ fn what_is_thrown_at_a_pile_is_stopped_by_it() {
     app.step();
     let speed = thrown(&app)[0].0.distance(start) / app.steps.dt;
     assert!((speed - app.panel.throw.speed).abs() < 0.5, "it flies at {speed} m/s");
-    (0..150).for_each(|_| app.step());
+    // It comes to what is there before it comes to the ground.
+    let (mut last, mut hit) = (start, None);
+    for _ in 0..120 {
+        app.step();
+        let (place, radius) = thrown(&app)[0];
+        let near = |at: &&crate::shown::Pressed| at.point.distance(place) < 1.5 * f64::from(radius);
+        let force: f32 = app.now.contacts.iter().filter(near).map(|at| at.force).sum();
+        if hit.is_none() && force > 0.0 {
+            hit = Some((place.y - f64::from(radius), force));
+        }
+        assert!(place.y > 0.5 * f64::from(radius), "it is not in the ground");
+        last = place;
+    }
     assert_eq!(app.panel.error, None);
-    let (place, radius) = thrown(&app)[0];
-    let top = place.y + f64::from(radius);
-    println!("the ball came from {start} and lies at {place}, {:?}", counts(&app));
-    let near = |at: &&crate::shown::Pressed| at.point.distance(place) < 1.5 * f64::from(radius);
-    let force: f32 = app.now.contacts.iter().filter(near).map(|at| at.force).sum();
-    assert!(place.y > 0.5 * f64::from(radius) && top < 1.0 && force > 1.0, "it lies there, pressed by {force} N");
+    let (above, force) = hit.expect("it hits something");
+    println!("hit {:.0} mm above the ground by {force:.0} N, and after 2 s at {last}, {:?}", 1e3 * above, counts(&app));
+    assert!(above > 0.05 && force > 10.0 && last.y < 1.0, "flesh, not the ground, stops it");
 }
 
 #[test]
@@ -200,7 +212,7 @@ fn what_the_backend_refuses_is_taken_back() {
     let Some(device) = graphics_device() else { return };
     let mut app = opened("octopus.glb");
     let simulation = app.simulation.as_mut().expect("is there");
-    simulation.device = Some(device);
+    simulation.device = Some(device.clone());
     simulation.settings.stepper.0 = Backend::Gpu;
     app.step();
     assert_eq!((app.panel.error.as_deref(), counts(&app).contacts), (None, None), "a GPU lists none");
@@ -223,7 +235,9 @@ fn what_the_backend_refuses_is_taken_back() {
     app.act(Action::Open);
     app.step();
     assert!(counts(&app).contacts.is_some(), "the CPU steps a heap");
-    app.simulation.as_mut().expect("is there").settings.stepper.0 = Backend::Gpu;
+    let simulation = app.simulation.as_mut().expect("is there");
+    simulation.device = Some(device);
+    simulation.settings.stepper.0 = Backend::Gpu;
     app.step();
     println!("{:?}", app.panel.error);
     assert_eq!(

@@ -12,9 +12,9 @@ struct Hull {
 }
 @group(1) @binding(0) var<storage, read> hulls: array<Hull>;
 
-// Corners around a hull, and rings from each pole to the rim of its cap; HULL_VERTICES in overlay.rs follows.
-const SIDES = 20u;
-const RINGS = 6u;
+// Corners around a hull, and rings from each pole to the rim of its cap.
+override SIDES: u32;
+override RINGS: u32;
 
 struct Corner {
     // The depth pass and the colour pass must agree to the bit.

@@ -7,7 +7,7 @@ mod skin;
 mod targets;
 mod view;
 
-pub use overlay::{Hull, Overlay};
+pub use overlay::{Detail, Hull, Overlay};
 pub use skin::{SkinBuffers, SkinSource};
 pub use view::ViewUniform;
 
@@ -95,8 +95,13 @@ impl Renderer {
                 wgpu::BindGroupEntry { binding: 1, resource: wgpu::BindingResource::Sampler(&shadow_sampler) },
             ],
         });
-        let [bare, pills, rods, contacts] = ["bare flesh", "pills", "rods", "contacts"]
-            .map(|label| Overlay::new(device, &pipelines.hulls_layout, label));
+        let [bare, pills, rods, contacts] = [
+            ("bare flesh", Detail::PLAIN),
+            ("pills", Detail::FINE),
+            ("rods", Detail::FINE),
+            ("contacts", Detail::LINE),
+        ]
+        .map(|named| Overlay::new(device, &pipelines.hulls_layout, named));
         let targets = Targets::new(device, format, [1, 1]);
         Self {
             pipelines,
@@ -141,13 +146,15 @@ impl Renderer {
         }
         self.bare.draw(&mut pass, &self.pipelines.bare);
         drop(pass);
-        let overlays = [(&self.pills, None), (&self.rods, None), (&self.contacts, Some(target.view))];
-        for (overlay, resolve) in overlays {
+        let Pipelines { overlay, line, .. } = &self.pipelines;
+        for (overlay, pipelines, resolve) in
+            [(&self.pills, overlay, None), (&self.rods, overlay, None), (&self.contacts, line, Some(target.view))]
+        {
             let mut pass = self.targets.pass(encoder, overlay.label, Some(resolve));
             target.limit(&mut pass);
             pass.set_bind_group(0, &self.view_group, &[]);
             // Depth alone first, so that only the nearest surface is blended over the picture.
-            for pipeline in [&self.pipelines.overlay_depth, &self.pipelines.overlay] {
+            for pipeline in pipelines {
                 overlay.draw(&mut pass, pipeline);
             }
         }
