@@ -246,6 +246,8 @@ impl App {
         self.camera = OrbitCamera::framing(home + self.ball.0, 0.9 * self.ball.1);
         if self.panel.scene != SceneName::Character {
             self.camera.pitch = HEAP_PITCH;
+            // It comes down.
+            self.camera.target.y *= 0.4;
         }
     }
 

@@ -1,6 +1,7 @@
 //! A window that shows a character's flesh, or a heap of it: `cargo run --release -p sinew-viewer -- FILE.glb`.
 
 mod app;
+mod bone_solids;
 mod camera;
 mod draw;
 mod graphics;

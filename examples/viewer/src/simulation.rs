@@ -14,6 +14,7 @@ use sinew::flesh::Chain;
 use sinew::rigid::RigidWorld;
 use sinew::{Backend, Character, FleshHandle, Health, Physics, Pose, ReadBack, StageTimes, StepError};
 
+use crate::bone_solids::{BoneSolids, own_flesh};
 use crate::draw::SkinSource;
 use crate::heap::{Heap, SceneName};
 use crate::shown::{BareFlesh, Pressed, Rod, Shown};
@@ -82,6 +83,7 @@ struct Actor {
     character: Character,
     entity: Entity,
     spawned_with: FleshOptions,
+    bones: BoneSolids,
 }
 
 /// A scene, stepped.
@@ -110,9 +112,9 @@ impl Simulation {
         let character = Character::load_with(path, import, &settings.flesh)?;
         let (mut world, mut rigid, mut physics) = (World::new(), RigidWorld::default(), physics());
         rigid.spawn_ground(0.0, 0.8)?;
-        let entity = character.spawn(&mut world, &mut rigid, &mut physics, Pose::IDENTITY)?;
+        let entity = spawn(&character, &mut world, &mut rigid, &mut physics, Pose::IDENTITY)?;
         let spawned_with = settings.flesh;
-        let actor = Actor { character, entity, spawned_with };
+        let actor = Actor { character, entity, spawned_with, bones: BoneSolids::default() };
         Ok(Self::of(Subject::Character(Box::new(actor)), settings, world, rigid, physics))
     }
 
@@ -150,6 +152,7 @@ impl Simulation {
         (self.physics.config.substeps, self.physics.config.passes) = (substeps, passes);
         let stepped_on = self.stepping_on;
         self.switch_stepper()?;
+        self.place_solids(dt)?;
         let start = Instant::now();
         let stepped = self.physics.step(&mut self.world, &mut self.rigid, dt);
         self.step_time = start.elapsed().as_secs_f64() * 1e3;
@@ -187,6 +190,21 @@ impl Simulation {
         Ok(())
     }
 
+    /// Has the character's bones stop what is thrown, where the CPU steps.
+    fn place_solids(&mut self, dt: f64) -> Result<(), Box<dyn Error>> {
+        self.physics.solids.clear();
+        let Subject::Character(actor) = &mut self.subject else { return Ok(()) };
+        if self.stepping_on != Backend::Cpu || self.thrown.len() == 0 {
+            actor.bones.forget();
+            return Ok(());
+        }
+        let mut query = self.world.query_one::<(&CharacterInstance, &BoneBodies)>(actor.entity);
+        let (instance, bodies) = query.get()?;
+        let bones = bodies.0.iter().map(|body| self.rigid.body_pose(*body)).collect::<Result<_, _>>()?;
+        self.physics.solids = actor.bones.follow(&instance.body, bones, dt);
+        Ok(())
+    }
+
     /// Throws something from an eye (m) forward, a unit vector. Where the next step refuses it, it is taken back.
     pub fn throw(&mut self, throw: &Throw, ray: [DVec3; 2]) -> Result<(), Box<dyn Error>> {
         self.thrown.throw(&mut self.physics, throw, ray)
@@ -220,7 +238,7 @@ impl Simulation {
         }
         actor.spawned_with = self.settings.flesh;
         let character = actor.character.with_flesh(&self.settings.flesh)?;
-        let entity = character.spawn(&mut self.world, &mut self.rigid, &mut self.physics, self.home)?;
+        let entity = spawn(&character, &mut self.world, &mut self.rigid, &mut self.physics, self.home)?;
         sinew::world::despawn(&mut self.world, &mut self.physics, &mut self.rigid, actor.entity)?;
         (actor.character, actor.entity) = (character, entity);
         Ok(())
@@ -384,6 +402,20 @@ impl Simulation {
         }
         [low, high].map(|corner| self.home.transform_point(corner.as_dvec3()))
     }
+}
+
+/// Spawns a character whose bones leave its flesh alone.
+fn spawn(
+    character: &Character,
+    world: &mut World,
+    rigid: &mut RigidWorld,
+    physics: &mut Physics,
+    home: Pose,
+) -> Result<Entity, Box<dyn Error>> {
+    let entity = character.spawn(world, rigid, physics, home)?;
+    let flesh = world.get::<&CharacterInstance>(entity)?.flesh;
+    physics.set_collisions(flesh, own_flesh())?;
+    Ok(entity)
 }
 
 /// Without flesh yet.

@@ -127,7 +127,13 @@ impl Panel {
     fn throwing(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
         ui.separator();
         ui.horizontal(|ui| {
-            if ui.button("Throw").on_hover_text("G: from the camera, in its direction").clicked() {
+            if ui
+                .button("Throw")
+                .on_hover_text(
+                    "G: from the camera, in its direction; a character's bones stop it only while the CPU steps",
+                )
+                .clicked()
+            {
                 actions.push(Action::Throw);
             }
             let Throw { projectile, .. } = &mut self.throw;
@@ -150,6 +156,7 @@ impl Panel {
         let text = format!("{} awake · {} asleep · {} thrown", counts.awake, counts.asleep, counts.thrown);
         ui.label(text).on_hover_text("what sleeps is greyer; on a GPU nothing does yet");
         match counts.contacts {
+            Some(1) => ui.label("1 contact"),
             Some(contacts) => ui.label(format!("{contacts} contacts")),
             None => ui.weak("contacts are listed only while the CPU steps"),
         };

@@ -142,6 +142,28 @@ fn what_is_thrown_at_a_pile_is_stopped_by_it() {
 }
 
 #[test]
+fn what_is_thrown_at_a_character_is_stopped_by_its_bones() {
+    let mut app = opened("arm.glb");
+    // At the chest, which has no flesh.
+    app.camera.target = DVec3::new(0.0, app.ball.0.y, 0.0);
+    (app.camera.yaw, app.camera.pitch, app.camera.distance) = (0.0, 0.0, 1.5);
+    app.act(Action::Throw);
+    let at = |app: &App| app.now.bare[0].rods[0][0].0;
+    let start = at(&app).z;
+    let mut least = start;
+    for _ in 0..60 {
+        app.step();
+        least = least.min(at(&app).z);
+    }
+    println!("a ball thrown from {start:.2} m came to {least:.2} m, and lies at {:.2}", at(&app));
+    assert_eq!(app.panel.error, None);
+    assert!((0.1..0.4).contains(&least), "it stops at the chest, {least} m");
+    app.act(Action::Teleport);
+    app.step();
+    assert_eq!(app.panel.error, None, "bones jump without a velocity");
+}
+
+#[test]
 fn the_oldest_of_what_was_thrown_gives_way() {
     let mut app = heap(&["--scene", "octopuses", "--count", "1", "--throw", "log"]);
     app.panel.throw.most = 3;
