@@ -75,7 +75,7 @@ pub struct Counts {
 /// Whose flesh it is.
 enum Subject {
     Character(Box<Actor>),
-    Heap(Heap),
+    Heap(Box<Heap>),
 }
 
 /// A character in the world.
@@ -123,7 +123,7 @@ impl Simulation {
         let mut physics = physics();
         let heap = Heap::open(name, count, &mut physics)?;
         settings.stepper.0 = Backend::Cpu;
-        Ok(Self::of(Subject::Heap(heap), settings, World::new(), RigidWorld::default(), physics))
+        Ok(Self::of(Subject::Heap(Box::new(heap)), settings, World::new(), RigidWorld::default(), physics))
     }
 
     fn of(subject: Subject, settings: Settings, world: World, rigid: RigidWorld, mut physics: Physics) -> Self {
