@@ -150,7 +150,7 @@ impl App {
     fn begin(&mut self, mut simulation: Simulation) {
         simulation.device = self.screen.as_ref().map(|screen| screen.graphics.shared());
         self.panel.error = None;
-        self.panel.scene = simulation.scene();
+        (self.panel.scene, self.panel.dropped) = (simulation.scene(), self.panel.count);
         let [low, high] = simulation.bounds();
         self.ball = ((low + high) * 0.5 - simulation.home.translation, 0.5 * (high - low).length() as f32);
         let chosen = simulation.scene() == SceneName::Character

@@ -13,6 +13,8 @@ use crate::thrown::{Projectile, Throw};
 
 /// Width of the panel (points).
 pub const WIDTH: f32 = 280.0;
+/// How many things a heap has at first.
+const COUNT: usize = 25;
 /// How many frames the graph shows.
 const HISTORY: usize = 120;
 
@@ -33,6 +35,8 @@ pub struct Panel {
     pub scene: SceneName,
     /// How many things a heap has that is opened.
     pub count: usize,
+    /// How many things the last one had that was opened or asked for.
+    pub dropped: usize,
     /// How things are thrown.
     pub throw: Throw,
     /// What went wrong last.
@@ -64,7 +68,8 @@ impl Default for Panel {
             paused: false,
             overlays: Overlays::default(),
             scene: SceneName::default(),
-            count: 25,
+            count: COUNT,
+            dropped: COUNT,
             throw: Throw::default(),
             error: None,
             history: VecDeque::new(),
@@ -115,11 +120,11 @@ impl Panel {
         let mut asked = self.scene != before;
         if self.scene != SceneName::Character {
             let slider = ui.add(Slider::new(&mut self.count, 1..=MOST).logarithmic(true).text("dropped"));
-            asked |= slider.drag_stopped()
-                || slider.lost_focus()
-                || (slider.changed() && !slider.dragged() && !slider.has_focus());
+            let let_go = slider.drag_stopped() || slider.lost_focus() || !(slider.dragged() || slider.has_focus());
+            asked |= let_go && self.count != self.dropped;
         }
         if asked {
+            self.dropped = self.count;
             actions.push(Action::Open);
         }
     }
@@ -127,13 +132,8 @@ impl Panel {
     fn throwing(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
         ui.separator();
         ui.horizontal(|ui| {
-            if ui
-                .button("Throw")
-                .on_hover_text(
-                    "G: from the camera, in its direction; a character's bones stop it only while the CPU steps",
-                )
-                .clicked()
-            {
+            let how = "G: from the camera, in its direction; a character's bones stop it only while the CPU steps";
+            if ui.button("Throw").on_hover_text(how).clicked() {
                 actions.push(Action::Throw);
             }
             let Throw { projectile, .. } = &mut self.throw;
@@ -144,7 +144,8 @@ impl Panel {
             });
         });
         let Throw { speed, size, most, .. } = &mut self.throw;
-        ui.add(Slider::new(speed, 0.0..=30.0).suffix(" m/s").text("speed"));
+        ui.add(Slider::new(speed, 0.0..=30.0).suffix(" m/s").text("speed"))
+            .on_hover_text("what is thin and fast needs more substeps to be stopped");
         ui.add(Slider::new(size, 0.05..=2.0).logarithmic(true).suffix(" m").text("size"));
         ui.add(Slider::new(most, 1..=100).logarithmic(true).text("at most")).on_hover_text("the oldest vanishes");
     }
