@@ -1,7 +1,7 @@
 //! Window events, time, and what a frame does.
 
 use std::error::Error;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -17,14 +17,18 @@ use winit::window::{Window, WindowId};
 
 use crate::camera::OrbitCamera;
 use crate::graphics::{Graphics, Painting};
+use crate::heap::SceneName;
 use crate::shown::Shown;
 use crate::simulation::{Settings, Simulation};
-use crate::stage::Stage;
+use crate::stage::{Overlays, Stage};
 use crate::ui::{self, Action, Panel};
 use crate::{Arguments, BackendArgument};
 
 /// Where teleports lead, one after another (m); the last is 5 km from the world's origin.
 const PLACES: [DVec3; 3] = [DVec3::ZERO, DVec3::new(1.5, 0.0, 0.0), DVec3::new(3000.0, 0.0, -4000.0)];
+
+/// From how far above the horizon a heap is seen (rad).
+const HEAP_PITCH: f32 = 0.6;
 
 /// Linear RGBA of surfaces without a colour of their own.
 const CLAY: [f32; 4] = [0.62, 0.52, 0.45, 1.0];
@@ -39,6 +43,8 @@ struct Screen {
 /// The viewer.
 pub struct App {
     arguments: Arguments,
+    /// The last character that was there.
+    file: PathBuf,
     screen: Option<Screen>,
     simulation: Option<Simulation>,
     panel: Panel,
@@ -50,7 +56,7 @@ pub struct App {
     drawn: Shown,
     /// Where between the two (0 to 1).
     alpha: f64,
-    /// A ball around the character: from its root to the centre (m), and radius (m).
+    /// A ball around the character or the heap: from its root to the centre (m), and radius (m).
     ball: (DVec3, f32),
     place: usize,
     pointer: Pointer,
@@ -70,8 +76,14 @@ struct Pointer {
 impl App {
     /// As the arguments say.
     pub fn new(arguments: Arguments) -> Self {
-        let panel = Panel::new(arguments.rods, arguments.pills);
+        let Arguments { rods, pills, contacts, .. } = arguments;
+        let mut panel = Panel::default();
+        panel.overlays = Overlays { rods, pills, contacts };
+        panel.scene = arguments.scene;
+        panel.count = arguments.count.map_or(panel.count, usize::from);
+        panel.throw.projectile = arguments.throw.unwrap_or(panel.throw.projectile);
         let mut app = Self {
+            file: arguments.file.clone(),
             screen: None,
             simulation: None,
             panel,
@@ -89,8 +101,10 @@ impl App {
             failure: None,
             arguments,
         };
-        let file = app.arguments.file.clone();
-        app.load(&file);
+        app.open_scene();
+        if app.arguments.throw.is_some() {
+            app.throw();
+        }
         app
     }
 
@@ -105,31 +119,58 @@ impl App {
 
     /// Loads a character, named on the command line or dropped; what was there stays where that fails.
     fn load(&mut self, path: &Path) {
-        let mut settings = self.simulation.as_ref().map_or_else(Settings::default, |old| old.settings.clone());
-        settings.animation = Some(0);
-        settings.sway = self.arguments.sway;
+        let settings = Settings { animation: Some(0), sway: self.arguments.sway, ..self.settings() };
         let import = ImportOptions { meters_per_unit: self.arguments.meters_per_unit, ..Default::default() };
         match Simulation::load(path, &import, settings) {
-            Ok(mut simulation) => {
-                simulation.device = self.screen.as_ref().map(|screen| screen.graphics.shared());
-                self.panel.error = None;
-                let [low, high] = simulation.bounds();
-                self.ball = ((low + high) * 0.5 - simulation.home.translation, 0.5 * (high - low).length() as f32);
-                if self.simulation.replace(simulation).is_none() {
-                    self.choose_backend();
-                }
-                self.place = 0;
-                self.load_skin();
-                self.catch_up();
-                self.frame_character();
+            Ok(simulation) => {
+                self.file = path.to_path_buf();
+                self.begin(simulation);
             }
             Err(error) => self.panel.error = Some(error.to_string()),
         }
     }
 
+    /// Opens the scene that the panel names; what was there stays where that fails.
+    fn open_scene(&mut self) {
+        match self.panel.scene {
+            SceneName::Character => self.load(&self.file.clone()),
+            heap => match Simulation::open(heap, self.panel.count, self.settings()) {
+                Ok(simulation) => self.begin(simulation),
+                Err(error) => self.panel.error = Some(error.to_string()),
+            },
+        }
+        self.panel.scene = self.simulation.as_ref().map_or(self.panel.scene, Simulation::scene);
+    }
+
+    fn settings(&self) -> Settings {
+        self.simulation.as_ref().map_or_else(Settings::default, |old| old.settings.clone())
+    }
+
+    /// Shows another scene from its start.
+    fn begin(&mut self, mut simulation: Simulation) {
+        simulation.device = self.screen.as_ref().map(|screen| screen.graphics.shared());
+        self.panel.error = None;
+        (self.panel.scene, self.panel.dropped) = (simulation.scene(), self.panel.count);
+        let [low, high] = simulation.bounds();
+        self.ball = ((low + high) * 0.5 - simulation.home.translation, 0.5 * (high - low).length() as f32);
+        let chosen = simulation.scene() == SceneName::Character
+            && self.simulation.as_ref().is_some_and(|old| old.scene() == SceneName::Character);
+        self.simulation = Some(simulation);
+        if !chosen {
+            self.choose_backend();
+        }
+        self.place = 0;
+        self.load_skin();
+        self.catch_up();
+        self.frame_scene();
+    }
+
     fn load_skin(&mut self) {
         let (Some(screen), Some(simulation)) = (&mut self.screen, &self.simulation) else { return };
-        let character = simulation.character();
+        let Some(character) = simulation.character() else {
+            screen.graphics.renderer.skin = None;
+            return;
+        };
         let mesh = &character.asset().mesh;
         // White is what a textured surface has without its texture; clay shows its shape better.
         let clay = |&colour: &[f32; 4]| if colour[..3] == [1.0; 3] { CLAY } else { colour };
@@ -144,7 +185,7 @@ impl App {
         let (Some(screen), Some(simulation)) = (&mut self.screen, &self.simulation) else { return };
         let Graphics { renderer, device, queue, .. } = &mut screen.graphics;
         let taken = match (&mut renderer.skin, simulation.skin()) {
-            (Some(skin), Ok(source)) => {
+            (Some(skin), Ok(Some(source))) => {
                 skin.take(device, queue, &source);
                 Ok(())
             }
@@ -163,7 +204,7 @@ impl App {
         }
     }
 
-    /// Shows the character as it stands, with nothing to interpolate from.
+    /// Shows the scene as it stands, with nothing to interpolate from.
     fn catch_up(&mut self) {
         self.show_step();
         self.last.clone_from(&self.now);
@@ -181,9 +222,10 @@ impl App {
         self.complain(shown);
     }
 
-    /// Rods where the skin is, if they are drawn.
+    /// Rods where the skin is, if any are drawn.
     fn settle(&mut self) {
-        if let (true, Some(simulation)) = (self.panel.rods, &mut self.simulation) {
+        let drawn = self.panel.overlays.rods || !self.now.bare.is_empty();
+        if let (true, Some(simulation)) = (drawn, &mut self.simulation) {
             match simulation.settle() {
                 Ok(true) => self.show(),
                 Ok(false) => {}
@@ -199,9 +241,14 @@ impl App {
         }
     }
 
-    fn frame_character(&mut self) {
+    fn frame_scene(&mut self) {
         let home = self.simulation.as_ref().map_or(DVec3::ZERO, |simulation| simulation.home.translation);
         self.camera = OrbitCamera::framing(home + self.ball.0, 0.9 * self.ball.1);
+        if self.panel.scene != SceneName::Character {
+            self.camera.pitch = HEAP_PITCH;
+            // It comes down.
+            self.camera.target.y *= 0.4;
+        }
     }
 
     fn step(&mut self) {
@@ -211,9 +258,22 @@ impl App {
         self.show_step();
     }
 
+    /// Throws what the panel says from the camera, in its direction.
+    fn throw(&mut self) {
+        let Some(simulation) = &mut self.simulation else { return };
+        match simulation.throw(&self.panel.throw, self.camera.ray()) {
+            Ok(()) => {
+                self.panel.error = None;
+                self.show();
+            }
+            Err(error) => self.panel.error = Some(error.to_string()),
+        }
+    }
+
     fn act(&mut self, action: Action) {
         match action {
             Action::Step => self.step(),
+            Action::Teleport if self.panel.scene != SceneName::Character => {}
             Action::Teleport => {
                 self.place = (self.place + 1) % PLACES.len();
                 let (from, to) = (PLACES[(self.place + PLACES.len() - 1) % PLACES.len()], PLACES[self.place]);
@@ -226,13 +286,16 @@ impl App {
                 self.step();
                 self.catch_up();
             }
+            Action::Open => self.open_scene(),
+            Action::Throw => self.throw(),
+            Action::Reset if self.panel.scene != SceneName::Character => self.open_scene(),
             Action::Reset => {
                 let reset = self.simulation.as_mut().map(Simulation::reset);
                 self.complain(reset);
                 self.step();
                 self.catch_up();
             }
-            Action::Frame => self.frame_character(),
+            Action::Frame => self.frame_scene(),
         }
     }
 
@@ -270,20 +333,21 @@ impl App {
             alpha: self.alpha as f32,
             camera: &self.camera,
             ball: (self.drawn.root.translation + centre, radius * 1.3),
-            overlays: [self.panel.rods, self.panel.pills],
-            panel: ui::WIDTH * pixels_per_point,
+            overlays: self.panel.overlays,
+        };
+        let draw = |graphics: &mut Graphics, encoder: &mut wgpu::CommandEncoder, view: &wgpu::TextureView| {
+            let target = graphics.target(view, ui::WIDTH * pixels_per_point);
+            let Graphics { renderer, device, queue, .. } = graphics;
+            stage.draw(renderer, (device, queue), encoder, &target);
         };
         self.frames += 1;
         let last = self.frames >= self.arguments.frames.max(1);
         match &self.arguments.screenshot {
             Some(path) if last => {
-                let saved = screen.graphics.save(path, |g, encoder, view| stage.draw(g, encoder, view), &mut painting);
-                self.failure = saved.err();
+                self.failure = screen.graphics.save(path, draw, &mut painting).err();
                 event_loop.exit();
             }
-            _ => {
-                screen.graphics.present(&screen.window, |g, encoder, view| stage.draw(g, encoder, view), &mut painting)
-            }
+            _ => screen.graphics.present(&screen.window, draw, &mut painting),
         }
         actions.into_iter().for_each(|action| self.act(action));
     }
@@ -305,12 +369,12 @@ impl App {
         Ok(())
     }
 
-    /// Steps by what the command line asks for: by the GPU that draws, unless that is software.
+    /// Steps by what the command line asks for: a character by the GPU that draws, unless that is software.
     fn choose_backend(&mut self) {
         let hardware = self.screen.as_ref().is_some_and(|screen| !screen.graphics.software);
         if let Some(simulation) = &mut self.simulation {
             simulation.settings.stepper.0 = match self.arguments.backend {
-                BackendArgument::Auto if hardware => Backend::Gpu,
+                BackendArgument::Auto if hardware && simulation.character().is_some() => Backend::Gpu,
                 BackendArgument::Auto | BackendArgument::Cpu => Backend::Cpu,
                 BackendArgument::Gpu => Backend::Gpu,
             };
@@ -321,14 +385,17 @@ impl App {
         if event.state != ElementState::Pressed {
             return;
         }
+        let overlays = &mut self.panel.overlays;
         match event.logical_key.as_ref() {
             Key::Named(NamedKey::Space) => self.panel.paused = !self.panel.paused,
             Key::Named(NamedKey::ArrowRight) => self.act(Action::Step),
             Key::Character("t") => self.act(Action::Teleport),
             Key::Character("r") => self.act(Action::Reset),
             Key::Character("f") => self.act(Action::Frame),
-            Key::Character("o") => self.panel.rods = !self.panel.rods,
-            Key::Character("p") => self.panel.pills = !self.panel.pills,
+            Key::Character("g") if !event.repeat => self.act(Action::Throw),
+            Key::Character("o") => overlays.rods = !overlays.rods,
+            Key::Character("p") => overlays.pills = !overlays.pills,
+            Key::Character("c") => overlays.contacts = !overlays.contacts,
             _ => {}
         }
     }
@@ -395,92 +462,4 @@ impl ApplicationHandler for App {
 }
 
 #[cfg(test)]
-mod tests {
-    use clap::Parser;
-
-    use super::*;
-    use crate::test_support::{asset, graphics_device};
-
-    fn opened(file: &str) -> App {
-        let path = asset(file);
-        App::new(Arguments::parse_from(["sinew-viewer".as_ref(), path.as_os_str()]))
-    }
-
-    fn name(app: &App) -> &str {
-        &app.simulation.as_ref().expect("there is a character").character().asset().name
-    }
-
-    #[test]
-    fn a_dropped_file_takes_the_place_of_what_was_there() {
-        let mut app = opened("arm.glb");
-        assert_eq!((name(&app), app.panel.error.as_deref()), ("arm", None));
-        (0..3).for_each(|_| app.step());
-        app.load(&asset("octopus.glb"));
-        assert_eq!((name(&app), app.panel.error.as_deref()), ("octopus", None));
-        app.step();
-        assert!(!app.now.rods.is_empty());
-    }
-
-    #[test]
-    fn a_broken_file_says_why_and_leaves_what_was_there() {
-        let broken = std::env::temp_dir().join(format!("sinew-viewer-broken-{}.glb", std::process::id()));
-        std::fs::write(&broken, b"glTF\x02\0\0\0 and no more").expect("the temporary folder takes a file");
-        let mut app = opened("arm.glb");
-        for bad in [broken.clone(), broken.with_extension("missing.glb")] {
-            (0..3).for_each(|_| app.step());
-            let before = app.now.clone();
-            app.load(&bad);
-            let error = app.panel.error.clone().expect("the panel says why");
-            println!("{error}");
-            assert!(error.contains("sinew-viewer-broken"), "it names the file");
-            assert_eq!((name(&app), app.panel.paused, app.now.rods.len()), ("arm", false, before.rods.len()));
-            assert!(app.now == before, "nothing moved");
-            app.step();
-            assert!(app.now != before, "it goes on");
-        }
-        std::fs::remove_file(broken).expect("it is there");
-        app.load(&asset("octopus.glb"));
-        assert_eq!((name(&app), app.panel.error.as_deref()), ("octopus", None), "a good file clears the complaint");
-
-        // With nothing there before.
-        let mut app = opened("no such file.glb");
-        assert!(app.simulation.is_none() && app.panel.error.is_some());
-        app.step();
-        app.load(&asset("arm.glb"));
-        assert_eq!((name(&app), app.panel.error.as_deref()), ("arm", None));
-    }
-
-    #[test]
-    fn switching_what_steps_keeps_the_state() {
-        let Some(device) = graphics_device() else { return };
-        let (mut app, mut twin) = (opened("octopus.glb"), opened("octopus.glb"));
-        for app in [&mut app, &mut twin] {
-            let simulation = app.simulation.as_mut().expect("is there");
-            simulation.settings.sway = 0.1;
-            // Off the floor, where a rounding decides in which substep a foot leaves it.
-            simulation.teleport(DVec3::Y).expect("goes there");
-        }
-        let mut last = 0.0_f64;
-        for backend in [Backend::Cpu, Backend::Gpu, Backend::Cpu, Backend::Gpu] {
-            let simulation = app.simulation.as_mut().expect("is there");
-            simulation.device = Some(device.clone());
-            simulation.settings.stepper.0 = backend;
-            for _ in 0..4 {
-                app.step();
-                twin.step();
-            }
-            app.panel.rods = true;
-            app.settle();
-            assert_eq!(app.panel.error, None);
-            let simulation = app.simulation.as_ref().expect("is there");
-            let on_gpu = matches!(simulation.skin(), Ok(crate::draw::SkinSource::Gpu(_)));
-            assert_eq!(on_gpu, backend == Backend::Gpu);
-            let pairs = app.now.rods.iter().flatten().zip(twin.now.rods.iter().flatten());
-            let apart = pairs.map(|(a, b)| a.0.distance(b.0)).fold(0.0, f64::max);
-            let swing = twin.simulation.as_ref().map_or(0.0, Simulation::swing);
-            println!("{backend:?}: {apart:.1e} m from stepping by the CPU throughout; flesh swings by {swing:.1e} m");
-            assert!(apart < 1.0e-6 && swing > 1.0e-4 && swing != last, "{apart} m");
-            last = swing;
-        }
-    }
-}
+mod tests;

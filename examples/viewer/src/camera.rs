@@ -35,6 +35,12 @@ impl OrbitCamera {
         Vec3::new(sin_yaw * cos_pitch, sin_pitch, cos_yaw * cos_pitch) * self.distance
     }
 
+    /// Where the eye is in the world (m), and the unit vector along which it looks.
+    pub fn ray(&self) -> [DVec3; 2] {
+        let eye = self.eye().as_dvec3();
+        [self.target + eye, -eye.normalize()]
+    }
+
     /// Half of the picture's height over the distance to it.
     pub fn half_height() -> f32 {
         (0.5 * FIELD_OF_VIEW).tan()

@@ -2,15 +2,19 @@
 
 use std::collections::VecDeque;
 
-use egui::{Align2, Color32, FontId, Sense, Slider, Ui, pos2, vec2};
-use sinew::Backend;
-use sinew::LaneWidth;
+use egui::{Align2, Color32, ComboBox, FontId, Rgba, Sense, Slider, Ui, pos2, vec2};
 use sinew::step::Stage;
+use sinew::{Backend, Character, LaneWidth};
 
+use crate::heap::{MOST, SceneName};
 use crate::simulation::{Settings, Simulation};
+use crate::stage::{FORCES, Overlays, force_colour};
+use crate::thrown::{Projectile, Throw};
 
 /// Width of the panel (points).
 pub const WIDTH: f32 = 280.0;
+/// How many things a heap has at first.
+const COUNT: usize = 25;
 /// How many frames the graph shows.
 const HISTORY: usize = 120;
 
@@ -22,14 +26,19 @@ const BACKENDS: [(&str, (Backend, LaneWidth)); 3] = [
 ];
 
 /// What the panel keeps.
-#[derive(Default)]
 pub struct Panel {
     /// Whether time stands still.
     pub paused: bool,
-    /// Whether rods are drawn.
-    pub rods: bool,
-    /// Whether pills are drawn.
-    pub pills: bool,
+    /// What is drawn over the scene.
+    pub overlays: Overlays,
+    /// Which scene there is, or is asked for by [`Action::Open`].
+    pub scene: SceneName,
+    /// How many things a heap has that is opened.
+    pub count: usize,
+    /// How many things the last one had that was opened or asked for.
+    pub dropped: usize,
+    /// How things are thrown.
+    pub throw: Throw,
     /// What went wrong last.
     pub error: Option<String>,
     /// Times of the last frames: the whole frame, and its steps (ms).
@@ -43,18 +52,32 @@ pub enum Action {
     Step,
     /// A jump to the next of a few places.
     Teleport,
-    /// Flesh at rest, animation at its start.
+    /// Flesh at rest, animation at its start, nothing thrown; a heap dropped anew.
     Reset,
-    /// The character in the middle of the picture.
+    /// The character or the heap in the middle of the picture.
     Frame,
+    /// The panel's scene, from its start.
+    Open,
+    /// Something thrown from the camera.
+    Throw,
+}
+
+impl Default for Panel {
+    fn default() -> Self {
+        Self {
+            paused: false,
+            overlays: Overlays::default(),
+            scene: SceneName::default(),
+            count: COUNT,
+            dropped: COUNT,
+            throw: Throw::default(),
+            error: None,
+            history: VecDeque::new(),
+        }
+    }
 }
 
 impl Panel {
-    /// With overlays on or off.
-    pub fn new(rods: bool, pills: bool) -> Self {
-        Self { rods, pills, ..Self::default() }
-    }
-
     /// Takes a frame's times (ms).
     pub fn record(&mut self, frame: f32, steps: f32) {
         if self.history.len() == HISTORY {
@@ -71,33 +94,88 @@ impl Panel {
                 ui.spacing_mut().slider_width = 110.0;
                 match simulation {
                     Some(simulation) => self.contents(ui, simulation, adapter, &mut actions),
-                    None => self.empty(ui),
+                    None => self.empty(ui, &mut actions),
                 }
             });
         });
         actions
     }
 
-    fn empty(&self, ui: &mut Ui) {
+    fn empty(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
         ui.add_space(8.0);
         ui.heading("No character");
-        ui.label("Drop a .glb onto the window.");
+        ui.label("Drop a .glb onto the window, or choose a heap.");
         self.complaint(ui);
+        self.scene(ui, actions);
+    }
+
+    /// The choice of a scene; a heap's count is taken once its slider is let go.
+    fn scene(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
+        let before = self.scene;
+        ComboBox::from_id_salt("scene").width(180.0).selected_text(self.scene.name()).show_ui(ui, |ui| {
+            for scene in SceneName::ALL {
+                ui.selectable_value(&mut self.scene, scene, scene.name());
+            }
+        });
+        let mut asked = self.scene != before;
+        if self.scene != SceneName::Character {
+            let slider = ui.add(Slider::new(&mut self.count, 1..=MOST).logarithmic(true).text("dropped"));
+            let let_go = slider.drag_stopped() || slider.lost_focus() || !(slider.dragged() || slider.has_focus());
+            asked |= let_go && self.count != self.dropped;
+        }
+        if asked {
+            self.dropped = self.count;
+            actions.push(Action::Open);
+        }
+    }
+
+    fn throwing(&mut self, ui: &mut Ui, actions: &mut Vec<Action>) {
+        ui.separator();
+        ui.horizontal(|ui| {
+            let how = "G: from the camera, in its direction; a character's bones stop it only while the CPU steps";
+            if ui.button("Throw").on_hover_text(how).clicked() {
+                actions.push(Action::Throw);
+            }
+            let Throw { projectile, .. } = &mut self.throw;
+            ComboBox::from_id_salt("projectile").width(100.0).selected_text(projectile.name()).show_ui(ui, |ui| {
+                for other in Projectile::ALL {
+                    ui.selectable_value(projectile, other, other.name());
+                }
+            });
+        });
+        let Throw { speed, size, most, .. } = &mut self.throw;
+        ui.add(Slider::new(speed, 0.0..=30.0).suffix(" m/s").text("speed"))
+            .on_hover_text("what is thin and fast needs more substeps to be stopped");
+        ui.add(Slider::new(size, 0.05..=2.0).logarithmic(true).suffix(" m").text("size"));
+        ui.add(Slider::new(most, 1..=100).logarithmic(true).text("at most")).on_hover_text("the oldest vanishes");
+    }
+
+    /// How much flesh there is and where it is pressed.
+    fn flesh(&self, ui: &mut Ui, simulation: &Simulation) {
+        ui.separator();
+        let counts = simulation.counts();
+        let text = format!("{} awake · {} asleep · {} thrown", counts.awake, counts.asleep, counts.thrown);
+        ui.label(text).on_hover_text("what sleeps is greyer; on a GPU nothing does yet");
+        match counts.contacts {
+            Some(1) => ui.label("1 contact"),
+            Some(contacts) => ui.label(format!("{contacts} contacts")),
+            None => ui.weak("contacts are listed only while the CPU steps"),
+        };
+        if self.overlays.contacts && counts.contacts.is_some() {
+            forces(ui);
+        }
     }
 
     fn contents(&mut self, ui: &mut Ui, simulation: &mut Simulation, adapter: &str, actions: &mut Vec<Action>) {
         ui.add_space(8.0);
-        let asset = simulation.character().asset();
-        ui.heading(&asset.name);
-        let body = simulation.character().body();
-        let (muscles, joints, triangles) =
-            (body.flesh.chains().len(), asset.skeleton.joints.len(), body.triangles.len());
-        ui.weak(format!("{muscles} muscles · {joints} joints · {triangles} triangles"));
-        if muscles == 0 {
-            ui.label("No limb of this character takes flesh.");
+        match simulation.character() {
+            Some(character) => describe(ui, character),
+            None => {
+                ui.heading(simulation.scene().name());
+            }
         }
-        self.warnings(ui, simulation);
         self.complaint(ui);
+        self.scene(ui, actions);
 
         ui.separator();
         ui.horizontal(|ui| {
@@ -111,33 +189,31 @@ impl Panel {
                 }
             };
             button("Step", "→", Action::Step);
-            button("Teleport", "T", Action::Teleport);
+            if simulation.character().is_some() {
+                button("Teleport", "T", Action::Teleport);
+            }
             button("Reset", "R", Action::Reset);
         });
         ui.horizontal(|ui| {
-            ui.checkbox(&mut self.rods, "Rods").on_hover_text("O");
-            ui.checkbox(&mut self.pills, "Pills").on_hover_text("P");
+            let Overlays { rods, pills, contacts } = &mut self.overlays;
+            if simulation.character().is_some() {
+                ui.checkbox(rods, "Rods").on_hover_text("O");
+                ui.checkbox(pills, "Pills").on_hover_text("P");
+            }
+            ui.checkbox(contacts, "Contacts").on_hover_text("C: where flesh is pressed, along the normal");
             if ui.button("Frame").on_hover_text("F").clicked() {
                 actions.push(Action::Frame);
             }
         });
 
-        motion(ui, simulation);
-        let settings = &mut simulation.settings;
-        material(ui, settings);
-        stepping(ui, settings);
-        self.readings(ui, simulation, adapter);
-    }
-
-    fn warnings(&self, ui: &mut Ui, simulation: &Simulation) {
-        let warnings = simulation.character().warnings();
-        if !warnings.is_empty() {
-            ui.collapsing(format!("{} warnings", warnings.len()), |ui| {
-                for warning in warnings {
-                    ui.label(&warning.0);
-                }
-            });
+        self.flesh(ui, simulation);
+        self.throwing(ui, actions);
+        if simulation.character().is_some() {
+            motion(ui, simulation);
+            material(ui, &mut simulation.settings);
         }
+        stepping(ui, &mut simulation.settings);
+        self.readings(ui, simulation, adapter);
     }
 
     fn complaint(&self, ui: &mut Ui) {
@@ -159,7 +235,9 @@ impl Panel {
                 ui.end_row();
             }
         });
-        ui.label(format!("largest swing {:.1} mm", 1e3 * simulation.swing()));
+        if simulation.character().is_some() {
+            ui.label(format!("largest swing {:.1} mm", 1e3 * simulation.swing()));
+        }
         for laid in &simulation.health().laid_anew {
             let text = format!("{} went where it cannot be and was laid anew {} times", laid.name, laid.times);
             ui.colored_label(ui.visuals().warn_fg_color, text);
@@ -187,14 +265,57 @@ impl Panel {
     }
 }
 
+fn describe(ui: &mut Ui, character: &Character) {
+    let (asset, body) = (character.asset(), character.body());
+    ui.heading(&asset.name);
+    let (muscles, joints, triangles) = (body.flesh.chains().len(), asset.skeleton.joints.len(), body.triangles.len());
+    ui.weak(format!("{muscles} muscles · {joints} joints · {triangles} triangles"));
+    if muscles == 0 {
+        ui.label("No limb of this character takes flesh.");
+    }
+    let warnings = character.warnings();
+    if !warnings.is_empty() {
+        ui.collapsing(format!("{} warnings", warnings.len()), |ui| {
+            for warning in warnings {
+                ui.label(&warning.0);
+            }
+        });
+    }
+}
+
+/// Which colours contacts have, and at which forces.
+fn forces(ui: &mut Ui) {
+    let (place, painter) = ui.allocate_painter(vec2(ui.available_width(), 24.0), Sense::hover());
+    let bar = place.rect.with_max_y(place.rect.top() + 8.0);
+    const COLUMNS: u8 = 60;
+    for column in 0..COLUMNS {
+        let [left, right] =
+            [column, column + 1].map(|at| bar.left() + bar.width() * f32::from(at) / f32::from(COLUMNS));
+        let [r, g, b] = force_colour((f32::from(column) + 0.5) / f32::from(COLUMNS));
+        painter.rect_filled(bar.with_min_x(left).with_max_x(right), 0.0, Rgba::from_rgb(r, g, b));
+    }
+    let (text, font) = (ui.visuals().text_color(), FontId::proportional(10.0));
+    let [low, high] = FORCES;
+    let decades = (high / low).log10().round() as u8;
+    for decade in 0..=decades {
+        let align = match decade {
+            0 => Align2::LEFT_TOP,
+            _ if decade == decades => Align2::RIGHT_TOP,
+            _ => Align2::CENTER_TOP,
+        };
+        let at = pos2(bar.left() + bar.width() * f32::from(decade) / f32::from(decades), bar.bottom() + 2.0);
+        painter.text(at, align, format!("{} N", low * 10_f32.powi(decade.into())), font.clone(), text);
+    }
+}
+
 fn motion(ui: &mut Ui, simulation: &mut Simulation) {
     ui.separator();
     ui.strong("Motion");
-    let names: Vec<String> =
-        simulation.character().asset().animations.iter().map(|animation| animation.name.clone()).collect();
+    let animations = simulation.character().map_or(&[][..], |character| &character.asset().animations);
+    let names: Vec<String> = animations.iter().map(|animation| animation.name.clone()).collect();
     let settings = &mut simulation.settings;
     let name = settings.animation.and_then(|index| names.get(index)).map_or("none (rest pose)", String::as_str);
-    egui::ComboBox::from_id_salt("animation").width(180.0).selected_text(name).show_ui(ui, |ui| {
+    ComboBox::from_id_salt("animation").width(180.0).selected_text(name).show_ui(ui, |ui| {
         ui.selectable_value(&mut settings.animation, None, "none (rest pose)");
         for (index, name) in names.iter().enumerate() {
             ui.selectable_value(&mut settings.animation, Some(index), name);
@@ -223,10 +344,11 @@ fn stepping(ui: &mut Ui, settings: &mut Settings) {
     ui.separator();
     ui.strong("Step");
     let name = BACKENDS.iter().find(|(_, stepper)| *stepper == settings.stepper).map_or("", |(name, _)| name);
-    egui::ComboBox::from_id_salt("backend").width(180.0).selected_text(name).show_ui(ui, |ui| {
+    ComboBox::from_id_salt("backend").width(180.0).selected_text(name).show_ui(ui, |ui| {
         for (name, stepper) in BACKENDS {
             ui.selectable_value(&mut settings.stepper, stepper, name);
         }
     });
     ui.add(Slider::new(&mut settings.substeps, 1..=16).text("substeps"));
+    ui.add(Slider::new(&mut settings.passes, 0..=16).text("passes")).on_hover_text("0: flesh passes through flesh");
 }

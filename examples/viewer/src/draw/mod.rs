@@ -1,4 +1,5 @@
-//! Draws the scene with wgpu: floor, skin with the key light's shadow, and overlays of pills and rods.
+//! Draws the scene with wgpu: floor, skin and bare flesh with the key light's shadow, and overlays of pills,
+//! rods and contacts.
 
 mod overlay;
 mod pipelines;
@@ -6,7 +7,7 @@ mod skin;
 mod targets;
 mod view;
 
-pub use overlay::{Hull, Overlay};
+pub use overlay::{Detail, Hull, Overlay};
 pub use skin::{SkinBuffers, SkinSource};
 pub use view::ViewUniform;
 
@@ -53,10 +54,14 @@ pub struct Renderer {
     shadow_view: wgpu::TextureView,
     /// The skin; `None` until a character is loaded.
     pub skin: Option<SkinBuffers>,
+    /// Flesh without a skin.
+    pub bare: Overlay,
     /// Pills, drawn over the skin.
     pub pills: Overlay,
     /// Rods, drawn over the pills.
     pub rods: Overlay,
+    /// Contacts, drawn over the rods.
+    pub contacts: Overlay,
 }
 
 impl Renderer {
@@ -90,10 +95,27 @@ impl Renderer {
                 wgpu::BindGroupEntry { binding: 1, resource: wgpu::BindingResource::Sampler(&shadow_sampler) },
             ],
         });
-        let pills = Overlay::new(device, &pipelines.hulls_layout, "pills");
-        let rods = Overlay::new(device, &pipelines.hulls_layout, "rods");
+        let [bare, pills, rods, contacts] = [
+            ("bare flesh", Detail::PLAIN),
+            ("pills", Detail::FINE),
+            ("rods", Detail::FINE),
+            ("contacts", Detail::LINE),
+        ]
+        .map(|named| Overlay::new(device, &pipelines.hulls_layout, named));
         let targets = Targets::new(device, format, [1, 1]);
-        Self { pipelines, targets, view_buffer, view_group, shadow_group, shadow_view, skin: None, pills, rods }
+        Self {
+            pipelines,
+            targets,
+            view_buffer,
+            view_group,
+            shadow_group,
+            shadow_view,
+            skin: None,
+            bare,
+            pills,
+            rods,
+            contacts,
+        }
     }
 
     /// Takes a character's triangles and colours.
@@ -122,13 +144,17 @@ impl Renderer {
         if let Some(skin) = &self.skin {
             skin.draw(&mut pass, &self.pipelines.skin);
         }
+        self.bare.draw(&mut pass, &self.pipelines.bare);
         drop(pass);
-        for (overlay, resolve) in [(&self.pills, None), (&self.rods, Some(target.view))] {
+        let Pipelines { overlay, line, .. } = &self.pipelines;
+        for (overlay, pipelines, resolve) in
+            [(&self.pills, overlay, None), (&self.rods, overlay, None), (&self.contacts, line, Some(target.view))]
+        {
             let mut pass = self.targets.pass(encoder, overlay.label, Some(resolve));
             target.limit(&mut pass);
             pass.set_bind_group(0, &self.view_group, &[]);
             // Depth alone first, so that only the nearest surface is blended over the picture.
-            for pipeline in [&self.pipelines.overlay_depth, &self.pipelines.overlay] {
+            for pipeline in pipelines {
                 overlay.draw(&mut pass, pipeline);
             }
         }
@@ -145,9 +171,11 @@ impl Renderer {
             }),
             ..Default::default()
         });
-        let Some(skin) = &self.skin else { return };
         pass.set_bind_group(0, &self.view_group, &[]);
-        skin.draw(&mut pass, &self.pipelines.shadow);
+        if let Some(skin) = &self.skin {
+            skin.draw(&mut pass, &self.pipelines.shadow);
+        }
+        self.bare.draw(&mut pass, &self.pipelines.bare_shadow);
     }
 }
 
@@ -157,9 +185,13 @@ mod tests {
 
     use super::*;
     use crate::camera::OrbitCamera;
+    use crate::heap::SceneName;
     use crate::screenshot;
+    use crate::shown::Shown;
     use crate::simulation::{Settings, Simulation};
+    use crate::stage::{Overlays, Stage};
     use crate::test_support::{asset, graphics_device};
+    use crate::thrown::Throw;
 
     const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
     const SIZE: [u32; 2] = [320, 240];
@@ -175,7 +207,7 @@ mod tests {
         let (centre, radius) = ((low + high) * 0.5, 0.5 * (high - low).length() as f32);
 
         let mut renderer = Renderer::new(device, FORMAT);
-        let character = simulation.character();
+        let character = simulation.character().expect("was loaded");
         let mesh = &character.asset().mesh;
         let corners = (&character.body().triangles[..], &mesh.triangle_colors[..]);
         renderer.load_skin(device, mesh.positions.len(), corners);
@@ -184,15 +216,25 @@ mod tests {
         for _ in 0..6 {
             skin.keep(device, queue);
             simulation.step(1.0 / 60.0).expect("steps");
-            skin.take(device, queue, &simulation.skin().expect("is there"));
+            skin.take(device, queue, &simulation.skin().expect("is there").expect("of a character"));
         }
-        let on_gpu = matches!(simulation.skin(), Ok(SkinSource::Gpu(_)));
+        let on_gpu = matches!(simulation.skin(), Ok(Some(SkinSource::Gpu(_))));
         assert_eq!(on_gpu, backend == Backend::Gpu, "drawn from where it was made");
         skin.place(queue, &Pose::IDENTITY, camera.target, 0.5);
         if !skinned {
             renderer.skin = None;
         }
 
+        let view = ViewUniform::new(&camera, SIZE[0] as f32 / SIZE[1] as f32, (centre, 1.3 * radius));
+        read(device, queue, |encoder, target| renderer.draw(device, queue, encoder, target, &view))
+    }
+
+    /// What is drawn into a target.
+    fn read(
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        draw: impl FnOnce(&mut wgpu::CommandEncoder, &Target),
+    ) -> Vec<u8> {
         let texture = device.create_texture(&wgpu::TextureDescriptor {
             label: None,
             size: wgpu::Extent3d { width: SIZE[0], height: SIZE[1], depth_or_array_layers: 1 },
@@ -204,9 +246,8 @@ mod tests {
             view_formats: &[],
         });
         let target = Target { view: &texture.create_view(&Default::default()), size: SIZE, panel: 0.0 };
-        let view = ViewUniform::new(&camera, target.aspect(), (centre, 1.3 * radius));
         let mut encoder = device.create_command_encoder(&Default::default());
-        renderer.draw(device, queue, &mut encoder, &target, &view);
+        draw(&mut encoder, &target);
         queue.submit([encoder.finish()]);
         screenshot::read(device, queue, &texture).expect("comes back")
     }
@@ -216,12 +257,42 @@ mod tests {
         let Some(device) = graphics_device() else { return };
         let on_cpu = picture(&device, Backend::Cpu, true);
         let others = [picture(&device, Backend::Gpu, true), picture(&device, Backend::Cpu, false)];
-        let [other_backend, bare] = others.map(|other| {
-            let pixels = on_cpu.chunks(3).zip(other.chunks(3));
-            let differ = pixels.filter(|(a, b)| a.iter().zip(*b).any(|(a, b)| a.abs_diff(*b) > 8)).count();
-            differ as f64 / f64::from(SIZE[0] * SIZE[1])
-        });
+        let [other_backend, bare] = others.map(|other| share_that_differs(&on_cpu, &other));
         println!("{:.3} % of pixels differ between backends, {:.1} % without skin", 1e2 * other_backend, 1e2 * bare);
         assert!(other_backend < 0.002 && bare > 0.05);
+    }
+
+    fn share_that_differs(a: &[u8], b: &[u8]) -> f64 {
+        let pixels = a.chunks(3).zip(b.chunks(3));
+        let differ = pixels.filter(|(a, b)| a.iter().zip(*b).any(|(a, b)| a.abs_diff(*b) > 8)).count();
+        differ as f64 / f64::from(SIZE[0] * SIZE[1])
+    }
+
+    #[test]
+    fn a_heap_what_is_thrown_at_it_and_its_contacts_are_drawn() {
+        let Some((device, queue)) = graphics_device() else { return };
+        let mut simulation = Simulation::open(SceneName::Octopuses, 3, Settings::default()).expect("opens");
+        let [low, high] = simulation.bounds();
+        let ball = ((low + high) * 0.5, 0.5 * (high - low).length() as f32);
+        let camera = OrbitCamera::framing(ball.0, 0.9 * ball.1);
+        (0..60).for_each(|_| simulation.step(1.0 / 60.0).expect("steps"));
+        let mut renderer = Renderer::new(&device, FORMAT);
+        let mut picture = |shown: &Shown, overlays| {
+            let stage = Stage { shown, alpha: 1.0, camera: &camera, ball, overlays };
+            read(&device, &queue, |encoder, target| stage.draw(&mut renderer, (&device, &queue), encoder, target))
+        };
+        let plain = Overlays::default();
+        let mut shown = Shown::default();
+        let floor = picture(&shown, plain);
+        simulation.show(&mut shown).expect("is there");
+        let heap = picture(&shown, plain);
+        let contacts = picture(&shown, Overlays { contacts: true, ..plain });
+        simulation.throw(&Throw::default(), camera.ray()).expect("flies");
+        (0..12).for_each(|_| simulation.step(1.0 / 60.0).expect("steps"));
+        simulation.show(&mut shown).expect("is there");
+        let thrown = picture(&shown, plain);
+        let shares = [(&floor, &heap), (&heap, &contacts), (&heap, &thrown)].map(|(a, b)| share_that_differs(a, b));
+        println!("of the picture, {shares:.3?} are the heap, its contacts, and what was thrown");
+        assert!(shares[0] > 0.05 && shares[1] > 0.002 && shares[2] > 0.005 && shares[1] < 0.3 * shares[0]);
     }
 }

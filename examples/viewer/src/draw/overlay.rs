@@ -1,11 +1,36 @@
-//! Hulls of two spheres over the picture.
+//! Hulls of two spheres, over the picture or in it.
 
 use bytemuck::{Pod, Zeroable};
 
-/// Corners of a hull's triangles: two for each patch between rings and sides, as overlay.wgsl counts them.
-const HULL_VERTICES: u32 = (2 * 6 - 1) * 20 * 6;
+/// Into how many triangles a hull is cut.
+#[derive(Clone, Copy, Debug)]
+pub struct Detail {
+    /// Corners around it.
+    pub sides: u32,
+    /// Rings from each pole to the rim of its cap, at least 2.
+    pub rings: u32,
+}
 
-/// The hull of two spheres, as overlay.wgsl reads it; places are in the picture's space (m).
+impl Detail {
+    /// Of what is seen alone.
+    pub const FINE: Self = Self { sides: 20, rings: 6 };
+    /// Of what there are hundreds of.
+    pub const PLAIN: Self = Self { sides: 14, rings: 4 };
+    /// Of lines.
+    pub const LINE: Self = Self { sides: 6, rings: 2 };
+
+    /// The constants of hull.wgsl.
+    pub fn constants(self) -> [(&'static str, f64); 2] {
+        [("SIDES", self.sides.into()), ("RINGS", self.rings.into())]
+    }
+
+    /// Corners of a hull's triangles: two for each patch between rings and sides.
+    fn corners(self) -> u32 {
+        (2 * self.rings - 1) * self.sides * 6
+    }
+}
+
+/// The hull of two spheres, as hull.wgsl reads it; places are in the picture's space (m).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 pub struct Hull {
@@ -19,7 +44,7 @@ pub struct Hull {
     pub end_radius: f32,
     /// Linear.
     pub colour: [f32; 3],
-    /// From a glassy shell (0) to a solid body (1).
+    /// From a glassy shell (0) to a solid body (1); in the picture all are solid.
     pub body: f32,
 }
 
@@ -27,6 +52,8 @@ pub struct Hull {
 pub struct Overlay {
     /// What profilers call it.
     pub label: &'static str,
+    /// How finely its hulls are cut.
+    pub detail: Detail,
     layout: wgpu::BindGroupLayout,
     buffer: wgpu::Buffer,
     group: wgpu::BindGroup,
@@ -35,9 +62,9 @@ pub struct Overlay {
 
 impl Overlay {
     /// None yet.
-    pub fn new(device: &wgpu::Device, layout: &wgpu::BindGroupLayout, label: &'static str) -> Self {
+    pub fn new(device: &wgpu::Device, layout: &wgpu::BindGroupLayout, (label, detail): (&'static str, Detail)) -> Self {
         let (buffer, group) = room_for(device, layout, label, 64);
-        Self { label, layout: layout.clone(), buffer, group, count: 0 }
+        Self { label, detail, layout: layout.clone(), buffer, group, count: 0 }
     }
 
     /// Replaces the hulls.
@@ -49,12 +76,12 @@ impl Overlay {
         self.count = hulls.len() as u32;
     }
 
-    /// Draws all hulls.
+    /// Draws all hulls by a pipeline of the same detail.
     pub fn draw(&self, pass: &mut wgpu::RenderPass, pipeline: &wgpu::RenderPipeline) {
         if self.count > 0 {
             pass.set_pipeline(pipeline);
             pass.set_bind_group(1, &self.group, &[]);
-            pass.draw(0..HULL_VERTICES, 0..self.count);
+            pass.draw(0..self.detail.corners(), 0..self.count);
         }
     }
 }

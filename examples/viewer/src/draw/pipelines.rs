@@ -1,6 +1,6 @@
 //! Shaders, layouts and pipelines.
 
-use super::{DEPTH_FORMAT, SAMPLES};
+use super::{DEPTH_FORMAT, Detail, SAMPLES};
 
 /// Everything that does not change while the viewer runs.
 pub struct Pipelines {
@@ -18,10 +18,14 @@ pub struct Pipelines {
     pub skin: wgpu::RenderPipeline,
     /// The skin as the key light sees it.
     pub shadow: wgpu::RenderPipeline,
-    /// An overlay's depth alone.
-    pub overlay_depth: wgpu::RenderPipeline,
-    /// An overlay's nearest surface, blended over the picture.
-    pub overlay: wgpu::RenderPipeline,
+    /// Flesh without a skin, lit.
+    pub bare: wgpu::RenderPipeline,
+    /// Flesh without a skin as the key light sees it.
+    pub bare_shadow: wgpu::RenderPipeline,
+    /// An overlay's depth alone, then its nearest surface, blended over the picture.
+    pub overlay: [wgpu::RenderPipeline; 2],
+    /// As `overlay`, of lines.
+    pub line: [wgpu::RenderPipeline; 2],
 }
 
 impl Pipelines {
@@ -29,6 +33,8 @@ impl Pipelines {
     pub fn new(device: &wgpu::Device, format: wgpu::TextureFormat) -> Self {
         const SCENE: &str = include_str!("scene.wgsl");
         const SHADOW: &str = include_str!("shadow.wgsl");
+        const LIT: &str = include_str!("lit.wgsl");
+        const HULL: &str = include_str!("hull.wgsl");
         let module = |label, parts: &[&str]| {
             device.create_shader_module(wgpu::ShaderModuleDescriptor {
                 label: Some(label),
@@ -36,8 +42,9 @@ impl Pipelines {
             })
         };
         let floor_module = module("floor", &[SCENE, SHADOW, include_str!("floor.wgsl")]);
-        let skin_module = module("skin", &[SCENE, SHADOW, include_str!("skin.wgsl")]);
-        let overlay_module = module("overlay", &[SCENE, include_str!("overlay.wgsl")]);
+        let skin_module = module("skin", &[SCENE, SHADOW, LIT, include_str!("skin.wgsl")]);
+        let overlay_module = module("overlay", &[SCENE, HULL, include_str!("overlay.wgsl")]);
+        let bare_module = module("bare", &[SCENE, SHADOW, LIT, HULL, include_str!("bare.wgsl")]);
 
         let view_layout = layout(device, "view", &[UNIFORM]);
         let skin_layout = layout(device, "skin", &[UNIFORM, STORAGE, STORAGE, STORAGE, STORAGE]);
@@ -67,14 +74,36 @@ impl Pipelines {
             target: solid.clone(),
             depth_write: true,
             samples: SAMPLES,
+            detail: None,
+        };
+        let over_picture = |overlay: &Recipe| {
+            let surface = Recipe { target: blended.clone(), depth_write: false, ..overlay.clone() };
+            [Recipe { target: nothing.clone(), ..overlay.clone() }, surface].map(|recipe| recipe.pipeline())
         };
         let overlay = Recipe {
             module: &overlay_module,
             groups: [Some(&view_layout), Some(&hulls_layout), None],
             entries: ["overlay_vertex", "overlay_fragment"],
+            detail: Some(Detail::FINE),
+            ..base.clone()
+        };
+        let bare = Recipe {
+            module: &bare_module,
+            groups: [Some(&view_layout), Some(&hulls_layout), Some(&shadow_layout)],
+            entries: ["bare_vertex", "bare_fragment"],
+            detail: Some(Detail::PLAIN),
             ..base.clone()
         };
         Self {
+            bare_shadow: Recipe {
+                groups: [Some(&view_layout), Some(&hulls_layout), None],
+                entries: ["bare_shadow_vertex", ""],
+                target: None,
+                samples: 1,
+                ..bare.clone()
+            }
+            .pipeline(),
+            bare: bare.pipeline(),
             floor: Recipe {
                 module: &floor_module,
                 groups: [Some(&view_layout), None, Some(&shadow_layout)],
@@ -90,8 +119,8 @@ impl Pipelines {
                 ..base.clone()
             }
             .pipeline(),
-            overlay_depth: Recipe { target: nothing, ..overlay.clone() }.pipeline(),
-            overlay: Recipe { target: blended, depth_write: false, ..overlay }.pipeline(),
+            overlay: over_picture(&overlay),
+            line: over_picture(&Recipe { detail: Some(Detail::LINE), ..overlay }),
             skin: base.pipeline(),
             view_layout,
             skin_layout,
@@ -132,6 +161,8 @@ struct Recipe<'a> {
     target: Option<wgpu::ColorTargetState>,
     depth_write: bool,
     samples: u32,
+    /// Of hulls.
+    detail: Option<Detail>,
 }
 
 impl Recipe<'_> {
@@ -142,13 +173,16 @@ impl Recipe<'_> {
             immediate_size: 0,
         });
         let targets = [self.target.clone()];
+        let constants = self.detail.map(Detail::constants);
+        let constants = constants.as_ref().map_or(&[][..], |constants| constants);
+        let compilation_options = wgpu::PipelineCompilationOptions { constants, ..Default::default() };
         self.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
             label: Some(self.entries[0]),
             layout: Some(&layout),
             vertex: wgpu::VertexState {
                 module: self.module,
                 entry_point: Some(self.entries[0]),
-                compilation_options: Default::default(),
+                compilation_options: compilation_options.clone(),
                 buffers: &[],
             },
             primitive: wgpu::PrimitiveState::default(),
@@ -163,7 +197,7 @@ impl Recipe<'_> {
             fragment: self.target.as_ref().map(|_| wgpu::FragmentState {
                 module: self.module,
                 entry_point: Some(self.entries[1]),
-                compilation_options: Default::default(),
+                compilation_options,
                 targets: &targets,
             }),
             multiview_mask: None,

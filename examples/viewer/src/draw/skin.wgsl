@@ -63,14 +63,5 @@ fn shadow_vertex(@builtin(vertex_index) index: u32) -> @builtin(position) vec4f 
 @fragment
 fn skin_fragment(corner: Corner, @builtin(front_facing) front: bool) -> @location(0) vec4f {
     let n = normalize(corner.normal) * select(-1.0, 1.0, front);
-    let to_eye = normalize(view.eye - corner.place);
-    // Light wraps a little past the terminator, as it does on skin.
-    let wrapped = max((dot(n, view.key) + 0.15) / 1.15, 0.0);
-    let share = key_share(corner.place + n * (0.012 * view.size), 0.004);
-    let up = n.y * 0.5 + 0.5;
-    let edge = 1.0 - max(dot(n, to_eye), 0.0);
-    let gloss = pow(max(dot(n, normalize(view.key + to_eye)), 0.0), 16.0);
-    let diffuse = BOUNCE + (SKY - BOUNCE) * up + KEY * (wrapped * share);
-    let lit = corner.colour * diffuse + KEY * (0.10 * gloss * share) + RIM * (edge * edge * edge * up * 0.5);
-    return vec4f(encoded(lit), 1.0);
+    return vec4f(encoded(lit(corner.colour, corner.place, n)), 1.0);
 }
