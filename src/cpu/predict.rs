@@ -38,7 +38,8 @@ where
     if contracting {
         measure_fibres(lanes, group);
     }
-    if params.first_substep != 0 && is_kicked(group.inputs) {
+    // What hangs on chains is kicked before it is known how all of a tree moves.
+    if params.first_substep != 0 && is_kicked(group.inputs) && !group.rest.is_in_tree() {
         apart!(lanes, kick(lanes, group));
     }
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
@@ -152,7 +153,7 @@ where
 /// What the game adds to the velocities of chains, or puts in their place; what bones hold goes with these. The second-order step
 /// does without what was before.
 #[inline(always)]
-fn kick<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
+pub(super) fn kick<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
     let (zero, half) = (lanes.splat(0.0), lanes.splat(0.5));
     let flag = lanes.load(&group.inputs[input::KICKED]);
     let kept = lanes.load(&group.inputs[input::KEPT]);

@@ -20,11 +20,11 @@ use glam::{DQuat, DVec3};
 
 use super::LaneWidth;
 use super::descent::{DESCENT_ENTRIES, Descends, Descent, Of, OneGroup, run};
-use super::group::Group;
+use super::group::{Group, is_kicked};
 use super::holds::Placed;
 use super::lanes::{Entry, Half, LANES, Lanes, OneF32, Wide, apart, with_instructions};
 use super::lay::lay;
-use super::predict::{Body, add_motion};
+use super::predict::{Body, add_motion, kick};
 use super::rod_energies::UNKNOWNS;
 use super::settle::{LeftOut, left_out, settle_back, settle_forth};
 use super::stumps::give_to_stem;
@@ -53,6 +53,8 @@ enum Part<'a> {
     SettleBack(Option<f32>),
     /// Keeps centre, momentum and moment of what settling left out.
     LeftOut(&'a [Entry<f32>]),
+    /// Adds to velocities what the game does.
+    Kick,
     /// Keeps what chains are as bodies.
     Bodies,
     /// Adds a kept rigid motion to the velocities.
@@ -159,6 +161,12 @@ impl<'a, 'b> Forest<'a, 'b> {
     }
 
     fn predict(&mut self) {
+        for group in 0..self.groups.len() {
+            let own = &self.groups[group];
+            if self.params.first_substep != 0 && own.rest.is_in_tree() && is_kicked(own.inputs) {
+                self.part(group, Part::Kick);
+            }
+        }
         if self.groups.iter().any(|group| group.rest.has_free_chain) {
             self.bodies().write_motions(self.branches, self.groups);
         }
@@ -450,6 +458,7 @@ fn do_part<L: Lanes<Scalar = f32>>(
                 value.store(lanes, kept, 3 * at);
             }
         }
+        Part::Kick => apart!(lanes, kick(lanes, group)),
         Part::Bodies => apart!(lanes, Body::of(lanes, group).store(lanes, kept)),
         Part::AddMotion => apart!(lanes, add_motion(lanes, group, kept)),
         Part::GiveToStem(whole) => apart!(lanes, give_to_stem(lanes, group, whole)),
