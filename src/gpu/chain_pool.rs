@@ -16,9 +16,7 @@ use crate::cpu::group::GroupRest;
 use crate::cpu::lanes::Entry;
 use crate::flesh::{Flesh, FleshState, GroupState};
 use crate::instances::{Active, InstanceState, Pushes, SegmentName};
-use crate::layout::{
-    GROUPS_TOGETHER, Group, LANES, OWN_CHAINS, WITHIN_CHAINS, contact, force, input, plane,
-};
+use crate::layout::{GROUPS_TOGETHER, Group, LANES, OWN_CHAINS, WITHIN_CHAINS, contact, force, input, plane};
 
 /// Where an instance's chains lie.
 pub(super) struct ChainRows {

@@ -30,7 +30,8 @@ use crate::layout::{
     SkinnedVertex, StructLayout, WITHIN_CHAINS, WORKGROUP_SIZE,
 };
 use crate::layout::{
-    borne, chain, contact, force, held, input, meet, node, partners, plane, reaction, rest, scratch, solved, stump, tree,
+    borne, chain, contact, force, held, input, meet, node, partners, plane, reaction, rest, scratch, solved, stump,
+    tree,
 };
 use crate::skin::{ModelPose, SectionMatrix, SectionWeight, SkinSection, SkinVertex};
 use crate::step::StepParams;

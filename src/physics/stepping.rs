@@ -4,11 +4,11 @@ use super::{ActiveBackend, Physics};
 use crate::backend::{Frame, HostFrame, SegmentPair};
 use crate::cpu::solids::SolidScene;
 use crate::instances::Instances;
+use crate::layout::GROUPS_TOGETHER;
 use crate::step::{
     FrameReport, MOST_GRAVITY, MOST_PASSES, MOST_RETRIES, MOST_SOLVES, Scheduled, StepConfig, StepParams, Walk,
     params_of, schedule,
 };
-use crate::layout::GROUPS_TOGETHER;
 use crate::{HalfSpace, StepError};
 
 impl Physics {

@@ -352,7 +352,8 @@ fn trees() -> Vec<Scene> {
     pushed.play = |physics, handle, step| {
         physics.add_force(handle, 2, 0, DVec3::new(0.1, -0.2, 0.1)).unwrap();
         if step == 10 || step == 13 {
-            let motion = Motion { velocity: DVec3::new(0.3, 1.0, 0.2), spin: DVec3::new(1.0, 2.0, 3.0), centre: DVec3::Y };
+            let motion =
+                Motion { velocity: DVec3::new(0.3, 1.0, 0.2), spin: DVec3::new(1.0, 2.0, 3.0), centre: DVec3::Y };
             physics.add_velocity(handle, motion).unwrap();
         }
     };
@@ -378,7 +379,9 @@ fn trees() -> Vec<Scene> {
         scene.config.passes = 4;
         scene.config.iterations = if speed > 2.0 { 2 } else { 1 };
         scene.before = if speed > 2.0 { 0 } else { 6 };
-        scene.play = if speed > 2.0 { |physics, handle, step| thrown_on(physics, handle, step, 12.0) } else {
+        scene.play = if speed > 2.0 {
+            |physics, handle, step| thrown_on(physics, handle, step, 12.0)
+        } else {
             |physics, handle, step| thrown_on(physics, handle, step, 1.0)
         };
         scenes.push(scene);
