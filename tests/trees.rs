@@ -210,9 +210,7 @@ fn a_free_star_keeps_its_momentum() {
     }
 }
 
-fn jerked(width: LaneWidth, threads: usize) -> (u64, f64, u32) {
-    let mut physics = Physics::with_config(StepConfig { threads, ..StepConfig::default() });
-    physics.lane_width = width;
+fn jerked(mut physics: Physics) -> (u64, f64, u32) {
     physics.planes = vec![HalfSpace::new(DVec3::Y, -0.5, 0.5)];
     let handles: Vec<_> = [true, false]
         .into_iter()
@@ -249,14 +247,30 @@ fn jerked(width: LaneWidth, threads: usize) -> (u64, f64, u32) {
 
 #[test]
 fn what_is_jerked_and_thrown_stays_together() {
-    let (first, worst, resets) = jerked(LaneWidth::Eight, 1);
+    let on_cpu = |width, threads| {
+        let mut physics = Physics::with_config(StepConfig { threads, ..StepConfig::default() });
+        physics.lane_width = width;
+        jerked(physics)
+    };
+    let (first, worst, resets) = on_cpu(LaneWidth::Eight, 1);
     println!(
         "arms are off their body by {worst:.1e} m at most, {resets} chains laid anew (bar 1e-5 m but for f32 far away)"
     );
     assert!(worst < 5.0e-4, "{worst:e}");
     for (width, threads) in [(LaneWidth::EightBaseline, 2), (LaneWidth::One, 1)] {
-        assert_eq!(jerked(width, threads).0, first, "{width:?}");
+        assert_eq!(on_cpu(width, threads).0, first, "{width:?}");
     }
+}
+
+/// On a GPU too, and the same bits run after run.
+#[cfg(feature = "gpu")]
+#[test]
+fn what_is_jerked_and_thrown_stays_together_on_a_gpu() {
+    let run = || common::gpu_physics().map(jerked);
+    let Some((first, worst, resets)) = run() else { return };
+    println!("arms are off their body by {worst:.1e} m at most, {resets} chains laid anew (bar 5e-4 m)");
+    assert!(worst < 5.0e-4, "{worst:e}");
+    assert_eq!(run().map(|again| again.0), Some(first));
 }
 
 #[test]

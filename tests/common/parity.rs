@@ -333,6 +333,18 @@ pub fn branched(clamped: bool) -> Vec<RodSpec> {
     rods
 }
 
+/// A tree that hangs on a bone which jerks, so that solves are led astray and steps shortened.
+pub fn jerked_trees() -> Scene {
+    let jerking = |step: usize| {
+        let jerked = if step > 12 && step % 2 == 1 { 1.0 } else { 0.0 };
+        let turn = DQuat::from_scaled_axis(DVec3::new(0.3, 1.2, 0.8) * jerked);
+        vec![Pose::new(DVec3::new(-0.3, 0.5, -0.2) * jerked, turn)]
+    };
+    let mut scene = Scene::new("jerked trees", &branched(true), jerking);
+    scene.config.jump = f64::INFINITY;
+    scene
+}
+
 /// Trees that hang on a bone and free ones, in every law of motion; on the ground, thrown, and among others.
 fn trees() -> Vec<Scene> {
     let flesh = |clamped: bool, root: DVec3| {
