@@ -52,35 +52,38 @@ fn settle_trees(
         if meets && !settles {
             stand_still(chain);
         }
+        // None by their count, not by a branch, as in predict.
         for (var level_count = params.level_count; level_count > 0u; level_count--) {
-            if settles && depth + 1u == level_count {
-                settle_forth(chain);
-                if depth > 0u {
-                    give_rhs_to_stem(chain);
-                }
+            let works = settles && depth + 1u == level_count;
+            var own = chain;
+            own.node_count = select(0u, chain.node_count, works);
+            settle_forth(own);
+            if works && depth > 0u {
+                give_rhs_to_stem(chain);
             }
             storageBarrier();
             workgroupBarrier();
         }
         for (var level_count = 0u; level_count < params.level_count; level_count++) {
-            if settles && depth == level_count {
-                settle_back(chain, share_gone_on());
+            let works = settles && depth == level_count;
+            var own = chain;
+            own.node_count = select(0u, chain.node_count, works);
+            settle_back(own, share_gone_on());
+            if works {
                 place_by_stem(chain);
             }
             storageBarrier();
             workgroupBarrier();
         }
     } else if params.iteration + 1u == params.iterations {
-        if meets {
-            let body = body_of(chain);
-            let given = left_out(chain, body.mass, body.centre);
-            tell_body(local, body);
-            tell_gain(local, given.linear, given.angular);
-        }
+        var own = chain;
+        own.node_count = select(0u, chain.node_count, meets);
+        let body = body_of(own);
+        let given = left_out(own, body.mass, body.centre);
+        tell_body(local, body);
+        tell_gain(local, given.linear, given.angular);
         workgroupBarrier();
-        if meets {
-            add_motion(chain, from_own_origin(chain, gain_of_tree(chain, local)));
-        }
+        add_motion(own, from_own_origin(own, gain_of_tree(own, local)));
     }
 }
 

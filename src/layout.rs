@@ -301,8 +301,10 @@ pub mod tree {
     pub const PLACE: usize = 10;
     /// And frame, 4 entries.
     pub const FRAME: usize = 13;
+    /// How many chains its tree has.
+    pub const COUNT: usize = 17;
     /// How many entries it takes, no more than a rest row has.
-    pub const ENTRIES: usize = 17;
+    pub const ENTRIES: usize = 18;
 }
 
 /// Entries of a node row, by who writes them.

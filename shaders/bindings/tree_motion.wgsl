@@ -103,30 +103,28 @@ fn told3(local: u32, entry: u32) -> vec3<f32> {
 
 // Where the root of the chain's tree has its origin.
 fn root_origin(chain: Chain) -> vec3<f32> {
-    return chain3(first_of_tree(chain).chain, CHAIN_ORIGIN);
+    return chain3(root_of(chain).chain, CHAIN_ORIGIN);
 }
 
 // What the chains of a tree have told of themselves as bodies, as one, from the root's origin.
 fn body_of_tree(chain: Chain, local: u32) -> Body {
     let origin = root_origin(chain);
+    let count = member_count(chain);
     var sum = Body();
-    var member = first_of_tree(chain);
-    loop {
+    var member = chain;
+    for (var k = 0u; k < count; k++) {
+        member = member_of_tree(chain, k, member);
         let at = local_of(chain, local, member);
         let m = told[0][at];
         sum.mass = sum.mass + m;
         sum.centre = sum.centre + (told3(at, 1u) + (chain3(member.chain, CHAIN_ORIGIN) - origin)) * m;
         sum.velocity = sum.velocity + told3(at, 4u) * m;
-        if is_last_of_tree(member) {
-            break;
-        }
-        member = next_of_tree(member);
     }
     let inv_mass = 1.0 / where_less(0.0, sum.mass, sum.mass, 1.0);
     sum.centre = sum.centre * inv_mass;
     sum.velocity = sum.velocity * inv_mass;
-    member = first_of_tree(chain);
-    loop {
+    for (var k = 0u; k < count; k++) {
+        member = member_of_tree(chain, k, member);
         let at = local_of(chain, local, member);
         let m = told[0][at];
         let arm = told3(at, 1u) + (chain3(member.chain, CHAIN_ORIGIN) - origin) - sum.centre;
@@ -138,10 +136,6 @@ fn body_of_tree(chain: Chain, local: u32) -> Body {
         sum.inertia[0] = around[0] + told3(at, 10u);
         sum.inertia[1] = around[1] + vec3<f32>(xy, told[13][at], yz);
         sum.inertia[2] = around[2] + vec3<f32>(xz, yz, told[15][at]);
-        if is_last_of_tree(member) {
-            break;
-        }
-        member = next_of_tree(member);
     }
     return sum;
 }
@@ -164,16 +158,14 @@ fn gain_of_tree(chain: Chain, local: u32) -> RigidMotion {
     let origin = root_origin(chain);
     var momentum = vec3<f32>();
     var angular = vec3<f32>();
-    var member = first_of_tree(chain);
-    loop {
+    var member = chain;
+    let count = member_count(chain);
+    for (var k = 0u; k < count; k++) {
+        member = member_of_tree(chain, k, member);
         let at = local_of(chain, local, member);
         let arm = told3(at, 1u) + (chain3(member.chain, CHAIN_ORIGIN) - origin) - body.centre;
         momentum = momentum + told3(at, 16u);
         angular = angular + told3(at, 19u) + cross(arm, told3(at, 16u));
-        if is_last_of_tree(member) {
-            break;
-        }
-        member = next_of_tree(member);
     }
     let velocity = momentum * where_less(0.0, body.mass, 1.0 / larger(body.mass, MIN_POSITIVE), 0.0);
     return RigidMotion(body.centre, velocity, spin_of(body.inertia, angular));

@@ -43,17 +43,21 @@ fn tell3(local: u32, entry: u32, value: vec3<f32>) {
     tell(local, entry + 2u, value.z);
 }
 
-// Those of its tree: the first, and how to go on from one to the next, until there is none.
-fn first_of_tree(chain: Chain) -> Chain {
+// How many chains its tree has; none where there is no chain.
+fn member_count(chain: Chain) -> u32 {
+    return select(u32(tree_at(chain, TREE_COUNT)), 0u, chain.node_count == 0u);
+}
+
+// The k-th of them, given the one before.
+fn member_of_tree(chain: Chain, k: u32, before: Chain) -> Chain {
+    if k == 0u {
+        return root_of(chain);
+    }
+    return chain_named(before, tree_at(before, TREE_FOLLOWING));
+}
+
+fn root_of(chain: Chain) -> Chain {
     return chain_named(chain, tree_at(chain, TREE_ROOT));
-}
-
-fn is_last_of_tree(chain: Chain) -> bool {
-    return tree_at(chain, TREE_FOLLOWING) < 0.0;
-}
-
-fn next_of_tree(chain: Chain) -> Chain {
-    return chain_named(chain, tree_at(chain, TREE_FOLLOWING));
 }
 
 // Where among the threads of the workgroup another chain's is, given its own one's.
@@ -63,21 +67,23 @@ fn local_of(chain: Chain, local: u32, other: Chain) -> u32 {
 
 // The sum of what the chains of a tree have told: the same bits for all of them.
 fn sum_of_tree(chain: Chain, local: u32, entry: u32) -> f32 {
-    var member = first_of_tree(chain);
-    var sum = told[entry][local_of(chain, local, member)];
-    while !is_last_of_tree(member) {
-        member = next_of_tree(member);
+    var sum = 0.0;
+    var member = chain;
+    let count = member_count(chain);
+    for (var k = 0u; k < count; k++) {
+        member = member_of_tree(chain, k, member);
         sum = sum + told[entry][local_of(chain, local, member)];
     }
     return sum;
 }
 
-// The largest that any has told.
+// The largest that any has told, or 0.
 fn most_of_tree(chain: Chain, local: u32, entry: u32) -> f32 {
-    var member = first_of_tree(chain);
-    var most = told[entry][local_of(chain, local, member)];
-    while !is_last_of_tree(member) {
-        member = next_of_tree(member);
+    var most = 0.0;
+    var member = chain;
+    let count = member_count(chain);
+    for (var k = 0u; k < count; k++) {
+        member = member_of_tree(chain, k, member);
         most = larger(most, told[entry][local_of(chain, local, member)]);
     }
     return most;

@@ -96,6 +96,7 @@ const TREE_LEVEL: u32 = 8u;
 const TREE_STUMP: u32 = 9u;
 const TREE_PLACE: u32 = 10u;
 const TREE_FRAME: u32 = 13u;
+const TREE_COUNT: u32 = 17u;
 
 // Entries of a node row, one a node, of the state.
 const NODE_PLACE: u32 = 0u;

@@ -118,6 +118,13 @@ impl Flesh {
                 set(chain, entry, value);
             }
         }
+        let mut counts = vec![0.0; roots.len()];
+        roots.iter().for_each(|&root| counts[number(root) as usize] += 1.0);
+        for (at, root) in
+            roots.iter().enumerate().filter(|(at, _)| self.families.iter().any(|f| f.contains(&(at / LANES))))
+        {
+            set([at / LANES, at % LANES], tree::COUNT, counts[number(*root) as usize]);
+        }
         let mut by_node: Vec<&Branch> = self.branches.iter().collect();
         by_node.sort_by_key(|branch| (branch.stem_node, branch.chain));
         for branch in by_node.into_iter().rev() {

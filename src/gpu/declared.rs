@@ -236,7 +236,7 @@ const PARTNERS: &[(&str, u32)] = &entries!(partners "PARTNERS_": FIRST COUNT FIR
 const REACTION: &[(&str, u32)] = &entries!(reaction "REACTION_": FORCE COUPLE ENTRIES);
 const HELD: &[(&str, u32)] = &entries!(held "HELD_": RHS BLOCK COUPLING ENTRIES);
 const TREE: &[(&str, u32)] = &entries!(tree "TREE_":
-    CHAIN STEM STEM_NODE NODE FIRST NEXT ROOT FOLLOWING LEVEL STUMP PLACE FRAME
+    CHAIN STEM STEM_NODE NODE FIRST NEXT ROOT FOLLOWING LEVEL STUMP PLACE FRAME COUNT
 );
 const BORNE: &[(&str, u32)] = &entries!(borne "BORNE_": RHS BLOCK);
 const STUMP: &[(&str, u32)] = &entries!(stump "STUMP_": RHS BLOCK COUPLING ARM OUTWARD BORNE);
