@@ -29,8 +29,11 @@ fn settle(@builtin(global_invocation_id) invocation: vec3<u32>) {
                 stand_still(chain);
             }
         }
-    } else if params.iteration + 1u == params.iterations && has_pairs(chain) {
-        restore(chain);
+    } else if params.iteration + 1u == params.iterations {
+        // None by its count, not by a branch, as in predict.
+        var own = chain;
+        own.node_count = select(0u, chain.node_count, has_pairs(chain));
+        restore(own);
     }
 }
 
