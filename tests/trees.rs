@@ -336,6 +336,69 @@ fn a_broken_tree_is_laid_anew_whole() {
     }
 }
 
+/// Two octopuses, one over the other and turned, that fall on the floor; places of all nodes after each frame. `off` (m) is how far
+/// both are from there.
+#[cfg(feature = "gpu")]
+fn fallen(mut physics: Physics, frames: usize, off: f64) -> Vec<Vec<DVec3>> {
+    let parameters = sinew::scenes::SceneParameters::of("octopuses").unwrap();
+    let scene = sinew::scenes::SceneParameters { rods: 1, ..parameters }.build("octopuses").unwrap();
+    physics.config = StepConfig { sleep_after: f64::INFINITY, ..scene.config };
+    physics.planes = scene.planes;
+    let turned = DQuat::from_rotation_y(0.3) * DQuat::from_rotation_x(0.5);
+    let roots = [
+        Pose::from_translation(DVec3::new(-off, 0.45 + off, off)),
+        Pose::new(DVec3::new(0.06 + off, 1.0 - off, 0.03), turned),
+    ];
+    let handles = roots.map(|root| physics.insert(scene.flesh.clone(), &[], root).unwrap());
+    let places = (0..frames).map(|_| {
+        step(&mut physics, 1);
+        let nodes = |handle| {
+            let physics = &physics;
+            let of = move |(chain, info): (usize, &sinew::flesh::Chain)| {
+                (0..info.node_count()).map(move |node| place(physics, handle, chain, node))
+            };
+            scene.flesh.chains().iter().enumerate().flat_map(of).collect::<Vec<_>>()
+        };
+        handles.map(nodes).concat()
+    });
+    let places = places.collect();
+    for handle in handles {
+        assert!(physics.state(handle).unwrap().is_finite());
+        assert_eq!(physics.health(handle).unwrap().resets, 0);
+    }
+    places
+}
+
+/// The GPU is as far from the CPU as ten times what that is from itself where it starts a rounding off, until heaps are anyone's: a GPU
+/// rounds otherwise in every step. In the end both lie as high.
+#[cfg(feature = "gpu")]
+#[test]
+fn octopuses_fall_on_each_other_alike() {
+    const FRAMES: usize = 90;
+    let Some(gpu) = common::gpu_physics() else { return };
+    let far = |a: &[DVec3], b: &[DVec3]| a.iter().zip(b).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+    let on_gpu = fallen(gpu, FRAMES, 0.0);
+    let on_cpu = fallen(Physics::default(), FRAMES, 0.0);
+    let others: Vec<_> =
+        (-4..=4).filter(|k| *k != 0).map(|k| fallen(Physics::default(), FRAMES, 1.2e-7 * f64::from(k))).collect();
+    let scatters: Vec<f64> = (0..FRAMES)
+        .map(|frame| others.iter().map(|other| far(&other[frame], &on_cpu[frame])).fold(5.0e-7, f64::max))
+        .collect();
+    let known = scatters.iter().take_while(|scatter| **scatter < 1.0e-3).count();
+    let lowest = |places: &[DVec3]| places.iter().map(|place| place.y).fold(f64::INFINITY, f64::min);
+    for frame in 0..known {
+        let (off, bar) = (far(&on_gpu[frame], &on_cpu[frame]), 10.0 * scatters[frame]);
+        println!("frame {}: {off:.1e} m apart (bar {bar:.1e}), lowest at {:.3} m", frame + 1, lowest(&on_cpu[frame]));
+        assert!(off <= bar);
+    }
+    let height = |places: &[DVec3]| places.iter().map(|place| place.y).sum::<f64>() / places.len() as f64;
+    let [cpu, gpu] = [&on_cpu, &on_gpu].map(|run| height(&run[FRAMES - 1]));
+    let spread = others.iter().map(|run| (height(&run[FRAMES - 1]) - cpu).abs()).fold(0.0, f64::max);
+    println!("after {known} frames anyone's; {cpu:.4} m high in the end, {gpu:.4} on the GPU, others {spread:.4} off");
+    assert!(known > 12 && lowest(&on_cpu[known - 1]) < 0.03, "nothing touches before");
+    assert!((gpu - cpu).abs() < 0.02 && lowest(&on_gpu[FRAMES - 1]) > 0.005);
+}
+
 /// So many chains as there are threads in a workgroup hang on each other; of more a GPU says so.
 #[cfg(feature = "gpu")]
 #[test]
