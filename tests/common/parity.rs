@@ -321,7 +321,7 @@ pub fn branched(clamped: bool) -> Vec<RodSpec> {
         let out = DQuat::from_rotation_y(0.3 + std::f64::consts::TAU * arm as f64 / 5.0) * DVec3::X;
         let root = out * 0.07 + DVec3::Y * 0.3;
         // One hangs lower than the others, and has fewer segments.
-        let (node, segments) = if arm == 3 { (1, 4) } else { (3, 6) };
+        let (node, segments) = if arm == 3 { (0, 4) } else { (3, 6) };
         rods.push(rod(format!("arm {arm}"), root + out * 0.5 + DVec3::Y * 0.05, root, segments, 0.02).hang(0, node));
     }
     for (twig, (stem, node)) in [(2, 2), (2, 4), (6, 1)].into_iter().enumerate() {
@@ -357,7 +357,8 @@ fn trees() -> Vec<Scene> {
         scene.flesh = vec![flesh(true, DVec3::ZERO), flesh(false, DVec3::new(3.0, 0.05, 0.4))];
         scene
     };
-    let hanging = scene("trees");
+    let mut hanging = scene("trees");
+    hanging.spin = Vec3::new(0.5, 1.0, 3.0);
     let mut pushed = scene("trees, second order");
     pushed.config.integrator = Integrator::SecondOrder;
     pushed.config.iterations = 2;
@@ -374,23 +375,22 @@ fn trees() -> Vec<Scene> {
     fallen.bones = |_| vec![Pose::from_translation(DVec3::Y * 0.05), Pose::IDENTITY];
     fallen.before = 25;
     let mut scenes = vec![hanging, pushed, fallen];
-    // Upside down over another, arms across arms, and thrown on it.
+    // Beside another, body on an arm and arms on arms, and thrown at it.
     for (name, ground, speed) in [
         ("trees meeting", None, 1.0),
         ("trees meeting on the ground", Some(-0.0795), 1.0),
         ("trees thrown together", None, 12.0),
     ] {
         let mut scene = Scene::new(name, &[], |_| vec![Pose::from_translation(DVec3::Z * 5.0)]);
-        let turned = DQuat::from_rotation_x(std::f64::consts::PI) * DQuat::from_rotation_y(0.4);
         let (over, skin, _) = flesh(false, DVec3::ZERO);
-        let over = (over, skin, Pose::new(DVec3::new(0.9, 0.72, 0.02), turned));
+        let over = (over, skin, Pose::new(DVec3::new(0.31, 0.045, 0.0), DQuat::from_rotation_y(-0.3)));
         scene.flesh = vec![flesh(false, DVec3::ZERO), over];
         // What a bone bears of what has hardly begun to swing is nothing but roundings.
         scene.flesh.extend((speed < 2.0).then(|| flesh(true, DVec3::ZERO)));
         scene.planes = ground.map(|height| HalfSpace::ground(height, 0.5)).into_iter().collect();
         scene.config.passes = 4;
         scene.config.iterations = if speed > 2.0 { 2 } else { 1 };
-        scene.before = if speed > 2.0 { 0 } else { 6 };
+        scene.before = if speed > 2.0 { 0 } else { 4 };
         scene.play = if speed > 2.0 {
             |physics, handle, step| thrown_on(physics, handle, step, 12.0)
         } else {
@@ -401,11 +401,11 @@ fn trees() -> Vec<Scene> {
     scenes
 }
 
-/// Throws the second instance down in the first step.
+/// Throws the second instance at the first one in the first step.
 fn thrown_on(physics: &mut Physics, handle: FleshHandle, step: usize, speed: f64) {
     if step == 1 && physics.instances().position(|other| other == handle) == Some(1) {
-        let velocity = DVec3::new(-0.1, -1.0, 0.1) * speed;
-        let motion = Motion { velocity, spin: DVec3::new(0.2, 0.5, 0.3), centre: DVec3::new(0.9, 0.5, 0.0) };
+        let velocity = DVec3::new(-0.5, -1.0, 0.1) * speed;
+        let motion = Motion { velocity, spin: DVec3::new(0.2, 0.5, 0.3), centre: DVec3::new(0.3, 0.2, 0.0) };
         physics.set_velocity(handle, motion).unwrap();
     }
 }
