@@ -144,7 +144,7 @@ fn settle_forth(chain: Chain) {
             }
             eliminate_rhs(&coupling, &inv_pivot, &gradient, &rhs);
         }
-        if chain.tree != 0u {
+        if IN_TREES {
             branch = add_borne_rhs(chain, index, branch, &rhs);
         }
         let rest_row = rest_row_of(chain, index);
@@ -160,7 +160,7 @@ fn settle_forth(chain: Chain) {
             rhs[1] = pull.y;
             rhs[2] = pull.z;
         }
-        if chain.tree != 0u && rest_at(rest_row, REST_HUNG) > 0.5 {
+        if IN_TREES && rest_at(rest_row, REST_HUNG) > 0.5 {
             keep_stump_rhs(chain, &rhs);
         }
         let scratch_row = scratch_row_of(chain, index);
@@ -186,7 +186,7 @@ fn settle_back(chain: Chain, goes_on: f32) {
         let scratch_row = scratch_row_of(chain, index);
         var next = delta;
         back_substitute(scratch_row, &delta);
-        if chain.tree != 0u && rest_at(rest_row_of(chain, index), REST_HUNG) > 0.5 {
+        if IN_TREES && rest_at(rest_row_of(chain, index), REST_HUNG) > 0.5 {
             go_with_stem(chain, scratch_row, &delta, goes_on);
         }
         while slot > 0u {

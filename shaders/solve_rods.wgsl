@@ -189,7 +189,7 @@ fn solve_forth(
         let rest_at_node = rest_row_of(chain, index);
         let row = node_row_of(chain, index);
         add_inertia(inv_step2, rest_at_node, row, &block, &rhs);
-        if chain.tree != 0u {
+        if IN_TREES {
             branch = add_borne(chain, index, branch, &block, &rhs);
         }
         if index + 1u < count {
@@ -234,7 +234,7 @@ fn solve_forth(
         if rest_at(rest_at_node, REST_SLIDES) > 0.5 {
             guide(row, &block, &rhs, &coupling);
         }
-        if chain.tree != 0u && rest_at(rest_at_node, REST_HUNG) > 0.5 {
+        if IN_TREES && rest_at(rest_at_node, REST_HUNG) > 0.5 {
             keep_stump(chain, rest_at_node, &block, &rhs);
         }
         var whole = coupling;
@@ -296,7 +296,7 @@ fn solve_back(chain: Chain, again: bool) -> Step {
         let scratch_row = scratch_row_of(chain, index);
         var next = delta;
         back_substitute(scratch_row, &delta);
-        if chain.tree != 0u && rest_at(rest_row_of(chain, index), REST_HUNG) > 0.5 {
+        if IN_TREES && rest_at(rest_row_of(chain, index), REST_HUNG) > 0.5 {
             go_with_stem(chain, scratch_row, &delta, 0.0);
         }
         if reacts(rest_row_of(chain, index)) {
@@ -330,7 +330,7 @@ fn solve_back(chain: Chain, again: bool) -> Step {
                 fall = fall + along * along * scratch_at(scratch_row, SCRATCH_INV_PIVOT + k);
             }
         }
-        if again || chain.tree != 0u {
+        if again || IN_TREES {
             for (var k = 0u; k < UNKNOWNS; k++) {
                 set_scratch(scratch_row, SCRATCH_STEP + k, delta[k]);
             }

@@ -142,9 +142,10 @@ pub enum StepError {
         "physics.gather_events: what touches on a GPU stays there as yet, so that it has no contact events; switch it off, or step on the CPU"
     )]
     EventsOnGpu,
-    /// More chains hang on each other than a GPU steps together.
+    /// More chains hang on each other than a GPU steps together; chains of like depth and length in one flesh, eight a group, count as
+    /// if they did.
     #[error(
-        "`{chain}` and what hangs on it, or beside it in groups of eight chains of like depth and length, are {chains} chains in more than {GROUPS_TOGETHER} groups, the most that a GPU steps together: hang fewer on each other, or step on the CPU"
+        "`{chain}` and what hangs on it, or is in groups of eight with that, are {chains} chains in more than {GROUPS_TOGETHER} groups, the most that a GPU steps together: hang fewer on each other, give each tree flesh of its own, or step on the CPU"
     )]
     TreesOnGpu {
         /// The first of these chains.

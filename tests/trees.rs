@@ -399,6 +399,50 @@ fn octopuses_fall_on_each_other_alike() {
     assert!((gpu - cpu).abs() < 0.02 && lowest(&on_gpu[FRAMES - 1]) > 0.005);
 }
 
+/// Trees of many sizes, two in one flesh and a rod beside them, share workgroups, and none is astride of two; some are paused and removed.
+#[cfg(feature = "gpu")]
+#[test]
+fn trees_of_many_sizes_share_workgroups() {
+    let Some(gpu) = common::gpu_physics() else { return };
+    let two = {
+        let long = rod("long", DVec3::ZERO, DVec3::X, 9, 0.03);
+        let twig =
+            |name: &str, stem, root: DVec3| rod(name, root + DVec3::new(0.1, -0.2, 0.05), root, 3, 0.01).hang(stem, 1);
+        let other = RodSpec { name: "other".into(), ..rod("", DVec3::Z, DVec3::Z + DVec3::X * 0.5, 5, 0.03) };
+        let apart = [3.0, 4.0].map(|x| rod("apart", DVec3::X * x, DVec3::new(x, 0.5, 0.0), 6, 0.02));
+        let [first, second] = [DVec3::X / 9.0, DVec3::Z + DVec3::X * 0.1];
+        let twigs = [twig("a", 0, first), twig("b", 1, second), twig("c", 1, second)];
+        let rods: Vec<RodSpec> =
+            [long.attach(0, 0, Holds::CLAMP), other].into_iter().chain(twigs).chain(apart).collect();
+        Arc::new(Flesh::build(&rods, &[Pose::IDENTITY]).unwrap())
+    };
+    let many: Vec<usize> = (0..20).collect();
+    let fleshes = [star(&many, true), star(&ALL, false), star(&many, false), two.clone(), star(&ALL[..3], true), two];
+    let places = [Physics::default(), gpu].map(|mut physics| {
+        let insert = |(index, flesh): (usize, &Arc<Flesh>)| {
+            let root = Pose::from_translation(DVec3::Y * index as f64);
+            physics.insert(flesh.clone(), &[Pose::IDENTITY], root).unwrap()
+        };
+        let mut handles: Vec<_> = fleshes.iter().enumerate().map(insert).collect();
+        step(&mut physics, 4);
+        physics.set_active(handles[0], sinew::Active { flesh: false, skin: true }).unwrap();
+        physics.remove(handles.remove(1)).unwrap();
+        step(&mut physics, 4);
+        let nodes = |handle: &FleshHandle| {
+            let chains = physics.flesh(*handle).unwrap().chains().iter().enumerate();
+            let of = |(chain, info): (usize, &sinew::flesh::Chain)| {
+                (0..info.node_count()).map(|node| place(&physics, *handle, chain, node)).collect::<Vec<_>>()
+            };
+            chains.flat_map(of).collect::<Vec<_>>()
+        };
+        handles.iter().flat_map(nodes).collect::<Vec<_>>()
+    });
+    let [on_cpu, on_gpu] = &places;
+    let far = on_cpu.iter().zip(on_gpu).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
+    println!("{} nodes, {far:.1e} m apart (bar 1e-5)", on_cpu.len());
+    assert!(on_cpu.len() == on_gpu.len() && far < 1.0e-5);
+}
+
 /// So many chains as there are threads in a workgroup hang on each other; of more a GPU says so.
 #[cfg(feature = "gpu")]
 #[test]

@@ -112,7 +112,7 @@ fn end(chain: Chain, descent: Descent, reached: Reached, contracting: bool, inv_
         recount(chain);
     }
     // What is stiffer than its step resolves hangs on the step; of chains that hang on each other it is of all of them.
-    let stiff = is_stiff(chain, inv_step2) || chain.tree != 0u;
+    let stiff = is_stiff(chain, inv_step2) || IN_TREES;
     let touching = chain.contact_count > 0u || descent.meets > 0.5;
     // What slides, or turns with the path, will be held elsewhere.
     let elastic_alone = !(contracting || stiff || touching || is_turning(chain));

@@ -10,6 +10,9 @@
 @group(0) @binding(6) var<storage, read_write> scratch_rows: array<f32>;
 @group(0) @binding(7) var<storage, read_write> contact_rows: array<f32>;
 
+// Whether a pass is of chains that hang on others or bear them.
+override IN_TREES: bool = false;
+
 // Where a chain's rows begin: its first word in each array.
 struct Chain {
     node_count: u32,
@@ -22,7 +25,7 @@ struct Chain {
     contacts: u32,
     contact_count: u32,
     reactions: u32,
-    // 0 in what is done of chains that neither hang on others nor bear them.
+    // 0 where the pass is of others than those that hang on each other.
     tree: u32,
 }
 

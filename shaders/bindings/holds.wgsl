@@ -38,7 +38,7 @@ fn placed_held(placed: Placed, chain: Chain, index: u32, start: vec3<f32>) -> Pl
         }
         held.scale = where_less(rest_at(rest_row, REST_FREE_SCALE), 0.5, 1.0, held.scale);
     }
-    if chain.tree != 0u && rest_at(rest_row, REST_HUNG) > 0.5 {
+    if IN_TREES && rest_at(rest_row, REST_HUNG) > 0.5 {
         let hung_place = node3(row, NODE_TARGET_PLACE);
         held.moved = hung_place - start;
         held.frame = beside(node4(row, NODE_TARGET_FRAME), held.frame);

@@ -8,7 +8,7 @@ fn stump_row_of(chain: Chain) -> u32 {
 
 // The first that hangs on the chain, as add_borne names it.
 fn first_branch_of(chain: Chain) -> f32 {
-    if chain.tree == 0u {
+    if !IN_TREES {
         return -1.0;
     }
     return tree_at(chain, TREE_FIRST);

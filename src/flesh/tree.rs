@@ -65,74 +65,82 @@ pub(super) fn families(branches: &[Branch]) -> Vec<Range<usize>> {
 
 #[cfg(feature = "gpu")]
 impl Flesh {
-    /// How many levels of chains that hang on chains it has; 0 where none does.
+    /// How many levels of chains that hang on chains it has.
     pub(crate) fn level_count(&self) -> u32 {
-        let stem = |chain: &&Chain| chain.hangs.map(|hang| &self.chains[hang.rod]);
-        let levels = |chain| std::iter::successors(Some(chain), stem).count() as u32;
-        self.chains.iter().map(levels).max().filter(|&levels| levels > 1).unwrap_or(0)
+        self.numbered().1.into_iter().max().map_or(0, |level| level as u32 + 1)
     }
 
-    /// For each group the [`tree`] row that it has, if it is of a family.
-    pub(crate) fn tree_rows(&self) -> Vec<Option<Vec<Entry<f32>>>> {
-        let number = |[group, lane]: [usize; 2]| (group * LANES + lane) as f32;
-        let mut rows = vec![None; self.groups.len()];
-        for group in self.families.iter().cloned().flatten() {
-            let of_lanes = |of: &dyn Fn(usize) -> f32| std::array::from_fn(|lane| of(lane));
-            let mut row: Vec<Entry<f32>> = vec![[0.0; LANES]; rest::ENTRIES];
-            for entry in [tree::CHAIN, tree::ROOT] {
-                row[entry] = of_lanes(&|lane| number([group, lane]));
-            }
-            for entry in [tree::STEM, tree::FIRST, tree::NEXT, tree::FOLLOWING] {
-                row[entry] = [-1.0; LANES];
-            }
-            let rest = &self.groups[group];
-            row[tree::STUMP] = [(rest.node_count + rest.reaction_count()) as f32; LANES];
-            rows[group] = Some(row);
-        }
-        let mut set = |[group, lane]: [usize; 2], entry: usize, value: f32| {
-            let row = rows[group].as_mut().expect("it is of a family");
-            std::mem::replace(&mut row[entry][lane], value)
-        };
-        // Of each tree the last chain so far, by the number of its root.
-        let mut last: Vec<[usize; 2]> = (0..self.groups.len() * LANES).map(|at| [at / LANES, at % LANES]).collect();
-        let mut roots = last.clone();
-        let mut levels = vec![0.0; last.len()];
+    /// Of each lane of all groups which one's chain is the root of its tree, and how many stems are below its own.
+    fn numbered(&self) -> (Vec<usize>, Vec<usize>) {
+        let mut roots: Vec<usize> = (0..self.groups.len() * LANES).collect();
+        let mut levels = vec![0; roots.len()];
+        // Stems come before what hangs on them.
         for branch in &self.branches {
-            let Branch { chain, node, stem, stem_node, rest } = *branch;
-            let [own, below] = [chain, stem].map(|at| number(at) as usize);
-            (roots[own], levels[own]) = (roots[below], levels[below] + 1.0);
-            let root = number(roots[own]);
-            let before = std::mem::replace(&mut last[root as usize], chain);
-            set(before, tree::FOLLOWING, number(chain));
-            let frame = rest.rotation.to_array();
-            let place = rest.translation.to_array();
-            let of_rest = (tree::PLACE..).zip(place).chain((tree::FRAME..).zip(frame));
-            let known = [
-                (tree::STEM, number(stem)),
-                (tree::STEM_NODE, stem_node as f32),
-                (tree::NODE, node as f32),
-                (tree::ROOT, root),
-                (tree::LEVEL, levels[own]),
-            ];
-            for (entry, value) in known.into_iter().chain(of_rest.map(|(entry, value)| (entry, value as f32))) {
-                set(chain, entry, value);
-            }
+            let [own, stem] = [branch.chain, branch.stem].map(number);
+            (roots[own], levels[own]) = (roots[stem], levels[stem] + 1);
         }
-        let mut counts = vec![0.0; roots.len()];
-        roots.iter().for_each(|&root| counts[number(root) as usize] += 1.0);
-        for (at, root) in
-            roots.iter().enumerate().filter(|(at, _)| self.families.iter().any(|f| f.contains(&(at / LANES))))
-        {
-            set([at / LANES, at % LANES], tree::COUNT, counts[number(*root) as usize]);
+        (roots, levels)
+    }
+
+    /// For each group the [`tree`] row that it has on a GPU; none of those of which no chain hangs on another or bears one.
+    pub(crate) fn tree_rows(&self) -> Vec<Vec<Entry<f32>>> {
+        if self.families.is_empty() {
+            return vec![Vec::new(); self.groups.len()];
+        }
+        let (roots, levels) = self.numbered();
+        let mut rows = vec![[[0.0; LANES]; rest::ENTRIES]; self.groups.len()];
+        let mut set = |at: usize, entry: usize, value: usize| {
+            std::mem::replace(&mut rows[at / LANES][entry][at % LANES], value as f32) as usize
+        };
+        // One more than the number while they are linked: 0 is none.
+        let mut last = vec![0; roots.len()];
+        for (at, &root) in roots.iter().enumerate() {
+            let rest = &self.groups[at / LANES];
+            let count = roots.iter().filter(|other| **other == root).count();
+            let known = [
+                (tree::CHAIN, at),
+                (tree::ROOT, root),
+                (tree::LEVEL, levels[at]),
+                (tree::COUNT, count),
+                (tree::STUMP, rest.node_count + rest.reaction_count()),
+            ];
+            known.into_iter().for_each(|(entry, value)| _ = set(at, entry, value));
+            match std::mem::replace(&mut last[root], at + 1) {
+                0 => {}
+                before => _ = set(before - 1, tree::FOLLOWING, at + 1),
+            }
         }
         let mut by_node: Vec<&Branch> = self.branches.iter().collect();
         by_node.sort_by_key(|branch| (branch.stem_node, branch.chain));
-        for branch in by_node.into_iter().rev() {
-            let next = set(branch.stem, tree::FIRST, number(branch.chain));
-            set(branch.chain, tree::NEXT, next);
+        for Branch { chain, node, stem, stem_node, .. } in by_node.into_iter().rev() {
+            let [own, stem] = [*chain, *stem].map(number);
+            let next = set(stem, tree::FIRST, own + 1);
+            let known =
+                [(tree::NEXT, next), (tree::STEM, stem + 1), (tree::STEM_NODE, *stem_node), (tree::NODE, *node)];
+            known.into_iter().for_each(|(entry, value)| _ = set(own, entry, value));
         }
-        rows
+        for row in &mut rows {
+            for entry in [tree::STEM, tree::FIRST, tree::NEXT, tree::FOLLOWING] {
+                row[entry].iter_mut().for_each(|name| *name -= 1.0);
+            }
+        }
+        for Branch { chain: [group, lane], rest, .. } in &self.branches {
+            let (place, frame) = (rest.translation.to_array(), rest.rotation.to_array());
+            for (entry, value) in (tree::PLACE..).zip(place).chain((tree::FRAME..).zip(frame)) {
+                rows[*group][entry][*lane] = value as f32;
+            }
+        }
+        let of_trees = |(group, row): (usize, [Entry<f32>; rest::ENTRIES])| {
+            if self.groups[group].is_in_tree() { row.to_vec() } else { Vec::new() }
+        };
+        rows.into_iter().enumerate().map(of_trees).collect()
     }
+}
+
+/// A lane's number among those of all groups.
+#[cfg(feature = "gpu")]
+fn number([group, lane]: [usize; 2]) -> usize {
+    group * LANES + lane
 }
 
 /// How many rods there are between each rod and one that hangs on none.

@@ -79,8 +79,7 @@ impl ChainPool {
             Some(rows) => rows.clone(),
             None => {
                 let of_group = |(group, tree): (&GroupRest<f32>, _)| [group.rows.clone(), tree].concat();
-                let of_trees = flesh.tree_rows().into_iter().map(Option::unwrap_or_default);
-                let rows: Vec<Entry<f32>> = flesh.groups.iter().zip(of_trees).flat_map(of_group).collect();
+                let rows: Vec<Entry<f32>> = flesh.groups.iter().zip(flesh.tree_rows()).flat_map(of_group).collect();
                 let rest = self.rest.take(nodes + trees);
                 self.fleshes.add(flesh, rest.clone());
                 upload.rows(REST_ROWS, rest.start, &rows)?;
@@ -263,17 +262,7 @@ impl ChainPool {
             Active::PAUSED => return,
             Active { flesh: false, .. } => self.carried.extend(groups.start as u32..groups.end as u32),
             Active { flesh: true, .. } => {
-                let base = groups.start as u32;
-                let is_lone = |group: &u32| !flesh.groups[(*group - base) as usize].is_in_tree();
-                self.lone.extend((base..groups.end as u32).filter(is_lone));
-                for family in &flesh.families {
-                    let left = GROUPS_TOGETHER - self.trees.len() % GROUPS_TOGETHER;
-                    if left < family.len() {
-                        self.trees.resize(self.trees.len() + left, None);
-                    }
-                    self.trees.extend(family.clone().map(|group| Some(base + group as u32)));
-                }
-                self.level_count = self.level_count.max(flesh.level_count());
+                self.work(flesh, groups.start as u32);
             }
         }
         for (group, forces) in front.groups.iter_mut().zip(pushes.rows(flesh)).filter(|(_, forces)| !forces.is_empty())
@@ -285,6 +274,22 @@ impl ChainPool {
         for (group, index) in front.groups.iter().zip(groups.start as usize..) {
             self.inputs[index * input::ENTRIES..][..input::ENTRIES].copy_from_slice(&group.inputs);
             self.planes[index * planes..][..planes].copy_from_slice(&group.planes);
+        }
+    }
+
+    /// Has the groups of flesh stepped in the frame, of which the first is `base`.
+    fn work(&mut self, flesh: &Flesh, base: u32) {
+        let is_lone = |group: &usize| !flesh.families.iter().any(|family| family.contains(group));
+        self.lone.extend((0..flesh.groups.len()).filter(is_lone).map(|group| base + group as u32));
+        for family in &flesh.families {
+            let left = GROUPS_TOGETHER - self.trees.len() % GROUPS_TOGETHER;
+            if left < family.len() {
+                self.trees.resize(self.trees.len() + left, None);
+            }
+            self.trees.extend(family.clone().map(|group| Some(base + group as u32)));
+        }
+        if !flesh.families.is_empty() {
+            self.level_count = self.level_count.max(flesh.level_count());
         }
     }
 
