@@ -74,7 +74,7 @@ fn a_rod_cut_in_two_swings_as_one() {
                 let flesh = Arc::new(Flesh::build(rods, &[Pose::IDENTITY]).unwrap());
                 physics.insert(flesh, &[Pose::IDENTITY], Pose::IDENTITY).unwrap()
             };
-            let (one, two) = (of(&mut physics, &[whole.clone()]), of(&mut physics, &halves));
+            let (one, two) = (of(&mut physics, std::slice::from_ref(&whole)), of(&mut physics, &halves));
             let mut worst: f64 = 0.0;
             let mut most: f64 = 0.0;
             for frame in 0..90 {

@@ -2,10 +2,14 @@
 
 use std::ops::Range;
 
+use super::Chain;
+#[cfg(feature = "gpu")]
+use super::Flesh;
 use super::spec::{BuildError, Hang, RodSpec};
-use super::{Chain, Flesh};
 use crate::Pose;
+#[cfg(feature = "gpu")]
 use crate::cpu::lanes::{Entry, LANES};
+#[cfg(feature = "gpu")]
 use crate::layout::{rest, tree};
 
 /// A chain whose last node hangs on a node of another one, its stem.
