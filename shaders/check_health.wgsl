@@ -83,10 +83,73 @@ fn scaled_within(extent: Extent, stretch: f32) -> f32 {
 // Lays chains anew that are no longer where flesh can be.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn check_health(@builtin(global_invocation_id) invocation: vec3<u32>) {
-    let chain = chain_of(thread_of(invocation));
-    if chain.node_count == 0u {
+    let chain = lone_chain_of(thread_of(invocation));
+    if chain.node_count > 0u && is_lost(chain) {
+        lay_anew(chain);
+    }
+}
+
+// As check_health, of chains that hang on each other: where one is lost all of its tree is laid anew, and joined.
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn check_health_trees(
+    @builtin(global_invocation_id) invocation: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let chain = tree_chain_of(thread_of(invocation));
+    let depth = depth_of(chain);
+    if chain.node_count > 0u {
+        tell(local, 0u, select(0.0, 1.0, is_lost(chain)));
+    }
+    workgroupBarrier();
+    let lost = chain.node_count > 0u && most_of_tree(chain, local, 0u) > 0.5;
+    if lost {
+        lay_anew(chain);
+    }
+    for (var level_count = 0u; level_count < params.level_count; level_count++) {
+        storageBarrier();
+        workgroupBarrier();
+        if lost && depth == level_count {
+            join(chain);
+        }
+    }
+}
+
+// Moves a chain that was laid anew, as it is, to where it hangs, and gives it its stem's velocity.
+fn join(chain: Chain) {
+    if tree_at(chain, TREE_STEM) < 0.0 {
         return;
     }
+    let joint = joint_now(chain);
+    let stem = stem_of(chain);
+    let velocity = node3(node_row_of(stem, stem_node_of(chain)), NODE_VELOCITY);
+    let last = hung_row_of(chain);
+    let old_place = node3(last, NODE_PREV_PLACE);
+    let place = old_place + joint.moved;
+    let turn = product(joint.frame, conjugate(node4(last, NODE_FRAME)));
+    let count = u32(tree_at(chain, TREE_NODE)) + 1u;
+    for (var index = 0u; index < count; index++) {
+        let row = node_row_of(chain, index);
+        let to = place + rotate(turn, node3(row, NODE_PLACE) - old_place);
+        let frame = normalised(product(turn, node4(row, NODE_FRAME)));
+        set_node3(row, NODE_PLACE, to);
+        set_node3(row, NODE_PREV_PLACE, to);
+        set_node4(row, NODE_FRAME, frame);
+        set_node4(row, NODE_PREV_FRAME, frame);
+        set_node4(row, NODE_PREDICTED_FRAME, frame);
+        set_node3(row, NODE_VELOCITY, velocity);
+        set_node3(row, NODE_OLDER_VELOCITY, velocity);
+        set_node3(row, NODE_SPIN, vec3<f32>());
+        set_node3(row, NODE_OLDER_SPIN, vec3<f32>());
+    }
+}
+
+fn lay_anew(chain: Chain) {
+    lay(chain, INPUT_BONE_TO);
+    set_chain(chain.chain, CHAIN_RESETS, chain_at(chain.chain, CHAIN_RESETS) + 1.0);
+}
+
+// Counts for how long the chain has been out of bounds; whether it is for too long, or where nothing is.
+fn is_lost(chain: Chain) -> bool {
     let flags = suspects(chain);
     var ill = flags.y;
     if flags.y > 0.5 {
@@ -96,11 +159,12 @@ fn check_health(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let before = chain_at(chain.chain, CHAIN_UNWELL);
     let unwell = where_less(0.0, ill, before + params.frame * ill, larger(before - params.frame, 0.0));
     set_chain(chain.chain, CHAIN_UNWELL, unwell);
-    let lost = larger(flags.x, where_less(PATIENCE, unwell, 1.0, 0.0));
-    if lost > 0.5 {
-        lay(chain, INPUT_BONE_TO);
-        set_chain(chain.chain, CHAIN_RESETS, chain_at(chain.chain, CHAIN_RESETS) + 1.0);
-    }
+    return larger(flags.x, where_less(PATIENCE, unwell, 1.0, 0.0)) > 0.5;
+}
+
+// Whether the chain itself hangs on a bone: what hangs on a chain is where that is, and what is free anywhere.
+fn hangs_on_bone(chain: Chain) -> bool {
+    return input_at(chain.input, INPUT_HANGS) >= 1.0;
 }
 
 // What a segment is stretched to by twice what the chain's own weight and what the game has on it stretch it by.
@@ -129,7 +193,7 @@ fn suspects(chain: Chain) -> vec2<f32> {
 
     let whole = rest_at(chain.rest, REST_LENGTH);
     let off = first.place - section_carried(chain, 0u).place;
-    let distance_off = select(sqrt(dot(off, off)), 0.0, is_free(chain));
+    let distance_off = select(0.0, sqrt(dot(off, off)), hangs_on_bone(chain));
     let heavy = by_weight(chain);
     let stretch = larger(MOST_STRETCH, heavy);
     var fine = smaller(stretched_within(extent, stretch), scaled_within(extent, stretch));
@@ -171,7 +235,7 @@ fn out_of_bounds(chain: Chain) -> f32 {
         here = next;
         carried_here = carried_next;
     }
-    off2 = select(off2, 0.0, is_free(chain));
+    off2 = select(0.0, off2, hangs_on_bone(chain));
 
     let rest_length = rest_at(chain.rest, REST_LENGTH);
     let whole = larger(rest_length, sqrt(path.spread * rest_length));
@@ -188,11 +252,11 @@ fn out_of_bounds(chain: Chain) -> f32 {
     return larger(1.0 - fine, (1.0 - shaped) * SHAPE_HASTE);
 }
 
-// One where the chain hangs on no bones and something presses on it.
+// One where the chain itself hangs on no bones and something presses on it.
 fn pressed_freely(chain: Chain) -> f32 {
     var force = chain_at(chain.chain, CHAIN_MEETS);
     for (var slot = 0u; slot < chain.contact_count; slot++) {
         force = larger(force, contact_at(contact_row_of(chain, slot), CONTACT_DUAL));
     }
-    return where_less(0.0, force, select(0.0, 1.0, is_free(chain)), 0.0);
+    return where_less(0.0, force, select(1.0, 0.0, hangs_on_bone(chain)), 0.0);
 }

@@ -43,6 +43,9 @@ fn gather_segments(@builtin(global_invocation_id) invocation: vec3<u32>) {
     if place >= params.group_count {
         return;
     }
+    if input_rows[word(place, INPUT_ENTRIES, INPUT_WORKS, 0u)] < 0.0 {
+        return;
+    }
     let lane = lane_of(thread);
     let index = group_at(place);
     let group = groups[index];

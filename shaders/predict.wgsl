@@ -6,10 +6,56 @@
 // Predicts every node and sets the first iterate.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
-    let chain = chain_of(thread_of(invocation));
+    let chain = lone_chain_of(thread_of(invocation));
     if chain.node_count == 0u {
         return;
     }
+    let contracting = begin_prediction(chain);
+    var motion = RigidMotion();
+    if moves_freely(chain) {
+        motion = rigid_motion(body_of(chain));
+    }
+    predict_chain(chain, contracting, motion);
+}
+
+// As predict, of chains that hang on each other, each after what it hangs on; free trees move as one body.
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn predict_trees(
+    @builtin(global_invocation_id) invocation: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let chain = tree_chain_of(thread_of(invocation));
+    let depth = depth_of(chain);
+    var contracting = false;
+    var motion = RigidMotion();
+    if chain.node_count > 0u {
+        contracting = begin_prediction(chain);
+        if moves_freely(chain) {
+            tell_body(local, body_of(chain));
+        }
+    }
+    workgroupBarrier();
+    if chain.node_count > 0u && moves_freely(chain) {
+        motion = from_own_origin(chain, rigid_motion(body_of_tree(chain, local)));
+    }
+    for (var level_count = 0u; level_count < params.level_count; level_count++) {
+        if depth == level_count {
+            set_target_by_stem(chain);
+            predict_chain(chain, contracting, motion);
+            place_by_stem(chain);
+        }
+        storageBarrier();
+        workgroupBarrier();
+    }
+}
+
+// Whether neither the chain nor what it hangs on hangs on a bone.
+fn moves_freely(chain: Chain) -> bool {
+    return input_at(chain.input, INPUT_HANGS) < 0.5;
+}
+
+// What comes before the prediction; whether fibres have a say.
+fn begin_prediction(chain: Chain) -> bool {
     let contracting = contracts(chain);
     if contracting {
         measure_fibres(chain);
@@ -17,6 +63,26 @@ fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let kicked = f32(params.first_substep) * input_at(chain.input, INPUT_KICKED) > 0.5;
     // None by its count, not by a branch: some drivers go round a loop in a branch that no chain takes to their limit.
     kick(chain, select(0u, chain.node_count, kicked));
+    return contracting;
+}
+
+// Where its stem has the last node of a chain that hangs, at the substep's start.
+fn set_target_by_stem(chain: Chain) {
+    if tree_at(chain, TREE_STEM) < 0.0 {
+        return;
+    }
+    // The chain has not begun the substep: it starts where it is.
+    let row = hung_row_of(chain);
+    let start = node3(row, NODE_PLACE);
+    set_node3(row, NODE_PREV_PLACE, start);
+    let stem = stem_of(chain);
+    let joint = joint_by(chain, stem, placed_start(stem, stem_node_of(chain)));
+    set_node3(row, NODE_TARGET_PLACE, start + joint.moved);
+    set_node4(row, NODE_TARGET_FRAME, beside(joint.frame, node4(row, NODE_FRAME)));
+}
+
+// Predicts a chain's nodes; `motion` is how it moves as a body, where it is free, from its own origin.
+fn predict_chain(chain: Chain, contracting: bool, motion: RigidMotion) {
     let h = params.h;
     let inv_h = params.inv_h;
     let second_order = second_order_of(chain);
@@ -24,13 +90,10 @@ fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let step = h * (1.0 - carried);
     let gravity = params.gravity + input3(chain.input, INPUT_ACCELERATION);
     let moving = bones_move(chain);
-    let is_free = input_at(chain.input, INPUT_HANGS) < 0.5;
-    var motion = RigidMotion();
-    if is_free {
-        motion = rigid_motion(chain);
-    }
+    let is_free = moves_freely(chain);
 
-    let meets = chain_at(chain.chain, CHAIN_MEETS) > 0.5;
+    let meets = chain_at(chain.chain, CHAIN_MEETS);
+    let held_back = select(meets, larger(meets, 1.0 - second_order), params.plane_count == 0u);
     for (var index = 0u; index < chain.node_count; index++) {
         let rest_row = rest_row_of(chain, index);
         let row = node_row_of(chain, index);
@@ -85,16 +148,15 @@ fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
         if moving {
             iterate_frame = turned(predicted_frame, jump_turn);
         }
+        // What hangs, or lies on others, will not fall: of the fall it begins with as much as it fell in the last substep. A solve
+        // from where gravity alone would bring it is wrong by the square of that way. It begins no higher than it is for that:
+        // what was thrown up would begin off the ground that it lies on, and be let through.
+        let gained = (last_velocity - node3(row, NODE_OLDER_VELOCITY)) * inv_h;
+        let inv_fall2 = 1.0 / larger(dot(fall, fall), MIN_POSITIVE);
+        let fallen = dot(gained, fall) * inv_fall2;
+        let held = step * step * (1.0 - between(fallen, 0.0, 1.0)) * held_back;
         var first_move = predicted_move + jump;
-        if meets {
-            // What lies on others will not fall: of the fall it begins with as much as it fell in the last substep. It begins no higher
-            // than it is for that: what was thrown up would begin off the ground that it lies on, and be let through.
-            let gained = (last_velocity - node3(row, NODE_OLDER_VELOCITY)) * inv_h;
-            let inv_fall2 = 1.0 / larger(dot(fall, fall), MIN_POSITIVE);
-            let fallen = dot(gained, fall) * inv_fall2;
-            let held = step * step * (1.0 - between(fallen, 0.0, 1.0));
-            first_move = first_move - fall * smaller(held, larger(dot(first_move, fall) * inv_fall2, 0.0));
-        }
+        first_move = first_move - fall * smaller(held, larger(dot(first_move, fall) * inv_fall2, 0.0));
         let iterate = placed_held(Placed(first_move, predicted_scale, iterate_frame), chain, index, place);
 
         set_node3(row, NODE_OLDER_VELOCITY, last_velocity);
@@ -211,43 +273,4 @@ fn motion_of_slot(chain: Chain, earlier: u32, later: u32, slot: f32, point: vec3
     let swept = cross(axis, arm * sqrt(reach2 / larger(larger(dot(arm, arm), reach2), MIN_POSITIVE)));
     let displacement = chain3(chain.chain, bone_after) - origin + (swept * turn.w + cross(axis, swept)) * 2.0;
     return BoneMotion(displacement, turn_to(from_frame, to_frame));
-}
-
-// A free chain's own rigid motion.
-struct RigidMotion {
-    centre: vec3<f32>,
-    velocity: vec3<f32>,
-    spin: vec3<f32>,
-}
-
-// Centre of mass, its velocity, and the spin that has the chain's angular momentum.
-fn rigid_motion(chain: Chain) -> RigidMotion {
-    var mass = 0.0;
-    var moment = vec3<f32>();
-    var momentum = vec3<f32>();
-    for (var index = 0u; index < chain.node_count; index++) {
-        let row = node_row_of(chain, index);
-        let m = weight_of(rest_row_of(chain, index), REST_MASS);
-        mass = mass + m;
-        moment = moment + node3(row, NODE_PLACE) * m;
-        momentum = momentum + node3(row, NODE_VELOCITY) * m;
-    }
-    let inv_mass = 1.0 / where_less(0.0, mass, mass, 1.0);
-    let centre = moment * inv_mass;
-    let velocity = momentum * inv_mass;
-    var angular = vec3<f32>();
-    var inertia: Mat3;
-    for (var index = 0u; index < chain.node_count; index++) {
-        let row = node_row_of(chain, index);
-        let rest_row = rest_row_of(chain, index);
-        let m = weight_of(rest_row, REST_MASS);
-        let polar = weight_of(rest_row, REST_INERTIA_W);
-        let arm = node3(row, NODE_PLACE) - centre;
-        angular = angular + cross(arm, node3(row, NODE_VELOCITY) - velocity) * m + node3(row, NODE_SPIN) * polar;
-        let square = m * dot(arm, arm) + polar;
-        inertia[0] = inertia[0] - m * arm.x * arm + vec3<f32>(square, 0.0, 0.0);
-        inertia[1] = inertia[1] - m * arm.y * arm + vec3<f32>(0.0, square, 0.0);
-        inertia[2] = inertia[2] - m * arm.z * arm + vec3<f32>(0.0, 0.0, square);
-    }
-    return RigidMotion(centre, velocity, spin_of(inertia, angular));
 }

@@ -19,20 +19,80 @@ const LYING_GIVEN: f32 = 0.01;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn settle(@builtin(global_invocation_id) invocation: vec3<u32>) {
-    let chain = chain_of(thread_of(invocation));
+    let chain = lone_chain_of(thread_of(invocation));
     if params.settling < params.passes {
         if stiffness_of_meetings(chain) > 0.0 {
             if is_unsettled(chain) {
-                let goes_on = select(0.0, GOES_ON, params.settling > 0u && params.settling + 1u < params.passes);
                 settle_forth(chain);
-                settle_back(chain, goes_on);
+                settle_back(chain, share_gone_on());
             } else {
                 stand_still(chain);
             }
         }
-    } else if params.iteration + 1u == params.iterations && has_pairs(chain) {
-        restore(chain);
+    } else if params.iteration + 1u == params.iterations {
+        // None by its count, not by a branch, as in predict.
+        var own = chain;
+        own.node_count = select(0u, chain.node_count, has_pairs(chain));
+        restore(own);
     }
+}
+
+// As settle, of chains that hang on each other: all of a tree of which any meets another.
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn settle_trees(
+    @builtin(global_invocation_id) invocation: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let chain = tree_chain_of(thread_of(invocation));
+    let depth = depth_of(chain);
+    let meets = chain.node_count > 0u && chain_at(chain.chain, CHAIN_MEETS) > 0.5;
+    if params.settling < params.passes {
+        if meets {
+            tell(local, 0u, select(0.0, 1.0, is_unsettled(chain)));
+        }
+        workgroupBarrier();
+        let settles = meets && most_of_tree(chain, local, 0u) > 0.5;
+        if meets && !settles {
+            stand_still(chain);
+        }
+        // None by their count, not by a branch, as in predict.
+        for (var level_count = params.level_count; level_count > 0u; level_count--) {
+            let works = settles && depth + 1u == level_count;
+            var own = chain;
+            own.node_count = select(0u, chain.node_count, works);
+            settle_forth(own);
+            if works && depth > 0u {
+                give_rhs_to_stem(chain);
+            }
+            storageBarrier();
+            workgroupBarrier();
+        }
+        for (var level_count = 0u; level_count < params.level_count; level_count++) {
+            let works = settles && depth == level_count;
+            var own = chain;
+            own.node_count = select(0u, chain.node_count, works);
+            settle_back(own, share_gone_on());
+            if works {
+                place_by_stem(chain);
+            }
+            storageBarrier();
+            workgroupBarrier();
+        }
+    } else if params.iteration + 1u == params.iterations {
+        var own = chain;
+        own.node_count = select(0u, chain.node_count, meets);
+        let body = body_of(own);
+        let given = left_out(own, body.mass, body.centre);
+        tell_body(local, body);
+        tell_gain(local, given.linear, given.angular);
+        workgroupBarrier();
+        add_motion(own, from_own_origin(own, gain_of_tree(own, local)));
+    }
+}
+
+// Which share of the last pass's step this one goes on by.
+fn share_gone_on() -> f32 {
+    return select(0.0, GOES_ON, params.settling > 0u && params.settling + 1u < params.passes);
 }
 
 // Whether any segment of a chain may meet another's.
@@ -50,6 +110,7 @@ fn settle_forth(chain: Chain) {
     var carry: Vec7;
     var rhs: Vec7;
     var slot = 0u;
+    var branch = first_branch_of(chain);
     for (var index = 0u; index < chain.node_count; index++) {
         var own = carry;
         var beyond = Vec7();
@@ -83,6 +144,9 @@ fn settle_forth(chain: Chain) {
             }
             eliminate_rhs(&coupling, &inv_pivot, &gradient, &rhs);
         }
+        if IN_TREES {
+            branch = add_borne_rhs(chain, index, branch, &rhs);
+        }
         let rest_row = rest_row_of(chain, index);
         if is_held(rest_row) {
             var free = free_unknowns(rest_row);
@@ -95,6 +159,9 @@ fn settle_forth(chain: Chain) {
             rhs[0] = pull.x;
             rhs[1] = pull.y;
             rhs[2] = pull.z;
+        }
+        if IN_TREES && rest_at(rest_row, REST_HUNG) > 0.5 {
+            keep_stump_rhs(chain, &rhs);
         }
         let scratch_row = scratch_row_of(chain, index);
         var lower: Mat7;
@@ -119,6 +186,9 @@ fn settle_back(chain: Chain, goes_on: f32) {
         let scratch_row = scratch_row_of(chain, index);
         var next = delta;
         back_substitute(scratch_row, &delta);
+        if IN_TREES && rest_at(rest_row_of(chain, index), REST_HUNG) > 0.5 {
+            go_with_stem(chain, scratch_row, &delta, goes_on);
+        }
         while slot > 0u {
             let at = contact_row_of(chain, slot - 1u);
             if u32(contact_at(at, CONTACT_SEGMENT)) != index {
@@ -306,25 +376,10 @@ struct Momentum {
 // Gives a free chain, as a rigid body, the momentum that passes left out: what pairs press with in the end, the same for both sides,
 // less what the system has of it.
 fn restore(chain: Chain) {
-    var mass = 0.0;
-    var moment = vec3<f32>();
-    for (var index = 0u; index < chain.node_count; index++) {
-        let m = weight_of(rest_row_of(chain, index), REST_MASS);
-        mass = mass + m;
-        moment = moment + node3(node_row_of(chain, index), NODE_PLACE) * m;
-    }
-    let inv_mass = where_less(0.0, mass, 1.0 / larger(mass, MIN_POSITIVE), 0.0);
-    let centre_of_mass = moment * inv_mass;
-    let given = left_out(chain, mass, centre_of_mass);
-    let velocity = given.linear * inv_mass;
-    let spin = spin_of(inertia_about(chain, centre_of_mass), given.angular);
-    for (var index = 0u; index < chain.node_count; index++) {
-        // Padding goes its own way.
-        let there = where_less(0.0, rest_at(rest_row_of(chain, index), REST_RADIUS), 1.0, 0.0);
-        let row = node_row_of(chain, index);
-        let arm = node3(row, NODE_PLACE) - centre_of_mass;
-        set_node3(row, NODE_VELOCITY, node3(row, NODE_VELOCITY) + (velocity + cross(spin, arm)) * there);
-    }
+    let body = body_of(chain);
+    let given = left_out(chain, body.mass, body.centre);
+    let velocity = given.linear * where_less(0.0, body.mass, 1.0 / larger(body.mass, MIN_POSITIVE), 0.0);
+    add_motion(chain, RigidMotion(body.centre, velocity, spin_of(body.inertia, given.angular)));
 }
 
 // What passes left out of a chain's momentum; 0 where it is not free.
@@ -388,19 +443,4 @@ fn left_out(chain: Chain, mass: f32, centre_of_mass: vec3<f32>) -> Momentum {
 fn whole_of(row: ContactRow, presses: Presses, surface: vec3<f32>) -> Momentum {
     let both = row.direction * presses.force + across(presses.pull, row.direction);
     return Momentum(both, cross(surface, both) + presses.couple);
-}
-
-// A chain's inertia about a point (kg·m²).
-fn inertia_about(chain: Chain, centre_of_mass: vec3<f32>) -> Mat3 {
-    var inertia: Mat3;
-    for (var index = 0u; index < chain.node_count; index++) {
-        let rest_row = rest_row_of(chain, index);
-        let m = weight_of(rest_row, REST_MASS);
-        let arm = node3(node_row_of(chain, index), NODE_PLACE) - centre_of_mass;
-        let around = m * dot(arm, arm) + weight_of(rest_row, REST_INERTIA_W);
-        inertia[0] = inertia[0] - m * arm.x * arm + vec3<f32>(around, 0.0, 0.0);
-        inertia[1] = inertia[1] - m * arm.y * arm + vec3<f32>(0.0, around, 0.0);
-        inertia[2] = inertia[2] - m * arm.z * arm + vec3<f32>(0.0, 0.0, around);
-    }
-    return inertia;
 }

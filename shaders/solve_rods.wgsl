@@ -6,169 +6,145 @@
 // The least pivot, over the diagonal entry that it is what is left of.
 const LEAST_PIVOT: f32 = 1.0e-6;
 
-// The least share of a step that a shorter one is taken for.
-const LEAST_SHARE: f32 = 0.1;
-// How often a step is shortened before the chain stays where it is.
-const SHORTENINGS: u32 = 6u;
-// Which share of the foretold fall of Π is enough not to take another step.
-const ENOUGH: f32 = 0.5;
-// By which share of its diagonal a system is stiffened whose last step led nowhere.
-const STIFFENED: f32 = 1.0e-4;
-
 // The strain, and the turn (rad) of neighbours against each other, that one linear solve can be trusted to change by.
 const TRUSTED: f32 = 0.15;
+
+// Whether any chain of the workgroup takes another step.
+var<workgroup> going: atomic<u32>;
+var<workgroup> any_goes: u32;
 
 // Steps every chain to where Π is least, or as near as its budget allows.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn solve_rods(@builtin(global_invocation_id) invocation: vec3<u32>) {
-    let chain = chain_of(thread_of(invocation));
+    let chain = lone_chain_of(thread_of(invocation));
     if chain.node_count == 0u {
         return;
     }
-    descend(chain, contracts(chain), excitation_of(chain));
-}
-
-// As solve_rods, of one chain. Flags are 1 where they hold and 0 where not.
-fn descend(chain: Chain, contracting: bool, excitation: Excitation) {
-    let inv_step = params.inv_h * (1.0 + second_order_of(chain) * 0.5);
-    let inv_step2 = inv_step * inv_step;
-
-    let meeting = stiffness_of_meetings(chain) > 0.0;
-    let touching = chain.contact_count > 0u || meeting;
-    let at_start = chain_at(chain.chain, CHAIN_START_POTENTIAL) + stored_by_contacts(chain, true);
-    var astray = 0.0;
-    var rough = 0.0;
-    var stiffened = 0.0;
-    var lowest = at_start;
-    var fall = 0.0;
-    var far = 0.0;
-    var amiss = 0.0;
-    var share = 1.0;
-    var solves = 0u;
-    var shortenings = 0u;
-    var reached: Standing;
-    loop {
-        if shortenings == 0u {
-            if solves > 0u {
+    let contracting = contracts(chain);
+    let excitation = excitation_of(chain);
+    let inv_step2 = inv_step2_of(chain);
+    var descent = descent_of(chain);
+    var reached: Reached;
+    while descent.stepping {
+        if descent.shortenings == 0u {
+            if descent.solves > 0u {
                 keep(chain);
             }
-            let step = solve(chain, inv_step2, contracting, excitation, solves > 0u, stiffened);
-            fall = step.fall;
-            far = step.far;
-            amiss = step.amiss;
-            share = 1.0;
+            solve_forth(chain, inv_step2, contracting, excitation, descent.solves > 0u, descent.stiffened);
+            let step = solve_back(chain, descent.solves > 0u);
+            descent.fall = step.fall;
+            descent.far = step.far;
+            descent.amiss = step.amiss;
+            descent.share = 1.0;
         } else {
-            go_on(chain, share);
+            go_on(chain, descent.share);
         }
-        reached = standing(chain, inv_step2, contracting, excitation);
-        // Of what is reached now: of a step that led far astray, it would hide whatever a shorter one does.
-        let unsure = rounding(chain, inv_step2, reached);
-        if solves == 0u {
-            let raised = risen_by(level(reached) - at_start, unsure);
-            let grown = risen_by(whole(reached.stored) + reached.gained - at_start, unsure);
-            astray = larger(grown, raised);
-            rough = larger(astray, far);
-            if larger(rough, amiss) < 0.5 || params.retries == 0u {
-                break;
+        reached = reached_by(chain, inv_step2, contracting, excitation);
+        judge(&descent, reached);
+        if descent.starts_again {
+            start_again(chain);
+        }
+    }
+    end(chain, descent, reached, contracting, inv_step2);
+}
+
+// As solve_rods, of chains that hang on each other, which go down Π together.
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn solve_trees(
+    @builtin(global_invocation_id) invocation: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let chain = tree_chain_of(thread_of(invocation));
+    let depth = depth_of(chain);
+    var contracting = false;
+    var excitation: Excitation;
+    var inv_step2 = 1.0;
+    var descent: Descent;
+    var step: Step;
+    var reached: Reached;
+    if chain.node_count > 0u {
+        contracting = contracts(chain);
+        excitation = excitation_of(chain);
+        inv_step2 = inv_step2_of(chain);
+        descent = descent_of(chain);
+        tell(local, 0u, descent.at_start);
+        tell(local, 1u, descent.meets);
+    }
+    workgroupBarrier();
+    if chain.node_count > 0u {
+        descent.at_start = sum_of_tree(chain, local, 0u);
+        descent.lowest = descent.at_start;
+        descent.meets = most_of_tree(chain, local, 1u);
+    }
+    loop {
+        let solves = descent.stepping && descent.shortenings == 0u;
+        if solves && descent.solves > 0u {
+            keep(chain);
+        }
+        for (var level_count = params.level_count; level_count > 0u; level_count--) {
+            if solves && depth + 1u == level_count {
+                solve_forth(chain, inv_step2, contracting, excitation, descent.solves > 0u, descent.stiffened);
+                if depth > 0u {
+                    keep_turning(chain);
+                    give_to_stem(chain);
+                }
             }
-            if raised > 0.5 {
+            storageBarrier();
+            workgroupBarrier();
+        }
+        for (var level_count = 0u; level_count < params.level_count; level_count++) {
+            if descent.stepping && depth == level_count {
+                if solves {
+                    step = solve_back(chain, descent.solves > 0u);
+                    descent.share = 1.0;
+                } else {
+                    go_on(chain, descent.share);
+                }
+                place_by_stem(chain);
+            }
+            storageBarrier();
+            workgroupBarrier();
+        }
+        if descent.stepping {
+            let own = reached_by(chain, inv_step2, contracting, excitation);
+            tell(local, 0u, step.fall);
+            tell(local, 1u, step.far);
+            tell(local, 2u, step.amiss);
+            tell(local, 3u, own.level);
+            tell(local, 4u, own.stored);
+            tell(local, 5u, own.gained);
+            tell(local, 6u, own.motion);
+            tell(local, 7u, own.unsure);
+        }
+        workgroupBarrier();
+        if descent.stepping {
+            descent.fall = sum_of_tree(chain, local, 0u);
+            descent.far = most_of_tree(chain, local, 1u);
+            descent.amiss = most_of_tree(chain, local, 2u);
+            reached.level = sum_of_tree(chain, local, 3u);
+            reached.stored = sum_of_tree(chain, local, 4u);
+            reached.gained = sum_of_tree(chain, local, 5u);
+            reached.motion = sum_of_tree(chain, local, 6u);
+            reached.unsure = sum_of_tree(chain, local, 7u);
+            judge(&descent, reached);
+            if descent.starts_again {
                 start_again(chain);
             }
-            lowest = where_less(raised, 0.5, level(reached), at_start);
-            solves = 1u;
-            continue;
-        }
-        if shortenings <= SHORTENINGS {
-            let risen = risen_by(level(reached) - lowest, unsure);
-            if risen > 0.5 {
-                // The least of the parabola through both levels that begins with the slope −2·fall; in the end, nothing.
-                let foretold = fall * share;
-                let bend = larger(level(reached) - lowest + foretold + foretold, MIN_POSITIVE);
-                let shorter = share * between(foretold / bend, LEAST_SHARE, 0.5);
-                share = select(0.0, shorter, shortenings < SHORTENINGS);
-                shortenings++;
-                continue;
+            if descent.stepping {
+                atomicOr(&going, 1u);
             }
         }
-        let short = where_less(lowest - level(reached), fall * ENOUGH, 1.0, 0.0);
-        stiffened = where_less(share, LEAST_SHARE, STIFFENED, stiffened);
-        lowest = level(reached);
-        if solves == params.retries || larger(larger(short, far), amiss) < 0.5 {
+        storageBarrier();
+        workgroupBarrier();
+        if local == 0u {
+            any_goes = atomicExchange(&going, 0u);
+        }
+        if workgroupUniformLoad(&any_goes) == 0u {
             break;
         }
-        solves++;
-        shortenings = 0u;
     }
-    let left = larger(reached.motion - reached.gained - (whole(reached.stored) - at_start), 0.0);
-    var kept = where_less(left, reached.motion, sqrt(left / larger(reached.motion, MIN_POSITIVE)), 1.0);
-    // What chains that meet give each other is no one's growth, and would be lost to both.
-    kept = select(kept, 1.0, meeting);
-    set_chain(chain.chain, CHAIN_CALM, where_less(astray, 0.5, 1.0, kept));
-    set_chain(chain.chain, CHAIN_ROUGH, larger(rough, chain_at(chain.chain, CHAIN_ROUGH)));
-    set_chain(chain.chain, CHAIN_MEETS, select(0.0, 1.0, meeting));
-    if meeting && chain_at(chain.chain, CHAIN_ROUGH) > 0.5 {
-        recount(chain);
-    }
-    // What is stiffer than its step resolves hangs on the step.
-    let stiff = is_stiff(chain, inv_step2);
-    // What slides, or turns with the path, will be held elsewhere.
-    let elastic_alone = !(contracting || stiff || touching || is_turning(chain));
-    set_chain(chain.chain, CHAIN_POTENTIAL, select(-1.0, whole(reached.stored), elastic_alone));
-}
-
-// Whether the chain slides in its bed, or something that holds it turns with the path.
-fn is_turning(chain: Chain) -> bool {
-    for (var index = 0u; index < chain.node_count; index++) {
-        if rest_at(rest_row_of(chain, index), REST_TURNS) > 0.5 {
-            return true;
-        }
-    }
-    return rest_at(rest_row_of(chain, 0u), REST_SLIDES_IN_BED) > 0.5;
-}
-
-// Flags whether the chain has risen, or is no longer a number.
-fn risen_by(by: f32, unsure: f32) -> f32 {
-    return select(1.0, 0.0, is_number(by) && by < unsure);
-}
-
-// Puts the chain back to the substep's start.
-fn start_again(chain: Chain) {
-    for (var index = 0u; index < chain.node_count; index++) {
-        store_placed(placed_start(chain, index), node_row_of(chain, index));
-    }
-}
-
-// Keeps where the chain is, for go_on.
-fn keep(chain: Chain) {
-    for (var index = 0u; index < chain.node_count; index++) {
-        let now = placed_now(node_row_of(chain, index));
-        let row = scratch_row_of(chain, index);
-        set_scratch3(row, SCRATCH_BASE, now.moved);
-        set_scratch(row, SCRATCH_BASE + 3u, now.scale);
-        set_scratch4(row, SCRATCH_BASE + 4u, now.frame);
-    }
-}
-
-// Puts the chain where a share of the last solve's step takes it from where it was kept.
-fn go_on(chain: Chain, share: f32) {
-    for (var index = 0u; index < chain.node_count; index++) {
-        let scratch_row = scratch_row_of(chain, index);
-        let base = Placed(
-            scratch3(scratch_row, SCRATCH_BASE),
-            scratch_at(scratch_row, SCRATCH_BASE + 3u),
-            scratch4(scratch_row, SCRATCH_BASE + 4u),
-        );
-        var delta: Vec7;
-        for (var k = 0u; k < UNKNOWNS; k++) {
-            delta[k] = share * scratch_at(scratch_row, SCRATCH_STEP + k);
-        }
-        let row = node_row_of(chain, index);
-        // A step that is no number has no share.
-        if share > 0.0 {
-            store_placed(step_by(row, base, &delta), row);
-        } else {
-            store_placed(base, row);
-        }
+    if chain.node_count > 0u {
+        end(chain, descent, reached, contracting, inv_step2);
     }
 }
 
@@ -181,16 +157,16 @@ struct Step {
     amiss: f32,
 }
 
-// One Gauss–Newton step. Where a chain is solved `again`, it is by a system stiffened by a share of its diagonal, and the step is
-// kept for go_on.
-fn solve(
+// The first half of a Gauss–Newton step: sets the system up and eliminates its nodes in order. Where a chain is solved `again`, it
+// is by a system stiffened by a share of its diagonal, and the step is kept for go_on.
+fn solve_forth(
     chain: Chain,
     inv_step2: f32,
     contracting: bool,
     excitation: Excitation,
     again: bool,
     stiffened: f32,
-) -> Step {
+) {
     let count = chain.node_count;
     let tied = is_tied(chain);
     let string_share = select(0.0, 1.0, again);
@@ -204,6 +180,7 @@ fn solve(
     var terms: SegmentTerms;
     var here = load_section(node_row_of(chain, 0u));
     var slot = 0u;
+    var branch = first_branch_of(chain);
     // What the nodes before add to the rows of a held node beyond what they add to the system, from which it is taken out; see
     // src/cpu/reactions.rs.
     var beyond_block: Mat7;
@@ -212,6 +189,9 @@ fn solve(
         let rest_at_node = rest_row_of(chain, index);
         let row = node_row_of(chain, index);
         add_inertia(inv_step2, rest_at_node, row, &block, &rhs);
+        if IN_TREES {
+            branch = add_borne(chain, index, branch, &block, &rhs);
+        }
         if index + 1u < count {
             let next = load_section(node_row_of(chain, index + 1u));
             excited.prev_stretch = node_at(row, NODE_PREV_FIBRE_STRETCH);
@@ -253,6 +233,9 @@ fn solve(
         hold(rest_at_node, &block, &rhs, &coupling);
         if rest_at(rest_at_node, REST_SLIDES) > 0.5 {
             guide(row, &block, &rhs, &coupling);
+        }
+        if IN_TREES && rest_at(rest_at_node, REST_HUNG) > 0.5 {
+            keep_stump(chain, rest_at_node, &block, &rhs);
         }
         var whole = coupling;
         if index + 1u < count {
@@ -299,16 +282,23 @@ fn solve(
             }
         }
     }
+}
 
+// The second half: solves from the last node on, and steps.
+fn solve_back(chain: Chain, again: bool) -> Step {
+    var slot = chain.contact_count;
     var fall = 0.0;
     var farthest2 = 0.0;
     var amiss = 0.0;
     var delta: Vec7;
-    for (var left = count; left > 0u; left--) {
-        let index = left - 1u;
+    for (var left_count = chain.node_count; left_count > 0u; left_count--) {
+        let index = left_count - 1u;
         let scratch_row = scratch_row_of(chain, index);
         var next = delta;
         back_substitute(scratch_row, &delta);
+        if IN_TREES && rest_at(rest_row_of(chain, index), REST_HUNG) > 0.5 {
+            go_with_stem(chain, scratch_row, &delta, 0.0);
+        }
         if reacts(rest_row_of(chain, index)) {
             react(chain, rest_row_of(chain, index), &delta, &next);
         }
@@ -338,6 +328,10 @@ fn solve(
             for (var k = 0u; k < UNKNOWNS; k++) {
                 let along = scratch_at(scratch_row, SCRATCH_RHS + k);
                 fall = fall + along * along * scratch_at(scratch_row, SCRATCH_INV_PIVOT + k);
+            }
+        }
+        if again || IN_TREES {
+            for (var k = 0u; k < UNKNOWNS; k++) {
                 set_scratch(scratch_row, SCRATCH_STEP + k, delta[k]);
             }
         }

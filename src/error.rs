@@ -1,5 +1,7 @@
 //! What can go wrong while stepping.
 
+use crate::layout::GROUPS_TOGETHER;
+
 /// A muscle's name that no chain has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no muscle `{muscle}`; there are: {}", known.join(", "))]
@@ -140,13 +142,16 @@ pub enum StepError {
         "physics.gather_events: what touches on a GPU stays there as yet, so that it has no contact events; switch it off, or step on the CPU"
     )]
     EventsOnGpu,
-    /// Chains hang on chains on the CPU alone as yet.
+    /// More chains hang on each other than a GPU steps together; chains of like depth and length in one flesh, eight a group, count as
+    /// if they did.
     #[error(
-        "`{chain}` of the flesh hangs on another chain: the CPU alone steps such flesh as yet; remove it, or step on the CPU"
+        "`{chain}` and what hangs on it, or is in groups of eight with that, are {chains} chains in more than {GROUPS_TOGETHER} groups, the most that a GPU steps together: hang fewer on each other, give each tree flesh of its own, or step on the CPU"
     )]
     TreesOnGpu {
-        /// The first chain that hangs.
+        /// The first of these chains.
         chain: String,
+        /// How many there are.
+        chains: usize,
     },
     /// Flesh touches its bones on the CPU alone as yet.
     #[error(

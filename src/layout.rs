@@ -4,7 +4,8 @@
 //! register and eight neighbouring GPU threads both read neighbouring words; shorter chains of a group are padded
 //! with inert nodes. Eight row kinds:
 //!
-//! - *rest* rows ([`rest`]), one per node, of the asset: what the node and the segment after it are made of;
+//! - *rest* rows ([`rest`]), one per node, of the asset: what the node and the segment after it are made of; on a GPU one more
+//!   ([`tree`]) of a group in which chains hang on others or bear them;
 //! - *node* rows ([`node`]), one per node, of the state;
 //! - *input* rows ([`input`]), one per group: where the bones go in this frame;
 //! - *force* rows ([`force`]), one per node of a group of which any node is pushed in this frame;
@@ -39,6 +40,9 @@ pub const LANES: u32 = 8;
 /// 256.
 pub const WORKGROUP_SIZE: u32 = 64;
 
+/// How many groups have threads in one workgroup: on a GPU, the most of which chains can hang on each other.
+pub const GROUPS_TOGETHER: usize = (WORKGROUP_SIZE / LANES) as usize;
+
 /// Workgroups in a row of a dispatch, WebGPU's default limit; larger dispatches have several rows.
 pub const MAX_WORKGROUPS: u32 = 65535;
 
@@ -58,7 +62,8 @@ pub struct Group {
     pub contact_count: u32,
     /// Its first reaction row.
     pub reaction_base: u32,
-    /// Its first node's row among scratch rows; after its nodes' are those of [`held`] nodes, in the order of reaction rows.
+    /// Its first node's row among scratch rows; after its nodes' are those of [`held`] nodes, in the order of reaction rows, and
+    /// one [`stump`] row where chains hang on chains.
     pub scratch_base: u32,
     /// The first segment of its instance, among places for all: one for each node and lane.
     pub segment_base: u32,
@@ -269,6 +274,39 @@ pub mod rest {
     pub const ENTRIES: usize = 96;
 }
 
+/// Entries of the rest row that a group has on a GPU after those of its nodes where chains of it hang on others or bear them: which.
+/// A chain is named by its number among all lanes of its flesh's groups; −1 is none.
+pub mod tree {
+    /// The chain itself.
+    pub const CHAIN: usize = 0;
+    /// What it hangs on.
+    pub const STEM: usize = 1;
+    /// Which node of that.
+    pub const STEM_NODE: usize = 2;
+    /// Which node of its own, its last.
+    pub const NODE: usize = 3;
+    /// The first that hangs on it, in the order of the nodes that bear them.
+    pub const FIRST: usize = 4;
+    /// After it, the next that hangs on the same stem.
+    pub const NEXT: usize = 5;
+    /// The chain of its tree that hangs on none.
+    pub const ROOT: usize = 6;
+    /// After it, the next of its tree, in the order of their groups.
+    pub const FOLLOWING: usize = 7;
+    /// How many stems there are below it.
+    pub const LEVEL: usize = 8;
+    /// Which scratch row of the group keeps what is left of it, see [`stump`](super::stump).
+    pub const STUMP: usize = 9;
+    /// Its last section at rest in the frame of the one that it hangs on: place (m), 3 entries.
+    pub const PLACE: usize = 10;
+    /// And frame, 4 entries.
+    pub const FRAME: usize = 13;
+    /// How many chains its tree has.
+    pub const COUNT: usize = 17;
+    /// How many entries it takes, no more than a rest row has.
+    pub const ENTRIES: usize = 18;
+}
+
 /// Entries of a node row, by who writes them.
 pub mod node {
     use std::ops::Range;
@@ -382,8 +420,8 @@ pub mod input {
     pub const KICK_SPIN: usize = KICK_VELOCITY + 3;
     /// On a GPU, which of the frame's force rows is the first of the group's; −1 where no node is pushed.
     pub const FORCES: usize = KICK_SPIN + 3;
-    /// On a GPU, in the i-th row: which group is the i-th of those at work in the frame, first those that are stepped, then those
-    /// that only go with their bones.
+    /// On a GPU, in the i-th row: which group is the i-th of those at work in the frame, first those that are stepped, of which
+    /// those with trees come last, then those that only go with their bones; −1 is none.
     pub const WORKS: usize = FORCES + 1;
     /// How many entries a row has.
     pub const ENTRIES: usize = WORKS + 1;

@@ -53,7 +53,9 @@ macro_rules! stages {
             MoveBones move_bones Chains { looks: Own, wgsl: [group carry lay fascia], loops: AsWritten }
             /// Inertial prediction and the first iterate.
             Predict predict Chains {
-                looks: Own, wgsl: [group holds node_terms contact_rows fascia potential], loops: WrittenOut
+                looks: Own, wgsl: [group holds node_terms contact_rows fascia potential trees tree_motion],
+                loops: WrittenOut,
+                passes: [predict Size::Of(Domain::LoneChains), predict_trees Size::Of(Domain::Trees)]
             }
             /// What touches the chains: contact rows for the solve.
             SolveContacts solve_contacts Chains { looks: Own, wgsl: [group holds carry contact_rows], loops: AsWritten }
@@ -63,18 +65,26 @@ macro_rules! stages {
             }
             /// One block-tridiagonal Gauss–Newton solve for every chain.
             SolveRods solve_rods Chains {
-                looks: Own, wgsl: [group holds node_terms contact_rows fascia potential solved], loops: WrittenOut
+                looks: Own, wgsl: [group holds node_terms contact_rows fascia potential solved descent trees stumps],
+                loops: WrittenOut,
+                passes: [solve_rods Size::Of(Domain::LoneChains), solve_trees Size::Of(Domain::Trees)]
             }
             /// With what force they press where both sides are.
             Press press Pairs {
                 looks: Beyond, wgsl: [meetings], loops: AsWritten, passes: [press Size::Indirect("pair_sizes")]
             }
             /// What that moves chains by; in the end, the momentum that passes left out.
-            Settle settle MeetingChains { looks: Own, wgsl: [group holds contact_rows solved], loops: WrittenOut }
+            Settle settle MeetingChains {
+                looks: Own, wgsl: [group holds contact_rows solved trees stumps tree_motion], loops: WrittenOut,
+                passes: [settle Size::Of(Domain::LoneChains), settle_trees Size::Of(Domain::Trees)]
+            }
             /// Velocities from the substep's motion.
             UpdateVelocities update_velocities Chains { looks: Own, wgsl: [group], loops: AsWritten }
             /// Chains that are where flesh cannot be are laid anew along their bones.
-            CheckHealth check_health Chains { looks: Own, wgsl: [group carry lay], loops: AsWritten }
+            CheckHealth check_health Chains {
+                looks: Own, wgsl: [group holds carry lay trees], loops: AsWritten,
+                passes: [check_health Size::Of(Domain::LoneChains), check_health_trees Size::Of(Domain::Trees)]
+            }
             /// What each instance says of itself unasked: how often chains of it were laid anew.
             ReportHealth report_health Instances { looks: Beyond, wgsl: [], loops: AsWritten }
             /// How far each cross-section has gone from where its bones alone would have it.
@@ -143,6 +153,10 @@ pub enum Domain {
     Host,
     /// A chain; on the CPU, a group of chains.
     Chains,
+    /// On a GPU, a chain that neither hangs on another nor bears one.
+    LoneChains,
+    /// On a GPU, the others: those that hang on each other in one workgroup.
+    Trees,
     /// An instance.
     Instances,
     /// A cross-section that skin follows; on the CPU, an instance.

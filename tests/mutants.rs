@@ -65,7 +65,7 @@ const SOLVES: &[Mutant] = &[
         "normalised",
     ),
     (Stage::SolveRods, "muscles", "let slow = larger(v, ⟨-1.0⟩);", "0.0"),
-    (Stage::SolveRods, "torn off", "if solves == params.retries || larger(larger(short, far), ⟨amiss⟩) < 0.5 {", "0.0"),
+    (Stage::SolveRods, "torn off", "|| larger(larger(short, (*descent).far), ⟨(*descent).amiss⟩) < 0.5 {", "0.0"),
 ];
 
 const CONTACTS_AND_VELOCITIES: &[Mutant] = &[
@@ -148,6 +148,23 @@ const HEALTH_AND_SKIN: &[Mutant] = &[
     (Stage::MorphSkin, "moved skin", "skin_deltas[first + ⟨6u⟩ + k] = tangent[k];", "3u"),
 ];
 
+const TREES: &[Mutant] = &[
+    (Stage::Predict, "trees", "let arm = outward * placed.scale ⟨+⟩ rotate(rotation,", "-"),
+    (Stage::Predict, "trees", "set_node3(row, NODE_TARGET_PLACE, start ⟨+⟩ joint.moved);", "-"),
+    (Stage::Predict, "trees", "let around = with_mass_at(sum.inertia, m, ⟨arm⟩, 0.0);", "sum.centre"),
+    (Stage::Predict, "trees", "return RigidMotion(motion.centre ⟨-⟩ shift,", "+"),
+    (Stage::SolveRods, "trees", "let turns = couple ⟨+⟩ cross(turning.arm, force);", "-"),
+    (Stage::SolveRods, "trees", "columns[4][i] = columns[4][i] ⟨+⟩ (c * y - b * z);", "-"),
+    (Stage::SolveRods, "trees", "let left = (*rhs)[i + i / 3u] ⟨-⟩ scratch_at(row, STUMP_COUPLING", "+"),
+    (Stage::SolveRods, "trees", "(*delta)[3] = (*delta)[3] ⟨-⟩ scratch_at(row, STUMP_COUPLING + i) * given[i];", "+"),
+    (Stage::SolveRods, "trees", "return Joint(placed.moved ⟨+⟩ ((apart + shift) + arm),", "-"),
+    (Stage::Settle, "trees meeting", "if works && depth > ⟨0u⟩ {", "1u"),
+    (Stage::Settle, "trees meeting", "given[i] = given[i] ⟨-⟩ scratch_at(scratch_row, SCRATCH_STEP", "+"),
+    (Stage::Settle, "trees thrown together", "momentum = momentum + told3(at, ⟨16u⟩);", "19u"),
+    (Stage::CheckHealth, "trees", "let to = place ⟨+⟩ rotate(turn, node3(row, NODE_PLACE)", "-"),
+    (Stage::CheckHealth, "trees", "let lost = chain.node_count > 0u && most_of_tree(chain, local, 0u) ⟨>⟩ 0.5;", "<"),
+];
+
 #[cfg(feature = "neural")]
 const NETWORKS: &[Mutant] = &[
     (Stage::InferCorrectives, "moved skin", "(network_inputs[input_base + input] ⟨-⟩ mean)", "+"),
@@ -214,7 +231,12 @@ const PAIRS_AND_MEETINGS: &[Mutant] = &[
         "let force = 0.0 - row.stiffness ⟨*⟩ smaller(distance_of(row, gone), 0.0);",
         "/",
     ),
-    (Stage::SolveRods, "thrown together", "if meeting && chain_at(chain.chain, CHAIN_ROUGH) ⟨>⟩ 0.5 {", "<"),
+    (
+        Stage::SolveRods,
+        "thrown together",
+        "if descent.meets > 0.5 && chain_at(chain.chain, CHAIN_ROUGH) ⟨>⟩ 0.5 {",
+        "<",
+    ),
 ];
 
 /// A stage's source with the marked token of one line changed.
@@ -323,15 +345,29 @@ fn changed_health_and_skin_are_seen() {
 }
 
 #[test]
+fn changed_trees_are_seen() {
+    each_is_rejected(TREES);
+}
+
+#[test]
 fn changed_networks_are_seen() {
     each_is_rejected(NETWORKS);
 }
 
 #[test]
 fn there_are_at_least_thirty_and_one_of_each_stage() {
-    let all =
-        [BONES, PREDICTION, PUSHES, SOLVES, CONTACTS_AND_VELOCITIES, PAIRS_AND_MEETINGS, HEALTH_AND_SKIN, NETWORKS]
-            .concat();
+    let all = [
+        BONES,
+        PREDICTION,
+        PUSHES,
+        SOLVES,
+        CONTACTS_AND_VELOCITIES,
+        PAIRS_AND_MEETINGS,
+        HEALTH_AND_SKIN,
+        TREES,
+        NETWORKS,
+    ]
+    .concat();
     println!("{} mutants", all.len());
     assert!(all.len() >= 30);
     for (stage, specs) in KERNELS {

@@ -10,6 +10,9 @@
 @group(0) @binding(6) var<storage, read_write> scratch_rows: array<f32>;
 @group(0) @binding(7) var<storage, read_write> contact_rows: array<f32>;
 
+// Whether a pass is of chains that hang on others or bear them.
+override IN_TREES: bool = false;
+
 // Where a chain's rows begin: its first word in each array.
 struct Chain {
     node_count: u32,
@@ -22,11 +25,23 @@ struct Chain {
     contacts: u32,
     contact_count: u32,
     reactions: u32,
+    // 0 where the pass is of others than those that hang on each other.
+    tree: u32,
 }
 
 // The thread's chain; one of no nodes where there is none, or it is not stepped.
 fn chain_of(thread: u32) -> Chain {
     return chain_at_work(thread, params.group_count);
+}
+
+// As chain_of, of those that neither hang on others nor bear them.
+fn lone_chain_of(thread: u32) -> Chain {
+    return chain_at_work(thread, params.lone_count);
+}
+
+// As chain_of, of the others.
+fn tree_chain_of(thread: u32) -> Chain {
+    return in_tree(chain_at_work(params.lone_count * LANES + thread, params.group_count));
 }
 
 // As chain_of, where as many groups are at work.
@@ -35,9 +50,16 @@ fn chain_at_work(thread: u32, count: u32) -> Chain {
     if place >= count {
         return Chain();
     }
-    let index = u32(input_rows[word(place, INPUT_ENTRIES, INPUT_WORKS, 0u)]);
+    let index = input_rows[word(place, INPUT_ENTRIES, INPUT_WORKS, 0u)];
+    if index < 0.0 {
+        return Chain();
+    }
+    return chain_in_lane(u32(index), lane_of(thread));
+}
+
+// A chain by its group and its lane there.
+fn chain_in_lane(index: u32, lane: u32) -> Chain {
     let group = groups[index];
-    let lane = lane_of(thread);
     return Chain(
         group.node_count,
         word(group.rest_base, REST_ENTRIES, 0u, lane),
@@ -49,7 +71,15 @@ fn chain_at_work(thread: u32, count: u32) -> Chain {
         word(group.contact_base, CONTACT_ENTRIES, 0u, lane),
         group.contact_count,
         word(group.reaction_base, REACTION_ENTRIES, 0u, lane),
+        0u,
     );
+}
+
+// The same with its tree row.
+fn in_tree(chain: Chain) -> Chain {
+    var own = chain;
+    own.tree = rest_row_of(chain, chain.node_count);
+    return own;
 }
 
 // First words of a node's rows and of a contact's.

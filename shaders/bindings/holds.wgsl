@@ -20,7 +20,7 @@ fn placed_start(chain: Chain, index: u32) -> Placed {
     return placed_held(start, chain, index, node3(row, NODE_PREV_PLACE));
 }
 
-// With what bones hold or guide where they have it; `start` is its place (m) at the substep's start.
+// With what bones hold or guide where they have it, and what hangs where its stem has it; `start` is its place (m) at the substep's start.
 fn placed_held(placed: Placed, chain: Chain, index: u32, start: vec3<f32>) -> Placed {
     var held = placed;
     let rest_row = rest_row_of(chain, index);
@@ -37,6 +37,11 @@ fn placed_held(placed: Placed, chain: Chain, index: u32, start: vec3<f32>) -> Pl
             held.frame = beside(node4(row, NODE_TARGET_FRAME), held.frame);
         }
         held.scale = where_less(rest_at(rest_row, REST_FREE_SCALE), 0.5, 1.0, held.scale);
+    }
+    if IN_TREES && rest_at(rest_row, REST_HUNG) > 0.5 {
+        let hung_place = node3(row, NODE_TARGET_PLACE);
+        held.moved = hung_place - start;
+        held.frame = beside(node4(row, NODE_TARGET_FRAME), held.frame);
     }
     return held;
 }

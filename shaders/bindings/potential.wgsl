@@ -110,19 +110,22 @@ fn rounding(chain: Chain, inv_step2: f32, standing: Standing) -> f32 {
     let first = rest_row_of(chain, 0u);
     let unsolved = 1.0 + rest_at(first, REST_FASTEST2) * EPSILON * PIVOT_ROUNDINGS / inv_step2;
     let off = smaller(EPSILON * unsolved, MOST_ROUNDING);
-    let strain = (rest_at(first, REST_STRAIN_ROUNDING) + node_rounding(chain)) * off * off;
+    let pressing = stiffness_of_contacts(chain);
+    let strain = (rest_at(first, REST_STRAIN_ROUNDING) + node_rounding(chain, pressing)) * off * off;
     let turn = rest_at(first, REST_TURN_ROUNDING) * off * off;
     let of_strain = abs(standing.stored.strain);
     let of_turn = abs(standing.stored.turn);
     // Root by root: the product of what a step gone astray stores with anything may be more than f32 holds.
     let first_order = sqrt(strain) * sqrt(of_strain) + sqrt(turn) * sqrt(of_turn);
     let all = of_strain + of_turn + standing.motion + abs(standing.past);
-    return (ALIGNED * first_order + EPSILON * all) * 2.0 + strain + turn + MIN_POSITIVE;
+    // Friction on half-spaces has no potential that is its own: what it seems to store gets the whole.
+    let aligned = select(ALIGNED, 1.0, pressing > 0.0 && chain_at(chain.chain, CHAIN_MEETS) < 0.5);
+    return (aligned * first_order + EPSILON * all) * 2.0 + strain + turn + MIN_POSITIVE;
 }
 
-// As REST_STRAIN_ROUNDING, of contacts and fascia.
-fn node_rounding(chain: Chain) -> f32 {
-    var stiffness = stiffness_of_contacts(chain);
+// As REST_STRAIN_ROUNDING, of contacts, as stiff together as `pressing` (N/m), and fascia.
+fn node_rounding(chain: Chain, pressing: f32) -> f32 {
+    var stiffness = pressing;
     if is_tied(chain) {
         for (var index = 0u; index < chain.node_count; index++) {
             let tie = node_at(node_row_of(chain, index), NODE_TIE);

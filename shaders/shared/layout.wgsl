@@ -83,6 +83,21 @@ const REST_REACTION: u32 = 94u;
 const REST_HUNG: u32 = 95u;
 const REST_ENTRIES: u32 = 96u;
 
+// Entries of the rest row that a group in which chains hang on chains has after those of its nodes.
+const TREE_CHAIN: u32 = 0u;
+const TREE_STEM: u32 = 1u;
+const TREE_STEM_NODE: u32 = 2u;
+const TREE_NODE: u32 = 3u;
+const TREE_FIRST: u32 = 4u;
+const TREE_NEXT: u32 = 5u;
+const TREE_ROOT: u32 = 6u;
+const TREE_FOLLOWING: u32 = 7u;
+const TREE_LEVEL: u32 = 8u;
+const TREE_STUMP: u32 = 9u;
+const TREE_PLACE: u32 = 10u;
+const TREE_FRAME: u32 = 13u;
+const TREE_COUNT: u32 = 17u;
+
 // Entries of a node row, one a node, of the state.
 const NODE_PLACE: u32 = 0u;
 const NODE_SCALE: u32 = 3u;
@@ -243,6 +258,18 @@ const HELD_BLOCK: u32 = 7u;
 const HELD_COUPLING: u32 = 35u;
 const HELD_ENTRIES: u32 = 84u;
 
+// Entries of what a node bears of the chains that hang on it.
+const BORNE_RHS: u32 = 0u;
+const BORNE_BLOCK: u32 = 7u;
+
+// Entries of the scratch row of what is left of a chain that hangs on another.
+const STUMP_RHS: u32 = 0u;
+const STUMP_BLOCK: u32 = 6u;
+const STUMP_COUPLING: u32 = 27u;
+const STUMP_ARM: u32 = 33u;
+const STUMP_OUTWARD: u32 = 36u;
+const STUMP_BORNE: u32 = 39u;
+
 // Entries of a node's scratch row: the block factor, and steps.
 const SCRATCH_LOWER: u32 = 0u;
 const SCRATCH_INV_PIVOT: u32 = 21u;
@@ -337,6 +364,10 @@ struct StepParams {
     network_count: u32,
     network_group_count: u32,
     network_block_count: u32,
+    lone_count: u32,
+    level_count: u32,
+    padding_a: u32,
+    padding_b: u32,
 }
 
 // Word index of one entry of one lane in an array whose rows have `entries` entries.

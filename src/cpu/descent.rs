@@ -1,6 +1,6 @@
 //! How chains go down Π, see [`solve_rods`](super::solve_rods): which steps are kept, shortened and followed by others. One loop
 //! ([`run`]) for a group of chains, each for itself, and for chains that hang on each other ([`trees`](super::trees)), which do
-//! all of it together. Its twin, of single chains, is in `shaders/solve_rods.wgsl`.
+//! all of it together. Its twin is `shaders/bindings/descent.wgsl`; the loops are in `shaders/solve_rods.wgsl`.
 
 use super::contacts::{meeting, stored_by_contacts};
 use super::fibres::Excitation;

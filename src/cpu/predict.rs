@@ -38,7 +38,8 @@ where
     if contracting {
         measure_fibres(lanes, group);
     }
-    if params.first_substep != 0 && is_kicked(group.inputs) {
+    // What hangs on chains is kicked before it is known how all of a tree moves.
+    if params.first_substep != 0 && is_kicked(group.inputs) && !group.rest.is_in_tree() {
         apart!(lanes, kick(lanes, group));
     }
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
@@ -111,10 +112,10 @@ where
         // What hangs, or lies on others, will not fall: of the fall it begins with as much as it fell in the last substep. A solve
         // from where gravity alone would bring it is wrong by the square of that way. It begins no higher than it is for that:
         // what was thrown up would begin off the ground that it lies on, and be let through.
-        let older = V3::load(lanes, row, node::OLDER_VELOCITY);
+        let gained = (last_velocity - V3::load(lanes, row, node::OLDER_VELOCITY)) * inv_h;
         let inv_fall2 = one / fall.dot(fall).max(lanes.splat(f32::MIN_POSITIVE));
-        let share = (last_velocity - older).dot(fall) * inv_h * inv_fall2;
-        let held = step * step * (one - share.clamp(zero, one)) * held_back;
+        let fallen = gained.dot(fall) * inv_fall2;
+        let held = step * step * (one - fallen.clamp(zero, one)) * held_back;
         let first_move = predicted_move + jump;
         let first_move = first_move - fall * held.min((first_move.dot(fall) * inv_fall2).max(zero));
         let iterate = Placed { moved: first_move, scale: predicted_scale, frame: turned };
@@ -150,7 +151,7 @@ where
 /// What the game adds to the velocities of chains, or puts in their place; what bones hold goes with these. The second-order step
 /// does without what was before.
 #[inline(always)]
-fn kick<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
+pub(super) fn kick<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
     let (zero, half) = (lanes.splat(0.0), lanes.splat(0.5));
     let flag = lanes.load(&group.inputs[input::KICKED]);
     let kept = lanes.load(&group.inputs[input::KEPT]);

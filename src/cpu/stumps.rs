@@ -1,5 +1,5 @@
 //! What is left of a chain that hangs on another once all of it is eliminated but what it shares with that, and what the node
-//! that bears it is given of it; see [`trees`](super::trees). Twins are yet to be written.
+//! that bears it is given of it; see [`trees`](super::trees). Its twin is `shaders/bindings/stumps.wgsl`.
 
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 

@@ -1,4 +1,5 @@
-//! How chains that hang on each other move as one rigid body: what damping leaves alone, and what is given to all of them.
+//! How chains that hang on each other move as one rigid body: what damping leaves alone, and what is given to all of them; its twin
+//! is `shaders/bindings/tree_motion.wgsl`.
 
 use glam::{DMat3, DVec3};
 

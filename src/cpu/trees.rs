@@ -1,4 +1,5 @@
-//! Chains that hang on chains. Twins are yet to be written: a GPU refuses such flesh.
+//! Chains that hang on chains; its twins are `shaders/bindings/trees.wgsl` and the passes `predict_trees`, `solve_trees`,
+//! `settle_trees` and `check_health_trees`.
 //!
 //! The last node of a branch goes with a section (c, s, R) of its stem: it is at c + R(s o_u, s o_v, o_w) and turned by R from
 //! how it is at rest, so that of its seven unknowns only the scale is its own. A step (δc, δs, δθ) of the section gives it
@@ -14,17 +15,21 @@
 //!
 //! All chains of a tree go down Π together: what they store and how they have moved is added up, and what is judged
 //! of one holds for all ([`Forest::agree`]).
+//!
+//! On a GPU one thread is one chain here too. All chains of a tree, or groups of which any hang on each other, have their threads in
+//! one workgroup, so that what is done group after group here is done level after level there, with a barrier between; sums over a
+//! tree go through the workgroup's memory, in the same order for each of its chains.
 
 use fearless_simd::{Simd, SimdBase};
 use glam::{DQuat, DVec3};
 
 use super::LaneWidth;
 use super::descent::{DESCENT_ENTRIES, Descends, Descent, Of, OneGroup, run};
-use super::group::Group;
+use super::group::{Group, is_kicked};
 use super::holds::Placed;
 use super::lanes::{Entry, Half, LANES, Lanes, OneF32, Wide, apart, with_instructions};
 use super::lay::lay;
-use super::predict::{Body, add_motion};
+use super::predict::{Body, add_motion, kick};
 use super::rod_energies::UNKNOWNS;
 use super::settle::{LeftOut, left_out, settle_back, settle_forth};
 use super::stumps::give_to_stem;
@@ -53,6 +58,8 @@ enum Part<'a> {
     SettleBack(Option<f32>),
     /// Keeps centre, momentum and moment of what settling left out.
     LeftOut(&'a [Entry<f32>]),
+    /// Adds to velocities what the game does.
+    Kick,
     /// Keeps what chains are as bodies.
     Bodies,
     /// Adds a kept rigid motion to the velocities.
@@ -159,6 +166,12 @@ impl<'a, 'b> Forest<'a, 'b> {
     }
 
     fn predict(&mut self) {
+        for group in 0..self.groups.len() {
+            let own = &self.groups[group];
+            if self.params.first_substep != 0 && own.rest.is_in_tree() && is_kicked(own.inputs) {
+                self.part(group, Part::Kick);
+            }
+        }
         if self.groups.iter().any(|group| group.rest.has_free_chain) {
             self.bodies().write_motions(self.branches, self.groups);
         }
@@ -166,9 +179,9 @@ impl<'a, 'b> Forest<'a, 'b> {
             for branch in self.branches_of(group) {
                 let [stem, lane] = branch.stem;
                 let start = Placed::start(OneF32(lane), &self.groups[stem], branch.stem_node);
-                let section = self.section(branch, &start);
+                let joint = self.joint(branch, &start);
                 let [place, frame] = [node::TARGET_PLACE, node::TARGET_FRAME];
-                self.write(branch, &section, place, frame);
+                self.write(branch, &joint, place, frame);
             }
             self.each_for_itself(group, Stage::Predict);
         }
@@ -209,7 +222,7 @@ impl<'a, 'b> Forest<'a, 'b> {
     fn join(&mut self, branch: &Branch) {
         let [stem, stem_lane] = branch.stem;
         let now = Placed::now(OneF32(stem_lane), self.groups[stem].row(branch.stem_node));
-        let Section { place, frame, .. } = self.section(branch, &now);
+        let Joint { place, frame, .. } = self.joint(branch, &now);
         let velocity = vector(self.groups[stem].row(branch.stem_node), node::VELOCITY, stem_lane);
         let ([group, lane], node) = (branch.chain, branch.node);
         let rows = &mut self.groups[group].nodes;
@@ -242,7 +255,7 @@ impl<'a, 'b> Forest<'a, 'b> {
     }
 
     /// Where a section of the stem has a branch, from the branch's own origin.
-    fn section(&self, branch: &Branch, stem: &Placed<f32>) -> Section {
+    fn joint(&self, branch: &Branch, stem: &Placed<f32>) -> Joint {
         let [group, lane] = branch.stem;
         let origin = |[group, lane]: [usize; 2]| vector(self.groups[group].chains, chain::ORIGIN, lane);
         let from = origin(branch.stem) - origin(branch.chain);
@@ -254,15 +267,15 @@ impl<'a, 'b> Forest<'a, 'b> {
         let outward = rotation * DVec3::new(u, v, 0.0);
         let arm = outward * scale + rotation * DVec3::new(0.0, 0.0, w);
         let place = from + vector(row, node::PREV_PLACE, lane) + moved + arm;
-        Section { place, frame: rotation * branch.rest.rotation, arm, outward }
+        Joint { place, frame: rotation * branch.rest.rotation, arm, outward }
     }
 
     /// Writes where a branch's last node is to be.
-    fn write(&mut self, branch: &Branch, section: &Section, place: usize, frame: usize) {
+    fn write(&mut self, branch: &Branch, joint: &Joint, place: usize, frame: usize) {
         let ([group, lane], node) = (branch.chain, branch.node);
         let row = row_mut(self.groups[group].nodes, node);
-        let beside = if quaternion(row, lane).dot(section.frame) < 0.0 { -section.frame } else { section.frame };
-        put(row, place, lane, section.place.to_array());
+        let beside = if quaternion(row, lane).dot(joint.frame) < 0.0 { -joint.frame } else { joint.frame };
+        put(row, place, lane, joint.place.to_array());
         put(row, frame, lane, beside.to_array());
     }
 
@@ -271,11 +284,11 @@ impl<'a, 'b> Forest<'a, 'b> {
         for branch in self.branches_of(group) {
             let [stem, lane] = branch.stem;
             let now = Placed::now(OneF32(lane), self.groups[stem].row(branch.stem_node));
-            let section = self.section(branch, &now);
-            self.write(branch, &section, node::PLACE, node::FRAME);
+            let joint = self.joint(branch, &now);
+            self.write(branch, &joint, node::PLACE, node::FRAME);
             let lane = branch.chain[1];
             let row = row_mut(self.groups[group].nodes, branch.node);
-            let moved = section.place - vector(row, node::PREV_PLACE, lane);
+            let moved = joint.place - vector(row, node::PREV_PLACE, lane);
             put(row, node::MOVED, lane, moved.to_array());
         }
     }
@@ -315,7 +328,7 @@ impl<'a, 'b> Forest<'a, 'b> {
                 continue;
             }
             let now = Placed::now(OneF32(stem_lane), self.groups[stem].row(branch.stem_node));
-            let Section { arm, outward, .. } = self.section(branch, &now);
+            let Joint { arm, outward, .. } = self.joint(branch, &now);
             let row = self.groups[group].stump_row();
             put(row, stump::ARM, lane, arm.to_array());
             put(row, stump::OUTWARD, lane, outward.to_array());
@@ -418,7 +431,7 @@ impl Descends for Forest<'_, '_> {
 }
 
 /// Where a stem has a branch.
-struct Section {
+struct Joint {
     /// The branch's last node from its chain's origin (m).
     place: DVec3,
     frame: DQuat,
@@ -450,6 +463,7 @@ fn do_part<L: Lanes<Scalar = f32>>(
                 value.store(lanes, kept, 3 * at);
             }
         }
+        Part::Kick => apart!(lanes, kick(lanes, group)),
         Part::Bodies => apart!(lanes, Body::of(lanes, group).store(lanes, kept)),
         Part::AddMotion => apart!(lanes, add_motion(lanes, group, kept)),
         Part::GiveToStem(whole) => apart!(lanes, give_to_stem(lanes, group, whole)),

@@ -1,5 +1,6 @@
 //! From rod specs to rest rows.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use glam::DVec3;
@@ -12,7 +13,7 @@ use super::check::check;
 use super::overlaps::overlaps;
 use super::spec::{BuildError, Hang, RodSpec};
 use super::state::beside;
-use super::tree::{Branch, levels};
+use super::tree::{Branch, families, levels, together};
 use crate::Pose;
 use crate::cpu::group::GroupRest;
 use crate::cpu::lanes::{Entry, LANES};
@@ -82,6 +83,8 @@ pub struct Flesh {
     pub(crate) groups: Vec<GroupRest<f32>>,
     /// Chains that hang on others, in the order of their groups.
     pub(crate) branches: Vec<Branch>,
+    /// Which groups, beside each other, have chains that hang on each other.
+    pub(crate) families: Vec<Range<usize>>,
     pub(crate) bones: Vec<Pose>,
     /// How long the box around all rods is along its diagonal (m).
     pub(crate) size: f64,
@@ -130,7 +133,8 @@ impl Flesh {
         let mut chains: Vec<Option<Chain>> = vec![None; rods.len()];
         let mut groups = Vec::new();
         let alike = order.chunk_by(|&a, &b| levels[a] == levels[b]);
-        for (group, members) in alike.flat_map(|level| level.chunks(LANES)).enumerate() {
+        let grouped = together(alike.flat_map(|level| level.chunks(LANES)), rods);
+        for (group, members) in grouped.into_iter().enumerate() {
             let mut rest = inert_group(rods[members[0]].nodes.len());
             for (lane, &index) in members.iter().enumerate() {
                 chains[index] = Some(fill_lane(&mut rest, group, lane, &rods[index], bones));
@@ -145,6 +149,7 @@ impl Flesh {
             .collect();
         branches.sort_by_key(|branch| branch.chain);
         branches.iter().for_each(|branch| number_borne(&mut groups, branch));
+        let families = families(&branches);
         let places = || rods.iter().flat_map(|rod| &rod.nodes).map(|node| node.place);
         let size = places().fold(DVec3::NEG_INFINITY, DVec3::max) - places().fold(DVec3::INFINITY, DVec3::min);
         let size = if rods.is_empty() { f64::INFINITY } else { size.length() };
@@ -156,7 +161,7 @@ impl Flesh {
             }
         }
         let (overlaps, bone_pills) = (Arc::default(), BonePills::default());
-        Ok(Self { chains, groups, branches, bones: bones.to_vec(), size, reaches, overlaps, bone_pills })
+        Ok(Self { chains, groups, branches, families, bones: bones.to_vec(), size, reaches, overlaps, bone_pills })
     }
 
     /// Segments that leave each other alone: those that overlap at rest, and of one chain those that are near; in ascending order.

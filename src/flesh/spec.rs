@@ -107,7 +107,8 @@ pub struct RodSpec {
     pub attachments: Vec<Attachment>,
     /// What the rod's last node hangs on, as a branch on its stem: it keeps the place and the frame that it has at rest in the
     /// section of that node, and goes out and in as the section swells. Give its nodes from its free end on.
-    /// On the CPU alone as yet.
+    /// A GPU steps up to 64 chains that hang on each other, fewer where their lengths and depths are many: see
+    /// [`StepError::TreesOnGpu`](crate::StepError::TreesOnGpu).
     pub hangs: Option<Hang>,
     /// Which bones carry which nodes; none for those that hold it, by arc length from one to the next.
     pub carriers: Carriers<usize>,

@@ -130,7 +130,9 @@ impl GpuBackend {
             residents.meetings.tell(&mut params, &residents.chains, *recorded);
         }
         for params in &mut params {
-            params.group_count = residents.chains.stepped.len() as u32;
+            params.group_count = residents.chains.stepped() as u32;
+            params.lone_count = residents.chains.lone.len() as u32;
+            params.level_count = residents.chains.level_count;
             params.carried_count = residents.chains.carried.len() as u32;
             params.skin_block_count = residents.skins.working_skin_blocks.len() as u32;
             params.section_block_count = residents.skins.working_section_blocks.len() as u32;
@@ -162,7 +164,9 @@ impl GpuBackend {
         let mut recorder = Recorder::new(encoder, timer.as_mut().filter(|_| timed));
         let count_of = |domain: Domain| match domain {
             Domain::Host => 0,
-            Domain::Chains => workgroups((residents.chains.stepped.len() + residents.chains.carried.len()) as u32),
+            Domain::Chains => workgroups((residents.chains.stepped() + residents.chains.carried.len()) as u32),
+            Domain::LoneChains => workgroups(residents.chains.lone.len() as u32),
+            Domain::Trees => workgroups(residents.chains.trees.len() as u32),
             Domain::Instances => (residents.slots.len() as u32).div_ceil(WORKGROUP_SIZE),
             Domain::Sections => residents.skins.working_section_blocks.len() as u32,
             Domain::MorphedVertices => residents.skins.deltas.morph_blocks.len() as u32,
@@ -173,7 +177,7 @@ impl GpuBackend {
             #[cfg(not(feature = "neural"))]
             Domain::Networks | Domain::NetworkVertices => 0,
             Domain::Vertices => residents.skins.working_skin_blocks.len() as u32,
-            Domain::MeetingChains => workgroups(residents.chains.stepped.len() as u32),
+            Domain::MeetingChains => workgroups(residents.chains.stepped() as u32),
             // How many pairs there are the GPU alone knows.
             Domain::Segments | Domain::Pairs => residents.meetings.workgroups(),
         };

@@ -12,10 +12,11 @@ use super::residents::Upload;
 use super::rows::{Rows, SharedRows, count};
 use crate::Collisions;
 use crate::backend::HostFrame;
+use crate::cpu::group::GroupRest;
 use crate::cpu::lanes::Entry;
 use crate::flesh::{Flesh, FleshState, GroupState};
 use crate::instances::{Active, InstanceState, Pushes, SegmentName};
-use crate::layout::{Group, LANES, OWN_CHAINS, WITHIN_CHAINS, contact, force, input, plane};
+use crate::layout::{GROUPS_TOGETHER, Group, LANES, OWN_CHAINS, WITHIN_CHAINS, contact, force, input, plane};
 
 /// Where an instance's chains lie.
 pub(super) struct ChainRows {
@@ -41,9 +42,13 @@ pub(super) struct ChainRows {
 /// The chains of all instances.
 #[derive(Default)]
 pub(super) struct ChainPool {
-    /// Groups that are stepped in the frame.
-    pub stepped: Vec<u32>,
-    /// Groups that only go with their bones in it.
+    /// Groups that are stepped in the frame, of chains that neither hang on others nor bear them.
+    pub lone: Vec<u32>,
+    /// The others that are: those whose chains hang on each other in one workgroup, `None` in the places that they leave.
+    pub trees: Vec<Option<u32>>,
+    /// How many levels these have.
+    pub level_count: u32,
+    /// Groups that only go with their bones.
     pub carried: Vec<u32>,
     groups: Rows,
     nodes: Rows,
@@ -69,11 +74,13 @@ impl ChainPool {
     ) -> Result<ChainRows, GpuError> {
         let nodes = flesh.groups.iter().map(|group| group.node_count as u64).sum();
         let reactions: u64 = flesh.groups.iter().map(|group| group.reaction_count() as u64).sum();
+        let trees = flesh.families.iter().map(|family| family.len() as u64).sum::<u64>();
         let rest = match self.fleshes.join(flesh) {
             Some(rows) => rows.clone(),
             None => {
-                let rows: Vec<Entry<f32>> = flesh.groups.iter().flat_map(|group| &group.rows).copied().collect();
-                let rest = self.rest.take(nodes);
+                let of_group = |(group, tree): (&GroupRest<f32>, _)| [group.rows.clone(), tree].concat();
+                let rows: Vec<Entry<f32>> = flesh.groups.iter().zip(flesh.tree_rows()).flat_map(of_group).collect();
+                let rest = self.rest.take(nodes + trees);
                 self.fleshes.add(flesh, rest.clone());
                 upload.rows(REST_ROWS, rest.start, &rows)?;
                 rest
@@ -84,7 +91,7 @@ impl ChainPool {
             groups: self.groups.take(flesh.groups.len() as u64),
             contacts: 0..0,
             reactions: self.reactions.take(reactions),
-            scratch: self.scratch.take(nodes + reactions),
+            scratch: self.scratch.take(nodes + reactions + trees),
             rest,
             overlaps: None,
             told_in: 0,
@@ -116,6 +123,11 @@ impl ChainPool {
             self.overlaps.give_back(overlaps);
         }
         Ok(())
+    }
+
+    /// How many places groups have that are stepped.
+    pub fn stepped(&self) -> usize {
+        self.lone.len() + self.trees.len()
     }
 
     /// How many rows of nodes, contacts and scratch there are room for: what follows is for chains that meet.
@@ -194,19 +206,19 @@ impl ChainPool {
 
     fn write_groups(&self, upload: &mut Upload<'_>, rows: &ChainRows) -> Result<(), GpuError> {
         let planes = rows.planes();
-        let (mut offset, mut reactions) = (0, 0);
+        let (mut offset, mut reactions, mut trees) = (0, 0, 0);
         let overlaps = rows.overlaps.clone().unwrap_or(0..0);
         let Collisions { own_chains, within_chains, .. } = rows.collisions;
         let among_others = rows.collisions.among_others();
-        let group = |rest: &crate::cpu::group::GroupRest<f32>| {
+        let group = |rest: &GroupRest<f32>| {
             let group = Group {
                 node_base: rows.nodes.start as u32 + offset,
-                rest_base: rows.rest.start as u32 + offset,
+                rest_base: rows.rest.start as u32 + offset + trees,
                 node_count: rest.node_count as u32,
                 contact_base: rows.contacts.start as u32 + offset * planes,
                 contact_count: rest.node_count as u32 * planes,
                 reaction_base: rows.reactions.start as u32 + reactions,
-                scratch_base: rows.scratch.start as u32 + offset + reactions,
+                scratch_base: rows.scratch.start as u32 + offset + reactions + trees,
                 segment_base: rows.nodes.start as u32 * LANES,
                 overlap_base: overlaps.start as u32,
                 overlap_count: count(&overlaps) as u32,
@@ -217,6 +229,7 @@ impl ChainPool {
             };
             offset += rest.node_count as u32;
             reactions += rest.reaction_count() as u32;
+            trees += u32::from(rest.is_in_tree());
             group
         };
         let groups: Vec<Group> = rows.flesh.groups.iter().map(group).collect();
@@ -228,7 +241,9 @@ impl ChainPool {
         self.inputs.resize(self.groups.end() as usize * input::ENTRIES, [0.0; _]);
         self.planes.resize(self.groups.end() as usize * planes * plane::ENTRIES, [0.0; _]);
         self.forces.clear();
-        self.stepped.clear();
+        self.lone.clear();
+        self.trees.clear();
+        self.level_count = 0;
         self.carried.clear();
     }
 
@@ -245,9 +260,9 @@ impl ChainPool {
         frame.gather_inputs((flesh, active, collisions), (front, activations), told, (*acceleration, pushes), health);
         match active {
             Active::PAUSED => return,
-            Active { flesh, .. } => {
-                let working = if flesh { &mut self.stepped } else { &mut self.carried };
-                working.extend(groups.start as u32..groups.end as u32);
+            Active { flesh: false, .. } => self.carried.extend(groups.start as u32..groups.end as u32),
+            Active { flesh: true, .. } => {
+                self.work(flesh, groups.start as u32);
             }
         }
         for (group, forces) in front.groups.iter_mut().zip(pushes.rows(flesh)).filter(|(_, forces)| !forces.is_empty())
@@ -262,11 +277,31 @@ impl ChainPool {
         }
     }
 
+    /// Has the groups of flesh stepped in the frame, of which the first is `base`.
+    fn work(&mut self, flesh: &Flesh, base: u32) {
+        let is_lone = |group: &usize| !flesh.families.iter().any(|family| family.contains(group));
+        self.lone.extend((0..flesh.groups.len()).filter(is_lone).map(|group| base + group as u32));
+        for family in &flesh.families {
+            let left = GROUPS_TOGETHER - self.trees.len() % GROUPS_TOGETHER;
+            if left < family.len() {
+                self.trees.resize(self.trees.len() + left, None);
+            }
+            self.trees.extend(family.clone().map(|group| Some(base + group as u32)));
+        }
+        if !flesh.families.is_empty() {
+            self.level_count = self.level_count.max(flesh.level_count());
+        }
+    }
+
     /// Sends a frame's inputs of all chains.
     pub fn send_inputs(&mut self, upload: &mut Upload<'_>) -> Result<(), GpuError> {
-        let working = self.stepped.iter().chain(&self.carried);
-        for (row, &group) in self.inputs.chunks_exact_mut(input::ENTRIES).zip(working) {
-            row[input::WORKS] = [group as f32; LANES as usize];
+        let lone = self.lone.iter().copied().map(Some);
+        let working: Vec<Option<u32>> =
+            lone.chain(self.trees.iter().copied()).chain(self.carried.iter().copied().map(Some)).collect();
+        let rows = self.inputs.len().max(working.len() * input::ENTRIES);
+        self.inputs.resize(rows, [0.0; _]);
+        for (row, group) in self.inputs.chunks_exact_mut(input::ENTRIES).zip(working) {
+            row[input::WORKS] = [group.map_or(-1.0, |group| group as f32); LANES as usize];
         }
         upload.rows(INPUT_ROWS, 0, &self.inputs)?;
         upload.rows(FORCE_ROWS, 0, &self.forces)?;

@@ -29,7 +29,10 @@ use crate::layout::{
     NetworkGroup, NetworkLayers, NetworkPlace, NetworkRun, OWN_CHAINS, POSE, SectionBlock, Segment, SkinBlock,
     SkinnedVertex, StructLayout, WITHIN_CHAINS, WORKGROUP_SIZE,
 };
-use crate::layout::{chain, contact, force, held, input, meet, node, partners, plane, reaction, rest, scratch, solved};
+use crate::layout::{
+    borne, chain, contact, force, held, input, meet, node, partners, plane, reaction, rest, scratch, solved, stump,
+    tree,
+};
 use crate::skin::{ModelPose, SectionMatrix, SectionWeight, SkinSection, SkinVertex};
 use crate::step::StepParams;
 use crate::wgsl_struct;
@@ -132,6 +135,10 @@ wgsl_struct!(StepParams {
     network_count,
     network_group_count,
     network_block_count,
+    lone_count,
+    level_count,
+    padding_a,
+    padding_b,
 });
 wgsl_struct!(SkinVertex {
     position,
@@ -228,6 +235,11 @@ const SOLVED: &[(&str, u32)] = &entries!(solved "SOLVED_":
 const PARTNERS: &[(&str, u32)] = &entries!(partners "PARTNERS_": FIRST COUNT FIRST_PAIR UPPER LISTED ENTRIES);
 const REACTION: &[(&str, u32)] = &entries!(reaction "REACTION_": FORCE COUPLE ENTRIES);
 const HELD: &[(&str, u32)] = &entries!(held "HELD_": RHS BLOCK COUPLING ENTRIES);
+const TREE: &[(&str, u32)] = &entries!(tree "TREE_":
+    CHAIN STEM STEM_NODE NODE FIRST NEXT ROOT FOLLOWING LEVEL STUMP PLACE FRAME COUNT
+);
+const BORNE: &[(&str, u32)] = &entries!(borne "BORNE_": RHS BLOCK);
+const STUMP: &[(&str, u32)] = &entries!(stump "STUMP_": RHS BLOCK COUPLING ARM OUTWARD BORNE);
 const SIZES: &[(&str, u32)] = &[
     ("LANES", LANES),
     ("WORKGROUP_SIZE", WORKGROUP_SIZE),
@@ -251,8 +263,10 @@ const SIZES: &[(&str, u32)] = &[
 ];
 
 /// Every whole constant that a shader may declare under the same name.
-pub const CONSTANTS: &[&[(&str, u32)]] =
-    &[SIZES, REST, NODE, INPUT, FORCE, PLANE, CHAIN, CONTACT, REACTION, SCRATCH, HELD, MEET, SOLVED, PARTNERS];
+pub const CONSTANTS: &[&[(&str, u32)]] = &[
+    SIZES, REST, TREE, NODE, INPUT, FORCE, PLANE, CHAIN, CONTACT, REACTION, SCRATCH, HELD, BORNE, STUMP, MEET, SOLVED,
+    PARTNERS,
+];
 
 /// Every other constant that a shader may declare under the same name.
 pub const FLOAT_CONSTANTS: &[(&str, f32)] = &[

@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use super::buffers::PARAMS_STRIDE;
 use super::unroll::unrolled;
 use super::{ArrayId, ArraySpec, Buffers, GpuDevice, GpuError};
-use crate::step::{Size, StepParams};
+use crate::step::{Domain, Size, StepParams};
 
 /// What every kernel's source begins with: each file of `shaders/shared`, in the order of use.
 pub const SHARED: &[&str] = &[
@@ -260,12 +260,13 @@ fn compile(device: &wgpu::Device, spec: &KernelSpec, wgsl: String, bindings: &[B
         bind_group_layouts: &[Some(&layout)],
         immediate_size: 0,
     });
+    let in_trees: &[(&str, f64)] = if spec.size == Size::Of(Domain::Trees) { &[("IN_TREES", 1.0)] } else { &[] };
     let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
         label,
         layout: Some(&pipeline_layout),
         module: &module,
         entry_point: Some(spec.entry),
-        compilation_options: Default::default(),
+        compilation_options: wgpu::PipelineCompilationOptions { constants: in_trees, ..Default::default() },
         cache: None,
     });
     Compiled { pipeline, layout }

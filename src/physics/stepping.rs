@@ -4,6 +4,7 @@ use super::{ActiveBackend, Physics};
 use crate::backend::{Frame, HostFrame, SegmentPair};
 use crate::cpu::solids::SolidScene;
 use crate::instances::Instances;
+use crate::layout::GROUPS_TOGETHER;
 use crate::step::{
     FrameReport, MOST_GRAVITY, MOST_PASSES, MOST_RETRIES, MOST_SOLVES, Scheduled, StepConfig, StepParams, Walk,
     params_of, schedule,
@@ -108,9 +109,14 @@ impl Physics {
             return Err(StepError::EventsOnGpu);
         }
         if !self.on_cpu() {
-            let mut chains = self.instances.iter().flat_map(|instance| instance.flesh.chains());
-            if let Some(chain) = chains.find(|chain| chain.hangs.is_some()) {
-                return Err(StepError::TreesOnGpu { chain: chain.name.clone() });
+            let families = self.instances.iter().flat_map(|instance| {
+                let flesh = &instance.flesh;
+                flesh.families.iter().map(move |family| (flesh, family))
+            });
+            if let Some((flesh, family)) = families.into_iter().find(|(_, family)| family.len() > GROUPS_TOGETHER) {
+                let chains = || flesh.chains().iter().filter(|chain| family.contains(&chain.group));
+                let chain = chains().next().map_or_else(String::new, |chain| chain.name.clone());
+                return Err(StepError::TreesOnGpu { chain, chains: chains().count() });
             }
             let touching = self.instances.iter().filter(|instance| instance.collisions.bone_pills);
             let pills = touching.map(|instance| instance.flesh.bone_pills().len());

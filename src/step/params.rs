@@ -67,6 +67,14 @@ pub struct StepParams {
     pub network_group_count: u32,
     /// How many blocks of vertices networks move, those of a group once.
     pub network_block_count: u32,
+    /// How many of the groups that are stepped, the first, are of chains that neither hang on others nor bear them.
+    pub lone_count: u32,
+    /// How many levels of chains that hang on chains the others have.
+    pub level_count: u32,
+    /// Nothing: the struct is a whole number of vectors.
+    pub padding_a: u32,
+    /// As [`Self::padding_a`].
+    pub padding_b: u32,
 }
 
 impl StepParams {

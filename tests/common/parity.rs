@@ -308,6 +308,108 @@ fn meeting() -> Vec<Scene> {
     vec![scene, grounded, thrown]
 }
 
+/// A body and what hangs on it, from their tips to it: five arms, of one of them two twigs, and of one of these a third; a rod beside.
+pub fn branched(clamped: bool) -> Vec<RodSpec> {
+    let rod = |name: String, from: DVec3, to: DVec3, segments: usize, radius: f64| RodSpec {
+        material: soft(),
+        ..RodSpec::straight(name, from, to, segments, radius)
+    };
+    let body = rod("body".into(), DVec3::ZERO, DVec3::Y * 0.4, 4, 0.08);
+    let body = if clamped { body.attach(0, 0, Holds::CLAMP) } else { body };
+    let mut rods = vec![body];
+    for arm in 0..5 {
+        let out = DQuat::from_rotation_y(0.3 + std::f64::consts::TAU * arm as f64 / 5.0) * DVec3::X;
+        let root = out * 0.07 + DVec3::Y * 0.3;
+        // One hangs lower than the others, and has fewer segments.
+        let (node, segments) = if arm == 3 { (0, 4) } else { (3, 6) };
+        rods.push(rod(format!("arm {arm}"), root + out * 0.5 + DVec3::Y * 0.05, root, segments, 0.02).hang(0, node));
+    }
+    for (twig, (stem, node)) in [(2, 2), (2, 4), (6, 1)].into_iter().enumerate() {
+        let root = rods[stem].nodes[node].place;
+        let tip = root + DVec3::new(0.02, 0.15, 0.1);
+        rods.push(rod(format!("twig {twig}"), tip, root, 3, 0.012).hang(stem, node));
+    }
+    rods.push(rod("beside".into(), DVec3::Z * 2.0, DVec3::new(0.3, 0.1, 2.0), 7, 0.03));
+    rods
+}
+
+/// A tree that hangs on a bone which jerks, so that solves are led astray and steps shortened.
+pub fn jerked_trees() -> Scene {
+    let jerking = |step: usize| {
+        let jerked = if step > 12 && step % 2 == 1 { 1.0 } else { 0.0 };
+        let turn = DQuat::from_scaled_axis(DVec3::new(0.3, 1.2, 0.8) * jerked);
+        vec![Pose::new(DVec3::new(-0.3, 0.5, -0.2) * jerked, turn)]
+    };
+    let mut scene = Scene::new("jerked trees", &branched(true), jerking);
+    scene.config.jump = f64::INFINITY;
+    scene
+}
+
+/// Trees that hang on a bone and free ones, in every law of motion; on the ground, thrown, and among others.
+fn trees() -> Vec<Scene> {
+    let flesh = |clamped: bool, root: DVec3| {
+        let bones: &[Pose] = if clamped { &[Pose::IDENTITY] } else { &[] };
+        let built = Flesh::build(&branched(clamped), bones).unwrap();
+        (Arc::new(built), Arc::new(Skin::default()), Pose::from_translation(root))
+    };
+    let scene = |name: &'static str| {
+        let mut scene = Scene::new(name, &[], moving_bones);
+        scene.flesh = vec![flesh(true, DVec3::ZERO), flesh(false, DVec3::new(3.0, 0.05, 0.4))];
+        scene
+    };
+    let mut hanging = scene("trees");
+    hanging.spin = Vec3::new(0.5, 1.0, 3.0);
+    let mut pushed = scene("trees, second order");
+    pushed.config.integrator = Integrator::SecondOrder;
+    pushed.config.iterations = 2;
+    pushed.play = |physics, handle, step| {
+        physics.add_force(handle, 2, 0, DVec3::new(0.1, -0.2, 0.1)).unwrap();
+        if step == 10 || step == 13 {
+            let motion =
+                Motion { velocity: DVec3::new(0.3, 1.0, 0.2), spin: DVec3::new(1.0, 2.0, 3.0), centre: DVec3::Y };
+            physics.add_velocity(handle, motion).unwrap();
+        }
+    };
+    let mut fallen = scene("trees on the ground");
+    fallen.planes = vec![HalfSpace::ground(0.0, 0.5)];
+    fallen.bones = |_| vec![Pose::from_translation(DVec3::Y * 0.05), Pose::IDENTITY];
+    fallen.before = 25;
+    let mut scenes = vec![hanging, pushed, fallen];
+    // Beside another, body on an arm and arms on arms, and thrown at it.
+    for (name, ground, speed) in [
+        ("trees meeting", None, 1.0),
+        ("trees meeting on the ground", Some(-0.0795), 1.0),
+        ("trees thrown together", None, 12.0),
+    ] {
+        let mut scene = Scene::new(name, &[], |_| vec![Pose::from_translation(DVec3::Z * 5.0)]);
+        let (over, skin, _) = flesh(false, DVec3::ZERO);
+        let over = (over, skin, Pose::new(DVec3::new(0.31, 0.045, 0.0), DQuat::from_rotation_y(-0.3)));
+        scene.flesh = vec![flesh(false, DVec3::ZERO), over];
+        // What a bone bears of what has hardly begun to swing is nothing but roundings.
+        scene.flesh.extend((speed < 2.0).then(|| flesh(true, DVec3::ZERO)));
+        scene.planes = ground.map(|height| HalfSpace::ground(height, 0.5)).into_iter().collect();
+        scene.config.passes = 4;
+        scene.config.iterations = if speed > 2.0 { 2 } else { 1 };
+        scene.before = if speed > 2.0 { 0 } else { 4 };
+        scene.play = if speed > 2.0 {
+            |physics, handle, step| thrown_on(physics, handle, step, 12.0)
+        } else {
+            |physics, handle, step| thrown_on(physics, handle, step, 1.0)
+        };
+        scenes.push(scene);
+    }
+    scenes
+}
+
+/// Throws the second instance at the first one in the first step.
+fn thrown_on(physics: &mut Physics, handle: FleshHandle, step: usize, speed: f64) {
+    if step == 1 && physics.instances().position(|other| other == handle) == Some(1) {
+        let velocity = DVec3::new(-0.5, -1.0, 0.1) * speed;
+        let motion = Motion { velocity, spin: DVec3::new(0.2, 0.5, 0.3), centre: DVec3::new(0.3, 0.2, 0.0) };
+        physics.set_velocity(handle, motion).unwrap();
+    }
+}
+
 /// Skin that morph targets move before it is skinned, and networks: an instance each of both, of one of these, of the other by dual
 /// quaternions, and with all given weights.
 fn moved_skin(rods: &[RodSpec]) -> Scene {
@@ -525,6 +627,7 @@ pub fn scenes() -> Vec<Scene> {
     scenes.push(Scene::new("torn apart", &bridge, bones_torn_apart));
 
     scenes.extend(meeting());
+    scenes.extend(trees());
 
     let mut skinned = bridge.clone();
     skinned.extend(rods(DVec3::NEG_Z, x + DVec3::NEG_Z, 0.05, &[6], soft()));

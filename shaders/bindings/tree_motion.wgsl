@@ -1,0 +1,172 @@
+// Chains as bodies, each by itself or all of a tree as one: what damping leaves alone, and what is given to all of them; the twin of
+// src/cpu/tree_motion.rs and of what it takes from src/cpu/predict.rs.
+
+// How much of a chain there is, and how it moves.
+struct Body {
+    mass: f32,
+    // Centre of mass from the chain's origin (m).
+    centre: vec3<f32>,
+    // Its velocity (m/s).
+    velocity: vec3<f32>,
+    // Angular momentum about the centre (kg·m²/s).
+    angular: vec3<f32>,
+    // Inertia about the centre (kg·m²).
+    inertia: Mat3,
+}
+
+fn body_of(chain: Chain) -> Body {
+    var mass = 0.0;
+    var moment = vec3<f32>();
+    var momentum = vec3<f32>();
+    for (var index = 0u; index < chain.node_count; index++) {
+        let row = node_row_of(chain, index);
+        let m = weight_of(rest_row_of(chain, index), REST_MASS);
+        mass = mass + m;
+        moment = moment + node3(row, NODE_PLACE) * m;
+        momentum = momentum + node3(row, NODE_VELOCITY) * m;
+    }
+    let inv_mass = 1.0 / where_less(0.0, mass, mass, 1.0);
+    let centre = moment * inv_mass;
+    let velocity = momentum * inv_mass;
+    var angular = vec3<f32>();
+    for (var index = 0u; index < chain.node_count; index++) {
+        let row = node_row_of(chain, index);
+        let rest_row = rest_row_of(chain, index);
+        let m = weight_of(rest_row, REST_MASS);
+        let polar = weight_of(rest_row, REST_INERTIA_W);
+        let arm = node3(row, NODE_PLACE) - centre;
+        angular = angular + cross(arm, node3(row, NODE_VELOCITY) - velocity) * m + node3(row, NODE_SPIN) * polar;
+    }
+    return Body(mass, centre, velocity, angular, inertia_about(chain, centre));
+}
+
+// A chain's inertia about a point (kg·m²).
+fn inertia_about(chain: Chain, centre_of_mass: vec3<f32>) -> Mat3 {
+    var inertia: Mat3;
+    for (var index = 0u; index < chain.node_count; index++) {
+        let rest_row = rest_row_of(chain, index);
+        let m = weight_of(rest_row, REST_MASS);
+        let arm = node3(node_row_of(chain, index), NODE_PLACE) - centre_of_mass;
+        inertia = with_mass_at(inertia, m, arm, weight_of(rest_row, REST_INERTIA_W));
+    }
+    return inertia;
+}
+
+// An inertia (kg·m²) with that of a mass (kg) at an arm (m), and what it has about its own centre.
+fn with_mass_at(inertia: Mat3, m: f32, arm: vec3<f32>, polar: f32) -> Mat3 {
+    let around = m * dot(arm, arm) + polar;
+    return Mat3(
+        inertia[0] - m * arm.x * arm + vec3<f32>(around, 0.0, 0.0),
+        inertia[1] - m * arm.y * arm + vec3<f32>(0.0, around, 0.0),
+        inertia[2] - m * arm.z * arm + vec3<f32>(0.0, 0.0, around),
+    );
+}
+
+// A motion as if it were rigid.
+struct RigidMotion {
+    centre: vec3<f32>,
+    velocity: vec3<f32>,
+    spin: vec3<f32>,
+}
+
+// Centre of mass, its velocity, and the spin that has the body's angular momentum.
+fn rigid_motion(body: Body) -> RigidMotion {
+    return RigidMotion(body.centre, body.velocity, spin_of(body.inertia, body.angular));
+}
+
+// Adds it to the chain's velocities.
+fn add_motion(chain: Chain, motion: RigidMotion) {
+    for (var index = 0u; index < chain.node_count; index++) {
+        // Padding goes its own way.
+        let there = where_less(0.0, rest_at(rest_row_of(chain, index), REST_RADIUS), 1.0, 0.0);
+        let row = node_row_of(chain, index);
+        let arm = node3(row, NODE_PLACE) - motion.centre;
+        set_node3(row, NODE_VELOCITY, node3(row, NODE_VELOCITY) + (motion.velocity + cross(motion.spin, arm)) * there);
+    }
+}
+
+// Tells the others of the chain as a body: 16 numbers.
+fn tell_body(local: u32, body: Body) {
+    tell(local, 0u, body.mass);
+    tell3(local, 1u, body.centre);
+    tell3(local, 4u, body.velocity);
+    tell3(local, 7u, body.angular);
+    tell3(local, 10u, body.inertia[0]);
+    tell(local, 13u, body.inertia[1].y);
+    tell(local, 14u, body.inertia[1].z);
+    tell(local, 15u, body.inertia[2].z);
+}
+
+fn told3(local: u32, entry: u32) -> vec3<f32> {
+    return vec3<f32>(told[entry][local], told[entry + 1u][local], told[entry + 2u][local]);
+}
+
+// Where the root of the chain's tree has its origin.
+fn root_origin(chain: Chain) -> vec3<f32> {
+    return chain3(root_of(chain).chain, CHAIN_ORIGIN);
+}
+
+// What the chains of a tree have told of themselves as bodies, as one, from the root's origin.
+fn body_of_tree(chain: Chain, local: u32) -> Body {
+    let origin = root_origin(chain);
+    let count = member_count(chain);
+    var sum = Body();
+    var member = chain;
+    for (var k = 0u; k < count; k++) {
+        member = member_of_tree(chain, k, member);
+        let at = local_of(chain, local, member);
+        let m = told[0][at];
+        sum.mass = sum.mass + m;
+        sum.centre = sum.centre + (told3(at, 1u) + (chain3(member.chain, CHAIN_ORIGIN) - origin)) * m;
+        sum.velocity = sum.velocity + told3(at, 4u) * m;
+    }
+    let inv_mass = 1.0 / where_less(0.0, sum.mass, sum.mass, 1.0);
+    sum.centre = sum.centre * inv_mass;
+    sum.velocity = sum.velocity * inv_mass;
+    for (var k = 0u; k < count; k++) {
+        member = member_of_tree(chain, k, member);
+        let at = local_of(chain, local, member);
+        let m = told[0][at];
+        let arm = told3(at, 1u) + (chain3(member.chain, CHAIN_ORIGIN) - origin) - sum.centre;
+        sum.angular = sum.angular + told3(at, 7u) + cross(arm, told3(at, 4u) - sum.velocity) * m;
+        let around = with_mass_at(sum.inertia, m, arm, 0.0);
+        let xy = told[11][at];
+        let xz = told[12][at];
+        let yz = told[14][at];
+        sum.inertia[0] = around[0] + told3(at, 10u);
+        sum.inertia[1] = around[1] + vec3<f32>(xy, told[13][at], yz);
+        sum.inertia[2] = around[2] + vec3<f32>(xz, yz, told[15][at]);
+    }
+    return sum;
+}
+
+// A motion from the root's origin, from the chain's own.
+fn from_own_origin(chain: Chain, motion: RigidMotion) -> RigidMotion {
+    let shift = chain3(chain.chain, CHAIN_ORIGIN) - root_origin(chain);
+    return RigidMotion(motion.centre - shift, motion.velocity, motion.spin);
+}
+
+// Tells the others what the chain is to have more of: momentum (kg·m/s) and moment about its centre (kg·m²/s).
+fn tell_gain(local: u32, momentum: vec3<f32>, moment: vec3<f32>) {
+    tell3(local, 16u, momentum);
+    tell3(local, 19u, moment);
+}
+
+// The motion, from the root's origin, of a tree that has what all its chains have told that they are to have more of.
+fn gain_of_tree(chain: Chain, local: u32) -> RigidMotion {
+    let body = body_of_tree(chain, local);
+    let origin = root_origin(chain);
+    var momentum = vec3<f32>();
+    var angular = vec3<f32>();
+    var member = chain;
+    let count = member_count(chain);
+    for (var k = 0u; k < count; k++) {
+        member = member_of_tree(chain, k, member);
+        let at = local_of(chain, local, member);
+        let arm = told3(at, 1u) + (chain3(member.chain, CHAIN_ORIGIN) - origin) - body.centre;
+        momentum = momentum + told3(at, 16u);
+        angular = angular + told3(at, 19u) + cross(arm, told3(at, 16u));
+    }
+    let velocity = momentum * where_less(0.0, body.mass, 1.0 / larger(body.mass, MIN_POSITIVE), 0.0);
+    return RigidMotion(body.centre, velocity, spin_of(body.inertia, angular));
+}
