@@ -260,10 +260,16 @@ impl GpuBackend {
         Ok(times)
     }
 
-    /// Puts a stage's kernels in the place of its own, or its own back; the source is given as it is written.
+    /// Puts a stage's kernels in the place of its own, or its own back; the source is given as it is written. Those that had
+    /// nothing to do in the newest frame stay.
     pub fn replace_kernels(&mut self, stage: Stage, written: Option<&str>) -> Result<(), GpuError> {
-        let Self { gpu, buffers, kernels, .. } = self;
-        for (_, kernel) in kernels.iter_mut().filter(|(of, _)| *of == stage) {
+        let Self { gpu, buffers, kernels, residents, .. } = self;
+        let works = |kernel: &Kernel| match kernel.spec().size {
+            Size::Of(Domain::LoneChains) => !residents.chains.lone.is_empty(),
+            Size::Of(Domain::Trees) => !residents.chains.trees.is_empty(),
+            _ => true,
+        };
+        for (_, kernel) in kernels.iter_mut().filter(|(of, kernel)| *of == stage && works(kernel)) {
             *kernel = match written {
                 Some(written) => Kernel::written_so(gpu, buffers, kernel.spec(), written)?,
                 None => Kernel::new(gpu, buffers, kernel.spec())?,

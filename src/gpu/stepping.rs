@@ -154,7 +154,7 @@ impl Physics {
     }
 
     /// Replaces a stage's kernels by what another source makes of them, or puts its own back: for tests that see that a change
-    /// is noticed.
+    /// is noticed. Those that had nothing to do in the newest frame stay.
     ///
     /// # Errors
     /// [`StepError::NotOnGpu`] on the CPU; `StepError::Gpu` where it does not compile.
