@@ -18,7 +18,7 @@ fn scopes_are_the_stages_and_take_as_long_as_these() {
 
     let parameters = SceneParameters { rods: 4, ..SceneParameters::of("octopuses").unwrap() };
     let scene = parameters.build("octopuses").unwrap();
-    let mut physics = Physics::with_config(scene.config.clone());
+    let mut physics = Physics::with_config(scene.config);
     physics.measure_stages = true;
     physics.config.threads = 1;
     scene.insert(&mut physics).unwrap();

@@ -248,7 +248,7 @@ mod tests {
         for name in ["arm", "cantilevers"] {
             let parameters = SceneParameters { rods: 8, ..SceneParameters::of(name).unwrap() };
             let scene = parameters.build(name).unwrap();
-            let mut physics = Physics::with_config(scene.config.clone());
+            let mut physics = Physics::with_config(scene.config);
             let handle = scene.insert(&mut physics).unwrap();
             let params = params_of(&scene.config, 1.0 / 60.0, 0.0, 0)[0];
             for frame in 1..=240 {

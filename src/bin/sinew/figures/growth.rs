@@ -27,7 +27,7 @@ impl Times {
     fn of(mut physics: Physics, count: usize, windows: usize) -> Result<Self, Error> {
         let parameters = SceneParameters { rods: count, ..SceneParameters::of("octopuses")? };
         let scene = parameters.build("octopuses")?;
-        physics.config = scene.config.clone();
+        physics.config = scene.config;
         scene.insert(&mut physics)?;
         // What is done once.
         physics.step_flesh(FRAME)?;
