@@ -174,7 +174,7 @@ fn room_for_pairs_grows() {
         let turn = DQuat::from_rotation_y(0.3 * index as f64) * DQuat::from_rotation_z(0.2 * index as f64);
         physics.insert(flesh.clone(), &[], Pose::new(DVec3::ZERO, turn)).unwrap()
     };
-    let rods: Vec<FleshHandle> = (0..24).map(&mut insert).collect();
+    let rods: Vec<FleshHandle> = (0..40).map(&mut insert).collect();
     let mut reports = Vec::new();
     for _ in 0..12 {
         physics.step_flesh(FRAME).unwrap();
@@ -189,6 +189,40 @@ fn room_for_pairs_grows() {
     for rod in rods {
         assert!(physics.state(rod).unwrap().is_finite());
     }
+}
+
+/// Of one character there is room for all pairs in its first frame.
+#[cfg(feature = "gltf")]
+#[test]
+fn arms_that_touch_go_as_on_the_cpu() {
+    let octopus = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/octopus.glb");
+    let flesh = sinew::Character::load(octopus).unwrap().body().flesh.clone();
+    let Some(gpu) = common::gpu_physics() else { return };
+    let mut both = [Physics::default(), gpu];
+    let handles = both.each_mut().map(|physics| {
+        physics.config.passes = 6;
+        physics.insert(flesh.clone(), flesh.bones(), Pose::IDENTITY).unwrap()
+    });
+    let mut worst = 0.0_f64;
+    for frame in 1..=12 {
+        let sway = DVec3::X * (0.1 * (0.1 * f64::from(frame)).sin());
+        let bones: Vec<Pose> =
+            flesh.bones().iter().map(|bone| Pose::new(bone.translation + sway, bone.rotation)).collect();
+        for (physics, handle) in both.iter_mut().zip(handles) {
+            physics.set_bones(handle, &bones, Pose::IDENTITY).unwrap();
+            physics.step_flesh(FRAME).unwrap();
+            physics.finish().unwrap();
+        }
+        for (chain, info) in flesh.chains().iter().enumerate() {
+            for node in 0..info.node_count() {
+                let [cpu, gpu] = [0, 1].map(|k| both[k].node(handles[k], chain, node).unwrap().place);
+                worst = worst.max(cpu.distance(gpu));
+            }
+        }
+    }
+    let contacts = both[0].flesh_contacts().count();
+    println!("{contacts} contacts; {worst:.1e} m from the CPU in 12 frames (bar 1e-6)");
+    assert!(contacts > 20 && worst < 1.0e-6);
 }
 
 /// What is removed, paused, thrown, put back or no number does no harm to what it touched.
