@@ -105,6 +105,11 @@ fn assert_physics(report: &Value) {
     within(15, "swing_pulled_computed", [0.05, swing]);
     near(15, "mean_stretch_pulled", 1.3, 0.03);
     near(15, "mean_stretch_pulled_computed", 1.3, 0.03);
+    for name in ["exponent_falling", "exponent_at_worst"] {
+        let exponent = report["figures"]["growth"][name].as_f64().unwrap();
+        println!("growth: {name} {exponent:.2} of 4 to 16 octopuses");
+        assert!((-0.5..2.5).contains(&exponent), "{name} is {exponent}");
+    }
 }
 
 #[test]

@@ -174,7 +174,7 @@ fn room_for_pairs_grows() {
         let turn = DQuat::from_rotation_y(0.3 * index as f64) * DQuat::from_rotation_z(0.2 * index as f64);
         physics.insert(flesh.clone(), &[], Pose::new(DVec3::ZERO, turn)).unwrap()
     };
-    let rods: Vec<FleshHandle> = (0..40).map(&mut insert).collect();
+    let rods: Vec<FleshHandle> = (0..56).map(&mut insert).collect();
     let mut reports = Vec::new();
     for _ in 0..12 {
         physics.step_flesh(FRAME).unwrap();

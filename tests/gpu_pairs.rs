@@ -33,13 +33,18 @@ fn flesh(random: &mut Random, index: usize) -> (Arc<Flesh>, Vec<Pose>) {
     (Arc::new(Flesh::build(&rods, &bones).unwrap()), bones)
 }
 
+/// The scene in which most meet.
+const CROWDED: u64 = 48;
+
 /// Fills a scene, of which some are thrown, some pushed, some paused and some far from the world's origin.
 fn fill(seed: u64, physics: &mut Physics) -> Vec<FleshHandle> {
     let mut random = Random(seed);
     let far = if seed.is_multiple_of(5) { DVec3::new(5000.0, 30.0, -7000.0) } else { DVec3::ZERO };
     let spread = [0.2, 1.0, 3.0][seed as usize % 3];
     let mut handles = Vec::new();
-    for index in 0..2 + (random.uniform(0.0, 10.0) as usize) {
+    // One has more pairs than there is room for at first.
+    let crowd = if seed == CROWDED { 12 } else { 0 };
+    for index in 0..2 + crowd + (random.uniform(0.0, 10.0) as usize) {
         let (flesh, bones) = flesh(&mut random, index);
         let root = Pose::new(random.vector(-1.0, 1.0) * spread + far, random.rotation());
         let bones: Vec<Pose> = bones.iter().map(|_| root).collect();

@@ -20,7 +20,8 @@ fn placed_start(chain: Chain, index: u32) -> Placed {
     return placed_held(start, chain, index, node3(row, NODE_PREV_PLACE));
 }
 
-// With what bones hold or guide where they have it, and what hangs where its stem has it; `start` is its place (m) at the substep's start.
+// With what bones hold or guide where they have it, and what hangs where its stem has it; `start` is its place (m) at the
+// substep's start.
 fn placed_held(placed: Placed, chain: Chain, index: u32, start: vec3<f32>) -> Placed {
     var held = placed;
     let rest_row = rest_row_of(chain, index);

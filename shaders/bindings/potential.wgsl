@@ -118,7 +118,8 @@ fn rounding(chain: Chain, inv_step2: f32, standing: Standing) -> f32 {
     // Root by root: the product of what a step gone astray stores with anything may be more than f32 holds.
     let first_order = sqrt(strain) * sqrt(of_strain) + sqrt(turn) * sqrt(of_turn);
     let all = of_strain + of_turn + standing.motion + abs(standing.past);
-    // Friction on half-spaces has no potential that is its own: what it seems to store gets the whole.
+    // Friction on half-spaces has no potential that is its own: what it seems to store gets the whole. Whether the chain
+    // meets others is of the last substep.
     let aligned = select(ALIGNED, 1.0, pressing > 0.0 && chain_at(chain.chain, CHAIN_MEETS) < 0.5);
     return (aligned * first_order + EPSILON * all) * 2.0 + strain + turn + MIN_POSITIVE;
 }

@@ -175,7 +175,8 @@ where
     // Root by root: the product of what a step gone astray stores with anything may be more than f32 holds.
     let first_order = strain.sqrt() * of_strain.sqrt() + turn.sqrt() * of_turn.sqrt();
     let whole = of_strain + of_turn + standing.motion + standing.past.max(-standing.past);
-    // Friction on half-spaces and solids has no potential that is its own: what it seems to store gets the whole.
+    // Friction on half-spaces and solids has no potential that is its own: what it seems to store gets the whole. Whether the
+    // chain meets others is of the last substep.
     let meets = lanes.load(&group.chains[chain::MEETS]);
     let aligned = lanes.splat(ALIGNED);
     let aligned = meets.where_less(lanes.splat(0.5), lanes.splat(0.0).where_less(pressing, one, aligned), aligned);

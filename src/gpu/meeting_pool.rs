@@ -11,7 +11,7 @@ use crate::layout::{CELLS_HEADER, LANES, WORKGROUP_SIZE, scratch, solved};
 use crate::step::StepParams;
 
 /// The least number of pairs that there is room for: those of some characters, which so have room from the first frame on.
-const LEAST_PAIRS: u64 = 4096;
+const LEAST_PAIRS: u64 = 8192;
 
 /// For how much there is room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,8 +21,8 @@ pub(super) struct Capacities {
     /// Cells in the grid's table: a power of two, from two to four for each segment. Several may share one: they are never too few
     /// either.
     pub cells: u64,
-    /// Pairs of segments that may touch in a frame: at first as many as segments, or some thousand. How many a frame has is known some frames later;
-    /// then there is room for half as many again. Until then segments with the highest places go without pairs that there is no room
+    /// Pairs of segments that may touch in a frame: at first as many as segments, or some thousand. How many a frame has is
+    /// known some frames later; then there is room for half as many again. Until then segments with the highest places go without pairs that there is no room
     /// for, and [`PairReport`] says so. Which these are is the same in every run, but not for how many frames, which hangs on when
     /// the count comes back.
     pub pairs: u64,
