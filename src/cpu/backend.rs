@@ -7,8 +7,9 @@
 use super::deform_skin::Vertices;
 use super::find_pairs::Meetings;
 use super::group::Group;
-use super::kin::{Member, members_of};
+use super::kin::Member;
 use super::lanes::Entry;
+use super::packs::Packing;
 use super::threads::Threads;
 use super::{run_on_instance, run_on_vertices};
 use crate::StepError;
@@ -20,12 +21,13 @@ use crate::timing::{StageClock, StageTimes};
 /// Flesh on the CPU.
 pub(crate) struct CpuBackend {
     threads: Threads,
+    packing: Packing,
     meetings: Box<Meetings>,
 }
 
 impl Default for CpuBackend {
     fn default() -> Self {
-        Self { threads: Threads::new(1), meetings: Box::default() }
+        Self { threads: Threads::new(1), packing: Packing::default(), meetings: Box::default() }
     }
 }
 
@@ -59,8 +61,8 @@ impl FleshBackend for CpuBackend {
             instances.iter_mut().for_each(Instance::part);
         }
         for run in runs(frame.schedule, frame.fused) {
-            if frame.passes > 0 && run[0].stage.domain() == Domain::Chains {
-                runner.run_meeting(run, instances, &mut self.meetings);
+            if run[0].stage.domain() == Domain::Chains {
+                runner.run_chains(run, instances, &mut self.packing, &mut self.meetings);
             } else {
                 runner.run(run, instances);
             }
@@ -96,20 +98,41 @@ pub(super) struct Runner<'a> {
 type GroupRoom<'a> = (&'a mut Vec<Entry<f32>>, &'a mut [Entry<f32>]);
 
 impl Runner<'_> {
-    /// Runs a part of the schedule: stages of chains, or a single other one.
+    /// Runs stages of chains.
+    fn run_chains(&self, run: &[Scheduled], instances: &mut Instances, packing: &mut Packing, meetings: &mut Meetings) {
+        let (meets, [first, last]) = (self.frame.passes > 0, [run[0], run[run.len() - 1]]);
+        let begins = first.stage == Stage::MoveBones && self.frame.params[first.slot as usize].first_substep != 0;
+        if begins && meets {
+            self.find_meetings(first, instances, meetings);
+        }
+        self.clock.timed(first.stage, || {
+            if begins {
+                packing.plan(instances, !self.frame.solids.is_empty());
+            }
+            packing.gather(instances);
+        });
+        if begins && meets {
+            self.clock.timed(Stage::SortSides, || meetings.sort_sides(packing));
+        }
+        let mut members = packing.members(instances, |active| self.part_of(run, active));
+        if meets {
+            self.run_meeting(run, members, meetings);
+        } else {
+            members.retain(|member| !member.run.is_empty());
+            self.run_free(&mut members);
+        }
+        self.clock.timed(last.stage, || packing.scatter(instances));
+        if meets {
+            meetings.keep(instances);
+        }
+    }
+
+    /// Runs a stage that is not of chains.
     fn run(&self, run: &[Scheduled], instances: &mut Instances) {
         let stage = run[0].stage;
         match stage.domain() {
-            Domain::Chains => {
-                let mut members: Vec<_> = instances
-                    .iter_mut()
-                    .flat_map(|instance| members_of(instance, |active| self.part_of(run, active)))
-                    .filter(|member| !member.run.is_empty())
-                    .collect();
-                self.run_free(&mut members);
-            }
-            // What these are for, `run_meeting` does.
-            Domain::MeetingChains | Domain::Segments | Domain::Pairs => {}
+            // What these are for, `run_chains` does.
+            Domain::Chains | Domain::MeetingChains | Domain::Segments | Domain::Pairs => {}
             // Of a GPU's passes alone.
             Domain::LoneChains | Domain::Trees => {}
             // Little for each: a barrier would cost more.

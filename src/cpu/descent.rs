@@ -328,7 +328,18 @@ where
         let unsure = rounding(lanes, self.group, self.inv_step2, &reached);
         let (level, stored) = (reached.level(), reached.stored.whole());
         let Standing { gained, motion, .. } = reached;
-        self.descent = Descent { level, stored, gained, motion, unsure, ..self.descent };
+        // Those that stand where they stood know it of all of their tree.
+        let (steps, descent) = (self.descent.stepping, &mut self.descent);
+        let entries = [
+            (&mut descent.level, level),
+            (&mut descent.stored, stored),
+            (&mut descent.gained, gained),
+            (&mut descent.motion, motion),
+            (&mut descent.unsure, unsure),
+        ];
+        for (entry, value) in entries {
+            *entry = lanes.splat(0.5).where_less(steps, value, *entry);
+        }
     }
 
     #[inline(always)]

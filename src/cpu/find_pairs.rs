@@ -40,7 +40,7 @@ pub(super) struct Meetings {
     pub blocks: Vec<PairBlock>,
     /// The segments that meet others, by group, lane and node, once for each pair.
     pub sides: Vec<Side>,
-    /// Of every group; `None` of those that meet nobody.
+    /// Of every group as it is stepped; `None` of those that meet nobody.
     pub groups: Vec<Option<MeetingGroup>>,
     /// With what impulse pairs press in the frame, block by block, where that is asked for.
     pub pressed: Vec<Pressed>,
@@ -73,7 +73,6 @@ impl Meetings {
             }
         }
         clock.timed(Stage::FindPairs, || self.make_blocks(instances));
-        clock.timed(Stage::SortSides, || self.sort_sides(instances));
     }
 
     /// The pairs of segments that may touch, but of those that sleep with each other.

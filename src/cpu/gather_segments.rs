@@ -137,8 +137,6 @@ impl Meetings {
                 place += 1;
             }
         }
-        self.groups.clear();
-        self.groups.resize(place as usize, None);
         self.bound_segments(frame);
     }
 

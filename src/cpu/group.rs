@@ -9,6 +9,8 @@ use crate::step::StepParams;
 pub struct GroupRest<T> {
     /// Nodes of the longest chain; shorter ones are padded.
     pub node_count: usize,
+    /// How many of its lanes have chains, from the first on.
+    pub chain_count: usize,
     /// `[node][entry][lane]`, see [`crate::layout::rest`].
     pub rows: Vec<Entry<T>>,
     /// For each node, whether a bone holds anything of it in any lane.
@@ -76,6 +78,7 @@ impl GroupRest<f32> {
     pub fn to_f64(&self) -> GroupRest<f64> {
         GroupRest {
             node_count: self.node_count,
+            chain_count: self.chain_count,
             rows: self.rows.iter().map(|entry| entry.map(f64::from)).collect(),
             held: self.held.clone(),
             carried: self.carried.clone(),

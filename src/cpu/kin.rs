@@ -1,10 +1,10 @@
-//! Groups as the CPU steps them: each alone, or all of an instance whose chains hang on each other
-//! ([`trees`](super::trees)).
+//! Groups as the CPU steps them: each alone, or all of instances whose chains hang on each other ([`trees`](super::trees)).
 
 use super::backend::Runner;
-use super::descent::DESCENT_ENTRIES;
+use super::descent::{DESCENT_ENTRIES, Of};
 use super::group::{Group, GroupRest};
 use super::lanes::{Entry, LANES};
+use super::packs::Whose;
 use super::solids::Around;
 use super::trees::{Forest, Kept};
 use crate::flesh::{Branch, GroupState};
@@ -15,10 +15,12 @@ use crate::step::{Scheduled, StepParams};
 pub(super) struct Member<'a, 'r> {
     /// What of the schedule is done.
     pub run: &'r [Scheduled],
-    /// Which chains of its instance hang on others.
+    /// Which chains of those that are stepped together hang on others.
     pub branches: &'a [Branch],
     /// Whether it is stepped with the one before.
     pub is_of_kin: bool,
+    /// Of which instances its chains are.
+    pub whose: Whose,
     pub rest: &'a GroupRest<f32>,
     pub state: &'a mut GroupState,
     pub around: Around<'a>,
@@ -35,9 +37,11 @@ pub(super) struct Room {
     pub wanted: Vec<Entry<f32>>,
     /// Which side of which point each lane of a meet row is: twice the point, of two a pair, and the side.
     pub links: Vec<[u32; LANES]>,
+    /// Flags of the lanes that settle in a pass.
+    pub settles: Entry<f32>,
 }
 
-/// The groups of an instance, and what of the schedule is done of them.
+/// The groups of an instance, each by itself, and what of the schedule is done of them.
 pub(super) fn members_of<'a, 'r>(
     instance: &'a mut Instance,
     run: impl Fn(Active) -> &'r [Scheduled],
@@ -48,10 +52,16 @@ pub(super) fn members_of<'a, 'r>(
     let (motion, groups) = (&state.nodes.motion, &mut state.nodes.groups);
     let around = Around::of_groups(flesh, motion, forces, collisions);
     let pressed = tally.rows.iter_mut().map(Some).chain(std::iter::repeat_with(|| None));
-    let groups = flesh.groups.iter().zip(groups).zip(around).zip(pressed).enumerate();
-    groups.map(move |(index, (((rest, state), around), pressed))| {
-        let is_of_kin = index > 0 && !branches.is_empty();
-        Member { run, branches, is_of_kin, rest, state, around, pressed }
+    let groups = flesh.groups.iter().zip(groups).zip(around).zip(pressed);
+    groups.map(move |(((rest, state), around), pressed)| Member {
+        run,
+        branches,
+        is_of_kin: false,
+        whose: Whose::ONE,
+        rest,
+        state,
+        around,
+        pressed,
     })
 }
 
@@ -102,12 +112,13 @@ impl Runner<'_> {
     ) {
         let branches = members[0].branches;
         let (mut groups, mut wanted) = (Vec::with_capacity(members.len()), Vec::with_capacity(members.len()));
-        for (member, room) in members.iter_mut().zip(rooms) {
-            let Room { scratch, solved, wanted: own, .. } = room;
+        let mut kept: Vec<Kept> = vec![[[0.0; LANES]; DESCENT_ENTRIES]; members.len()];
+        for ((member, room), kept) in members.iter_mut().zip(rooms).zip(&mut kept) {
+            let Room { scratch, solved, wanted: own, settles, .. } = room;
             groups.push(member.group(scratch, solved));
             wanted.push(own.as_slice());
+            kept[Of::stepping as usize] = *settles;
         }
-        let mut kept: Vec<Kept> = vec![[[0.0; LANES]; DESCENT_ENTRIES]; groups.len()];
         run(&mut Forest::new(self.frame.lane_width, params, branches, &mut groups, &mut kept), &wanted);
     }
 

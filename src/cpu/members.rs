@@ -9,11 +9,11 @@ use super::find_meetings::find_meetings;
 use super::find_pairs::Meetings;
 use super::grid::PairThreads;
 use super::group::Group;
-use super::kin::{Member, Room, members_of};
+use super::kin::{Member, Room};
 use super::lanes::{Entry, Half, LANES, Lanes, OneF32, Wide, apart, with_instructions};
 use super::meetings::{PairBlock, Side, show, show_gone};
 use super::press::press;
-use super::settle::{GOES_ON, WANTED, is_unsettled, recount, restore, settle};
+use super::settle::{GOES_ON, WANTED, recount, restore, settle, unsettled};
 use super::sort_sides::MeetingGroup;
 use crate::instances::{Instances, Pressed, add};
 use crate::layout::{contact, meet, shown, solved};
@@ -32,7 +32,9 @@ struct Kin<'k, 'a, 'r> {
     meeting: &'k [MeetingGroup],
     /// Which nodes of what is shown are theirs.
     shown: std::ops::Range<usize>,
-    /// Whether they settled in the last pass.
+    /// Which of their instances settle in a pass.
+    settles: Vec<bool>,
+    /// Whether any did in the last one.
     settled: bool,
 }
 
@@ -60,39 +62,33 @@ enum Turn<'a> {
     Recount,
     /// Shows how far it has gone.
     ShowGone,
-    /// Tells whether it is pressed otherwise than it has it.
-    Compare(&'a StepParams),
-    /// Settles to what is wanted, and goes on by a share of the last pass's step.
-    Settle(Option<f32>),
+    /// Tells who is pressed otherwise than they have it; of one instance, whether any is.
+    Compare(&'a StepParams, bool),
+    /// Settles to what is wanted, and goes on by a share of the last pass's step; whether only flagged lanes do.
+    Settle(Option<f32>, bool),
     /// Restores the momentum that this left out.
     Restore(&'a StepParams),
 }
 
 impl Runner<'_> {
-    /// Runs stages of chains some of which may meet: those that do not, at once; the others stage by stage, and they show each
-    /// other where they are between.
-    pub(super) fn run_meeting(&self, run: &[Scheduled], instances: &mut Instances, meetings: &mut Meetings) {
-        let params = &self.frame.params;
-        let first = &params[run[0].slot as usize];
-        if run[0].stage == Stage::MoveBones && first.first_substep != 0 {
-            let [x, y, z] = first.gravity;
-            let gravity = (x * x + y * y + z * z).sqrt();
-            let threads = PairThreads(self.threads.clone());
-            meetings.find(self.frame.lane_width, &threads, instances, first.frame, gravity, self.clock);
-        }
-        self.run_members(run, instances, meetings);
-        meetings.keep(instances);
+    /// Finds who may meet in the frame that a stage begins.
+    pub(super) fn find_meetings(&self, first: Scheduled, instances: &mut Instances, meetings: &mut Meetings) {
+        let StepParams { frame, gravity: [x, y, z], .. } = self.frame.params[first.slot as usize];
+        let gravity = (x * x + y * y + z * z).sqrt();
+        let threads = PairThreads(self.threads.clone());
+        meetings.find(self.frame.lane_width, &threads, instances, frame, gravity, self.clock);
     }
 
-    fn run_members(&self, run: &[Scheduled], instances: &mut Instances, meetings: &mut Meetings) {
+    /// Runs stages of chains some of which may meet: those that do not, at once; the others stage by stage, and they show each
+    /// other where they are between.
+    pub(super) fn run_meeting(&self, run: &[Scheduled], all: Vec<Member<'_, '_>>, meetings: &mut Meetings) {
         let params = &self.frame.params;
         let Meetings { blocks, sides, groups, shown, rooms, pressed, .. } = meetings;
         pressed.clear();
         pressed.resize(if self.frame.events { blocks.len() } else { 0 }, [[0.0; LANES]; 4]);
         rooms.resize_with(groups.iter().flatten().count().max(rooms.len()), Room::default);
-        let all = instances.iter_mut().flat_map(|instance| members_of(instance, |active| self.part_of(run, active)));
         let (mut free, mut members, mut meeting) = (Vec::new(), Vec::new(), Vec::new());
-        for (member, met) in all.zip(&*groups) {
+        for (member, met) in all.into_iter().zip(&*groups) {
             match met {
                 Some(met) => {
                     members.push(member);
@@ -115,7 +111,8 @@ impl Runner<'_> {
             let (own, left) = rooms.split_at_mut(members.len());
             let (met, others) = meeting.split_at(members.len());
             let nodes = members.iter().map(|member| member.rest.node_count).sum::<usize>();
-            kin.push(Kin { members, rooms: own, meeting: met, shown: shown_left..shown_left + nodes, settled: false });
+            let shown = shown_left..shown_left + nodes;
+            kin.push(Kin { members, rooms: own, meeting: met, shown, settles: Vec::new(), settled: false });
             (rooms, meeting, shown_left) = (left, others, shown_left + nodes);
         }
         // Up to where meetings are found, and on from there up to the solve.
@@ -200,18 +197,35 @@ impl Runner<'_> {
         self.threads.for_each(&mut work, || (), |(), (kin, own)| run(kin, own));
     }
 
-    /// Whether any of their chains is pressed otherwise than it has it.
+    /// Flags of which instances any chain is pressed otherwise than it has it; whether any is.
     fn is_unsettled(&self, kin: &mut Kin<'_, '_, '_>, params: &StepParams) -> bool {
-        let mut members = kin.members.iter_mut().zip(&mut *kin.rooms);
-        members.any(|(member, room)| self.on_lanes(member, room, &mut [], Turn::Compare(params)))
+        let settles = &mut kin.settles;
+        settles.clear();
+        // Those that only one instance's chains are in come last, and soon say that it does.
+        for (member, room) in kin.members.iter_mut().zip(&mut *kin.rooms).rev() {
+            let (whose, chains) = (member.whose, member.rest.chain_count);
+            settles.resize(settles.len().max(whose.of(chains - 1) + 1), false);
+            if (0..chains).all(|lane| settles[whose.of(lane)]) {
+                continue;
+            }
+            room.settles = [0.0; LANES];
+            self.on_lanes(member, room, &mut [], Turn::Compare(params, whose.is_one()));
+            (0..chains).for_each(|lane| settles[whose.of(lane)] |= room.settles[lane] > 0.5);
+        }
+        settles.contains(&true)
     }
 
     /// Settles chains to what is wanted, and has them go on by a share of the last pass's step.
     fn settle(&self, kin: &mut Kin<'_, '_, '_>, params: &StepParams, goes_on: Option<f32>) {
+        let some = kin.settles.contains(&false);
+        for (member, room) in kin.members.iter().zip(&mut *kin.rooms) {
+            let settles = |lane| kin.settles.get(member.whose.of(lane)).is_some_and(|settles| *settles);
+            room.settles = std::array::from_fn(|lane| f32::from(u8::from(settles(lane))));
+        }
         if let [member] = kin.members {
-            self.on_lanes(member, &mut kin.rooms[0], &mut [], Turn::Settle(goes_on));
+            self.on_lanes(member, &mut kin.rooms[0], &mut [], Turn::Settle(goes_on, some));
         } else {
-            self.as_forest(kin.members, kin.rooms, params, |forest, wanted| forest.settle(wanted, goes_on));
+            self.as_forest(kin.members, kin.rooms, params, |forest, wanted| forest.settle(wanted, goes_on, some));
         }
     }
 
@@ -250,55 +264,53 @@ impl Runner<'_> {
         });
     }
 
-    /// Takes a turn; says whether [`Turn::Compare`] found anything.
-    fn on_lanes(&self, member: &mut Member<'_, '_>, room: &mut Room, shown: &mut [Entry<f32>], turn: Turn<'_>) -> bool {
-        let Room { scratch, solved, wanted, .. } = room;
-        let mut group = member.group(scratch, solved);
+    fn on_lanes(&self, member: &mut Member<'_, '_>, room: &mut Room, shown: &mut [Entry<f32>], turn: Turn<'_>) {
+        let Room { scratch, solved, wanted, settles, .. } = room;
+        let mut turning = Turning { group: &mut member.group(scratch, solved), wanted, settles, shown };
         match self.frame.lane_width {
             width @ (LaneWidth::Eight | LaneWidth::EightBaseline) => {
-                with_instructions!(width.level(), simd => in_turn_wide(simd, turn, &mut group, wanted, shown))
+                with_instructions!(width.level(), simd => in_turn_wide(simd, turn, &mut turning))
             }
-            LaneWidth::One => {
-                // All take their turn, whatever the first one finds.
-                let found = (0..LANES).filter(|&lane| in_turn(OneF32(lane), turn, &mut group, wanted, shown));
-                found.count() > 0
-            }
+            LaneWidth::One => (0..LANES).for_each(|lane| in_turn(OneF32(lane), turn, &mut turning)),
+        }
+    }
+}
+
+/// A group that takes a turn.
+struct Turning<'t, 'g> {
+    group: &'t mut Group<'g, f32>,
+    /// With what pairs press it.
+    wanted: &'t [Entry<f32>],
+    /// Flags of who settles.
+    settles: &'t mut Entry<f32>,
+    /// What it shows.
+    shown: &'t mut [Entry<f32>],
+}
+
+#[inline(always)]
+fn in_turn<L: Lanes<Scalar = f32>>(lanes: L, turn: Turn<'_>, Turning { group, wanted, settles, shown }: &mut Turning) {
+    match turn {
+        Turn::Compare(params, of_one) => {
+            lanes.store(apart!(lanes, unsettled(lanes, params, group, wanted, of_one)), settles)
+        }
+        Turn::Show(params) => apart!(lanes, show(lanes, params, group, shown)),
+        Turn::Recount => apart!(lanes, recount(lanes, group)),
+        Turn::ShowGone => apart!(lanes, show_gone(lanes, group, shown)),
+        Turn::Restore(params) => apart!(lanes, restore(lanes, params, group, wanted)),
+        Turn::Settle(goes_on, some) => {
+            let flag = if some { Some(lanes.load(settles)) } else { None };
+            settle(lanes, group, wanted, goes_on, flag)
         }
     }
 }
 
 #[inline(always)]
-fn in_turn<L: Lanes<Scalar = f32>>(
-    lanes: L,
-    turn: Turn<'_>,
-    group: &mut Group<f32>,
-    wanted: &[Entry<f32>],
-    shown: &mut [Entry<f32>],
-) -> bool {
-    match turn {
-        Turn::Compare(params) => return apart!(lanes, is_unsettled(lanes, params, group, wanted)),
-        Turn::Show(params) => apart!(lanes, show(lanes, params, group, shown)),
-        Turn::Recount => apart!(lanes, recount(lanes, group)),
-        Turn::ShowGone => apart!(lanes, show_gone(lanes, group, shown)),
-        Turn::Restore(params) => apart!(lanes, restore(lanes, params, group, wanted)),
-        Turn::Settle(goes_on) => settle(lanes, group, wanted, goes_on),
-    }
-    false
-}
-
-#[inline(always)]
-fn in_turn_wide<S: Simd>(
-    simd: S,
-    turn: Turn<'_>,
-    group: &mut Group<f32>,
-    wanted: &[Entry<f32>],
-    shown: &mut [Entry<f32>],
-) -> bool {
+fn in_turn_wide<S: Simd>(simd: S, turn: Turn<'_>, turning: &mut Turning) {
     if const { S::f32s::LEN < LANES } {
-        let first = in_turn(Half(simd, 0), turn, group, wanted, shown);
-        in_turn(Half(simd, 4), turn, group, wanted, shown) || first
+        in_turn(Half(simd, 0), turn, turning);
+        in_turn(Half(simd, 4), turn, turning);
     } else {
-        in_turn(Wide(simd), turn, group, wanted, shown)
+        in_turn(Wide(simd), turn, turning);
     }
 }
 
@@ -342,12 +354,12 @@ fn make_rows(
     let rows = &mut state.meets;
     rows.clear();
     links.clear();
-    let mut next = meeting.sides;
+    let mut next = meeting.sides.map(|[first, _]| first);
     for segment in 0..rest.node_count as u32 {
         let begin = links.len();
         for lane in 0..LANES {
             let mut slot = begin;
-            while next[lane] < meeting.sides[lane + 1]
+            while next[lane] < meeting.sides[lane][1]
                 && let side = &sides[next[lane] as usize]
                 && side.segment == segment
             {

@@ -20,6 +20,7 @@ pub mod math;
 pub mod meetings;
 mod members;
 pub mod node_terms;
+mod packs;
 pub mod pills;
 pub mod potential;
 mod reactions;

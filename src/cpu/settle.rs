@@ -49,28 +49,37 @@ pub const LIES: f32 = 1.5;
 pub const LYING_GIVEN: f32 = 0.01;
 
 /// Steps the chains by what their rows should press with; those of meetings with what is `wanted`. Goes on by a share of the
-/// last pass's step.
+/// last pass's step. Where there are `flags` of who settles, the others stand still.
 #[inline(always)]
-pub fn settle<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, wanted: &[Entry<L::Scalar>], goes_on: Option<f32>)
-where
+pub fn settle<L: Lanes>(
+    lanes: L,
+    group: &mut Group<L::Scalar>,
+    wanted: &[Entry<L::Scalar>],
+    goes_on: Option<f32>,
+    flags: Option<L::V>,
+) where
     L::Scalar: Into<f64>,
 {
-    settle_forth(lanes, group, wanted);
-    settle_back(lanes, group, goes_on);
+    settle_forth(lanes, group, wanted, flags);
+    settle_back(lanes, group, goes_on, flags);
 }
 
 /// The first half of [`settle`]: by how much rows press otherwise, eliminated in the order of the nodes.
 #[inline(always)]
-pub(super) fn settle_forth<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, wanted: &[Entry<L::Scalar>])
-where
+pub(super) fn settle_forth<L: Lanes>(
+    lanes: L,
+    group: &mut Group<L::Scalar>,
+    wanted: &[Entry<L::Scalar>],
+    flags: Option<L::V>,
+) where
     L::Scalar: Into<f64>,
 {
-    apart!(lanes, eliminate_changes(lanes, group, wanted));
+    apart!(lanes, eliminate_changes(lanes, group, wanted, flags));
 }
 
 /// See [`settle_forth`].
 #[inline(always)]
-fn eliminate_changes<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, wanted: &[Entry<L::Scalar>])
+fn eliminate_changes<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, wanted: &[Entry<L::Scalar>], flags: Option<L::V>)
 where
     L::Scalar: Into<f64>,
 {
@@ -83,7 +92,7 @@ where
         let mut sums = [carry, [zero; UNKNOWNS]];
         for kind in 0..2 {
             while let Some(slot) = cursors.forth(group, kind, index) {
-                apart!(lanes, change(lanes, group, (kind, slot), wanted, &mut sums));
+                apart!(lanes, change(lanes, group, (kind, slot), (wanted, flags), &mut sums));
             }
         }
         let [own, beyond] = sums;
@@ -137,16 +146,16 @@ where
 
 /// The second half of [`settle`]: solves from the last node on, and steps.
 #[inline(always)]
-pub(super) fn settle_back<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, goes_on: Option<f32>)
+pub(super) fn settle_back<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, goes_on: Option<f32>, flags: Option<L::V>)
 where
     L::Scalar: Into<f64>,
 {
-    apart!(lanes, substitute_changes(lanes, group, goes_on));
+    apart!(lanes, substitute_changes(lanes, group, goes_on, flags));
 }
 
 /// See [`settle_back`].
 #[inline(always)]
-fn substitute_changes<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, goes_on: Option<f32>)
+fn substitute_changes<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, goes_on: Option<f32>, flags: Option<L::V>)
 where
     L::Scalar: Into<f64>,
 {
@@ -163,7 +172,7 @@ where
         }
         for kind in 0..2 {
             while let Some(slot) = cursors.back(group, kind, index) {
-                apart!(lanes, give_way(lanes, group, (kind, slot), [&delta, &after], goes_on));
+                apart!(lanes, give_way(lanes, group, (kind, slot), [&delta, &after], (goes_on, flags)));
             }
         }
         let mut step = delta;
@@ -172,11 +181,53 @@ where
             if let Some(share) = goes_on {
                 step[k] = step[k] + lanes.at(scratch_row, scratch::STEP + k) * lanes.splat(share);
             }
+            step[k] = flagged(lanes, flags, step[k], zero);
             lanes.store(step[k], &mut scratch_row[scratch::STEP + k]);
         });
         let row = group.row_mut(index);
         let now = Placed::now(lanes, row);
-        step_by(lanes, row, now, &step).store(lanes, row);
+        let to = step_by(lanes, row, now, &step);
+        match flags {
+            Some(flag) => now.or(lanes, &to, flag).store(lanes, row),
+            None => to.store(lanes, row),
+        }
+    }
+}
+
+/// Chains that sit a pass out have no step that the next would go on by.
+#[inline(always)]
+pub(super) fn stand_still<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>)
+where
+    L::Scalar: Into<f64>,
+{
+    let none = (lanes.splat(0.0), V3([lanes.splat(0.0); 3]), V3([lanes.splat(0.0); 3]));
+    for row in group.solved.chunks_exact_mut(solved::ENTRIES) {
+        store(lanes, row, solved::CHANGE, &none);
+    }
+    for index in 0..group.rest.node_count {
+        for entry in &mut group.scratch_row(index)[scratch::STEP..][..UNKNOWNS] {
+            lanes.store(none.0, entry);
+        }
+    }
+}
+
+/// A value of flagged lanes, or of all where there are no flags; of the others, another one.
+#[inline(always)]
+fn flagged<L: Lanes>(lanes: L, flags: Option<L::V>, value: L::V, other: L::V) -> L::V {
+    match flags {
+        Some(flag) => lanes.splat(0.5).where_less(flag, value, other),
+        None => value,
+    }
+}
+
+/// As [`flagged`], of with what a row presses.
+#[inline(always)]
+fn flagged_presses<L: Lanes>(lanes: L, flags: Option<L::V>, of: Presses<L::V>, other: &Presses<L::V>) -> Presses<L::V> {
+    match flags {
+        Some(flag) => {
+            (flagged(lanes, flags, of.0, other.0), other.1.or(lanes, of.1, flag), other.2.or(lanes, of.2, flag))
+        }
+        None => of,
     }
 }
 
@@ -202,12 +253,8 @@ where
             let presses = row.presses(lanes, &gone);
             let force = lanes.splat(0.5).where_less(rough, presses.0, has.0);
             let or = |a: V3<L::V>, b: V3<L::V>| a.or(lanes, b, rough);
-            let dual = lanes.load(&stored[contact::DUAL]);
-            write(lanes, group, at, (kind, slot), &(force, or(has.1, presses.1), or(has.2, presses.2)));
-            // What the others press with is told by how the solve left them.
-            let stored = group.contact_mut(kind, slot);
-            let recounted = lanes.load(&stored[contact::DUAL]);
-            lanes.store(lanes.splat(0.5).where_less(rough, recounted, dual), &mut stored[contact::DUAL]);
+            let recounted = (force, or(has.1, presses.1), or(has.2, presses.2));
+            write(lanes, group, at, (kind, slot), &recounted, Some(rough));
         }
     }
 }
@@ -307,7 +354,9 @@ where
     let share = (most_given / given.0.length().max(least)).min(one);
     let turn_share = (most_turned / given.1.length().max(least)).min(share);
     given = (given.0 * share, given.1 * turn_share);
-    let free = lanes.load(&group.inputs[input::HANGS]).where_less(lanes.splat(0.5), one, zero);
+    // Others of the group may meet nobody.
+    let meets = lanes.load(&group.chains[chain::MEETS]);
+    let free = lanes.load(&group.inputs[input::HANGS]).where_less(lanes.splat(0.5), meets, zero);
     LeftOut { centre, inv_mass, momentum: given.0 * free, moment: given.1 * free }
 }
 
@@ -351,18 +400,21 @@ where
     Some(Change { row, at, has, more })
 }
 
-/// Whether any row should press otherwise than the system has it, by more than is as good as found ([`AS_GOOD`]).
+/// Flags chains of which a row should press otherwise than the system has it, by more than is as good as found ([`AS_GOOD`]); `of_one`
+/// that is settled as one, whichever is the first.
 #[inline(always)]
-pub fn is_unsettled<L: Lanes>(
+pub fn unsettled<L: Lanes>(
     lanes: L,
     params: &StepParams,
     group: &Group<L::Scalar>,
     wanted: &[Entry<L::Scalar>],
-) -> bool
+    of_one: bool,
+) -> L::V
 where
     L::Scalar: Into<f64>,
 {
-    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    let one = lanes.splat(1.0);
+    let mut flag = lanes.splat(0.0);
     // Friction is as stiff as γ·2m/h² where chains meet, and as PENALTY·m/h² elsewhere.
     let fall = falls(lanes, params, group).length() * lanes.splat(params.h * params.h * AS_GOOD);
     let least = [fall * lanes.splat(1.0 / PENALTY), fall * lanes.splat(0.5 / MEETING)];
@@ -372,12 +424,13 @@ where
             let Change { row, more: (force, pull, couple), .. } = change;
             let least = row.friction * least[kind] * row.arm;
             let off = (force * force + pull.dot(pull)) * (row.arm * row.arm) + couple.dot(couple);
-            if lanes.any((least * least).where_less(off, one, zero)) {
-                return true;
+            flag = (least * least).where_less(off, one, flag);
+            if of_one && lanes.any(flag) {
+                return flag;
             }
         }
     }
-    false
+    flag
 }
 
 /// How a chain falls that nothing holds (m/s²).
@@ -394,14 +447,15 @@ fn change<L: Lanes>(
     lanes: L,
     group: &mut Group<L::Scalar>,
     (kind, slot): (usize, usize),
-    wanted: &[Entry<L::Scalar>],
+    (wanted, flags): (&[Entry<L::Scalar>], Option<L::V>),
     sums: &mut [Vec7<L::V>; 2],
 ) where
     L::Scalar: Into<f64>,
 {
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
     let Some(Change { row, at, has, more }) = change_of(lanes, group, (kind, slot), wanted) else { return };
-    let (force, pull, rolls) = more;
+    let none = (zero, V3([zero; 3]), V3([zero; 3]));
+    let (force, pull, rolls) = flagged_presses(lanes, flags, more, &none);
     let both = row.direction * force + across(pull, row.direction);
     let couple = row.couple(pull) + rolls;
     let swells = zero - row.scale_term * force;
@@ -412,7 +466,7 @@ fn change<L: Lanes>(
         }
     }
     store(lanes, &mut group.solved[at.clone()], solved::BEFORE, &has);
-    write(lanes, group, at, (kind, slot), &(has.0 + force, has.1 + pull, has.2 + rolls));
+    write(lanes, group, at, (kind, slot), &(has.0 + force, has.1 + pull, has.2 + rolls), flags);
 }
 
 /// What a row presses with once its nodes have stepped by `delta`, and gone on by a share of the last pass's step.
@@ -422,7 +476,7 @@ fn give_way<L: Lanes>(
     group: &mut Group<L::Scalar>,
     (kind, slot): (usize, usize),
     [a, b]: [&Vec7<L::V>; 2],
-    goes_on: Option<f32>,
+    (goes_on, flags): (Option<f32>, Option<L::V>),
 ) where
     L::Scalar: Into<f64>,
 {
@@ -448,8 +502,11 @@ fn give_way<L: Lanes>(
     if goes_on.is_some() {
         change = (change.0 + last.0 * share, change.1 + last.1 * share, change.2 + last.2 * share);
     }
+    let none = (lanes.splat(0.0), V3([lanes.splat(0.0); 3]), V3([lanes.splat(0.0); 3]));
+    let change = flagged_presses(lanes, flags, change, &none);
     store(lanes, &mut group.solved[at.clone()], solved::CHANGE, &change);
-    write(lanes, group, at, (kind, slot), &(before.0 + change.0, before.1 + change.1, before.2 + change.2));
+    let now = (before.0 + change.0, before.1 + change.1, before.2 + change.2);
+    write(lanes, group, at, (kind, slot), &now, flags);
 }
 
 #[inline(always)]

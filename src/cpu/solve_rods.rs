@@ -91,7 +91,8 @@ pub(super) fn forth<L: Lanes>(
     let solved = again.map(|(flag, _)| flag);
     let count = group.rest.node_count;
     let touching = group.is_touched();
-    let passes = !group.solved.is_empty();
+    // Passes go on from the factors, and what hangs on each other is not all of one group.
+    let kept_on = !group.solved.is_empty() || group.rest.is_in_tree();
     let string_share = if again.is_some() { lanes.splat(1.0) } else { zero };
     let least_pivot = lanes.splat(LEAST_PIVOT / f32::EPSILON) * lanes.epsilon();
     let most = most_stiffness(lanes, group.rest.row(0), inv_step2, lanes.epsilon());
@@ -177,7 +178,7 @@ pub(super) fn forth<L: Lanes>(
         let inv_pivot = factor(lanes, &mut block, &least);
         solve_lower(&block, &mut rhs);
         solve_lower_columns(&block, coupling);
-        match solved.filter(|_| passes) {
+        match solved.filter(|_| kept_on) {
             None => store_factor(lanes, group.scratch_row(index), &block, &inv_pivot, coupling, &rhs),
             Some(flag) => {
                 let (own, pivots, next, right) = (block, inv_pivot, *coupling, rhs);

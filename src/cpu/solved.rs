@@ -165,7 +165,8 @@ pub(super) fn has<L: Lanes>(
     (lanes.load(&solved[solved::FORCE]), V3::load(lanes, stored, contact::TANGENT), couple)
 }
 
-/// Writes with what a row presses.
+/// Writes with what a row presses; what is told of that to what comes after, where there are flags, of flagged chains alone: of the
+/// others it is how the solve left it.
 #[inline(always)]
 pub(super) fn write<L: Lanes>(
     lanes: L,
@@ -173,11 +174,16 @@ pub(super) fn write<L: Lanes>(
     at: std::ops::Range<usize>,
     (kind, slot): (usize, usize),
     (force, pull, couple): &Presses<L::V>,
+    flags: Option<L::V>,
 ) {
     let solved_row = &mut group.solved[at];
     lanes.store(*force, &mut solved_row[solved::FORCE]);
     couple.store(lanes, solved_row, solved::COUPLE);
     let row = group.contact_mut(kind, slot);
-    lanes.store(force.max(lanes.splat(0.0)).min(lanes.splat(MOST_DUAL)), &mut row[contact::DUAL]);
+    let mut dual = force.max(lanes.splat(0.0)).min(lanes.splat(MOST_DUAL));
+    if let Some(flag) = flags {
+        dual = lanes.splat(0.5).where_less(flag, dual, lanes.load(&row[contact::DUAL]));
+    }
+    lanes.store(dual, &mut row[contact::DUAL]);
     pull.store(lanes, row, contact::TANGENT);
 }

@@ -4,7 +4,7 @@ use super::find_pairs::Meetings;
 use super::gather_segments::Segment;
 use super::lanes::LANES;
 use super::meetings::Side;
-use crate::instances::Instances;
+use super::packs::Packing;
 use crate::layout::shown;
 
 /// A group that may meet others.
@@ -12,13 +12,13 @@ use crate::layout::shown;
 pub(super) struct MeetingGroup {
     /// Which node of what is shown is its first.
     pub base: u32,
-    /// Which of [`Meetings::sides`] each lane's begin with, and where the last one's end.
-    pub sides: [u32; LANES + 1],
+    /// Which of [`Meetings::sides`] are each lane's: the first, and the one after the last.
+    pub sides: [[u32; 2]; LANES],
 }
 
 impl Meetings {
-    /// Sorts the pairs' sides by their segments, and says who shows where.
-    pub fn sort_sides(&mut self, instances: &Instances) {
+    /// Sorts the pairs' sides by their segments, and says who shows where, of groups as they are stepped.
+    pub fn sort_sides(&mut self, packing: &Packing) {
         let segments = &self.segments;
         let mut next = vec![0_u32; segments.len() + 1];
         for segment in self.pairs.iter().flatten() {
@@ -27,29 +27,28 @@ impl Meetings {
         for index in 1..next.len() {
             next[index] += next[index - 1];
         }
-        let (mut nodes, mut index) = (0, 0);
-        let mut sides_of = |place: usize| -> [u32; LANES + 1] {
-            std::array::from_fn(|lane| {
-                let first = next[index];
-                let own = segments[index..].iter();
-                index += own.take_while(|segment| (segment.place, segment.lane) == (place as u32, lane as u32)).count();
-                first
-            })
-        };
+        let mut sides = vec![[[0; 2]; LANES]; packing.groups.len()];
         let mut first = 0;
-        for instance in instances.iter() {
-            let rests = &instance.flesh.groups;
-            let sides: Vec<_> = (first..first + rests.len()).map(&mut sides_of).collect();
-            let meets = |sides: &[u32; LANES + 1]| sides[LANES] > sides[0];
-            // What hangs together is stepped together.
-            let together = !instance.flesh.branches.is_empty() && sides.iter().any(meets);
-            for ((group, sides), rest) in self.groups[first..].iter_mut().zip(sides).zip(rests) {
-                if together || meets(&sides) {
-                    *group = Some(MeetingGroup { base: nodes as u32, sides });
-                    nodes += rest.node_count;
-                }
-            }
-            first += rests.len();
+        for chain in segments.chunk_by(|one, next| (one.place, one.lane) == (next.place, next.lane)) {
+            let at = packing.places[chain[0].place as usize];
+            let last = first + chain.len();
+            sides[at.group][at.lane + chain[0].lane as usize] = [first, last].map(|index| next[index]);
+            first = last;
+        }
+        let meets = |sides: &[[u32; 2]; LANES]| sides.iter().any(|[first, last]| last > first);
+        let mut nodes = 0;
+        let mut begin = 0;
+        self.groups.clear();
+        for kin in packing.groups.chunk_by(|_, next| next.is_of_kin) {
+            let end = begin + kin.len();
+            // What is stepped together shows together.
+            let shows = sides[begin..end].iter().any(meets);
+            self.groups.extend(kin.iter().zip(&sides[begin..end]).map(|(group, sides)| {
+                let base = nodes as u32;
+                nodes += if shows { group.node_count } else { 0 };
+                shows.then_some(MeetingGroup { base, sides: *sides })
+            }));
+            begin = end;
         }
         self.sides.clear();
         self.sides.resize(2 * self.pairs.len(), Side::default());
@@ -59,9 +58,10 @@ impl Meetings {
                 let at = &mut next[segment as usize];
                 self.sides[*at as usize] = Side { segment: node, pair: pair as u32, side: side as u32 };
                 *at += 1;
-                let base = self.groups[place as usize].map_or(0, |group| group.base);
+                let stepped = packing.places[place as usize];
+                let base = self.groups[stepped.group].map_or(0, |group| group.base);
                 let row = (base + node) as usize * shown::ENTRIES;
-                self.blocks[pair / LANES].first[side][pair % LANES] = (row * LANES) as u32 + lane;
+                self.blocks[pair / LANES].first[side][pair % LANES] = (row * LANES + stepped.lane) as u32 + lane;
             }
         }
         self.shown.resize(nodes * shown::ENTRIES, [0.0; LANES]);

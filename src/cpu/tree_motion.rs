@@ -14,7 +14,7 @@ use crate::layout::{chain, rigid};
 
 const _: () = assert!(BODY_ENTRIES <= DESCENT_ENTRIES, "a body is kept where a descent is");
 
-/// Mass, momentum and inertia of some chains from a point that all have in common.
+/// Mass, momentum and inertia of some chains from a point that a tree's have in common.
 #[derive(Clone, Copy, Default)]
 struct Body {
     /// kg.
@@ -101,7 +101,7 @@ fn together<T: Copy + std::ops::Add<Output = T>>(branches: &[Branch], each: &mut
 
 /// Trees as bodies.
 pub(super) struct Bodies {
-    /// Where each chain's origin is from the point that all have in common (m).
+    /// Where each chain's origin is from that of its tree's first stem (m).
     from: Each<DVec3>,
     /// Of each chain's tree.
     trees: Each<Body>,
@@ -111,9 +111,12 @@ impl Bodies {
     /// Of chains whose groups keep them as bodies.
     pub fn of(groups: &[Group<'_, f32>], branches: &[Branch], kept: &[Kept]) -> Self {
         let origin = |group: &Group<'_, f32>, lane| vector(group.chains, chain::ORIGIN, lane);
-        let common = groups.first().map_or(DVec3::ZERO, |group| origin(group, 0));
-        let from_common = |group| std::array::from_fn(|lane| origin(group, lane) - common);
-        let from: Each<DVec3> = groups.iter().map(from_common).collect();
+        let origins: Each<DVec3> = groups.iter().map(|group| std::array::from_fn(|lane| origin(group, lane))).collect();
+        let mut from: Each<DVec3> = vec![[DVec3::ZERO; LANES]; groups.len()];
+        // Stems come before what hangs on them.
+        for Branch { chain: [group, lane], stem: [stem, stem_lane], .. } in branches {
+            from[*group][*lane] = from[*stem][*stem_lane] + (origins[*group][*lane] - origins[*stem][*stem_lane]);
+        }
         let bodies =
             |(kept, from): (&Kept, &[DVec3; LANES])| std::array::from_fn(|lane| Body::load(kept, lane, from[lane]));
         let mut trees: Each<Body> = kept.iter().zip(&from).map(bodies).collect();

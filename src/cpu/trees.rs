@@ -31,7 +31,7 @@ use super::lanes::{Entry, Half, LANES, Lanes, OneF32, Wide, apart, with_instruct
 use super::lay::lay;
 use super::predict::{Body, add_motion, kick};
 use super::rod_energies::UNKNOWNS;
-use super::settle::{LeftOut, left_out, settle_back, settle_forth};
+use super::settle::{LeftOut, left_out, settle_back, settle_forth, stand_still};
 use super::stumps::give_to_stem;
 use super::tree_motion::{Bodies, Each};
 use crate::flesh::Branch;
@@ -54,8 +54,10 @@ enum Part<'a> {
     Shorten(bool),
     Judge,
     End,
-    SettleForth(&'a [Entry<f32>]),
-    SettleBack(Option<f32>),
+    /// Of all chains, or of some that are flagged.
+    SettleForth(&'a [Entry<f32>], bool),
+    SettleBack(Option<f32>, bool),
+    StandStill,
     /// Keeps centre, momentum and moment of what settling left out.
     LeftOut(&'a [Entry<f32>]),
     /// Adds to velocities what the game does.
@@ -119,19 +121,32 @@ impl<'a, 'b> Forest<'a, 'b> {
         }
     }
 
-    /// Settles to what pairs should press with; see [`settle`](super::settle). All go on by a share of the last pass's step.
-    pub fn settle(&mut self, wanted: &[&[Entry<f32>]], goes_on: Option<f32>) {
+    /// Settles to what pairs should press with; see [`settle`](super::settle). All go on by a share of the last pass's step. Where
+    /// only `some` do, those that are flagged as stepping.
+    pub fn settle(&mut self, wanted: &[&[Entry<f32>]], goes_on: Option<f32>, some: bool) {
         for group in (0..self.groups.len()).rev() {
             self.bear(group, UNKNOWNS);
-            self.part(group, Part::SettleForth(wanted[group]));
-            self.give_to_stems(group, false);
+            if self.steps(group) {
+                self.part(group, Part::SettleForth(wanted[group], some));
+                self.give_to_stems(group, false);
+            } else {
+                self.part(group, Part::StandStill);
+            }
         }
-        self.back(Part::SettleBack(goes_on));
+        self.back(Part::SettleBack(goes_on, some));
     }
 
-    /// Solves and steps groups from the first to the last.
+    /// Whether any of a group's chains is stepping.
+    fn steps(&self, group: usize) -> bool {
+        self.kept[group][Of::stepping as usize].iter().any(|&flag| flag > 0.5)
+    }
+
+    /// Solves and steps groups from the first to the last, of those that step.
     fn back(&mut self, back: Part<'_>) {
         for group in 0..self.groups.len() {
+            if !self.steps(group) {
+                continue;
+            }
             for branch in self.branches_of(group) {
                 let [stem, stem_lane] = branch.stem;
                 let step = &self.groups[stem].scratch_row(branch.stem_node)[scratch::STEP..];
@@ -203,6 +218,7 @@ impl<'a, 'b> Forest<'a, 'b> {
         let own: Vec<Entry<f32>> = (0..laid.len()).map(flags).collect();
         for (kept, own) in self.kept.iter_mut().zip(&own) {
             kept[Of::risen as usize] = *own;
+            kept[Of::stepping as usize] = [1.0; LANES];
         }
         self.agree(&[], &[Of::risen]);
         let all: Vec<Entry<f32>> = self.kept.iter().map(|kept| kept[Of::risen as usize]).collect();
@@ -335,10 +351,14 @@ impl<'a, 'b> Forest<'a, 'b> {
         }
     }
 
-    /// Adds entries up over the chains of each tree, and has others be the largest of any.
+    /// Adds entries up over the chains of each tree that steps, and has others be the largest of any.
     fn agree(&mut self, sums: &[Of], largest: &[Of]) {
         let kept = &mut *self.kept;
+        let steps = |kept: &[Kept], [group, lane]: [usize; 2]| kept[group][Of::stepping as usize][lane] > 0.5;
         for Branch { chain: [group, lane], stem: [stem, stem_lane], .. } in self.branches.iter().rev() {
+            if !steps(kept, [*group, *lane]) {
+                continue;
+            }
             for entry in sums.iter().map(|of| *of as usize) {
                 kept[*stem][entry][*stem_lane] += kept[*group][entry][*lane];
             }
@@ -348,6 +368,9 @@ impl<'a, 'b> Forest<'a, 'b> {
             }
         }
         for Branch { chain: [group, lane], stem: [stem, stem_lane], .. } in self.branches {
+            if !steps(kept, [*group, *lane]) {
+                continue;
+            }
             for entry in sums.iter().chain(largest).map(|of| *of as usize) {
                 kept[*group][entry][*lane] = kept[*stem][entry][*stem_lane];
             }
@@ -382,9 +405,11 @@ impl Descends for Forest<'_, '_> {
     fn solve(&mut self, again: bool) {
         for group in (0..self.groups.len()).rev() {
             self.bear(group, borne::ENTRIES);
-            self.part(group, Part::Forth(again));
-            self.keep_turnings(group, again);
-            self.give_to_stems(group, true);
+            if self.steps(group) {
+                self.part(group, Part::Forth(again));
+                self.keep_turnings(group, again);
+                self.give_to_stems(group, true);
+            }
         }
         self.back(Part::Back(again));
         self.agree(&[Of::fall], &[Of::far, Of::amiss]);
@@ -392,13 +417,19 @@ impl Descends for Forest<'_, '_> {
 
     fn go_on(&mut self) {
         for group in 0..self.groups.len() {
-            self.part(group, Part::GoOn);
-            self.place(group);
+            if self.steps(group) {
+                self.part(group, Part::GoOn);
+                self.place(group);
+            }
         }
     }
 
     fn stand(&mut self) {
-        self.all(Part::Stand);
+        for group in 0..self.groups.len() {
+            if self.steps(group) {
+                self.part(group, Part::Stand);
+            }
+        }
         self.agree(&[Of::stored, Of::level, Of::gained, Of::motion, Of::unsure], &[]);
     }
 
@@ -456,7 +487,7 @@ fn do_part<L: Lanes<Scalar = f32>>(
             let resets = lanes.load(&group.chains[chain::RESETS]) + flag;
             lanes.store(resets, &mut group.chains[chain::RESETS]);
         }
-        Part::SettleForth(wanted) => settle_forth(lanes, group, wanted),
+        Part::SettleForth(wanted, some) => settle_forth(lanes, group, wanted, stepping(lanes, kept, some)),
         Part::LeftOut(wanted) => {
             let LeftOut { centre, momentum, moment, .. } = apart!(lanes, left_out(lanes, params, group, wanted));
             for (at, value) in [centre, momentum, moment].into_iter().enumerate() {
@@ -467,9 +498,16 @@ fn do_part<L: Lanes<Scalar = f32>>(
         Part::Bodies => apart!(lanes, Body::of(lanes, group).store(lanes, kept)),
         Part::AddMotion => apart!(lanes, add_motion(lanes, group, kept)),
         Part::GiveToStem(whole) => apart!(lanes, give_to_stem(lanes, group, whole)),
-        Part::SettleBack(goes_on) => settle_back(lanes, group, goes_on),
+        Part::SettleBack(goes_on, some) => settle_back(lanes, group, goes_on, stepping(lanes, kept, some)),
+        Part::StandStill => apart!(lanes, stand_still(lanes, group)),
         _ => on_the_way(lanes, part, params, group, kept),
     }
+}
+
+/// Flags of who steps, where only `some` do.
+#[inline(always)]
+fn stepping<L: Lanes<Scalar = f32>>(lanes: L, kept: &Kept, some: bool) -> Option<L::V> {
+    if some { Some(lanes.load(&kept[Of::stepping as usize])) } else { None }
 }
 
 #[inline(always)]

@@ -136,6 +136,7 @@ impl Flesh {
         let grouped = together(alike.flat_map(|level| level.chunks(LANES)), rods);
         for (group, members) in grouped.into_iter().enumerate() {
             let mut rest = inert_group(rods[members[0]].nodes.len());
+            rest.chain_count = members.len();
             for (lane, &index) in members.iter().enumerate() {
                 chains[index] = Some(fill_lane(&mut rest, group, lane, &rods[index], bones));
             }
@@ -265,6 +266,7 @@ fn inert_group(node_count: usize) -> GroupRest<f32> {
     }
     GroupRest {
         node_count,
+        chain_count: 0,
         rows,
         held: vec![false; node_count],
         carried: vec![false; node_count],
