@@ -1,5 +1,5 @@
 // Stage settle: a pass of chains that meet others, and after the last one the momentum that passes left out; the twin of
-// src/cpu/settle.rs, which says why. Each chain is settled that meets another; the CPU settles groups of which any does.
+// src/cpu/settle.rs, which says why. Each chain is settled that meets another; the CPU settles instances of which any does.
 
 // Which share of the last pass's step a pass goes on by.
 const GOES_ON: f32 = 0.6;
@@ -32,7 +32,7 @@ fn settle(@builtin(global_invocation_id) invocation: vec3<u32>) {
     } else if params.iteration + 1u == params.iterations {
         // None by its count, not by a branch, as in predict.
         var own = chain;
-        own.node_count = select(0u, chain.node_count, has_pairs(chain));
+        own.node_count = select(0u, chain.node_count, chain_at(chain.chain, CHAIN_MEETS) > 0.5);
         restore(own);
     }
 }
@@ -93,16 +93,6 @@ fn settle_trees(
 // Which share of the last pass's step this one goes on by.
 fn share_gone_on() -> f32 {
     return select(0.0, GOES_ON, params.settling > 0u && params.settling + 1u < params.passes);
-}
-
-// Whether any segment of a chain may meet another's.
-fn has_pairs(chain: Chain) -> bool {
-    for (var index = 0u; index < chain.node_count; index++) {
-        if meets_at(chain, index).count > 0u {
-            return true;
-        }
-    }
-    return false;
 }
 
 // The first half: by how much rows press otherwise, eliminated in the order of the nodes.

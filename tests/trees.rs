@@ -339,6 +339,57 @@ fn a_broken_tree_is_laid_anew_whole() {
     }
 }
 
+/// Where the nodes of some flesh are after a while at some of several sites, 10 m from each other; at every third, two fall on each
+/// other, and all fall on the floor, each from a height of its own. Beside them falls a rod, from which places are rounded where it is
+/// found who is near whom.
+fn at_sites(sites: std::ops::Range<usize>, flesh: &Arc<Flesh>, width: LaneWidth) -> Vec<Vec<DVec3>> {
+    let mut physics = Physics::with_config(StepConfig { passes: 6, ..StepConfig::default() });
+    physics.lane_width = width;
+    physics.planes = vec![HalfSpace::ground(0.0, 0.5)];
+    let beside = Flesh::build(&[rod("beside", DVec3::X * -10.0, DVec3::X * -9.0, 3, 0.04)], &[]).unwrap();
+    physics.insert(Arc::new(beside), &[], Pose::from_translation(DVec3::Y)).unwrap();
+    let handles: Vec<_> = sites
+        .flat_map(|site| {
+            let turned = DQuat::from_rotation_y(0.3 * site as f64) * DQuat::from_rotation_x(0.5);
+            let at = DVec3::new(10.0 * site as f64, 0.3 + 0.01 * site as f64, 0.0);
+            let above = Pose::new(at + DVec3::new(0.06, 0.25, 0.03), turned);
+            [Some(Pose::from_translation(at)), (site % 3 == 0).then_some(above)]
+        })
+        .flatten()
+        .map(|root| physics.insert(flesh.clone(), &[], root).unwrap())
+        .collect();
+    step(&mut physics, 40);
+    let nodes = |handle: FleshHandle| {
+        let physics = &physics;
+        let of = move |(chain, info): (usize, &sinew::flesh::Chain)| {
+            (0..info.node_count()).map(move |node| place(physics, handle, chain, node))
+        };
+        flesh.chains().iter().enumerate().flat_map(of).collect()
+    };
+    handles.into_iter().map(nodes).collect()
+}
+
+/// Chains of several instances share SIMD lanes; each goes as it would alone, to the bit.
+#[test]
+fn who_else_there_is_changes_nothing() {
+    const SITES: usize = 24;
+    let octopus = {
+        let parameters = sinew::scenes::SceneParameters::of("octopuses").unwrap();
+        sinew::scenes::SceneParameters { rods: 1, ..parameters }.build("octopuses").unwrap().flesh
+    };
+    let log = Arc::new(Flesh::build(&[rod("log", DVec3::X * -0.2, DVec3::X * 0.2, 6, 0.04)], &[]).unwrap());
+    for (name, flesh) in [("octopuses", octopus), ("logs", log)] {
+        let alone: Vec<_> = (0..SITES).flat_map(|site| at_sites(site..site + 1, &flesh, LaneWidth::Eight)).collect();
+        let fell = alone.iter().flatten().filter(|place| place.y < 0.1).count();
+        for width in [LaneWidth::Eight, LaneWidth::One] {
+            let together = at_sites(0..SITES, &flesh, width);
+            let alike = alone.iter().zip(&together).filter(|(a, b)| a == b).count();
+            println!("{name}, {width:?}: {alike} of {} go as alone, {fell} nodes lie", alone.len());
+            assert!(alike == alone.len() && together.len() == alone.len() && fell > 100);
+        }
+    }
+}
+
 /// Two octopuses, one over the other and turned, that fall on the floor; places of all nodes after each frame. `off` (m) is how far
 /// both are from there.
 #[cfg(feature = "gpu")]

@@ -207,7 +207,7 @@ impl<V: Lane> Descent<V> {
     /// Flags which of the chains that have risen still do.
     #[inline(always)]
     pub fn rises<L: Lanes<V = V>>(&mut self, lanes: L) {
-        self.risen = risen_by(lanes, self.level - self.lowest, self.unsure, self.risen);
+        self.risen = risen_by(lanes, self.level - self.lowest, self.unsure, self.risen.min(self.stepping));
     }
 
     /// Shortens their step to the least of the parabola through both levels that begins with the slope −2·fall; in the end, to
@@ -416,8 +416,7 @@ fn start_again<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, flag: L::V) {
 fn put_back<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, flag: L::V) {
     for index in 0..group.rest.node_count {
         let start = Placed::start(lanes, group, index);
-        let row = group.row_mut(index);
-        Placed::now(lanes, row).or(lanes, &start, flag).store(lanes, row);
+        start.store_of(lanes, group.row_mut(index), flag);
     }
 }
 
@@ -464,6 +463,6 @@ fn take_share<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, share: L::V, fla
         let row = group.row_mut(index);
         // A step that is no number has no share.
         let to = base.or(lanes, &step_by(lanes, row, base, &delta), moves);
-        Placed::now(lanes, row).or(lanes, &to, flag).store(lanes, row);
+        to.store_of(lanes, row, flag);
     }
 }

@@ -109,6 +109,16 @@ impl<V: Lane> Placed<V> {
         self.frame.store(lanes, row, node::FRAME);
     }
 
+    /// Puts the flagged chains' node there; of the others it stays to the bit, which what hangs would not by its move alone.
+    #[inline(always)]
+    pub fn store_of<L: Lanes<V = V>>(&self, lanes: L, row: &mut [Entry<L::Scalar>], flag: V) {
+        let to = Self::now(lanes, row).or(lanes, self, flag);
+        let place = V3::load(lanes, row, node::PLACE);
+        let moved = V3::load(lanes, row, node::PREV_PLACE) + to.moved;
+        to.store(lanes, row);
+        place.or(lanes, moved, flag).store(lanes, row, node::PLACE);
+    }
+
     /// Itself where `flag` is below ½, else `other`.
     #[inline(always)]
     pub fn or<L: Lanes<V = V>>(mut self, lanes: L, other: &Self, flag: V) -> Self {

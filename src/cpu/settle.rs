@@ -188,7 +188,7 @@ where
         let now = Placed::now(lanes, row);
         let to = step_by(lanes, row, now, &step);
         match flags {
-            Some(flag) => now.or(lanes, &to, flag).store(lanes, row),
+            Some(flag) => to.store_of(lanes, row, flag),
             None => to.store(lanes, row),
         }
     }
@@ -238,7 +238,7 @@ pub fn recount<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>)
 where
     L::Scalar: Into<f64>,
 {
-    let rough = lanes.load(&group.chains[chain::ROUGH]);
+    let rough = lanes.load(&group.chains[chain::ROUGH]).min(lanes.load(&group.chains[chain::MEETS]));
     if !lanes.any(rough) {
         return;
     }
@@ -400,7 +400,7 @@ where
     Some(Change { row, at, has, more })
 }
 
-/// Flags chains of which a row should press otherwise than the system has it, by more than is as good as found ([`AS_GOOD`]); `of_one`
+/// Flags chains that meet others and of which a row should press otherwise than the system has it, by more than is as good as found ([`AS_GOOD`]); `of_one`
 /// that is settled as one, whichever is the first.
 #[inline(always)]
 pub fn unsettled<L: Lanes>(
@@ -413,7 +413,7 @@ pub fn unsettled<L: Lanes>(
 where
     L::Scalar: Into<f64>,
 {
-    let one = lanes.splat(1.0);
+    let meets = lanes.load(&group.chains[chain::MEETS]);
     let mut flag = lanes.splat(0.0);
     // Friction is as stiff as γ·2m/h² where chains meet, and as PENALTY·m/h² elsewhere.
     let fall = falls(lanes, params, group).length() * lanes.splat(params.h * params.h * AS_GOOD);
@@ -424,7 +424,7 @@ where
             let Change { row, more: (force, pull, couple), .. } = change;
             let least = row.friction * least[kind] * row.arm;
             let off = (force * force + pull.dot(pull)) * (row.arm * row.arm) + couple.dot(couple);
-            flag = (least * least).where_less(off, one, flag);
+            flag = (least * least).where_less(off, meets, flag);
             if of_one && lanes.any(flag) {
                 return flag;
             }

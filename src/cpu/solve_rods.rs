@@ -273,7 +273,7 @@ where
         let now = Placed::now(lanes, row);
         let to = step_by(lanes, row, now, &delta);
         match again {
-            Some((flag, _)) => now.or(lanes, &to, flag).store(lanes, row),
+            Some((flag, _)) => to.store_of(lanes, row, flag),
             None => to.store(lanes, row),
         }
     }
