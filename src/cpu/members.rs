@@ -39,10 +39,15 @@ struct Kin<'k, 'a, 'r> {
 }
 
 impl Kin<'_, '_, '_> {
-    /// Makes their contact rows of what they meet.
+    /// Makes their contact rows of what they meet. Where any does, passes go on from rows of all of them.
     fn make_rows(&mut self, sides: &[Side], blocks: &[PairBlock]) {
         for ((member, room), met) in self.members.iter_mut().zip(&mut *self.rooms).zip(self.meeting) {
             make_rows((member, room, met), sides, blocks);
+        }
+        let meet = self.rooms.iter().any(|room| !room.links.is_empty());
+        for (member, room) in self.members.iter().zip(&mut *self.rooms) {
+            let slots = member.state.contacts.len() / contact::ENTRIES + room.links.len();
+            room.solved.resize(if meet { slots * solved::ENTRIES } else { 0 }, [0.0; LANES]);
         }
     }
 
@@ -350,7 +355,7 @@ fn make_rows(
     blocks: &[PairBlock],
 ) {
     let Member { rest, state, .. } = member;
-    let Room { solved, wanted, links, .. } = room;
+    let Room { wanted, links, .. } = room;
     let rows = &mut state.meets;
     rows.clear();
     links.clear();
@@ -381,8 +386,6 @@ fn make_rows(
             }
         }
     }
-    let slots = if rows.is_empty() { 0 } else { state.contacts.len() / contact::ENTRIES + links.len() };
-    solved.resize(slots * solved::ENTRIES, [0.0; LANES]);
     // In lanes without a link nothing is wanted.
     wanted.clear();
     wanted.resize(links.len() * WANTED, [0.0; LANES]);
