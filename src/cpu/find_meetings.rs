@@ -2,11 +2,11 @@
 //! it; see [`meetings`](super::meetings). Its twin is `shaders/find_meetings.wgsl`.
 
 use super::holds::across;
-use super::lanes::{Entry, Lane, Lanes, each};
+use super::lanes::{Entry, LANES, Lane, Lanes, each};
 use super::math::V3;
 use super::meetings::{Going, PairBlock, ROLLING, ROLLS, RUBS, ShownNodes, Side, mix};
 use super::pills::{Pill, points};
-use crate::layout::{contact, meet, shown};
+use crate::layout::{contact, meet};
 use crate::step::StepParams;
 
 /// γ: stiffness of chains against each other over m/h² (1), with one over m the sum of both sides' w²/m.
@@ -33,20 +33,13 @@ struct Seen<V> {
     place: V3<V>,
     radius: V,
     scale: V,
-    inv_mass: V,
-    going: Going<V>,
 }
 
 impl<V: Lane> Seen<V> {
+    /// Of what [`ShownNodes::stance`] has.
     #[inline(always)]
-    fn of<L: Lanes<V = V, Scalar = f32>>(lanes: L, nodes: ShownNodes<'_>) -> Self {
-        Self {
-            place: nodes.known3(lanes, shown::PLACE),
-            radius: nodes.known(lanes, shown::RADIUS),
-            scale: nodes.known(lanes, shown::SCALE),
-            inv_mass: nodes.known(lanes, shown::INV_MASS),
-            going: Going::of(lanes, nodes),
-        }
+    fn of([_, _, _, x, y, z, radius, scale]: [V; LANES]) -> Self {
+        Self { place: V3([x, y, z]), radius, scale }
     }
 
     /// By how much the gap to what presses in `direction` grows along the way to another, over that way's length.
@@ -110,7 +103,12 @@ fn square<L: Lanes>(
 /// Finds where the segments of eight pairs touch in the substep to come, how stiff that is, and the plane halfway between where both
 /// would go on to.
 #[inline(always)]
-pub fn find_meetings<L: Lanes<Scalar = f32>>(lanes: L, params: &StepParams, shown: &[f32], block: &mut PairBlock) {
+pub fn find_meetings<L: Lanes<Scalar = f32>>(
+    lanes: L,
+    params: &StepParams,
+    shown: &[Entry<f32>],
+    block: &mut PairBlock,
+) {
     let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
     let least = lanes.splat(f32::MIN_POSITIVE);
     let inv_h = lanes.splat(params.inv_h);
@@ -121,12 +119,15 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(lanes: L, params: &StepParams, show
     let there = lanes.load(there);
     let joined = each!(side in 0..2 => each!(end in 0..2 => lanes.load(&joined[side][end])));
     let nodes = [0, 1].map(|side| ShownNodes { shown, first: &first[side], after: 0 });
-    let origins = each!(side in 0..2 => V3(each!(k in 0..3 => nodes[side].entry(lanes, shown::ORIGIN + k))));
-    let sides = each!(side in 0..2 => each!(next in 0..2 => {
-        Seen::of(lanes, ShownNodes { after: next as isize, ..nodes[side] })
+    let stances = each!(side in 0..2 => each!(next in 0..2 => {
+        ShownNodes { after: next as i32, ..nodes[side] }.stance(lanes)
     }));
+    let origins = each!(side in 0..2 => V3(each!(k in 0..3 => stances[side][0][k])));
+    let sides = each!(side in 0..2 => each!(next in 0..2 => Seen::of(stances[side][next])));
+    let goings =
+        each!(side in 0..2 => each!(next in 0..2 => ShownNodes { after: next as i32, ..nodes[side] }.going(lanes)));
     let before = each!(side in 0..2 => {
-        let before = Seen::of(lanes, ShownNodes { after: -1, ..nodes[side] });
+        let before = Seen::of(ShownNodes { after: -1, ..nodes[side] }.stance(lanes));
         // Before a chain's first node is another's last.
         Seen { place: sides[side][0].place.or(lanes, before.place, joined[side][0]), ..before }
     });
@@ -151,9 +152,9 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(lanes: L, params: &StepParams, show
         let direction = square(lanes, [&sides[0][0], &sides[0][1]], joined[0], along[0], normal);
         let direction = -square(lanes, [&sides[1][0], &sides[1][1]], joined[1], along[1], -direction);
 
-        let going = each!(side in 0..2 => Going::between([&sides[side][0].going, &sides[side][1].going], along[side]));
+        let going = each!(side in 0..2 => Going::between([&Going::of(goings[side][0]), &Going::of(goings[side][1])], along[side]));
         let radii = each!(side in 0..2 => mix(sides[side][0].radius, sides[side][1].radius, along[side]));
-        let inv_masses = each!(side in 0..2 => mix(sides[side][0].inv_mass, sides[side][1].inv_mass, along[side]));
+        let inv_masses = each!(side in 0..2 => mix(goings[side][0][0], goings[side][1][0], along[side]));
         let inv_mass = inv_masses[0] + inv_masses[1];
         let mass = zero.where_less(inv_mass, one / inv_mass.max(least), zero);
 

@@ -38,7 +38,10 @@ pub(super) struct Meetings {
     pub pairs: Vec<Pair>,
     /// Of every pair.
     names: Vec<[Name; 2]>,
-    /// All pairs, in ascending order.
+    /// Of every pair, which it is in the blocks.
+    pub slots: Vec<u32>,
+    /// All pairs, first those that touched in the frame before: the others' blocks have nothing to press. Among both in ascending
+    /// order.
     pub blocks: Vec<PairBlock>,
     /// The segments that meet others, by group, lane and node, once for each pair.
     pub sides: Vec<Side>,
@@ -98,9 +101,7 @@ impl Meetings {
                     (true, _) => own.own_chains,
                     _ => own.among_others().meets(theirs.among_others()),
                 };
-                let together =
-                    || instances.get(a.name.0).is_ok_and(|own| own.flesh.overlap_at_rest([a.name.1, b.name.1]));
-                wanted && !(of_one && together())
+                wanted && !(of_one && a.overlaps_at_rest(instances, b))
             });
         });
     }
@@ -116,18 +117,12 @@ impl Meetings {
         woke
     }
 
-    /// Makes the pairs' rows, with what they remember of the frame before.
-    fn make_blocks(&mut self, instances: &Instances) {
-        self.names.clear();
-        // What else there is of them from before is written before it is read.
-        self.blocks.resize(self.pairs.len().div_ceil(LANES), PairBlock::NONE);
-        if let Some(last) = self.blocks.last_mut() {
-            *last = PairBlock::NONE;
-        }
+    /// What is remembered of every pair from the frame before.
+    fn remembered<'a>(&self, instances: &'a Instances) -> Vec<Option<&'a Touch>> {
         let mut own: Option<FleshHandle> = None;
         let mut touches = [].iter().peekable();
-        for &indices in &self.pairs {
-            let names @ [(handle, first), (other, second)] = indices.map(|index| self.segments[index as usize].name);
+        let of_pair = |&indices: &Pair| {
+            let [(handle, first), (other, second)] = indices.map(|index| self.segments[index as usize].name);
             if own != Some(handle) {
                 let instance = instances.get(handle).expect("has a segment");
                 own = Some(handle);
@@ -135,8 +130,27 @@ impl Meetings {
             }
             let pair = (first, other, second);
             while touches.next_if(|touch| touch.pair() < pair).is_some() {}
-            let remembered = touches.next_if(|touch| touch.pair() == pair);
-            let (block, lane) = (&mut self.blocks[self.names.len() / LANES], self.names.len() % LANES);
+            touches.next_if(|touch| touch.pair() == pair)
+        };
+        self.pairs.iter().map(of_pair).collect()
+    }
+
+    /// Makes the pairs' rows, with what they remember of the frame before.
+    fn make_blocks(&mut self, instances: &Instances) {
+        let remembered = self.remembered(instances);
+        // What else is in them from the frame before is written before it is read.
+        self.blocks.resize(self.pairs.len().div_ceil(LANES), PairBlock::NONE);
+        if let Some(last) = self.blocks.last_mut() {
+            *last = PairBlock::NONE;
+        }
+        self.names.clear();
+        self.slots.clear();
+        let mut next = [0, remembered.iter().flatten().count()];
+        for (&indices, remembered) in self.pairs.iter().zip(remembered) {
+            let next = &mut next[usize::from(remembered.is_none())];
+            let (block, lane) = (&mut self.blocks[*next / LANES], *next % LANES);
+            self.slots.push(*next as u32);
+            *next += 1;
             block.there[lane] = 1.0;
             for (side, ends) in block.joined.iter_mut().enumerate() {
                 for (end, joined) in ends.iter_mut().enumerate() {
@@ -148,7 +162,7 @@ impl Meetings {
                     row[entry][lane] = remembered.map_or(0.0, |touch| touch.points[point][k]);
                 }
             }
-            self.names.push(names);
+            self.names.push(indices.map(|index| self.segments[index as usize].name));
         }
     }
 
@@ -163,9 +177,10 @@ impl Meetings {
             .iter_mut()
             .filter(|instance| instance.works().flesh)
             .for_each(|instance| instance.state.touches.clear());
-        for (pair, [(handle, own), (other, theirs)]) in self.names.iter().copied().enumerate() {
-            let (block, lane) = (&self.blocks[pair / LANES], pair % LANES);
-            if let Some(pressed) = self.pressed.get(pair / LANES).filter(|sums| sums[0][lane] > 0.0)
+        for (&slot, [(handle, own), (other, theirs)]) in self.slots.iter().zip(self.names.iter().copied()) {
+            let (index, lane) = (slot as usize / LANES, slot as usize % LANES);
+            let block = &self.blocks[index];
+            if let Some(pressed) = self.pressed.get(index).filter(|sums| sums[0][lane] > 0.0)
                 && handle != other
                 && let Ok(instance) = instances.get_mut(handle)
             {
@@ -192,8 +207,8 @@ fn is_joined(instances: &Instances, segments: &[Segment], mut pair: Pair, [side,
         return false;
     }
     pair[side] = next;
-    let [(a, first), (b, second)] = pair.map(|index| segments[index as usize].name);
-    a != b || !instances.get(a).is_ok_and(|own| own.flesh.overlap_at_rest([first, second]))
+    let [a, b] = pair.map(|index| &segments[index as usize]);
+    a.name.0 != b.name.0 || !a.overlaps_at_rest(instances, b)
 }
 
 /// Keeps those of some pairs of segments that may come to touch in a frame at the speed that they have against each other.

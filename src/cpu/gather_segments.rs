@@ -10,7 +10,7 @@ use super::lanes::{Entry, LANES};
 use super::math::V3;
 use super::pills::Pill;
 use crate::flesh::GroupState;
-use crate::instances::Instances;
+use crate::instances::{Instance, Instances};
 use crate::layout::{MAX_BONES, POSE, chain, force, input, node, rest};
 
 /// A segment that may meet others.
@@ -29,6 +29,8 @@ pub(super) struct Segment {
     pub slack: f32,
     /// Whether its instance sleeps.
     pub asleep: bool,
+    /// Which of what overlaps at rest in its flesh begins with it, first and end.
+    pub beside: [u32; 2],
 }
 
 /// What the host gives a chain in the frame to come.
@@ -102,8 +104,12 @@ impl Meetings {
         self.collisions.clear();
         let mut common: Option<DVec3> = None;
         let mut place = 0;
+        // Where the segments of the last instance begin, and what overlaps in its flesh.
+        let mut last: (usize, &[_]) = (0, &[]);
         for (handle, instance) in instances.handles() {
             self.collisions.extend(instance.flesh.groups.iter().map(|_| instance.collisions));
+            let (begin, overlaps) = (self.segments.len(), instance.flesh.overlaps());
+            let alike = std::ptr::eq(last.1, overlaps);
             for (group, (rest, state)) in instance.flesh.groups.iter().zip(&instance.state.nodes.groups).enumerate() {
                 for lane in (0..LANES).filter(|_| any_awake && instance.steps().flesh) {
                     let vector = |rows: &[Entry<f32>], at: usize| std::array::from_fn(|k| rows[at + k][lane]);
@@ -122,9 +128,20 @@ impl Meetings {
                         let velocities = [index, index + 1].map(|index| given.velocity(row(index), index));
                         let accelerated = gravity + given.acceleration([index, index + 1]);
                         let slack = 0.5 * accelerated * frame * frame + 0.05 * radii[0].max(radii[1]) + given.carried;
+                        let name = [group, lane, index].map(|part| part as u16);
+                        // In a crowd of equals that is what it is for the one before.
+                        let counterpart = self.segments.get(last.0 + self.segments.len() - begin);
+                        let beside = match counterpart.filter(|other| alike && other.name.1 == name) {
+                            Some(counterpart) => counterpart.beside,
+                            None => {
+                                let own = instance.flesh.overlaps_of(name);
+                                [own.start, own.end]
+                            }
+                        };
                         self.segments.push(Segment {
                             asleep: instance.state.rest.is_asleep(),
-                            name: (handle, [group, lane, index].map(|part| part as u16)),
+                            beside,
+                            name: (handle, name),
                             place,
                             lane: lane as u32,
                             node: index as u32,
@@ -135,6 +152,9 @@ impl Meetings {
                     }
                 }
                 place += 1;
+            }
+            if self.segments.len() > begin {
+                last = (begin, overlaps);
             }
         }
         self.groups.clear();
@@ -170,6 +190,15 @@ impl Meetings {
 }
 
 impl Segment {
+    /// Whether it and one after it, of the same instance, leave each other alone.
+    pub fn overlaps_at_rest(&self, instances: &Instances, other: &Self) -> bool {
+        let [first, end] = self.beside.map(|index| index as usize);
+        let beside = |own: &Instance| {
+            own.flesh.overlaps()[first..end].binary_search_by_key(&other.name.1, |pair| pair[1]).is_ok()
+        };
+        first < end && instances.get(self.name.0).is_ok_and(beside)
+    }
+
     /// Where it is and how it goes, in two rows: both ends (m) and both radii (m); both velocities (m/s) and the slack (m).
     fn motion(&self) -> [Entry<f32>; 2] {
         let Self { pill: Pill { ends: [V3(a), V3(b)], radii }, velocities: [V3(u), V3(v)], slack, .. } = *self;
@@ -193,6 +222,7 @@ mod tests {
             velocities: [V3(velocity); 2],
             slack: 0.001,
             asleep: false,
+            beside: [0; 2],
         };
         let mut meetings = Meetings::default();
         meetings.segments.extend(velocities.iter().enumerate().map(segment));

@@ -180,7 +180,8 @@ impl PairFinder {
             sizes[level as usize] = sizes[level as usize].max(of.size());
             placed.push(Placed { cell: u64::from(level) << 57, index: index as u32 });
         }
-        let of_level = |exponent: u32| Level { exponent, first: 0, end: 0, size: sizes[exponent as usize].max(1.0e-9) * ROUNDED };
+        let of_level =
+            |exponent: u32| Level { exponent, first: 0, end: 0, size: sizes[exponent as usize].max(1.0e-9) * ROUNDED };
         for placed in &mut *placed {
             let level = of_level((placed.cell >> 57) as u32);
             placed.cell = grid.cell_of(&level, grid.centre(&bounds[placed.index as usize]));

@@ -23,7 +23,7 @@ use crate::step::{Scheduled, Stage, StepParams};
 const NO_LINK: u32 = u32::MAX;
 
 /// How many blocks of pairs a thread takes up at a time.
-const BLOCKS: usize = 16;
+const BLOCKS: usize = 32;
 
 /// Groups that are stepped together and meet others.
 struct Kin<'k, 'a, 'r> {
@@ -227,7 +227,6 @@ impl Runner<'_> {
     /// Finds where pairs meet in a substep of these parameters, or with what force they press.
     fn on_blocks(&self, blocks: &mut [PairBlock], shown: &[Entry<f32>], finds: Option<&StepParams>) {
         let mut chunks: Vec<_> = blocks.chunks_mut(BLOCKS).collect();
-        let shown = shown.as_flattened();
         let stage = if finds.is_some() { Stage::FindMeetings } else { Stage::Press };
         let meet = |blocks: &mut [PairBlock]| match self.frame.lane_width {
             width @ (LaneWidth::Eight | LaneWidth::EightBaseline) => {
@@ -303,7 +302,12 @@ fn in_turn_wide<S: Simd>(
 }
 
 #[inline(always)]
-fn meet_in<L: Lanes<Scalar = f32>>(lanes: L, blocks: &mut [PairBlock], shown: &[f32], finds: Option<&StepParams>) {
+fn meet_in<L: Lanes<Scalar = f32>>(
+    lanes: L,
+    blocks: &mut [PairBlock],
+    shown: &[Entry<f32>],
+    finds: Option<&StepParams>,
+) {
     for block in blocks {
         match finds {
             Some(params) => apart!(lanes, find_meetings(lanes, params, shown, block)),
@@ -313,7 +317,7 @@ fn meet_in<L: Lanes<Scalar = f32>>(lanes: L, blocks: &mut [PairBlock], shown: &[
 }
 
 #[inline(always)]
-fn meet_wide<S: Simd>(simd: S, blocks: &mut [PairBlock], shown: &[f32], finds: Option<&StepParams>) {
+fn meet_wide<S: Simd>(simd: S, blocks: &mut [PairBlock], shown: &[Entry<f32>], finds: Option<&StepParams>) {
     if const { S::f32s::LEN < LANES } {
         meet_in(Half(simd, 0), blocks, shown, finds);
         meet_in(Half(simd, 4), blocks, shown, finds);

@@ -2,21 +2,21 @@
 //! [`meetings`](super::meetings). Its twin is `shaders/press.wgsl`.
 
 use super::contact_rows::MOST_DUAL;
-use super::lanes::{LANES, Lane, Lanes, each};
+use super::lanes::{Entry, LANES, Lane, Lanes, each};
 use super::math::V3;
 use super::meetings::{Going, PairBlock, ROLLING, ROLLS, RUBS, ShownNodes};
 use crate::layout::meet;
 
 /// Finds with what force the segments of eight pairs press, and friction pulls, where both sides have gone to.
 #[inline(always)]
-pub fn press<L: Lanes<Scalar = f32>>(lanes: L, shown: &[f32], block: &mut PairBlock) {
+pub fn press<L: Lanes<Scalar = f32>>(lanes: L, shown: &[Entry<f32>], block: &mut PairBlock) {
     let zero = lanes.splat(0.0);
     let PairBlock { first, points: rows, .. } = block;
     if rows.iter().all(|row| row[meet::STIFFNESS] == [0.0; LANES]) {
         return;
     }
     let sides = each!(side in 0..2 => each!(next in 0..2 => {
-        Going::of(lanes, ShownNodes { shown, first: &first[side], after: next as isize })
+        Going::of(ShownNodes { shown, first: &first[side], after: next as i32 }.going(lanes))
     }));
     for row in rows {
         let direction = V3::load(lanes, row, meet::DIRECTION);
