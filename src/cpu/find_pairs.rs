@@ -18,7 +18,6 @@ use super::sort_sides::MeetingGroup;
 use crate::Collisions;
 use crate::backend::SegmentPair;
 use crate::instances::{FleshHandle, Instances, Pressed, REMEMBERED, SegmentName, Touch};
-use crate::layout::meet;
 use crate::step::Stage;
 use crate::timing::StageClock;
 
@@ -157,10 +156,8 @@ impl Meetings {
                     joined[lane] = f32::from(u8::from(is_joined(instances, &self.segments, indices, [side, end])));
                 }
             }
-            for (point, row) in block.points.iter_mut().enumerate() {
-                for (k, entry) in meet::MEMORY.enumerate() {
-                    row[entry][lane] = remembered.map_or(0.0, |touch| touch.points[point][k]);
-                }
+            for (point, memory) in block.memory.iter_mut().enumerate() {
+                memory[lane] = remembered.map_or([0.0; REMEMBERED], |touch| touch.points[point]);
             }
             self.names.push(indices.map(|index| self.segments[index as usize].name));
         }
@@ -186,12 +183,9 @@ impl Meetings {
             {
                 instance.tally.flesh.push((other, pressed.map(|sums| sums[lane])));
             }
-            let touches = block.points.iter().any(|row| row[meet::FORCE][lane] > 0.0 || row[meet::RATIO][lane] > 1.0);
+            let points = block.memory.map(|point| point[lane]);
+            let touches = points.iter().any(|[force, .., ratio]| *force > 0.0 || *ratio > 1.0);
             if touches && let Ok(instance) = instances.get_mut(handle) {
-                let points = block.points.each_ref().map(|row| {
-                    let rows = &row[meet::MEMORY];
-                    std::array::from_fn::<f32, REMEMBERED, _>(|k| rows[k][lane])
-                });
                 instance.state.touches.push(Touch { own, other, theirs, points });
             }
         }

@@ -15,6 +15,7 @@ use super::group::{Group, unpadded};
 use super::holds::{Placed, across};
 use super::lanes::{Entry, LANES, Lane, Lanes, each};
 use super::math::{Quaternion, V3};
+use crate::instances::REMEMBERED;
 use crate::layout::{chain, meet, node, rest, shown};
 use crate::step::StepParams;
 
@@ -40,8 +41,17 @@ pub struct PairBlock {
     /// For each side and end of its segment, 1 where its chain goes on there with one that may touch the other side too, else 0: what
     /// leaves the other alone takes no contact over, and the chain ends there as far as the pair knows.
     pub joined: [[Entry<f32>; 2]; 2],
-    /// See [`meet`].
-    pub points: [[Entry<f32>; meet::ENTRIES]; 2],
+    /// See [`meet`]; the entries up to [`meet::ROW_GAP`].
+    pub points: [[Entry<f32>; meet::ROW_GAP]; 2],
+    /// [`meet::TURN_ANCHOR`] of both points.
+    pub turn_anchors: [[Entry<f32>; 3]; 2],
+    /// What the contact rows of both sides of both points take of [`meet::ROW_GAP`], [`meet::ROW_ANCHOR`], [`meet::ROW_TURN`] and
+    /// [`meet::SCALE_TERM`], in this order: side by side for each pair.
+    pub of_sides: [[[[f32; 8]; LANES]; 2]; 2],
+    /// What both points of each pair remember, in the order of [`meet::MEMORY`]: side by side, for whoever is pressed by it.
+    pub memory: [[[f32; REMEMBERED]; LANES]; 2],
+    /// [`meet::RATIO`] of both points.
+    pub ratios: [Entry<f32>; 2],
 }
 
 impl PairBlock {
@@ -50,9 +60,16 @@ impl PairBlock {
         first: [[0; LANES]; 2],
         there: [0.0; LANES],
         joined: [[[0.0; LANES]; 2]; 2],
-        points: [[[0.0; LANES]; meet::ENTRIES]; 2],
+        points: [[[0.0; LANES]; meet::ROW_GAP]; 2],
+        turn_anchors: [[[0.0; LANES]; 3]; 2],
+        of_sides: [[[[0.0; 8]; LANES]; 2]; 2],
+        memory: [[[0.0; REMEMBERED]; LANES]; 2],
+        ratios: [[0.0; LANES]; 2],
     };
 }
+
+/// The rows of [`PairBlock::memory`], each of its own lane.
+pub(super) const OWN_ROWS: [u32; LANES] = [0, 1, 2, 3, 4, 5, 6, 7];
 
 /// Writes what the nodes of a group's chains show others at a substep's start: where they are, and how they would go on.
 ///
@@ -213,10 +230,9 @@ pub struct Side {
 }
 
 impl Side {
-    /// The row of a point of the pair, and the pair's lane.
+    /// The block of its pair, and the pair's lane there.
     #[inline(always)]
-    pub fn of<'a>(&self, blocks: &'a [PairBlock], point: usize) -> (&'a [Entry<f32>; meet::ENTRIES], usize) {
-        let pair = self.pair as usize;
-        (&blocks[pair / LANES].points[point], pair % LANES)
+    pub fn of<'a>(&self, blocks: &'a [PairBlock]) -> (&'a PairBlock, usize) {
+        (&blocks[self.pair as usize / LANES], self.pair as usize % LANES)
     }
 }

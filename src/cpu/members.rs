@@ -15,7 +15,7 @@ use super::meetings::{PairBlock, Side, show, show_gone};
 use super::press::press;
 use super::settle::{GOES_ON, WANTED, is_unsettled, recount, restore, settle};
 use super::sort_sides::MeetingGroup;
-use crate::instances::{Instances, Pressed, add};
+use crate::instances::{Instances, Pressed, REMEMBERED, add};
 use crate::layout::{contact, meet, shown, solved};
 use crate::step::{Scheduled, Stage, StepParams};
 
@@ -329,8 +329,9 @@ fn meet_wide<S: Simd>(simd: S, blocks: &mut [PairBlock], shown: &[Entry<f32>], f
 /// Adds with what force pairs press at the end of a substep of so long (s).
 fn tally(pressed: &mut [Pressed], blocks: &[PairBlock], substep: f32) {
     for (sums, block) in pressed.iter_mut().zip(blocks) {
-        for row in &block.points {
-            add(sums, &row[meet::FORCE], &row[meet::DIRECTION..], &row[meet::PULL..], substep);
+        for (row, memory) in block.points.iter().zip(&block.memory) {
+            let of_all: [Entry<f32>; REMEMBERED] = std::array::from_fn(|k| memory.map(|of_one| of_one[k]));
+            add(sums, &of_all[0], &row[meet::DIRECTION..], &of_all[1..], substep);
         }
     }
 }
@@ -357,8 +358,8 @@ fn make_rows(
             {
                 next[lane] += 1;
                 for point in 0..2 {
-                    let (row, from) = side.of(blocks, point);
-                    if row[meet::STIFFNESS][from] == 0.0 {
+                    let (block, from) = side.of(blocks);
+                    if block.points[point][meet::STIFFNESS][from] == 0.0 {
                         continue;
                     }
                     if slot == links.len() {
@@ -386,12 +387,11 @@ fn gather_wanted(room: &mut Room, blocks: &[PairBlock]) {
         for (lane, &link) in link.iter().enumerate().filter(|(_, link)| **link != NO_LINK) {
             let (point, side) = (link as usize / 2, link % 2);
             let (pair, point) = (point / 2, point % 2);
-            let (row, from) = (&blocks[pair / LANES].points[point], pair % LANES);
+            let pressed = &blocks[pair / LANES].memory[point][pair % LANES];
             let sign = if side == 0 { 1.0 } else { -1.0 };
-            wanted[0][lane] = row[meet::FORCE][from];
-            for k in 0..3 {
-                wanted[1 + k][lane] = sign * row[meet::PULL + k][from];
-                wanted[4 + k][lane] = sign * row[meet::COUPLE + k][from];
+            wanted[0][lane] = pressed[0];
+            for k in 1..WANTED {
+                wanted[k][lane] = sign * pressed[k];
             }
         }
     }
