@@ -118,7 +118,8 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
     let recovery = lanes.splat(APART * params.h);
     // Later ones of the substep go on from the same anchors.
     let first_solve = params.iteration == 0;
-    let PairBlock { first, there, joined, points: rows, turn_anchors, of_sides, memory, ratios } = block;
+    let PairBlock { first, there, joined, stiffness: of_both, points: rows, turn_anchors, of_sides, memory, ratios } =
+        block;
     let there = lanes.load(there);
     let joined = each!(side in 0..2 => each!(end in 0..2 => lanes.load(&joined[side][end])));
     let nodes = [0, 1].map(|side| ShownNodes { shown, first: &first[side], after: 0 });
@@ -148,6 +149,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
     }
     let pressed = zero.where_less(remembered[0][0] + remembered[1][0], one, zero);
     if !lanes.any(zero.where_less(clear, pressed, one)) {
+        lanes.store(zero, of_both);
         for point in 0..2 {
             lanes.store(zero, &mut rows[point][meet::STIFFNESS]);
             lanes.store(zero, &mut rows[point][meet::FRICTION]);
@@ -164,6 +166,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         Seen { place: sides[side][0].place.or(lanes, before.place, joined[side][0]), ..before }
     });
     let touch = points_around(lanes, &pills[0], &pills[1], deepest);
+    let mut presses = zero;
     for index in 0..2 {
         let (row, point) = (&mut rows[index], touch[index]);
         let [force, x, y, z, u, v, w, ratio] = remembered[index];
@@ -222,6 +225,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         }
         direction.store(lanes, row, meet::DIRECTION);
         lanes.store(kept, &mut row[meet::GAP]);
+        presses = presses + pressing;
         lanes.store(pressing, &mut row[meet::STIFFNESS]);
         lanes.store(friction, &mut row[meet::FRICTION]);
         anchor.store(lanes, row, meet::ANCHOR);
@@ -244,6 +248,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         let [u, v, w] = each!(k in 0..3 => zero.where_less(pressing, couple.0[k], zero));
         lanes.scatter([force, x, y, z, u, v, w, ratio], &mut memory[index]);
     }
+    lanes.store(presses, of_both);
 }
 
 impl Side {

@@ -144,7 +144,7 @@ impl PairFinder {
                     let centre = grid.centre(&bounds[placed[index].index as usize]);
                     Placed { cell: grid.cell_of(level, centre), index: index as u32 }
                 }));
-                seekers.sort_unstable_by_key(|seeker| (seeker.cell, seeker.index));
+                seekers.sort_unstable_by_key(|seeker| seeker.cell);
                 sorted.look(level, seekers, &AROUND, found);
                 let on_level = before..level.end.clamp(own.start, own.end);
                 seekers.clear();
@@ -186,7 +186,7 @@ impl PairFinder {
             let level = of_level((placed.cell >> 57) as u32);
             placed.cell = grid.cell_of(&level, grid.centre(&bounds[placed.index as usize]));
         }
-        placed.sort_unstable_by_key(|placed| (placed.cell, placed.index));
+        placed.sort_unstable_by_key(|placed| placed.cell);
         levels.clear();
         let mut first = 0;
         for of_one in placed.chunk_by(|one, next| one.cell >> 57 == next.cell >> 57) {

@@ -41,6 +41,8 @@ pub struct PairBlock {
     /// For each side and end of its segment, 1 where its chain goes on there with one that may touch the other side too, else 0: what
     /// leaves the other alone takes no contact over, and the chain ends there as far as the pair knows.
     pub joined: [[Entry<f32>; 2]; 2],
+    /// The stiffness of both points together (N/m): 0 where nothing can touch in the substep.
+    pub stiffness: Entry<f32>,
     /// See [`meet`]; the entries up to [`meet::ROW_GAP`].
     pub points: [[Entry<f32>; meet::ROW_GAP]; 2],
     /// [`meet::TURN_ANCHOR`] of both points.
@@ -60,6 +62,7 @@ impl PairBlock {
         first: [[0; LANES]; 2],
         there: [0.0; LANES],
         joined: [[[0.0; LANES]; 2]; 2],
+        stiffness: [0.0; LANES],
         points: [[[0.0; LANES]; meet::ROW_GAP]; 2],
         turn_anchors: [[[0.0; LANES]; 3]; 2],
         of_sides: [[[[0.0; 8]; LANES]; 2]; 2],

@@ -357,8 +357,11 @@ fn make_rows(
                 && side.segment == segment
             {
                 next[lane] += 1;
+                let (block, from) = side.of(blocks);
+                if block.stiffness[from] == 0.0 {
+                    continue;
+                }
                 for point in 0..2 {
-                    let (block, from) = side.of(blocks);
                     if block.points[point][meet::STIFFNESS][from] == 0.0 {
                         continue;
                     }

@@ -11,8 +11,8 @@ use crate::layout::meet;
 #[inline(always)]
 pub fn press<L: Lanes<Scalar = f32>>(lanes: L, shown: &[Entry<f32>], block: &mut PairBlock) {
     let zero = lanes.splat(0.0);
-    let PairBlock { first, points: rows, turn_anchors, memory, ratios, .. } = block;
-    if rows.iter().all(|row| row[meet::STIFFNESS] == [0.0; LANES]) {
+    let PairBlock { first, stiffness, points: rows, turn_anchors, memory, ratios, .. } = block;
+    if *stiffness == [0.0; LANES] {
         return;
     }
     let sides = each!(side in 0..2 => each!(next in 0..2 => {
