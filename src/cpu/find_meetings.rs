@@ -138,7 +138,8 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
     });
     let deepest = nearest(lanes, &pills[0], &pills[1]);
     let remembered = each!(point in 0..2 => lanes.gather(&memory[point], &OWN_ROWS));
-    // Far from each other is what does not touch wherever its nodes go on to, and did not press.
+    // Far from each other is what does not touch wherever its nodes go on to, and did not press: what that comes to below. Where all
+    // are, no more is looked at; a thread of a GPU, which has one pair beside others' that touch, goes on.
     let mut clear = deepest.gap;
     for side in 0..2 {
         let [a, b] = each!(end in 0..2 => Going::of(goings[side][end]));
