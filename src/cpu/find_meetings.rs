@@ -25,7 +25,7 @@ pub const DEEP: [f32; 2] = [0.04, 0.02];
 pub const STOPS: f32 = 0.25;
 
 /// Over the radius, how far from touching pairs are that are not looked at, beside what they go: more than rounding makes of it.
-const ROUNDS: f32 = 0.01;
+const ROUNDS: f32 = 1.0e-3;
 
 /// The most that ρ is.
 pub const MOST_RATIO: f32 = 300.0;
@@ -149,7 +149,8 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         clear = clear - (moved + r.max(s) * (scaling + lanes.splat(ROUNDS)));
     }
     let pressed = zero.where_less(remembered[0][0] + remembered[1][0], one, zero);
-    if !lanes.any(zero.where_less(clear, pressed, one)) {
+    let near = zero.where_less(clear, pressed, one);
+    if !lanes.any(near) {
         lanes.store(zero, of_both);
         for point in 0..2 {
             lanes.store(zero, &mut rows[point][meet::STIFFNESS]);
@@ -210,6 +211,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         // What touches in this substep: what comes together, and what pressed.
         let pull = across(V3([x, y, z]), direction);
         let pressing = zero.where_less(force, stiffness, closed.where_less(zero, stiffness, zero));
+        let pressing = half.where_less(near, pressing, zero);
         let friction = zero.where_less(pressing, friction, zero);
         let limit = lanes.splat(RUBS) * force;
         let pulled = pull.dot(pull).sqrt();
