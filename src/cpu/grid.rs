@@ -310,8 +310,8 @@ impl Sorted<'_> {
                     let mut both = low[0].simd_le(f32x8::splat(simd, other_high[0]))
                         & high[0].simd_ge(f32x8::splat(simd, other_low[0]));
                     for k in 1..3 {
-                        both = both & low[k].simd_le(f32x8::splat(simd, other_high[k]));
-                        both = both & high[k].simd_ge(f32x8::splat(simd, other_low[k]));
+                        both &= low[k].simd_le(f32x8::splat(simd, other_high[k]));
+                        both &= high[k].simd_ge(f32x8::splat(simd, other_low[k]));
                     }
                     let mut bits = both.to_bitmask();
                     // Of its own row only those before it, which do not know of it.

@@ -299,7 +299,7 @@ fn turned<S: Simd>(rows: [f32x8<S>; 8]) -> [f32x8<S>; 8] {
 fn zipped<S: Simd>(rows: [f32x8<S>; 8]) -> [f32x8<S>; 8] {
     each!(k in 0..8 => {
         let (a, b) = (rows[k / 2], rows[k / 2 + 4]);
-        if k % 2 == 0 { a.zip_low(b) } else { a.zip_high(b) }
+        if k.is_multiple_of(2) { a.zip_low(b) } else { a.zip_high(b) }
     })
 }
 
@@ -313,7 +313,7 @@ fn turned_four<S: Simd>(rows: [f32x4<S>; 4]) -> [f32x4<S>; 4] {
 fn zipped_four<S: Simd>(rows: [f32x4<S>; 4]) -> [f32x4<S>; 4] {
     each!(k in 0..4 => {
         let (a, b) = (rows[k / 2], rows[k / 2 + 2]);
-        if k % 2 == 0 { a.zip_low(b) } else { a.zip_high(b) }
+        if k.is_multiple_of(2) { a.zip_low(b) } else { a.zip_high(b) }
     })
 }
 
