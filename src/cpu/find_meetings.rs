@@ -2,11 +2,11 @@
 //! it; see [`meetings`](super::meetings). Its twin is `shaders/find_meetings.wgsl`.
 
 use super::holds::across;
-use super::lanes::{Entry, Lane, Lanes, each};
+use super::lanes::{Entry, LANES, Lane, Lanes, each};
 use super::math::V3;
-use super::meetings::{Going, PairBlock, ROLLING, ROLLS, RUBS, ShownNodes, Side, mix};
-use super::pills::{Pill, points};
-use crate::layout::{contact, meet, shown};
+use super::meetings::{Going, OWN_ROWS, PairBlock, ROLLING, ROLLS, RUBS, ShownNodes, Side, mix};
+use super::pills::{Pill, nearest, points_around};
+use crate::layout::{contact, meet};
 use crate::step::StepParams;
 
 /// γ: stiffness of chains against each other over m/h² (1), with one over m the sum of both sides' w²/m.
@@ -24,6 +24,9 @@ pub const DEEP: [f32; 2] = [0.04, 0.02];
 /// Depths over the radius at which pairs would come to lie in a substep, of each of which a fast pair is once as stiff again.
 pub const STOPS: f32 = 0.25;
 
+/// Over the radius, how far from touching pairs are that are not looked at, beside what they go: more than rounding makes of it.
+const ROUNDS: f32 = 1.0e-3;
+
 /// The most that ρ is.
 pub const MOST_RATIO: f32 = 300.0;
 
@@ -33,20 +36,13 @@ struct Seen<V> {
     place: V3<V>,
     radius: V,
     scale: V,
-    inv_mass: V,
-    going: Going<V>,
 }
 
 impl<V: Lane> Seen<V> {
+    /// Of what [`ShownNodes::stance`] has.
     #[inline(always)]
-    fn of<L: Lanes<V = V, Scalar = f32>>(lanes: L, nodes: ShownNodes<'_>) -> Self {
-        Self {
-            place: nodes.known3(lanes, shown::PLACE),
-            radius: nodes.known(lanes, shown::RADIUS),
-            scale: nodes.known(lanes, shown::SCALE),
-            inv_mass: nodes.known(lanes, shown::INV_MASS),
-            going: Going::of(lanes, nodes),
-        }
+    fn of([_, _, _, x, y, z, radius, scale]: [V; LANES]) -> Self {
+        Self { place: V3([x, y, z]), radius, scale }
     }
 
     /// By how much the gap to what presses in `direction` grows along the way to another, over that way's length.
@@ -110,34 +106,72 @@ fn square<L: Lanes>(
 /// Finds where the segments of eight pairs touch in the substep to come, how stiff that is, and the plane halfway between where both
 /// would go on to.
 #[inline(always)]
-pub fn find_meetings<L: Lanes<Scalar = f32>>(lanes: L, params: &StepParams, shown: &[f32], block: &mut PairBlock) {
+pub fn find_meetings<L: Lanes<Scalar = f32>>(
+    lanes: L,
+    params: &StepParams,
+    shown: &[Entry<f32>],
+    block: &mut PairBlock,
+) {
     let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
     let least = lanes.splat(f32::MIN_POSITIVE);
     let inv_h = lanes.splat(params.inv_h);
     let recovery = lanes.splat(APART * params.h);
     // Later ones of the substep go on from the same anchors.
     let first_solve = params.iteration == 0;
-    let PairBlock { first, there, joined, points: rows } = block;
+    let PairBlock { first, there, joined, stiffness: of_both, points: rows, turn_anchors, of_sides, memory, ratios } =
+        block;
     let there = lanes.load(there);
     let joined = each!(side in 0..2 => each!(end in 0..2 => lanes.load(&joined[side][end])));
     let nodes = [0, 1].map(|side| ShownNodes { shown, first: &first[side], after: 0 });
-    let origins = each!(side in 0..2 => V3(each!(k in 0..3 => nodes[side].entry(lanes, shown::ORIGIN + k))));
-    let sides = each!(side in 0..2 => each!(next in 0..2 => {
-        Seen::of(lanes, ShownNodes { after: next as isize, ..nodes[side] })
+    let stances = each!(side in 0..2 => each!(next in 0..2 => {
+        ShownNodes { after: next as i32, ..nodes[side] }.stance(lanes)
     }));
-    let before = each!(side in 0..2 => {
-        let before = Seen::of(lanes, ShownNodes { after: -1, ..nodes[side] });
-        // Before a chain's first node is another's last.
-        Seen { place: sides[side][0].place.or(lanes, before.place, joined[side][0]), ..before }
-    });
+    let origins = each!(side in 0..2 => V3(each!(k in 0..3 => stances[side][0][k])));
+    let sides = each!(side in 0..2 => each!(next in 0..2 => Seen::of(stances[side][next])));
+    let goings =
+        each!(side in 0..2 => each!(next in 0..2 => ShownNodes { after: next as i32, ..nodes[side] }.going(lanes)));
     // Both are reckoned from the first one's origin.
     let shifts = [V3([zero; 3]), origins[1] - origins[0]];
     let pills = each!(side in 0..2 => Pill {
         ends: each!(end in 0..2 => sides[side][end].place + shifts[side]),
         radii: each!(end in 0..2 => sides[side][end].radius * sides[side][end].scale),
     });
-    let touch = points(lanes, &pills[0], &pills[1]);
-    for (row, point) in rows.iter_mut().zip(touch) {
+    let deepest = nearest(lanes, &pills[0], &pills[1]);
+    let remembered = each!(point in 0..2 => lanes.gather(&memory[point], &OWN_ROWS));
+    // Far from each other is what does not touch wherever its nodes go on to, and did not press: what that comes to below. Where all
+    // are, no more is looked at; a thread of a GPU, which has one pair beside others' that touch, goes on.
+    let mut clear = deepest.gap;
+    for side in 0..2 {
+        let [a, b] = each!(end in 0..2 => Going::of(goings[side][end]));
+        let [r, s] = each!(end in 0..2 => sides[side][end].radius);
+        let scaling = a.scaling.max(zero - a.scaling).max(b.scaling.max(zero - b.scaling));
+        let moved = a.moved.dot(a.moved).max(b.moved.dot(b.moved)).sqrt();
+        clear = clear - (moved + r.max(s) * (scaling + lanes.splat(ROUNDS)));
+    }
+    let pressed = zero.where_less(remembered[0][0] + remembered[1][0], one, zero);
+    let near = zero.where_less(clear, pressed, one);
+    if !lanes.any(near) {
+        lanes.store(zero, of_both);
+        for point in 0..2 {
+            lanes.store(zero, &mut rows[point][meet::STIFFNESS]);
+            lanes.store(zero, &mut rows[point][meet::FRICTION]);
+            let softer = if first_solve { lanes.splat(0.99) } else { one };
+            let ratio = (remembered[point][7] * softer).clamp(one, lanes.splat(MOST_RATIO));
+            lanes.store(ratio, &mut ratios[point]);
+            lanes.scatter([zero, zero, zero, zero, zero, zero, zero, ratio], &mut memory[point]);
+        }
+        return;
+    }
+    let before = each!(side in 0..2 => {
+        let before = Seen::of(ShownNodes { after: -1, ..nodes[side] }.stance(lanes));
+        // Before a chain's first node is another's last.
+        Seen { place: sides[side][0].place.or(lanes, before.place, joined[side][0]), ..before }
+    });
+    let touch = points_around(lanes, &pills[0], &pills[1], deepest);
+    let mut presses = zero;
+    for index in 0..2 {
+        let (row, point) = (&mut rows[index], touch[index]);
+        let [force, x, y, z, u, v, w, ratio] = remembered[index];
         let (along, normal) = (point.nearest.along, point.nearest.direction);
         let gap = point.nearest.gap;
         let arms = each!(side in 0..2 => pills[side].radius(along[side]));
@@ -151,9 +185,9 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(lanes: L, params: &StepParams, show
         let direction = square(lanes, [&sides[0][0], &sides[0][1]], joined[0], along[0], normal);
         let direction = -square(lanes, [&sides[1][0], &sides[1][1]], joined[1], along[1], -direction);
 
-        let going = each!(side in 0..2 => Going::between([&sides[side][0].going, &sides[side][1].going], along[side]));
+        let going = each!(side in 0..2 => Going::between([&Going::of(goings[side][0]), &Going::of(goings[side][1])], along[side]));
         let radii = each!(side in 0..2 => mix(sides[side][0].radius, sides[side][1].radius, along[side]));
-        let inv_masses = each!(side in 0..2 => mix(sides[side][0].inv_mass, sides[side][1].inv_mass, along[side]));
+        let inv_masses = each!(side in 0..2 => mix(goings[side][0][0], goings[side][1][0], along[side]));
         let inv_mass = inv_masses[0] + inv_masses[1];
         let mass = zero.where_less(inv_mass, one / inv_mass.max(least), zero);
 
@@ -161,7 +195,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(lanes: L, params: &StepParams, show
         let deeper = (radius * lanes.splat(-DEEP[0])).where_less(gap, one, lanes.splat(1.01));
         let less = (radius * lanes.splat(-DEEP[1])).where_less(gap, lanes.splat(0.99), one);
         let changes = if first_solve { deeper * less } else { one };
-        let ratio = (lanes.load(&row[meet::RATIO]) * changes).clamp(one, lanes.splat(MOST_RATIO));
+        let ratio = (ratio * changes).clamp(one, lanes.splat(MOST_RATIO));
         let friction = lanes.splat(MEETING) * mass * inv_h * inv_h * point.share * own;
 
         let kept = gap.max(zero - recovery);
@@ -175,9 +209,9 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(lanes: L, params: &StepParams, show
         let stiffness = friction * ratio.max(fast.min(lanes.splat(MOST_RATIO)));
 
         // What touches in this substep: what comes together, and what pressed.
-        let pull = across(V3::load(lanes, row, meet::PULL), direction);
-        let force = lanes.load(&row[meet::FORCE]);
+        let pull = across(V3([x, y, z]), direction);
         let pressing = zero.where_less(force, stiffness, closed.where_less(zero, stiffness, zero));
+        let pressing = half.where_less(near, pressing, zero);
         let friction = zero.where_less(pressing, friction, zero);
         let limit = lanes.splat(RUBS) * force;
         let pulled = pull.dot(pull).sqrt();
@@ -191,57 +225,62 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(lanes: L, params: &StepParams, show
             lanes.store(along[side], &mut row[meet::ALONG + side]);
             lanes.store(radii[side], &mut row[meet::SCALE_TERM + side]);
             lanes.store(arms[side], &mut row[meet::ARM + side]);
-            lanes.store(closed * half - along_normal[side], &mut row[meet::ROW_GAP + side]);
         }
         direction.store(lanes, row, meet::DIRECTION);
         lanes.store(kept, &mut row[meet::GAP]);
+        presses = presses + pressing;
         lanes.store(pressing, &mut row[meet::STIFFNESS]);
         lanes.store(friction, &mut row[meet::FRICTION]);
         anchor.store(lanes, row, meet::ANCHOR);
-        (swept[0] - off).store(lanes, row, meet::ROW_ANCHOR);
-        (swept[1] + off).store(lanes, row, meet::ROW_ANCHOR + 3);
         let radius2 = radius * radius;
         let rolling = friction * radius2 * lanes.splat(ROLLING);
-        let couple = V3::load(lanes, row, meet::COUPLE);
+        let couple = V3([u, v, w]);
         let turned = couple * zero.where_less(rolling, one / rolling.max(least), zero);
-        let turned = if first_solve { turned } else { V3::load(lanes, row, meet::TURN_ANCHOR) };
-        turned.store(lanes, row, meet::TURN_ANCHOR);
-        ((a.turn + b.turn + turned) * half).store(lanes, row, meet::ROW_TURN);
-        ((a.turn + b.turn - turned) * half).store(lanes, row, meet::ROW_TURN + 3);
-        lanes.store(ratio, &mut row[meet::RATIO]);
+        let turned = if first_solve { turned } else { V3::load(lanes, &turn_anchors[index], 0) };
+        turned.store(lanes, &mut turn_anchors[index], 0);
+        let anchors = [swept[0] - off, swept[1] + off];
+        let turns = [(a.turn + b.turn + turned) * half, (a.turn + b.turn - turned) * half];
+        for side in 0..2 {
+            let (gap, V3([x, y, z]), V3([u, v, w])) = (closed * half - along_normal[side], anchors[side], turns[side]);
+            lanes.scatter([gap, x, y, z, u, v, w, radii[side]], &mut of_sides[index][side]);
+        }
+        lanes.store(ratio, &mut ratios[index]);
         // What can touch nothing forgets.
-        let remembered = zero.where_less(pressing, one, zero);
-        lanes.store(force * remembered, &mut row[meet::FORCE]);
-        (pull * remembered).store(lanes, row, meet::PULL);
-        (couple * remembered).store(lanes, row, meet::COUPLE);
+        let force = zero.where_less(pressing, force, zero);
+        let [x, y, z] = each!(k in 0..3 => zero.where_less(pressing, pull.0[k], zero));
+        let [u, v, w] = each!(k in 0..3 => zero.where_less(pressing, couple.0[k], zero));
+        lanes.scatter([force, x, y, z, u, v, w, ratio], &mut memory[index]);
     }
+    lanes.store(presses, of_both);
 }
 
 impl Side {
     /// Writes a lane of its contact row.
     #[inline(always)]
     pub fn write_row(&self, blocks: &[PairBlock], point: usize, row: &mut [Entry<f32>], to: usize) {
-        let (from, lane) = self.of(blocks, point);
-        let side = self.side as usize;
+        let (block, lane) = self.of(blocks);
+        let (from, side) = (&block.points[point], self.side as usize);
+        let [gap, x, y, z, u, v, w, scale_term] = block.of_sides[point][side][lane];
+        let (anchor, turn, force) = ([x, y, z], [u, v, w], block.memory[point][lane][0]);
         let sign = if side == 0 { 1.0 } else { -1.0 };
         row[contact::ALONG][to] = from[meet::ALONG + side][lane];
         for k in 0..3 {
             row[contact::DIRECTION + k][to] = sign * from[meet::DIRECTION + k][lane];
-            row[contact::ANCHOR + k][to] = from[meet::ROW_ANCHOR + 3 * side + k][lane];
+            row[contact::ANCHOR + k][to] = anchor[k];
         }
-        row[contact::SCALE_TERM][to] = from[meet::SCALE_TERM + side][lane];
+        row[contact::SCALE_TERM][to] = scale_term;
         row[contact::ARM][to] = from[meet::ARM + side][lane];
-        row[contact::GAP][to] = from[meet::ROW_GAP + side][lane];
+        row[contact::GAP][to] = gap;
         row[contact::STIFFNESS][to] = 2.0 * from[meet::STIFFNESS][lane];
         row[contact::FRICTION][to] = 2.0 * from[meet::FRICTION][lane];
-        let limit = RUBS * from[meet::FORCE][lane];
+        let limit = RUBS * force;
         row[contact::LIMIT][to] = limit;
         row[contact::STICKS][to] = if limit > 0.0 { 1.0 } else { 0.0 };
         let radius = from[meet::ARM][lane].min(from[meet::ARM + 1][lane]);
         row[contact::ROLLING][to] = 2.0 * ROLLING * from[meet::FRICTION][lane] * radius * radius;
-        row[contact::ROLLING_LIMIT][to] = ROLLS * from[meet::FORCE][lane] * radius;
+        row[contact::ROLLING_LIMIT][to] = ROLLS * force * radius;
         for k in 0..3 {
-            row[contact::TURN + k][to] = from[meet::ROW_TURN + 3 * side + k][lane];
+            row[contact::TURN + k][to] = turn[k];
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Which segments may touch those of other chains in a frame.
 //!
-//! A segment is a pill; its bounding sphere, widened by how far it may go in the frame, goes through the grid, and what comes out
+//! A segment is a pill; its bounding box, widened by how far it may go in the frame, goes through the grid, and what comes out
 //! is kept where the pills themselves may come together at the speed that they have against each other. Who may meet at all
 //! [`Collisions`] say: by default not segments of one chain; and never those of one instance that overlap at rest.
 
@@ -8,7 +8,7 @@ use fearless_simd::{Simd, SimdBase};
 
 use super::LaneWidth;
 use super::gather_segments::Segment;
-use super::grid::{Pair, PairFinder, PairThreads, Sphere};
+use super::grid::{Bounds, Pair, PairFinder, PairThreads};
 use super::kin::Room;
 use super::lanes::{Entry, Half, LANES, Lane, Lanes, OneF32, Wide, each, with_instructions};
 use super::math::V3;
@@ -18,7 +18,6 @@ use super::sort_sides::MeetingGroup;
 use crate::Collisions;
 use crate::backend::SegmentPair;
 use crate::instances::{FleshHandle, Instances, Pressed, REMEMBERED, SegmentName, Touch};
-use crate::layout::meet;
 use crate::step::Stage;
 use crate::timing::StageClock;
 
@@ -30,13 +29,18 @@ pub(super) type Name = (FleshHandle, SegmentName);
 pub(super) struct Meetings {
     finder: PairFinder,
     pub segments: Vec<Segment>,
-    pub spheres: Vec<Sphere>,
+    pub bounds: Vec<Bounds>,
+    /// Of every segment, see [`Segment::motion`].
+    pub motions: Vec<Entry<f32>>,
     /// What the instance of every group touches.
     pub collisions: Vec<Collisions>,
     pub pairs: Vec<Pair>,
     /// Of every pair.
     names: Vec<[Name; 2]>,
-    /// All pairs, in ascending order.
+    /// Of every pair, which it is in the blocks.
+    pub slots: Vec<u32>,
+    /// All pairs, first those that touched in the frame before: the others' blocks have nothing to press. Among both in ascending
+    /// order.
     pub blocks: Vec<PairBlock>,
     /// The segments that meet others, by group, lane and node, once for each pair.
     pub sides: Vec<Side>,
@@ -77,24 +81,27 @@ impl Meetings {
 
     /// The pairs of segments that may touch, but of those that sleep with each other.
     fn near(&mut self, width: LaneWidth, threads: &PairThreads, instances: &Instances, frame: f32) {
-        let Self { finder, segments, spheres, collisions, pairs, .. } = self;
-        let keep = |a: u32, b: u32| {
-            let (a, b) = (&segments[a as usize], &segments[b as usize]);
-            if a.asleep && b.asleep {
-                return false;
-            }
-            let together = || instances.get(a.name.0).is_ok_and(|own| own.flesh.overlap_at_rest([a.name.1, b.name.1]));
-            let (of_one, of_chain) = (a.name.0 == b.name.0, (a.place, a.lane) == (b.place, b.lane));
-            let [own, theirs] = [a, b].map(|side| &collisions[side.place as usize]);
-            let wanted = match (of_one, of_chain) {
-                (_, true) => own.within_chains,
-                (true, _) => own.own_chains,
-                _ => own.among_others().meets(theirs.among_others()),
-            };
-            wanted && !(of_one && together())
-        };
-        finder.find(threads, spheres, keep, pairs);
-        keep_near(width, threads, segments, pairs, frame);
+        let Self { finder, segments, bounds, motions, collisions, pairs, .. } = self;
+        let sides = |pair: &Pair| pair.map(|index| &segments[index as usize]);
+        finder.find_boxes(threads, bounds, pairs, |found| {
+            found.retain(|pair| {
+                let [a, b] = sides(pair);
+                let of_chain = (a.place, a.lane) == (b.place, b.lane);
+                !(a.asleep && b.asleep || of_chain && !collisions[a.place as usize].within_chains)
+            });
+            keep_near(width, motions, found, frame);
+            found.retain(|pair| {
+                let [a, b] = sides(pair);
+                let (of_one, of_chain) = (a.name.0 == b.name.0, (a.place, a.lane) == (b.place, b.lane));
+                let [own, theirs] = [a, b].map(|side| &collisions[side.place as usize]);
+                let wanted = match (of_one, of_chain) {
+                    (_, true) => own.within_chains,
+                    (true, _) => own.own_chains,
+                    _ => own.among_others().meets(theirs.among_others()),
+                };
+                wanted && !(of_one && a.overlaps_at_rest(instances, b))
+            });
+        });
     }
 
     /// Wakes what sleeps near to what is awake; says whether anything did.
@@ -108,14 +115,12 @@ impl Meetings {
         woke
     }
 
-    /// Makes the pairs' rows, with what they remember of the frame before.
-    fn make_blocks(&mut self, instances: &Instances) {
-        self.names.clear();
-        self.blocks.clear();
+    /// What is remembered of every pair from the frame before.
+    fn remembered<'a>(&self, instances: &'a Instances) -> Vec<Option<&'a Touch>> {
         let mut own: Option<FleshHandle> = None;
         let mut touches = [].iter().peekable();
-        for &indices in &self.pairs {
-            let names @ [(handle, first), (other, second)] = indices.map(|index| self.segments[index as usize].name);
+        let of_pair = |&indices: &Pair| {
+            let [(handle, first), (other, second)] = indices.map(|index| self.segments[index as usize].name);
             if own != Some(handle) {
                 let instance = instances.get(handle).expect("has a segment");
                 own = Some(handle);
@@ -123,24 +128,37 @@ impl Meetings {
             }
             let pair = (first, other, second);
             while touches.next_if(|touch| touch.pair() < pair).is_some() {}
-            let remembered = touches.next_if(|touch| touch.pair() == pair);
-            let lane = self.names.len() % LANES;
-            if lane == 0 {
-                self.blocks.push(PairBlock::NONE);
-            }
-            let block = self.blocks.last_mut().expect("has a lane left");
+            touches.next_if(|touch| touch.pair() == pair)
+        };
+        self.pairs.iter().map(of_pair).collect()
+    }
+
+    /// Makes the pairs' rows, with what they remember of the frame before.
+    fn make_blocks(&mut self, instances: &Instances) {
+        let remembered = self.remembered(instances);
+        // What else is in them from the frame before is written before it is read.
+        self.blocks.resize(self.pairs.len().div_ceil(LANES), PairBlock::NONE);
+        if let Some(last) = self.blocks.last_mut() {
+            *last = PairBlock::NONE;
+        }
+        self.names.clear();
+        self.slots.clear();
+        let mut next = [0, remembered.iter().flatten().count()];
+        for (&indices, remembered) in self.pairs.iter().zip(remembered) {
+            let next = &mut next[usize::from(remembered.is_none())];
+            let (block, lane) = (&mut self.blocks[*next / LANES], *next % LANES);
+            self.slots.push(*next as u32);
+            *next += 1;
             block.there[lane] = 1.0;
             for (side, ends) in block.joined.iter_mut().enumerate() {
                 for (end, joined) in ends.iter_mut().enumerate() {
                     joined[lane] = f32::from(u8::from(is_joined(instances, &self.segments, indices, [side, end])));
                 }
             }
-            for (point, row) in block.points.iter_mut().enumerate() {
-                for (k, entry) in meet::MEMORY.enumerate() {
-                    row[entry][lane] = remembered.map_or(0.0, |touch| touch.points[point][k]);
-                }
+            for (point, memory) in block.memory.iter_mut().enumerate() {
+                memory[lane] = remembered.map_or([0.0; REMEMBERED], |touch| touch.points[point]);
             }
-            self.names.push(names);
+            self.names.push(indices.map(|index| self.segments[index as usize].name));
         }
     }
 
@@ -155,20 +173,18 @@ impl Meetings {
             .iter_mut()
             .filter(|instance| instance.works().flesh)
             .for_each(|instance| instance.state.touches.clear());
-        for (pair, [(handle, own), (other, theirs)]) in self.names.iter().copied().enumerate() {
-            let (block, lane) = (&self.blocks[pair / LANES], pair % LANES);
-            if let Some(pressed) = self.pressed.get(pair / LANES).filter(|sums| sums[0][lane] > 0.0)
+        for (&slot, [(handle, own), (other, theirs)]) in self.slots.iter().zip(self.names.iter().copied()) {
+            let (index, lane) = (slot as usize / LANES, slot as usize % LANES);
+            let block = &self.blocks[index];
+            if let Some(pressed) = self.pressed.get(index).filter(|sums| sums[0][lane] > 0.0)
                 && handle != other
                 && let Ok(instance) = instances.get_mut(handle)
             {
                 instance.tally.flesh.push((other, pressed.map(|sums| sums[lane])));
             }
-            let touches = block.points.iter().any(|row| row[meet::FORCE][lane] > 0.0 || row[meet::RATIO][lane] > 1.0);
+            let points = block.memory.map(|point| point[lane]);
+            let touches = points.iter().any(|[force, .., ratio]| *force > 0.0 || *ratio > 1.0);
             if touches && let Ok(instance) = instances.get_mut(handle) {
-                let points = block.points.each_ref().map(|row| {
-                    let rows = &row[meet::MEMORY];
-                    std::array::from_fn::<f32, REMEMBERED, _>(|k| rows[k][lane])
-                });
                 instance.state.touches.push(Touch { own, other, theirs, points });
             }
         }
@@ -184,79 +200,68 @@ fn is_joined(instances: &Instances, segments: &[Segment], mut pair: Pair, [side,
         return false;
     }
     pair[side] = next;
-    let [(a, first), (b, second)] = pair.map(|index| segments[index as usize].name);
-    a != b || !instances.get(a).is_ok_and(|own| own.flesh.overlap_at_rest([first, second]))
+    let [a, b] = pair.map(|index| &segments[index as usize]);
+    a.name.0 != b.name.0 || !a.overlaps_at_rest(instances, b)
 }
 
 /// Keeps those of some pairs of segments that may come to touch in a frame at the speed that they have against each other.
-fn keep_near(width: LaneWidth, threads: &PairThreads, segments: &[Segment], pairs: &mut Vec<Pair>, frame: f32) {
-    let mut near = vec![[0.0; LANES]; pairs.len().div_ceil(LANES)];
-    let mut work: Vec<_> = pairs.chunks(LANES * BLOCKS).zip(near.chunks_mut(BLOCKS)).collect();
-    threads.0.for_each(
-        &mut work,
-        || (),
-        |(), (pairs, near)| {
-            for (pairs, near) in pairs.chunks(LANES).zip(&mut **near) {
-                let sides = gather_sides(segments, pairs);
-                match width {
-                    LaneWidth::Eight | LaneWidth::EightBaseline => {
-                        with_instructions!(width.level(), simd => near_wide(simd, &sides, frame, near))
-                    }
-                    LaneWidth::One => (0..LANES).for_each(|lane| may_touch(OneF32(lane), &sides, frame, near)),
-                }
-            }
-        },
-    );
-    let mut near = near.as_flattened().iter();
+fn keep_near(width: LaneWidth, motions: &[Entry<f32>], pairs: &mut Vec<Pair>, frame: f32) {
+    let mut blocks = vec![NearBlock::default(); pairs.len().div_ceil(LANES)];
+    for (pairs, NearBlock { rows, .. }) in pairs.chunks(LANES).zip(&mut blocks) {
+        for (lane, pair) in pairs.iter().enumerate() {
+            (rows[0][lane], rows[1][lane]) = (2 * pair[0], 2 * pair[1]);
+        }
+    }
+    match width {
+        LaneWidth::Eight | LaneWidth::EightBaseline => {
+            with_instructions!(width.level(), simd => near_wide(simd, motions, frame, &mut blocks))
+        }
+        LaneWidth::One => (0..LANES).for_each(|lane| flag_near(OneF32(lane), motions, frame, &mut blocks)),
+    }
+    let mut near = blocks.iter().flat_map(|block| &block.near);
     pairs.retain(|_| near.next().is_some_and(|&flag| flag > 0.5));
 }
 
-/// How many blocks of pairs a thread takes up at a time.
-const BLOCKS: usize = 32;
-
-/// Entries of one side of eight pairs: both ends (m), both radii (m), both velocities (m/s), and the slack (m).
-type SideRows = [Entry<f32>; 15];
-
-fn gather_sides(segments: &[Segment], pairs: &[Pair]) -> [SideRows; 2] {
-    let mut sides = [[[0.0; LANES]; 15]; 2];
-    for (lane, pair) in pairs.iter().enumerate() {
-        for (rows, &index) in sides.iter_mut().zip(pair) {
-            let Segment { pill: Pill { ends: [a, b], radii }, velocities: [u, v], slack, .. } =
-                &segments[index as usize];
-            let values = a.0.iter().chain(&b.0).chain(radii).chain(&u.0).chain(&v.0).chain([slack]);
-            rows.iter_mut().zip(values).for_each(|(row, value)| row[lane] = *value);
-        }
-    }
-    sides
+/// Eight pairs of segments.
+#[derive(Clone, Copy, Default)]
+struct NearBlock {
+    /// Of each side, where its rows begin among all motions.
+    rows: [[u32; LANES]; 2],
+    /// 1 where they may come to touch, else 0.
+    near: Entry<f32>,
 }
 
-/// Flags which of eight pairs may come to touch.
+/// Flags which of some pairs may come to touch.
 #[inline(always)]
-fn may_touch<L: Lanes<Scalar = f32>>(lanes: L, sides: &[SideRows; 2], frame: f32, near: &mut Entry<f32>) {
-    let pills = each!(side in 0..2 => Pill {
-        ends: each!(end in 0..2 => V3::load(lanes, &sides[side], 3 * end)),
-        radii: each!(end in 0..2 => lanes.load(&sides[side][6 + end])),
-    });
-    let velocities = each!(side in 0..2 => each!(end in 0..2 => V3::load(lanes, &sides[side], 8 + 3 * end)));
-    let mut fastest2 = lanes.splat(0.0);
-    for i in 0..2 {
-        for k in 0..2 {
-            let apart = velocities[0][i] - velocities[1][k];
-            fastest2 = fastest2.max(apart.dot(apart));
+fn flag_near<L: Lanes<Scalar = f32>>(lanes: L, motions: &[Entry<f32>], frame: f32, blocks: &mut [NearBlock]) {
+    for NearBlock { rows, near } in blocks {
+        let sides = each!(side in 0..2 => lanes.gather(motions, &rows[side]));
+        let next = each!(side in 0..2 => each!(lane in 0..8 => rows[side][lane] + 1));
+        let going = each!(side in 0..2 => lanes.gather(motions, &next[side]));
+        let pills = each!(side in 0..2 => Pill {
+            ends: each!(end in 0..2 => V3(each!(k in 0..3 => sides[side][3 * end + k]))),
+            radii: each!(end in 0..2 => sides[side][6 + end]),
+        });
+        let velocities = each!(side in 0..2 => each!(end in 0..2 => V3(each!(k in 0..3 => going[side][3 * end + k]))));
+        let mut fastest2 = lanes.splat(0.0);
+        for i in 0..2 {
+            for k in 0..2 {
+                let apart = velocities[0][i] - velocities[1][k];
+                fastest2 = fastest2.max(apart.dot(apart));
+            }
         }
+        let reach = fastest2.sqrt() * lanes.splat(frame) + (going[0][6] + going[1][6]);
+        let gap = nearest(lanes, &pills[0], &pills[1]).gap;
+        lanes.store(gap.where_less(reach, lanes.splat(1.0), lanes.splat(0.0)), near);
     }
-    let slack = lanes.load(&sides[0][14]) + lanes.load(&sides[1][14]);
-    let reach = fastest2.sqrt() * lanes.splat(frame) + slack;
-    let gap = nearest(lanes, &pills[0], &pills[1]).gap;
-    lanes.store(gap.where_less(reach, lanes.splat(1.0), lanes.splat(0.0)), near);
 }
 
 #[inline(always)]
-fn near_wide<S: Simd>(simd: S, sides: &[SideRows; 2], frame: f32, near: &mut Entry<f32>) {
+fn near_wide<S: Simd>(simd: S, motions: &[Entry<f32>], frame: f32, blocks: &mut [NearBlock]) {
     if const { S::f32s::LEN < LANES } {
-        may_touch(Half(simd, 0), sides, frame, near);
-        may_touch(Half(simd, 4), sides, frame, near);
+        flag_near(Half(simd, 0), motions, frame, blocks);
+        flag_near(Half(simd, 4), motions, frame, blocks);
     } else {
-        may_touch(Wide(simd), sides, frame, near);
+        flag_near(Wide(simd), motions, frame, blocks);
     }
 }

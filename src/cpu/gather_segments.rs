@@ -1,16 +1,16 @@
 //! Stage `gather_segments`: the segments of all chains that are stepped, with how far they may go in the frame. Its twin is
-//! `shaders/gather_segments.wgsl`, which counts them in the cells of its grid, too, and has larger spheres: by how fast they go at all.
+//! `shaders/gather_segments.wgsl`, which counts them in the cells of its grid, too, and bounds them by spheres, and larger ones: by how fast they go at all.
 
 use glam::DVec3;
 
 use super::find_pairs::{Meetings, Name};
-use super::grid::Sphere;
+use super::grid::Bounds;
 use super::group::GroupRest;
 use super::lanes::{Entry, LANES};
 use super::math::V3;
 use super::pills::Pill;
 use crate::flesh::GroupState;
-use crate::instances::Instances;
+use crate::instances::{Instance, Instances};
 use crate::layout::{MAX_BONES, POSE, chain, force, input, node, rest};
 
 /// A segment that may meet others.
@@ -29,6 +29,8 @@ pub(super) struct Segment {
     pub slack: f32,
     /// Whether its instance sleeps.
     pub asleep: bool,
+    /// Which of what overlaps at rest in its flesh begins with it, first and end.
+    pub beside: [u32; 2],
 }
 
 /// What the host gives a chain in the frame to come.
@@ -95,15 +97,19 @@ impl<'a> Given<'a> {
 }
 
 impl Meetings {
-    /// The segments and their spheres.
+    /// The segments and their bounds.
     pub fn gather_segments(&mut self, instances: &Instances, frame: f32, gravity: f32) {
         self.segments.clear();
         let any_awake = instances.iter().any(|instance| instance.works().flesh);
         self.collisions.clear();
         let mut common: Option<DVec3> = None;
         let mut place = 0;
+        // Where the segments of the last instance begin, and what overlaps in its flesh.
+        let mut last: (usize, &[_]) = (0, &[]);
         for (handle, instance) in instances.handles() {
             self.collisions.extend(instance.flesh.groups.iter().map(|_| instance.collisions));
+            let (begin, overlaps) = (self.segments.len(), instance.flesh.overlaps());
+            let alike = std::ptr::eq(last.1, overlaps);
             for (group, (rest, state)) in instance.flesh.groups.iter().zip(&instance.state.nodes.groups).enumerate() {
                 for lane in (0..LANES).filter(|_| any_awake && instance.steps().flesh) {
                     let vector = |rows: &[Entry<f32>], at: usize| std::array::from_fn(|k| rows[at + k][lane]);
@@ -122,9 +128,20 @@ impl Meetings {
                         let velocities = [index, index + 1].map(|index| given.velocity(row(index), index));
                         let accelerated = gravity + given.acceleration([index, index + 1]);
                         let slack = 0.5 * accelerated * frame * frame + 0.05 * radii[0].max(radii[1]) + given.carried;
+                        let name = [group, lane, index].map(|part| part as u16);
+                        // In a crowd of equals that is what it is for the one before.
+                        let counterpart = self.segments.get(last.0 + self.segments.len() - begin);
+                        let beside = match counterpart.filter(|other| alike && other.name.1 == name) {
+                            Some(counterpart) => counterpart.beside,
+                            None => {
+                                let own = instance.flesh.overlaps_of(name);
+                                [own.start, own.end]
+                            }
+                        };
                         self.segments.push(Segment {
                             asleep: instance.state.rest.is_asleep(),
-                            name: (handle, [group, lane, index].map(|part| part as u16)),
+                            beside,
+                            name: (handle, name),
                             place,
                             lane: lane as u32,
                             node: index as u32,
@@ -136,13 +153,16 @@ impl Meetings {
                 }
                 place += 1;
             }
+            if self.segments.len() > begin {
+                last = (begin, overlaps);
+            }
         }
         self.bound_segments(frame);
     }
 
-    /// Spheres around where segments may go in a frame, seen from the velocity that most of them have (the median along each axis):
+    /// Boxes around where segments may go in a frame, seen from the velocity that most of them have (the median along each axis):
     /// what falls together is no nearer for it. From whatever velocity, what comes near at the speed that two have against each
-    /// other has spheres that overlap.
+    /// other has boxes that overlap.
     fn bound_segments(&mut self, frame: f32) {
         let mut along_axis = Vec::with_capacity(self.segments.len());
         let most = V3([0, 1, 2].map(|k| {
@@ -151,16 +171,36 @@ impl Meetings {
             let middle = along_axis.len() / 2;
             if along_axis.is_empty() { 0.0 } else { *along_axis.select_nth_unstable_by(middle, f32::total_cmp).1 }
         }));
-        self.spheres.clear();
-        self.spheres.extend(self.segments.iter().map(|segment| {
-            let Segment { pill: Pill { ends, radii }, velocities, slack, .. } = segment;
-            let along = ends[1] - ends[0];
-            let [a, b] = velocities.map(|v| (v - most).dot(v - most).sqrt());
-            Sphere {
-                centre: (ends[0] + along * 0.5).0,
-                radius: 0.5 * along.dot(along).sqrt() + radii[0].max(radii[1]) + a.max(b) * frame + slack,
+        self.bounds.clear();
+        self.bounds.extend(self.segments.iter().map(|segment| {
+            let Segment { pill: Pill { ends: [a, b], radii }, velocities, slack, .. } = segment;
+            let [u, v] = velocities.map(|v| (v - most).dot(v - most).sqrt());
+            // What rounding may take from it is added.
+            let goes = (u.max(v) * frame + slack) * 1.001;
+            Bounds {
+                low: [0, 1, 2].map(|k| (a.0[k] - radii[0]).min(b.0[k] - radii[1]) - goes),
+                high: [0, 1, 2].map(|k| (a.0[k] + radii[0]).max(b.0[k] + radii[1]) + goes),
             }
         }));
+        self.motions.clear();
+        self.motions.extend(self.segments.iter().flat_map(Segment::motion));
+    }
+}
+
+impl Segment {
+    /// Whether it and one after it, of the same instance, leave each other alone.
+    pub fn overlaps_at_rest(&self, instances: &Instances, other: &Self) -> bool {
+        let [first, end] = self.beside.map(|index| index as usize);
+        let beside = |own: &Instance| {
+            own.flesh.overlaps()[first..end].binary_search_by_key(&other.name.1, |pair| pair[1]).is_ok()
+        };
+        first < end && instances.get(self.name.0).is_ok_and(beside)
+    }
+
+    /// Where it is and how it goes, in two rows: both ends (m) and both radii (m); both velocities (m/s) and the slack (m).
+    fn motion(&self) -> [Entry<f32>; 2] {
+        let Self { pill: Pill { ends: [V3(a), V3(b)], radii }, velocities: [V3(u), V3(v)], slack, .. } = *self;
+        [[a[0], a[1], a[2], b[0], b[1], b[2], radii[0], radii[1]], [u[0], u[1], u[2], v[0], v[1], v[2], slack, 0.0]]
     }
 }
 
@@ -169,7 +209,8 @@ mod tests {
     use super::*;
     use crate::instances::FleshHandle;
 
-    fn sphere_radii(velocities: &[[f32; 3]]) -> Vec<f32> {
+    /// How far segments' bounds go along an axis.
+    fn reaches(velocities: &[[f32; 3]]) -> Vec<f32> {
         let segment = |(index, &velocity): (usize, &[f32; 3])| Segment {
             name: (FleshHandle::of(index, 0), [0; 3]),
             place: 0,
@@ -179,22 +220,23 @@ mod tests {
             velocities: [V3(velocity); 2],
             slack: 0.001,
             asleep: false,
+            beside: [0; 2],
         };
         let mut meetings = Meetings::default();
         meetings.segments.extend(velocities.iter().enumerate().map(segment));
         meetings.bound_segments(1.0 / 60.0);
-        meetings.spheres.iter().map(|sphere| sphere.radius).collect()
+        meetings.bounds.iter().map(|bounds| bounds.high[2] - bounds.low[2]).collect()
     }
 
     #[test]
     fn what_falls_together_reaches_no_farther_for_its_speed() {
-        let (at_rest, falling) = (sphere_radii(&[[0.0; 3]; 5]), sphere_radii(&[[1.0, -30.0, 2.0]; 5]));
+        let (at_rest, falling) = (reaches(&[[0.0; 3]; 5]), reaches(&[[1.0, -30.0, 2.0]; 5]));
         assert_eq!(at_rest, falling);
         // One that is flung, and one of no velocity at all, are no burden to the others.
-        let mixed = sphere_radii(&[[0.0; 3], [300.0, 0.0, 0.0], [0.0; 3], [0.0; 3], [f32::NAN; 3]]);
+        let mixed = reaches(&[[0.0; 3], [300.0, 0.0, 0.0], [0.0; 3], [0.0; 3], [f32::NAN; 3]]);
         assert_eq!([mixed[0], mixed[2], mixed[3]], [at_rest[0]; 3]);
-        assert!((mixed[1] - at_rest[1] - 5.0).abs() < 1.0e-5, "it goes 5 m in the frame: {}", mixed[1]);
+        assert!((mixed[1] - at_rest[1] - 10.0).abs() < 0.02, "it goes 5 m in the frame: {}", mixed[1]);
         assert!(mixed[4].is_nan());
-        assert!(sphere_radii(&[]).is_empty());
+        assert!(reaches(&[]).is_empty());
     }
 }

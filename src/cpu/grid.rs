@@ -1,11 +1,15 @@
-//! Broad phase: which of many spheres overlap, on a uniform grid of levels.
+//! Broad phase: which of many boxes, or spheres, overlap, on a uniform grid of levels.
 //!
-//! A sphere is in one cell, of the level whose cells are as large as its diameter, rounded up to a power of two: sizes over
-//! decades do not coarsen each other's cells. What overlaps it on a level of larger or equal cells is then in the 3 × 3 × 3
-//! cells there around its centre. Cells lie sorted by level, z, y and x, so that three of them in a row along x are one range;
-//! spheres look for their ranges in the same order, and each of the nine rows only ever goes forward. Work is split by spheres,
-//! not by cells: crowded cells stay parallel.
+//! A box is on the level of its size, rounded up to a power of four: sizes over decades do not coarsen each other's cells. A level's
+//! cells are as large as the largest box on it, so that what overlaps a box of that level or a finer one is in the 3 × 3 rows of
+//! cells along x around its centre. Boxes lie sorted by level, z, y and x, which is finer than the cells, so that what a row has
+//! near a box is one range. Up to eight boxes that follow each other in a row are tested at once against each of a range; they
+//! look for their ranges in the same order, and in each row only ever go forward. On their own level boxes look at the rows that
+//! come after theirs alone, and meet each other once. Work is split by boxes, not by cells: crowded cells stay parallel.
 
+use fearless_simd::{Level as Instructions, Simd, f32x8, prelude::*};
+
+use super::lanes::{LANES, each, with_instructions};
 use super::threads::Threads;
 
 /// A bounding sphere, with the margin that it is to have.
@@ -17,30 +21,81 @@ pub struct Sphere {
     pub radius: f32,
 }
 
-/// A pair of spheres, the lower index first.
+/// A bounding box along the axes (m), from an origin that all boxes share.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Bounds {
+    pub low: [f32; 3],
+    pub high: [f32; 3],
+}
+
+/// A pair of spheres or boxes, the lower index first.
 pub type Pair = [u32; 2];
 
 /// How many cells there are along each axis at most; beyond, the outermost cells reach on for ever.
 const CELLS: u64 = 1 << 19;
 
-/// How many spheres a thread takes up at a time.
+/// By how much finer than the cells boxes are sorted along x.
+const FINER: f64 = 8.0;
+
+/// By how much larger than the largest box cells are, so that rounding takes nothing that overlaps two cells apart.
+const ROUNDED: f64 = 1.0 + 1.0e-9;
+
+/// How many boxes a thread takes up at a time.
 const CHUNK: usize = 512;
 
-/// A sphere in its cell.
+/// A box in its cell.
 #[derive(Clone, Copy, Default)]
 struct Placed {
     /// Level, then z, y and x of the cell.
     cell: u64,
+    /// Which box; of those that look on a level of larger cells, which of the sorted ones.
     index: u32,
+}
+
+/// Boxes of about one size.
+#[derive(Clone, Copy)]
+struct Level {
+    /// Its exponent.
+    exponent: u32,
+    /// Which of the sorted boxes are on it.
+    first: usize,
+    end: usize,
+    /// The size of its cells (m).
+    size: f64,
 }
 
 /// Finds pairs, and keeps its room from one call to the next.
 #[derive(Default)]
 pub struct PairFinder {
     placed: Vec<Placed>,
-    /// Of the levels that have spheres: their exponent, and which of `placed` is the first of them.
-    levels: Vec<(u32, usize)>,
+    /// The boxes of `placed`.
+    boxes: Vec<Bounds>,
+    /// Those that there are.
+    levels: Vec<Level>,
+    bounds: Vec<Bounds>,
     found: Vec<Vec<Pair>>,
+}
+
+impl Bounds {
+    /// Around a sphere and what rounding adds to it; no numbers of what is not finite, or of a negative radius.
+    fn around(sphere: &Sphere) -> Self {
+        let &Sphere { centre, radius } = sphere;
+        let sound = radius.is_finite() && radius >= 0.0;
+        let reach = |k: usize| if sound { radius + (radius + centre[k].abs()) * 1.0e-6 } else { f32::NAN };
+        Self {
+            low: std::array::from_fn(|k| (centre[k] - reach(k)).clamp(f32::MIN, f32::MAX)),
+            high: std::array::from_fn(|k| (centre[k] + reach(k)).clamp(f32::MIN, f32::MAX)),
+        }
+    }
+
+    fn is_sound(&self) -> bool {
+        (0..3).all(|k| self.low[k].is_finite() && self.high[k].is_finite() && self.low[k] <= self.high[k])
+    }
+
+    /// The longest edge (m).
+    fn size(&self) -> f64 {
+        (0..3).map(|k| f64::from(self.high[k]) - f64::from(self.low[k])).fold(0.0, f64::max)
+    }
 }
 
 impl PairFinder {
@@ -53,51 +108,95 @@ impl PairFinder {
         keep: impl Fn(u32, u32) -> bool + Sync,
         pairs: &mut Vec<Pair>,
     ) -> usize {
-        pairs.clear();
-        self.placed.clear();
-        let sound = |sphere: &Sphere| {
-            sphere.centre.iter().all(|x| x.is_finite()) && sphere.radius.is_finite() && sphere.radius >= 0.0
-        };
-        let mut low = [f32::MAX; 3];
-        let mut least = f32::MAX;
-        for sphere in spheres.iter().filter(|sphere| sound(sphere)) {
-            (0..3).for_each(|k| low[k] = low[k].min(sphere.centre[k]));
-            least = least.min(sphere.radius);
-        }
-        // Points are in cells that are small, not of no size.
-        let grid = Grid { low, least: f64::from(least).max(1.0e-9) * 2.0 };
-        for (index, sphere) in spheres.iter().enumerate().filter(|(_, sphere)| sound(sphere)) {
-            let level = grid.level(sphere.radius);
-            self.placed.push(Placed { cell: cell(level, grid.cell_of(level, sphere.centre)), index: index as u32 });
-        }
-        self.placed.sort_unstable_by_key(|placed| (placed.cell, placed.index));
-        self.levels.clear();
-        for (first, placed) in self.placed.iter().enumerate() {
-            let level = (placed.cell >> 57) as u32;
-            if self.levels.last().is_none_or(|(last, _)| *last != level) {
-                self.levels.push((level, first));
-            }
-        }
+        let mut bounds = std::mem::take(&mut self.bounds);
+        bounds.clear();
+        bounds.extend(spheres.iter().map(Bounds::around));
+        let left_out = self.find_boxes(threads, &bounds, pairs, |found| {
+            found.retain(|&[a, b]| overlap(&spheres[a as usize], &spheres[b as usize]) && keep(a, b));
+        });
+        self.bounds = bounds;
+        left_out
+    }
 
+    /// Writes all pairs of boxes that overlap, but for those that `sift` takes out of some of them, in ascending order: the same
+    /// at any number of threads. What is not finite, or ends before it begins, overlaps nothing; how many those are.
+    pub(super) fn find_boxes(
+        &mut self,
+        threads: &PairThreads,
+        bounds: &[Bounds],
+        pairs: &mut Vec<Pair>,
+        sift: impl Fn(&mut Vec<Pair>) + Sync + Send,
+    ) -> usize {
+        let grid = self.place(bounds);
         let chunks = self.placed.len().div_ceil(CHUNK);
         self.found.resize_with(chunks.max(self.found.len()), Vec::new);
-        let (placed, levels) = (&self.placed, &self.levels);
-        let mut work: Vec<_> = self.found[..chunks].iter_mut().enumerate().collect();
-        threads.0.for_each(
-            &mut work,
-            || (),
-            |(), (chunk, found)| {
-                found.clear();
-                let own = &placed[*chunk * CHUNK..placed.len().min((*chunk + 1) * CHUNK)];
-                for (at, &(level, first)) in levels.iter().enumerate() {
-                    let end = levels.get(at + 1).map_or(placed.len(), |next| next.1);
-                    grid.look(spheres, own, (level, &placed[first..end]), &keep, found);
-                }
-            },
-        );
+        let Self { placed, boxes, levels, found, .. } = self;
+        let (placed, sorted) = (&placed[..], Sorted { placed, boxes });
+        let mut work: Vec<_> = found[..chunks].iter_mut().enumerate().collect();
+        threads.0.for_each(&mut work, Vec::new, |seekers, (chunk, found)| {
+            found.clear();
+            let own = *chunk * CHUNK..placed.len().min((*chunk + 1) * CHUNK);
+            for level in &*levels {
+                // What is on a finer level lies in the order of finer cells, which is not that of these.
+                let before = level.first.clamp(own.start, own.end);
+                seekers.clear();
+                seekers.extend((own.start..before).map(|index| {
+                    let centre = grid.centre(&bounds[placed[index].index as usize]);
+                    Placed { cell: grid.cell_of(level, centre), index: index as u32 }
+                }));
+                seekers.sort_unstable_by_key(|seeker| seeker.cell);
+                sorted.look(level, seekers, &AROUND, found);
+                let on_level = before..level.end.clamp(own.start, own.end);
+                seekers.clear();
+                seekers.extend(on_level.map(|index| Placed { cell: placed[index].cell, index: index as u32 }));
+                sorted.look(level, seekers, &AFTER, found);
+            }
+            sift(found);
+        });
+        pairs.clear();
         self.found[..chunks].iter().for_each(|found| pairs.extend_from_slice(found));
-        pairs.sort_unstable();
-        spheres.len() - self.placed.len()
+        pairs.sort_unstable_by_key(|&[a, b]| (u64::from(a) << 32) | u64::from(b));
+        bounds.len() - self.placed.len()
+    }
+
+    /// Sorts boxes into their cells.
+    fn place(&mut self, bounds: &[Bounds]) -> Grid {
+        let Self { placed, boxes, levels, .. } = self;
+        let (mut low, mut least) = ([f64::MAX; 3], f64::MAX);
+        for of in bounds.iter().filter(|of| of.is_sound()) {
+            (0..3).for_each(|k| low[k] = low[k].min(f64::from(of.low[k])));
+            least = least.min(of.size());
+        }
+        // Points are in cells that are small, not of no size.
+        let least = least.max(1.0e-9);
+        let grid = Grid { low };
+        // The first power of four that is no less: of two there are more levels to look through, and a scene's parts are not of
+        // sizes so different that larger cells cost as much.
+        let exponent = |size: f64| (((size / least).max(1.0).log2() * 0.5).ceil() as u32).min(127);
+        let mut sizes = [0.0_f64; 128];
+        placed.clear();
+        for (index, of) in bounds.iter().enumerate().filter(|(_, of)| of.is_sound()) {
+            let level = exponent(of.size());
+            sizes[level as usize] = sizes[level as usize].max(of.size());
+            placed.push(Placed { cell: u64::from(level) << 57, index: index as u32 });
+        }
+        let of_level =
+            |exponent: u32| Level { exponent, first: 0, end: 0, size: sizes[exponent as usize].max(1.0e-9) * ROUNDED };
+        for placed in &mut *placed {
+            let level = of_level((placed.cell >> 57) as u32);
+            placed.cell = grid.cell_of(&level, grid.centre(&bounds[placed.index as usize]));
+        }
+        placed.sort_unstable_by_key(|placed| placed.cell);
+        levels.clear();
+        let mut first = 0;
+        for of_one in placed.chunk_by(|one, next| one.cell >> 57 == next.cell >> 57) {
+            let end = first + of_one.len();
+            levels.push(Level { first, end, ..of_level((of_one[0].cell >> 57) as u32) });
+            first = end;
+        }
+        boxes.clear();
+        boxes.extend(placed.iter().map(|placed| bounds[placed.index as usize]));
+        grid
     }
 }
 
@@ -115,76 +214,121 @@ impl PairThreads {
 /// Where cells are.
 struct Grid {
     /// The lowest corner (m).
-    low: [f32; 3],
-    /// The size of the finest level's cells (m).
-    least: f64,
+    low: [f64; 3],
 }
 
 impl Grid {
-    /// The level whose cells a sphere's diameter fits in.
-    fn level(&self, radius: f32) -> u32 {
-        let ratio = 2.0 * f64::from(radius) / self.least;
-        // The first power of two that is no less.
-        (ratio.max(1.0).log2().ceil() as u32).min(127)
+    /// A box's centre from the lowest corner (m).
+    fn centre(&self, of: &Bounds) -> [f64; 3] {
+        std::array::from_fn(|k| 0.5 * (f64::from(of.low[k]) + f64::from(of.high[k])) - self.low[k])
     }
 
-    fn cell_of(&self, level: u32, centre: [f32; 3]) -> [u64; 3] {
-        let inv_size = 1.0 / (self.least * 2.0_f64.powi(level as i32));
-        std::array::from_fn(|k| {
-            let along = (f64::from(centre[k]) - f64::from(self.low[k])) * inv_size;
-            // Cells begin at 1, so that there is one before the first.
-            (along as u64).min(CELLS - 3) + 1
-        })
+    /// The cell of a level that a place is in.
+    fn cell_of(&self, level: &Level, [x, y, z]: [f64; 3]) -> u64 {
+        let inv_size = 1.0 / level.size;
+        // Cells begin at 1, so that there is one before the first.
+        let at = |along: f64| ((along * inv_size) as u64).min(CELLS - 3) + 1;
+        let x = ((x * (inv_size * FINER)) as u64 + MARGIN).min(CELLS - 1 - MARGIN);
+        (u64::from(level.exponent) << 57) | (at(z) << 38) | (at(y) << 19) | x
+    }
+}
+
+/// Within how many of the finer cells along x centres of boxes lie that overlap.
+const MARGIN: u64 = FINER as u64 + 1;
+
+/// One cell on along y, and along z.
+const ROW: i64 = 1 << 19;
+const LAYER: i64 = 1 << 38;
+
+/// The rows around that of a box, and those of them that come after it, with its own.
+const AROUND: [i64; 9] = [-LAYER - ROW, -LAYER, -LAYER + ROW, -ROW, 0, ROW, LAYER - ROW, LAYER, LAYER + ROW];
+const AFTER: [i64; 5] = [0, ROW, LAYER - ROW, LAYER, LAYER + ROW];
+
+/// Boxes in the order of their cells.
+#[derive(Clone, Copy)]
+struct Sorted<'a> {
+    placed: &'a [Placed],
+    boxes: &'a [Bounds],
+}
+
+impl Sorted<'_> {
+    /// Adds the pairs of some boxes, which are given in the order of their cells on a level, with those that lie in some of the
+    /// rows around them there; in their own row, of those that lie on the level, with those after them.
+    fn look<const ROWS: usize>(self, level: &Level, seekers: &[Placed], rows: &[i64; ROWS], found: &mut Vec<Pair>) {
+        if seekers.is_empty() {
+            return;
+        }
+        with_instructions!(Instructions::new(), simd => self.look_wide(simd, level, seekers, rows, found));
     }
 
-    /// Adds the pairs of spheres of a chunk with those of a level of no smaller cells.
-    fn look(
-        &self,
-        spheres: &[Sphere],
-        own: &[Placed],
-        (level, others): (u32, &[Placed]),
-        keep: &impl Fn(u32, u32) -> bool,
+    #[inline(always)]
+    fn look_wide<S: Simd, const ROWS: usize>(
+        self,
+        simd: S,
+        level: &Level,
+        seekers: &[Placed],
+        rows: &[i64; ROWS],
         found: &mut Vec<Pair>,
     ) {
-        let mut rows = [None; 9];
-        for placed in own {
-            let own_level = (placed.cell >> 57) as u32;
-            if own_level > level {
-                break;
+        let others = &self.placed[..level.end];
+        let boxes = &self.boxes[..level.end];
+        let mut cursors = [0; ROWS];
+        for (cursor, row) in cursors.iter_mut().zip(rows) {
+            let from = seekers[0].cell.wrapping_add_signed(*row) - MARGIN;
+            *cursor = level.first + others[level.first..].partition_point(|other| other.cell < from);
+        }
+        let mut left = seekers;
+        while let Some(leader) = left.first() {
+            // As many as are in one row.
+            let mut count = 1;
+            while count < left.len().min(LANES) && left[count].cell >> 19 == leader.cell >> 19 {
+                count += 1;
             }
-            let sphere = spheres[placed.index as usize];
-            let [x, y, z] = self.cell_of(level, sphere.centre);
-            for (row, cursor) in rows.iter_mut().enumerate() {
-                let (y, z) = (y + row as u64 % 3 - 1, z + row as u64 / 3 - 1);
-                let (from, to) = (cell(level, [x - 1, y, z]), cell(level, [x + 1, y, z]));
-                // A finer level's spheres lie in the order of finer cells, which is not that of these.
-                let mut at = match cursor {
-                    Some(at) if own_level == level => *at,
-                    _ => others.partition_point(|other| other.cell < from),
-                };
-                while at < others.len() && others[at].cell < from {
+            let (own, after) = left.split_at(count);
+            left = after;
+            let on_level = own[0].index as usize >= level.first;
+            let begin = own[0].index as usize;
+            let (mut low, mut high) = ([[f32::NAN; LANES]; 3], [[f32::NAN; LANES]; 3]);
+            for (lane, seeker) in own.iter().enumerate() {
+                let of = &self.boxes[seeker.index as usize];
+                for k in 0..3 {
+                    (low[k][lane], high[k][lane]) = (of.low[k], of.high[k]);
+                }
+            }
+            let low = each!(k in 0..3 => f32x8::from_slice(simd, &low[k]));
+            let high = each!(k in 0..3 => f32x8::from_slice(simd, &high[k]));
+            for (cursor, row) in cursors.iter_mut().zip(rows) {
+                let from = own[0].cell.wrapping_add_signed(*row) - MARGIN;
+                let to = own[count - 1].cell.wrapping_add_signed(*row) + MARGIN;
+                while *cursor < others.len() && others[*cursor].cell < from {
+                    *cursor += 1;
+                }
+                let own_row = *row == 0 && on_level;
+                let mut at = if own_row { begin + 1 } else { *cursor };
+                while at < others.len() && others[at].cell <= to {
+                    let Bounds { low: other_low, high: other_high } = &boxes[at];
+                    let mut both = low[0].simd_le(f32x8::splat(simd, other_high[0]))
+                        & high[0].simd_ge(f32x8::splat(simd, other_low[0]));
+                    for k in 1..3 {
+                        both &= low[k].simd_le(f32x8::splat(simd, other_high[k]));
+                        both &= high[k].simd_ge(f32x8::splat(simd, other_low[k]));
+                    }
+                    let mut bits = both.to_bitmask();
+                    // Of its own row only those before it, which do not know of it.
+                    if own_row && at < begin + LANES {
+                        bits &= (1 << (at - begin)) - 1;
+                    }
+                    while bits != 0 {
+                        let own = self.placed[own[bits.trailing_zeros() as usize].index as usize].index;
+                        bits &= bits - 1;
+                        let other = others[at].index;
+                        found.push([own.min(other), own.max(other)]);
+                    }
                     at += 1;
-                }
-                if own_level == level {
-                    *cursor = Some(at);
-                }
-                for other in others[at..].iter().take_while(|other| other.cell <= to) {
-                    // Of the same level each pair is met twice.
-                    if own_level == level && other.index <= placed.index {
-                        continue;
-                    }
-                    let pair = [placed.index.min(other.index), placed.index.max(other.index)];
-                    if overlap(&spheres[pair[0] as usize], &spheres[pair[1] as usize]) && keep(pair[0], pair[1]) {
-                        found.push(pair);
-                    }
                 }
             }
         }
     }
-}
-
-fn cell(level: u32, [x, y, z]: [u64; 3]) -> u64 {
-    (u64::from(level) << 57) | (z << 38) | (y << 19) | x
 }
 
 fn overlap(a: &Sphere, b: &Sphere) -> bool {

@@ -43,6 +43,12 @@ macro_rules! each {
     ($k:ident in 0..3 => $value:expr) => {
         each!(@of $k [0 1 2] $value)
     };
+    ($k:ident in 0..4 => $value:expr) => {
+        each!(@of $k [0 1 2 3] $value)
+    };
+    ($k:ident in 0..8 => $value:expr) => {
+        each!(@of $k [0 1 2 3 4 5 6 7] $value)
+    };
     (@of $k:ident [$($index:literal)*] $value:expr) => {
         [$({
             let $k: usize = $index;
@@ -149,6 +155,10 @@ pub trait Lanes: Copy {
     fn at(self, row: &[Entry<Self::Scalar>], entry: usize) -> Self::V {
         self.load(&row[entry])
     }
+    /// Reads eight numbers that lie side by side, for every lane from a row of its own.
+    fn gather(self, rows: &[Entry<Self::Scalar>], of: &[u32; LANES]) -> [Self::V; LANES];
+    /// Writes eight numbers side by side, every lane's into the row that is its own.
+    fn scatter(self, values: [Self::V; LANES], rows: &mut [Entry<Self::Scalar>]);
 
     /// Runs a closure, which must be one that is always inlined, with the instructions that these lanes have.
     fn vectorize<R>(self, run: impl FnOnce() -> R) -> R;
@@ -193,6 +203,16 @@ macro_rules! impl_scalar_lane {
             #[inline(always)]
             fn load(self, entry: &Entry<$scalar>) -> $scalar {
                 entry[self.0]
+            }
+
+            #[inline(always)]
+            fn gather(self, rows: &[Entry<$scalar>], of: &[u32; LANES]) -> [$scalar; LANES] {
+                rows[of[self.0] as usize]
+            }
+
+            #[inline(always)]
+            fn scatter(self, values: [$scalar; LANES], rows: &mut [Entry<$scalar>]) {
+                rows[self.0] = values;
             }
 
             #[inline(always)]
@@ -268,6 +288,35 @@ macro_rules! impl_vector_lane {
 impl_vector_lane!(F32x8, f32x8, "Eight lanes of f32.");
 impl_vector_lane!(F32x4, f32x4, "Four lanes of f32.");
 
+/// Rows become columns, of eight: the bits of an entry's row and column, read as one number, go round by one each time that rows are
+/// zipped with those half of them on, and so change places in as many times as a row's number has bits.
+#[inline(always)]
+fn turned<S: Simd>(rows: [f32x8<S>; 8]) -> [f32x8<S>; 8] {
+    zipped(zipped(zipped(rows)))
+}
+
+#[inline(always)]
+fn zipped<S: Simd>(rows: [f32x8<S>; 8]) -> [f32x8<S>; 8] {
+    each!(k in 0..8 => {
+        let (a, b) = (rows[k / 2], rows[k / 2 + 4]);
+        if k.is_multiple_of(2) { a.zip_low(b) } else { a.zip_high(b) }
+    })
+}
+
+/// As [`turned`], of four.
+#[inline(always)]
+fn turned_four<S: Simd>(rows: [f32x4<S>; 4]) -> [f32x4<S>; 4] {
+    zipped_four(zipped_four(rows))
+}
+
+#[inline(always)]
+fn zipped_four<S: Simd>(rows: [f32x4<S>; 4]) -> [f32x4<S>; 4] {
+    each!(k in 0..4 => {
+        let (a, b) = (rows[k / 2], rows[k / 2 + 2]);
+        if k.is_multiple_of(2) { a.zip_low(b) } else { a.zip_high(b) }
+    })
+}
+
 /// All eight chains of a group at once, with the instructions that `S` stands for.
 #[derive(Clone, Copy, Debug)]
 pub struct Wide<S>(
@@ -287,6 +336,20 @@ impl<S: Simd> Lanes for Wide<S> {
     #[inline(always)]
     fn load(self, entry: &Entry<f32>) -> F32x8<S> {
         F32x8(f32x8::from_slice(self.0, entry))
+    }
+
+    #[inline(always)]
+    fn gather(self, rows: &[Entry<f32>], of: &[u32; LANES]) -> [F32x8<S>; LANES] {
+        let columns = turned(each!(lane in 0..8 => f32x8::from_slice(self.0, &rows[of[lane] as usize])));
+        each!(k in 0..8 => F32x8(columns[k]))
+    }
+
+    #[inline(always)]
+    fn scatter(self, values: [F32x8<S>; LANES], rows: &mut [Entry<f32>]) {
+        let of_lanes = turned(each!(k in 0..8 => values[k].0));
+        for (row, values) in rows[..LANES].iter_mut().zip(of_lanes) {
+            values.store_slice(row);
+        }
     }
 
     #[inline(always)]
@@ -338,6 +401,24 @@ impl<S: Simd> Lanes for Half<S> {
     #[inline(always)]
     fn load(self, entry: &Entry<f32>) -> F32x4<S> {
         F32x4(f32x4::from_slice(self.0, &entry[self.first()..][..4]))
+    }
+
+    #[inline(always)]
+    fn gather(self, rows: &[Entry<f32>], of: &[u32; LANES]) -> [F32x4<S>; LANES] {
+        let of_lanes = each!(lane in 0..4 => &rows[of[self.first() + lane] as usize]);
+        let low = turned_four(each!(lane in 0..4 => f32x4::from_slice(self.0, &of_lanes[lane][..4])));
+        let high = turned_four(each!(lane in 0..4 => f32x4::from_slice(self.0, &of_lanes[lane][4..])));
+        each!(k in 0..8 => F32x4(if k < 4 { low[k] } else { high[k - 4] }))
+    }
+
+    #[inline(always)]
+    fn scatter(self, values: [F32x4<S>; LANES], rows: &mut [Entry<f32>]) {
+        let low = turned_four(each!(k in 0..4 => values[k].0));
+        let high = turned_four(each!(k in 0..4 => values[4 + k].0));
+        for (lane, row) in rows[self.first()..][..4].iter_mut().enumerate() {
+            low[lane].store_slice(&mut row[..4]);
+            high[lane].store_slice(&mut row[4..]);
+        }
     }
 
     #[inline(always)]

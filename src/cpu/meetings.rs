@@ -15,6 +15,7 @@ use super::group::{Group, unpadded};
 use super::holds::{Placed, across};
 use super::lanes::{Entry, LANES, Lane, Lanes, each};
 use super::math::{Quaternion, V3};
+use crate::instances::REMEMBERED;
 use crate::layout::{chain, meet, node, rest, shown};
 use crate::step::StepParams;
 
@@ -33,15 +34,26 @@ pub const ROLLING: f32 = 10.0;
 /// Eight pairs of segments, each with the two points at which they may touch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairBlock {
-    /// For each side, where what its first node shows begins among what all show: the word of its first entry.
+    /// For each side, which row of what all show is the first of its first node.
     pub first: [[u32; LANES]; 2],
     /// 1 in lanes that have a pair, else 0.
     pub there: Entry<f32>,
     /// For each side and end of its segment, 1 where its chain goes on there with one that may touch the other side too, else 0: what
     /// leaves the other alone takes no contact over, and the chain ends there as far as the pair knows.
     pub joined: [[Entry<f32>; 2]; 2],
-    /// See [`meet`].
-    pub points: [[Entry<f32>; meet::ENTRIES]; 2],
+    /// The stiffness of both points together (N/m): 0 where nothing can touch in the substep.
+    pub stiffness: Entry<f32>,
+    /// See [`meet`]; the entries up to [`meet::ROW_GAP`].
+    pub points: [[Entry<f32>; meet::ROW_GAP]; 2],
+    /// [`meet::TURN_ANCHOR`] of both points.
+    pub turn_anchors: [[Entry<f32>; 3]; 2],
+    /// What the contact rows of both sides of both points take of [`meet::ROW_GAP`], [`meet::ROW_ANCHOR`], [`meet::ROW_TURN`] and
+    /// [`meet::SCALE_TERM`], in this order: side by side for each pair.
+    pub of_sides: [[[[f32; 8]; LANES]; 2]; 2],
+    /// What both points of each pair remember, in the order of [`meet::MEMORY`]: side by side, for whoever is pressed by it.
+    pub memory: [[[f32; REMEMBERED]; LANES]; 2],
+    /// [`meet::RATIO`] of both points.
+    pub ratios: [Entry<f32>; 2],
 }
 
 impl PairBlock {
@@ -50,33 +62,43 @@ impl PairBlock {
         first: [[0; LANES]; 2],
         there: [0.0; LANES],
         joined: [[[0.0; LANES]; 2]; 2],
-        points: [[[0.0; LANES]; meet::ENTRIES]; 2],
+        stiffness: [0.0; LANES],
+        points: [[[0.0; LANES]; meet::ROW_GAP]; 2],
+        turn_anchors: [[[0.0; LANES]; 3]; 2],
+        of_sides: [[[[0.0; 8]; LANES]; 2]; 2],
+        memory: [[[0.0; REMEMBERED]; LANES]; 2],
+        ratios: [[0.0; LANES]; 2],
     };
 }
 
+/// The rows of [`PairBlock::memory`], each of its own lane.
+pub(super) const OWN_ROWS: [u32; LANES] = [0, 1, 2, 3, 4, 5, 6, 7];
+
 /// Writes what the nodes of a group's chains show others at a substep's start: where they are, and how they would go on.
+///
+/// What a node shows lies side by side, in two rows for each chain: those of its first eight entries for all chains, then those of
+/// the others ([`shown`]). Who meets it gathers these from there, and what has gone on in the substep is in the second row alone.
 #[inline(always)]
 pub fn show<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>, out: &mut [Entry<L::Scalar>]) {
-    let (zero, one, h) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(params.h));
+    let (one, h) = (lanes.splat(1.0), lanes.splat(params.h));
     for index in 0..group.rest.node_count {
         let (row, rest_row) = (group.row(index), group.rest.row(index));
         let out = &mut out[index * shown::ENTRIES..][..shown::ENTRIES];
-        V3::load(lanes, group.chains, chain::ORIGIN).store(lanes, out, shown::ORIGIN);
-        V3::load(lanes, row, node::PREV_PLACE).store(lanes, out, shown::PLACE);
-        lanes.store(lanes.load(&rest_row[rest::RADIUS]), &mut out[shown::RADIUS]);
-        lanes.store(lanes.load(&row[node::PREV_SCALE]), &mut out[shown::SCALE]);
-        let mass = unpadded(lanes, group, index, rest::MASS);
+        let [x, y, z] = V3::load(lanes, group.chains, chain::ORIGIN).0;
+        let [u, v, w] = known3(lanes, V3::load(lanes, row, node::PREV_PLACE)).0;
+        let radius = known(lanes, lanes.load(&rest_row[rest::RADIUS]));
+        let scale = known(lanes, lanes.load(&row[node::PREV_SCALE]));
+        lanes.scatter([x, y, z, u, v, w, radius, scale], &mut out[..LANES]);
         let free = lanes.load(&rest_row[rest::FREE_PLACE]);
-        let inv_mass = zero.where_less(mass * free, one / mass.max(lanes.splat(f32::MIN_POSITIVE)), zero);
-        lanes.store(inv_mass, &mut out[shown::INV_MASS]);
         let (moved, scaling, turn) = gone(lanes, group, index);
         let going = V3::load(lanes, row, node::OLDER_VELOCITY) * h;
-        going.or(lanes, moved, one - free).store(lanes, out, shown::MOVED);
+        let moved = going.or(lanes, moved, one - free);
         let grows = lanes.load(&row[node::SCALE_RATE]) * h;
-        lanes.store(lanes.splat(0.5).where_less(free, grows, scaling), &mut out[shown::SCALING]);
+        let scaling = lanes.splat(0.5).where_less(free, grows, scaling);
         let free_frame = lanes.load(&rest_row[rest::FREE_FRAME]);
         let turning = V3::load(lanes, row, node::SPIN) * h;
-        turning.or(lanes, turn, one - free_frame).store(lanes, out, shown::TURN);
+        let turn = turning.or(lanes, turn, one - free_frame);
+        show_going(lanes, (group, index), (moved, scaling, turn), out);
     }
 }
 
@@ -85,11 +107,37 @@ pub fn show<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>, o
 pub fn show_gone<L: Lanes>(lanes: L, group: &Group<L::Scalar>, out: &mut [Entry<L::Scalar>]) {
     for index in 0..group.rest.node_count {
         let out = &mut out[index * shown::ENTRIES..][..shown::ENTRIES];
-        let (moved, scaling, turn) = gone(lanes, group, index);
-        moved.store(lanes, out, shown::MOVED);
-        lanes.store(scaling, &mut out[shown::SCALING]);
-        turn.store(lanes, out, shown::TURN);
+        show_going(lanes, (group, index), gone(lanes, group, index), out);
     }
+}
+
+/// Writes a node's second rows.
+#[inline(always)]
+fn show_going<L: Lanes>(
+    lanes: L,
+    (group, index): (&Group<L::Scalar>, usize),
+    (moved, scaling, turn): (V3<L::V>, L::V, V3<L::V>),
+    out: &mut [Entry<L::Scalar>],
+) {
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    let mass = unpadded(lanes, group, index, rest::MASS);
+    let free = lanes.load(&group.rest.row(index)[rest::FREE_PLACE]);
+    let inv_mass = zero.where_less(mass * free, one / mass.max(lanes.splat(f32::MIN_POSITIVE)), zero);
+    let ([x, y, z], [u, v, w]) = (known3(lanes, moved).0, known3(lanes, turn).0);
+    let values = [known(lanes, inv_mass), x, y, z, known(lanes, scaling), u, v, w];
+    lanes.scatter(values, &mut out[LANES..]);
+}
+
+/// A number that is shown: what is none, or beyond all measure, says nothing.
+#[inline(always)]
+fn known<L: Lanes>(lanes: L, value: L::V) -> L::V {
+    let zero = lanes.splat(0.0);
+    value.max(zero - value).where_less(lanes.splat(FARTHEST), value, zero)
+}
+
+#[inline(always)]
+fn known3<L: Lanes>(lanes: L, value: V3<L::V>) -> V3<L::V> {
+    V3(each!(k in 0..3 => known(lanes, value.0[k])))
 }
 
 /// How far a node has moved since the substep's start (m), swollen and turned (rad).
@@ -106,35 +154,33 @@ fn gone<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize) -> (V3<L::V>
 /// What the nodes of one side of eight pairs show, so many nodes after the segments' first.
 #[derive(Clone, Copy)]
 pub(super) struct ShownNodes<'a> {
-    pub shown: &'a [f32],
-    /// Where what the segments' first nodes show begins, see [`PairBlock::first`].
+    pub shown: &'a [Entry<f32>],
+    /// See [`PairBlock::first`].
     pub first: &'a [u32; LANES],
-    pub after: isize,
+    pub after: i32,
 }
 
 impl ShownNodes<'_> {
-    /// An entry.
+    /// The first eight entries: [`shown::ORIGIN`] to [`shown::SCALE`].
     #[inline(always)]
-    pub fn entry<L: Lanes<Scalar = f32>>(self, lanes: L, entry: usize) -> L::V {
-        let offset = (self.after * shown::ENTRIES as isize + entry as isize) * LANES as isize;
-        let mut values = [0.0; LANES];
-        for (value, first) in values.iter_mut().zip(self.first) {
-            *value = self.shown[(*first as isize + offset).max(0) as usize];
+    pub fn stance<L: Lanes<Scalar = f32>>(self, lanes: L) -> [L::V; LANES] {
+        self.entries(lanes, 0)
+    }
+
+    /// The others: [`shown::INV_MASS`] to [`shown::TURN`].
+    #[inline(always)]
+    pub fn going<L: Lanes<Scalar = f32>>(self, lanes: L) -> [L::V; LANES] {
+        self.entries(lanes, LANES as i32)
+    }
+
+    #[inline(always)]
+    fn entries<L: Lanes<Scalar = f32>>(self, lanes: L, first: i32) -> [L::V; LANES] {
+        let mut rows = *self.first;
+        for row in &mut rows {
+            // Before the first node of all is itself: what is asked of there counts only where there is one.
+            *row = (*row as i32 + self.after * shown::ENTRIES as i32 + first).max(0) as u32;
         }
-        lanes.load(&values)
-    }
-
-    /// As [`Self::entry`]; what is no number, or beyond all measure, says nothing.
-    #[inline(always)]
-    pub fn known<L: Lanes<Scalar = f32>>(self, lanes: L, entry: usize) -> L::V {
-        let (zero, value) = (lanes.splat(0.0), self.entry(lanes, entry));
-        value.max(zero - value).where_less(lanes.splat(FARTHEST), value, zero)
-    }
-
-    /// As [`Self::known`], of three entries.
-    #[inline(always)]
-    pub fn known3<L: Lanes<Scalar = f32>>(self, lanes: L, entry: usize) -> V3<L::V> {
-        V3(each!(k in 0..3 => self.known(lanes, entry + k)))
+        lanes.gather(self.shown, &rows)
     }
 }
 
@@ -153,13 +199,10 @@ pub(super) struct Going<V> {
 }
 
 impl<V: Lane> Going<V> {
+    /// Of what [`ShownNodes::going`] has.
     #[inline(always)]
-    pub fn of<L: Lanes<V = V, Scalar = f32>>(lanes: L, nodes: ShownNodes<'_>) -> Self {
-        Self {
-            moved: nodes.known3(lanes, shown::MOVED),
-            scaling: nodes.known(lanes, shown::SCALING),
-            turn: nodes.known3(lanes, shown::TURN),
-        }
+    pub fn of([_, x, y, z, scaling, u, v, w]: [V; LANES]) -> Self {
+        Self { moved: V3([x, y, z]), scaling, turn: V3([u, v, w]) }
     }
 
     #[inline(always)]
@@ -183,17 +226,16 @@ impl<V: Lane> Going<V> {
 pub struct Side {
     /// The node with which the segment begins.
     pub segment: u32,
-    /// Which of all pairs.
+    /// Which pair of all blocks'.
     pub pair: u32,
     /// Which side of it, 0 or 1.
     pub side: u32,
 }
 
 impl Side {
-    /// The row of a point of the pair, and the pair's lane.
+    /// The block of its pair, and the pair's lane there.
     #[inline(always)]
-    pub fn of<'a>(&self, blocks: &'a [PairBlock], point: usize) -> (&'a [Entry<f32>; meet::ENTRIES], usize) {
-        let pair = self.pair as usize;
-        (&blocks[pair / LANES].points[point], pair % LANES)
+    pub fn of<'a>(&self, blocks: &'a [PairBlock]) -> (&'a PairBlock, usize) {
+        (&blocks[self.pair as usize / LANES], self.pair as usize % LANES)
     }
 }

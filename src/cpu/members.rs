@@ -15,7 +15,7 @@ use super::meetings::{PairBlock, Side, show, show_gone};
 use super::press::press;
 use super::settle::{GOES_ON, WANTED, recount, restore, settle, unsettled};
 use super::sort_sides::MeetingGroup;
-use crate::instances::{Instances, Pressed, add};
+use crate::instances::{Instances, Pressed, REMEMBERED, add};
 use crate::layout::{contact, meet, shown, solved};
 use crate::step::{Scheduled, Stage, StepParams};
 
@@ -23,7 +23,7 @@ use crate::step::{Scheduled, Stage, StepParams};
 const NO_LINK: u32 = u32::MAX;
 
 /// How many blocks of pairs a thread takes up at a time.
-const BLOCKS: usize = 16;
+const BLOCKS: usize = 32;
 
 /// Groups that are stepped together and meet others.
 struct Kin<'k, 'a, 'r> {
@@ -246,7 +246,6 @@ impl Runner<'_> {
     /// Finds where pairs meet in a substep of these parameters, or with what force they press.
     fn on_blocks(&self, blocks: &mut [PairBlock], shown: &[Entry<f32>], finds: Option<&StepParams>) {
         let mut chunks: Vec<_> = blocks.chunks_mut(BLOCKS).collect();
-        let shown = shown.as_flattened();
         let stage = if finds.is_some() { Stage::FindMeetings } else { Stage::Press };
         let meet = |blocks: &mut [PairBlock]| match self.frame.lane_width {
             width @ (LaneWidth::Eight | LaneWidth::EightBaseline) => {
@@ -320,7 +319,12 @@ fn in_turn_wide<S: Simd>(simd: S, turn: Turn<'_>, turning: &mut Turning) {
 }
 
 #[inline(always)]
-fn meet_in<L: Lanes<Scalar = f32>>(lanes: L, blocks: &mut [PairBlock], shown: &[f32], finds: Option<&StepParams>) {
+fn meet_in<L: Lanes<Scalar = f32>>(
+    lanes: L,
+    blocks: &mut [PairBlock],
+    shown: &[Entry<f32>],
+    finds: Option<&StepParams>,
+) {
     for block in blocks {
         match finds {
             Some(params) => apart!(lanes, find_meetings(lanes, params, shown, block)),
@@ -330,7 +334,7 @@ fn meet_in<L: Lanes<Scalar = f32>>(lanes: L, blocks: &mut [PairBlock], shown: &[
 }
 
 #[inline(always)]
-fn meet_wide<S: Simd>(simd: S, blocks: &mut [PairBlock], shown: &[f32], finds: Option<&StepParams>) {
+fn meet_wide<S: Simd>(simd: S, blocks: &mut [PairBlock], shown: &[Entry<f32>], finds: Option<&StepParams>) {
     if const { S::f32s::LEN < LANES } {
         meet_in(Half(simd, 0), blocks, shown, finds);
         meet_in(Half(simd, 4), blocks, shown, finds);
@@ -342,8 +346,9 @@ fn meet_wide<S: Simd>(simd: S, blocks: &mut [PairBlock], shown: &[f32], finds: O
 /// Adds with what force pairs press at the end of a substep of so long (s).
 fn tally(pressed: &mut [Pressed], blocks: &[PairBlock], substep: f32) {
     for (sums, block) in pressed.iter_mut().zip(blocks) {
-        for row in &block.points {
-            add(sums, &row[meet::FORCE], &row[meet::DIRECTION..], &row[meet::PULL..], substep);
+        for (row, memory) in block.points.iter().zip(&block.memory) {
+            let of_all: [Entry<f32>; REMEMBERED] = std::array::from_fn(|k| memory.map(|of_one| of_one[k]));
+            add(sums, &of_all[0], &row[meet::DIRECTION..], &of_all[1..], substep);
         }
     }
 }
@@ -369,9 +374,12 @@ fn make_rows(
                 && side.segment == segment
             {
                 next[lane] += 1;
+                let (block, from) = side.of(blocks);
+                if block.stiffness[from] == 0.0 {
+                    continue;
+                }
                 for point in 0..2 {
-                    let (row, from) = side.of(blocks, point);
-                    if row[meet::STIFFNESS][from] == 0.0 {
+                    if block.points[point][meet::STIFFNESS][from] == 0.0 {
                         continue;
                     }
                     if slot == links.len() {
@@ -397,12 +405,11 @@ fn gather_wanted(room: &mut Room, blocks: &[PairBlock]) {
         for (lane, &link) in link.iter().enumerate().filter(|(_, link)| **link != NO_LINK) {
             let (point, side) = (link as usize / 2, link % 2);
             let (pair, point) = (point / 2, point % 2);
-            let (row, from) = (&blocks[pair / LANES].points[point], pair % LANES);
+            let pressed = &blocks[pair / LANES].memory[point][pair % LANES];
             let sign = if side == 0 { 1.0 } else { -1.0 };
-            wanted[0][lane] = row[meet::FORCE][from];
-            for k in 0..3 {
-                wanted[1 + k][lane] = sign * row[meet::PULL + k][from];
-                wanted[4 + k][lane] = sign * row[meet::COUPLE + k][from];
+            wanted[0][lane] = pressed[0];
+            for k in 1..WANTED {
+                wanted[k][lane] = sign * pressed[k];
             }
         }
     }

@@ -181,9 +181,14 @@ fn onto<L: Lanes>(lanes: L, [a, b]: [&Pill<L::V>; 2], on_a: L::V, fallback: V3<L
 /// gap is level they go all the way.
 #[inline(always)]
 pub fn points<L: Lanes>(lanes: L, a: &Pill<L::V>, b: &Pill<L::V>) -> [Point<L::V>; 2] {
+    points_around(lanes, a, b, nearest(lanes, a, b))
+}
+
+/// As [`points`], of pills that are nearest somewhere.
+#[inline(always)]
+pub fn points_around<L: Lanes>(lanes: L, a: &Pill<L::V>, b: &Pill<L::V>, deepest: Nearest<L::V>) -> [Point<L::V>; 2] {
     let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
     let least = lanes.splat(f32::MIN_POSITIVE);
-    let deepest = nearest(lanes, a, b);
     let (u, v) = (a.ends[1] - a.ends[0], b.ends[1] - b.ends[0]);
     let (uu, vv, normal) = (u.dot(u), v.dot(v), u.cross(v));
     // 1 where they lie along each other, 0 from where they cross.

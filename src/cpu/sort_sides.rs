@@ -52,16 +52,16 @@ impl Meetings {
         }
         self.sides.clear();
         self.sides.resize(2 * self.pairs.len(), Side::default());
-        for (pair, segments_of) in self.pairs.iter().enumerate() {
+        for (segments_of, &slot) in self.pairs.iter().zip(&self.slots) {
             for (side, &segment) in segments_of.iter().enumerate() {
                 let Segment { node, place, lane, .. } = segments[segment as usize];
                 let at = &mut next[segment as usize];
-                self.sides[*at as usize] = Side { segment: node, pair: pair as u32, side: side as u32 };
+                self.sides[*at as usize] = Side { segment: node, pair: slot, side: side as u32 };
                 *at += 1;
                 let stepped = packing.places[place as usize];
                 let base = self.groups[stepped.group].map_or(0, |group| group.base);
-                let row = (base + node) as usize * shown::ENTRIES;
-                self.blocks[pair / LANES].first[side][pair % LANES] = (row * LANES + stepped.lane) as u32 + lane;
+                let row = (base + node) * shown::ENTRIES as u32 + stepped.lane as u32 + lane;
+                self.blocks[slot as usize / LANES].first[side][slot as usize % LANES] = row;
             }
         }
         self.shown.resize(nodes * shown::ENTRIES, [0.0; LANES]);

@@ -166,14 +166,16 @@ impl Flesh {
     }
 
     /// Segments that leave each other alone: those that overlap at rest, and of one chain those that are near; in ascending order.
-    #[cfg(feature = "gpu")]
     pub(crate) fn overlaps(&self) -> &[[SegmentName; 2]] {
         &self.overlaps
     }
 
-    /// Whether two of its segments, in ascending order, leave each other alone.
-    pub(crate) fn overlap_at_rest(&self, pair: [SegmentName; 2]) -> bool {
-        self.overlaps.binary_search(&pair).is_ok()
+    /// Which of [`Flesh::overlaps`] begin with a segment.
+    pub(crate) fn overlaps_of(&self, segment: SegmentName) -> Range<u32> {
+        let before = |pair: &[SegmentName; 2]| pair[0] < segment;
+        let first = self.overlaps.partition_point(before);
+        let own = self.overlaps[first..].partition_point(|pair| pair[0] == segment);
+        first as u32..(first + own) as u32
     }
 
     /// The chains, in the order of the rods given to [`Flesh::build`].

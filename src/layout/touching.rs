@@ -141,7 +141,8 @@ pub mod meet {
     pub const ENTRIES: usize = 40;
 }
 
-/// Entries of what a node shows other chains.
+/// Entries of what a node shows other chains: where it stands, and from [`INV_MASS`](shown::INV_MASS) on what it takes to tell how it
+/// goes.
 pub mod shown {
     /// The chain's origin in the world (m), 3 entries.
     pub const ORIGIN: usize = 0;
