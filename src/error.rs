@@ -132,11 +132,14 @@ pub enum StepError {
         "solids[{0}] needs a shape that is one (Shape::check), a finite pose within 10⁹ m, a border and friction between 0 and 1000, dents between 0 and 1, and at most 10⁴ m/s and rad/s"
     )]
     BadSolid(usize),
-    /// Solids are touched on the CPU alone as yet.
-    #[error(
-        "{0} solids in physics.solids: flesh touches solids on the CPU alone as yet; clear them, or step on the CPU"
-    )]
-    SolidsOnGpu(usize),
+    /// A form that flesh touches on the CPU alone as yet.
+    #[error("solids[{solid}] is a {form}, which flesh touches on the CPU alone as yet; leave it out, or step on the CPU")]
+    SolidOnGpu {
+        /// Its place in [`Physics::solids`](crate::Physics::solids).
+        solid: usize,
+        /// What it is.
+        form: &'static str,
+    },
     /// Contact events are gathered on the CPU alone as yet.
     #[error(
         "physics.gather_events: what touches on a GPU stays there as yet, so that it has no contact events; switch it off, or step on the CPU"

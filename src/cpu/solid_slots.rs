@@ -169,6 +169,23 @@ impl GroupState {
         }
     }
 
+    /// What presses of solids, or may: which segment in which lane, which solid, primitive, and whether between the nodes, and its
+    /// contact row.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn pressing_solids(&self, mut told: impl FnMut([usize; 2], [f32; 3], &[Entry<f32>])) {
+        let (count, planes) = (self.nodes.len() / node::ENTRIES, self.planes.len() / plane::ENTRIES);
+        for (slot, first) in self.slots.iter().zip(rows_of(count, planes, &self.slots).1) {
+            for (between, lane) in (0..SolidSlot::ROWS).flat_map(|row| (0..LANES).map(move |lane| (row, lane))) {
+                let Some(Touches::Solid(solid, primitive)) = SolidSlot::touched(slot.touches[lane]) else { continue };
+                let Some(row) = self.contacts.get((first + between) * contact::ENTRIES..) else { continue };
+                let presses = |at: usize| row.get(at).is_some_and(|entry| entry[lane] > 0.0);
+                if row.len() >= contact::ENTRIES && (presses(contact::DUAL) || presses(contact::STIFFNESS)) {
+                    told([slot.segment as usize, lane], [solid as f32, primitive as f32, between as f32], row);
+                }
+            }
+        }
+    }
+
     /// Forgets solids: no row of theirs is left of what `contacts` has.
     pub(crate) fn leave_solids(&mut self) {
         self.slots.clear();

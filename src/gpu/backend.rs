@@ -122,7 +122,9 @@ impl GpuBackend {
     ) -> Result<(), GpuError> {
         let Self { gpu, buffers, kernels, residents, results, recorded, .. } = self;
         let mut upload = Upload { gpu, buffers, encoder };
-        residents.follow(&mut upload, slots, frame.host.planes.len(), *recorded)?;
+        let solid = !frame.solids.is_empty();
+        residents.follow(&mut upload, slots, (frame.host.planes.len(), solid), *recorded)?;
+        residents.solids.follow(&mut upload, frame.solids, frame.params)?;
         residents.gather_inputs(&mut upload, slots, &frame.host)?;
         let mut params = frame.params.to_vec();
         if frame.passes > 0 {
@@ -145,6 +147,7 @@ impl GpuBackend {
             params.instance_count = residents.slots.len() as u32;
             params.recording = *recorded as u32;
             params.plane_count = frame.host.planes.len() as u32;
+            residents.solids.tell(params);
         }
         buffers.upload_params(gpu, encoder, &params)?;
         for (_, kernel) in kernels.iter_mut() {
@@ -167,6 +170,8 @@ impl GpuBackend {
             Domain::Chains => workgroups((residents.chains.stepped() + residents.chains.carried.len()) as u32),
             Domain::LoneChains => workgroups(residents.chains.lone.len() as u32),
             Domain::Trees => workgroups(residents.chains.trees.len() as u32),
+            Domain::TouchingChains if residents.solids.count() == 0 => 0,
+            Domain::TouchingChains => workgroups(residents.chains.stepped() as u32),
             Domain::Instances => (residents.slots.len() as u32).div_ceil(WORKGROUP_SIZE),
             Domain::Sections => residents.skins.working_section_blocks.len() as u32,
             Domain::MorphedVertices => residents.skins.deltas.morph_blocks.len() as u32,
@@ -267,6 +272,7 @@ impl GpuBackend {
         let works = |kernel: &Kernel| match kernel.spec().size {
             Size::Of(Domain::LoneChains) => !residents.chains.lone.is_empty(),
             Size::Of(Domain::Trees) => !residents.chains.trees.is_empty(),
+            Size::Of(Domain::TouchingChains) => residents.solids.count() > 0,
             _ => true,
         };
         for (_, kernel) in kernels.iter_mut().filter(|(of, kernel)| *of == stage && works(kernel)) {

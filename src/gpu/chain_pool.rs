@@ -16,13 +16,17 @@ use crate::cpu::group::GroupRest;
 use crate::cpu::lanes::Entry;
 use crate::flesh::{Flesh, FleshState, GroupState};
 use crate::instances::{Active, InstanceState, Pushes, SegmentName};
-use crate::layout::{GROUPS_TOGETHER, Group, LANES, OWN_CHAINS, WITHIN_CHAINS, contact, force, input, plane};
+use crate::layout::{
+    GROUPS_TOGETHER, Group, LANES, NO_RULE, OWN_CHAINS, TOUCHES, WITHIN_CHAINS, contact, force, input, plane, touch,
+};
 
 /// Where an instance's chains lie.
 pub(super) struct ChainRows {
     pub nodes: Range<u64>,
     pub groups: Range<u64>,
     pub contacts: Range<u64>,
+    /// What solids are to them, see [`touch`](crate::layout::touch): none before there are any.
+    pub touches: Range<u64>,
     pub reactions: Range<u64>,
     scratch: Range<u64>,
     rest: Range<u64>,
@@ -90,6 +94,7 @@ impl ChainPool {
             nodes: self.nodes.take(nodes),
             groups: self.groups.take(flesh.groups.len() as u64),
             contacts: 0..0,
+            touches: 0..0,
             reactions: self.reactions.take(reactions),
             scratch: self.scratch.take(nodes + reactions + trees),
             rest,
@@ -112,6 +117,7 @@ impl ChainPool {
         self.nodes.give_back(rows.nodes);
         self.groups.give_back(rows.groups);
         self.contacts.give_back(rows.contacts);
+        self.contacts.give_back(rows.touches);
         self.reactions.give_back(rows.reactions);
         self.scratch.give_back(rows.scratch);
         if let Some(rest) = self.fleshes.leave(&rows.flesh) {
@@ -204,11 +210,31 @@ impl ChainPool {
         self.write_groups(upload, rows)
     }
 
+    /// Makes room for what solids are to an instance's chains.
+    /// Those that were there when there were no solids for a while are `forgotten`.
+    pub fn make_room_for_touches(
+        &mut self,
+        upload: &mut Upload<'_>,
+        rows: &mut ChainRows,
+        forgotten: bool,
+    ) -> Result<(), GpuError> {
+        let is_new = rows.touches.is_empty();
+        if is_new {
+            rows.touches = self.contacts.take(rows.flesh.groups.iter().map(touch_rows_of).sum());
+        }
+        if is_new || forgotten {
+            let none = vec![[0.0; LANES as usize]; count(&rows.touches) * contact::ENTRIES];
+            upload.rows(CONTACT_ROWS, rows.touches.start, &none)?;
+        }
+        if is_new { self.write_groups(upload, rows) } else { Ok(()) }
+    }
+
     fn write_groups(&self, upload: &mut Upload<'_>, rows: &ChainRows) -> Result<(), GpuError> {
         let planes = rows.planes();
-        let (mut offset, mut reactions, mut trees) = (0, 0, 0);
+        let (mut offset, mut reactions, mut trees, mut touches) = (0, 0, 0, 0);
         let overlaps = rows.overlaps.clone().unwrap_or(0..0);
-        let Collisions { own_chains, within_chains, .. } = rows.collisions;
+        let Collisions { own_chains, within_chains, groups: to_solids, solids, friction, .. } = rows.collisions;
+        let touch_count = if solids && !rows.touches.is_empty() { TOUCHES } else { 0 };
         let among_others = rows.collisions.among_others();
         let group = |rest: &GroupRest<f32>| {
             let group = Group {
@@ -216,7 +242,6 @@ impl ChainPool {
                 rest_base: rows.rest.start as u32 + offset + trees,
                 node_count: rest.node_count as u32,
                 contact_base: rows.contacts.start as u32 + offset * planes,
-                contact_count: rest.node_count as u32 * planes,
                 reaction_base: rows.reactions.start as u32 + reactions,
                 scratch_base: rows.scratch.start as u32 + offset + reactions + trees,
                 segment_base: rows.nodes.start as u32 * LANES,
@@ -226,7 +251,14 @@ impl ChainPool {
                 own: if own_chains { OWN_CHAINS } else { 0 } | if within_chains { WITHIN_CHAINS } else { 0 },
                 memberships: among_others.memberships,
                 touches: among_others.filter,
+                touch_base: rows.touches.start as u32 + touches,
+                touch_count,
+                to_solids: to_solids.memberships,
+                touched_solids: to_solids.filter,
+                rubs: friction.map_or(0, |own| own.coefficient.to_bits()),
+                rule: friction.map_or(NO_RULE, |own| own.rule as u32),
             };
+            touches += touch_rows_of(rest) as u32;
             offset += rest.node_count as u32;
             reactions += rest.reaction_count() as u32;
             trees += u32::from(rest.is_in_tree());
@@ -323,7 +355,7 @@ impl ChainRows {
     }
 
     /// Sends a state that the host has changed.
-    pub fn take_state(&mut self, upload: &mut Upload<'_>, state: &FleshState) -> Result<(), GpuError> {
+    pub fn take_state(&mut self, upload: &mut Upload<'_>, state: &FleshState, tag: u64) -> Result<(), GpuError> {
         let rows = |of: fn(&GroupState) -> &Vec<Entry<f32>>| -> Vec<Entry<f32>> {
             state.groups.iter().flat_map(of).copied().collect()
         };
@@ -335,9 +367,55 @@ impl ChainRows {
         // Of another count of half-spaces, nothing is known of how hard they press.
         let contacts = if contacts.len() == entries { contacts } else { vec![[0.0; LANES as usize]; entries] };
         upload.rows(CONTACT_ROWS, self.contacts.start, &contacts)?;
+        if !self.touches.is_empty() {
+            let touches: Vec<_> = self
+                .flesh
+                .groups
+                .iter()
+                .zip(&state.groups)
+                .flat_map(|(rest, group)| remembered(rest, group, tag))
+                .collect();
+            upload.rows(CONTACT_ROWS, self.touches.start, &touches)?;
+        }
         self.front = state.without_rows();
         Ok(())
     }
+}
+
+/// How many contact rows say what solids are to a group.
+fn touch_rows_of(rest: &GroupRest<f32>) -> u64 {
+    1 + rest.node_count as u64 * 2 * u64::from(TOUCHES)
+}
+
+/// These rows, with what a group remembers of solids, as of the recording before one.
+fn remembered(rest: &GroupRest<f32>, state: &GroupState, tag: u64) -> Vec<Entry<f32>> {
+    let mut rows = vec![[0.0; LANES as usize]; touch_rows_of(rest) as usize * contact::ENTRIES];
+    rows[touch::RECORDING] = [(tag.wrapping_sub(1) & 0xffff) as f32; LANES as usize];
+    let row_of = |index: usize, place: usize| (1 + index * 2 * TOUCHES as usize + place) * contact::ENTRIES;
+    for index in 0..rest.node_count {
+        for place in 0..TOUCHES as usize {
+            for at in touch::SOLID..touch::SOLID + 3 {
+                rows[row_of(index, TOUCHES as usize + place) + at] = [-1.0; LANES as usize];
+            }
+        }
+    }
+    let mut taken = vec![[0; LANES as usize]; rest.node_count];
+    state.pressing_solids(|[segment, lane], of_solid, row| {
+        let place = taken[segment][lane];
+        if place == TOUCHES as usize {
+            return;
+        }
+        taken[segment][lane] += 1;
+        rows[0][lane] += 1.0;
+        let [own, tangent] = [place, place + TOUCHES as usize].map(|place| row_of(segment, place));
+        for (k, value) in of_solid.into_iter().enumerate() {
+            rows[tangent + touch::SOLID + k][lane] = value;
+        }
+        for entry in 0..contact::ENTRIES {
+            rows[own + entry][lane] = row[entry][lane];
+        }
+    });
+    rows
 }
 
 /// The place of a segment among those of its instance: one for each lane and node of each group.

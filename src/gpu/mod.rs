@@ -22,6 +22,7 @@ mod residents;
 mod results;
 mod rows;
 mod skin_pool;
+pub(crate) mod solid_pool;
 mod staging;
 mod stepping;
 mod timing;

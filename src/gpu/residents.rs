@@ -6,6 +6,7 @@ use super::meeting_pool::{MeetingPool, PairReport};
 #[cfg(feature = "neural")]
 use super::network_pool::NetworkPool;
 use super::skin_pool::{SkinPool, SkinRows};
+use super::solid_pool::SolidPool;
 use super::{ArrayId, Buffers, GpuDevice, GpuError, touches};
 use crate::backend::HostFrame;
 use crate::instances::{Instance, InstanceNetwork, Slot};
@@ -51,6 +52,7 @@ pub(super) struct Residents {
     pub chains: ChainPool,
     pub skins: SkinPool,
     pub meetings: MeetingPool,
+    pub solids: SolidPool,
     #[cfg(feature = "neural")]
     pub networks: NetworkPool,
 }
@@ -63,11 +65,12 @@ impl Residents {
         &mut self,
         upload: &mut Upload<'_>,
         slots: &mut [Slot],
-        planes: usize,
+        (planes, any_solid): (usize, bool),
         tag: u64,
     ) -> Result<(), GpuError> {
         self.slots.resize_with(self.slots.len().max(slots.len()), || None);
         upload.reserve(REPORTS, self.slots.len() as u64)?;
+        let had_solids = self.solids.count() > 0;
         let Self { slots: residents, chains, skins, .. } = self;
         #[cfg(feature = "neural")]
         let networks = &mut self.networks;
@@ -118,9 +121,12 @@ impl Residents {
             let network = false;
             skins.follow_motion(upload, &mut resident.skin, [morphs, network], instance.mix.rods > 0.0)?;
             chains.make_room_for_contacts(upload, &mut resident.chains, planes)?;
+            if any_solid && instance.collisions.solids {
+                chains.make_room_for_touches(upload, &mut resident.chains, !had_solids)?;
+            }
             chains.follow_collisions(upload, &mut resident.chains, &instance.collisions)?;
             if instance.changed {
-                resident.chains.take_state(upload, &instance.state.nodes)?;
+                resident.chains.take_state(upload, &instance.state.nodes, tag)?;
                 if !instance.placed {
                     resident.chains.activations.clone_from(&instance.state.activations);
                     resident.activated_since = tag;

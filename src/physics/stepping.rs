@@ -9,6 +9,8 @@ use crate::step::{
     FrameReport, MOST_GRAVITY, MOST_PASSES, MOST_RETRIES, MOST_SOLVES, Scheduled, StepConfig, StepParams, Walk,
     params_of, schedule,
 };
+#[cfg(feature = "gpu")]
+use crate::Solid;
 use crate::{HalfSpace, StepError};
 
 impl Physics {
@@ -102,8 +104,12 @@ impl Physics {
         if let Some(solid) = self.solids.iter().position(|solid| !solid.is_sound()) {
             return Err(StepError::BadSolid(solid));
         }
-        if !self.solids.is_empty() && !self.on_cpu() {
-            return Err(StepError::SolidsOnGpu(self.solids.len()));
+        #[cfg(feature = "gpu")]
+        if !self.on_cpu() {
+            let left_out = |solid: &Solid| crate::gpu::solid_pool::form_of(&solid.shape).is_none();
+            if let Some(solid) = self.solids.iter().position(left_out) {
+                return Err(StepError::SolidOnGpu { solid, form: self.solids[solid].shape.name() });
+            }
         }
         if self.gather_events && !self.on_cpu() {
             return Err(StepError::EventsOnGpu);
@@ -142,7 +148,7 @@ impl Physics {
             schedule: schedule(time.substeps, self.config.iterations, passes),
             params: params_of(&self.config, dt, self.newest().substeps[0], passes),
             planes: self.all_planes(),
-            solids: SolidScene::new(self.all_solids().filter(|_| on_cpu).cloned(), time.simulated),
+            solids: SolidScene::new(self.all_solids().cloned(), time.simulated),
             time,
         }
     }

@@ -1,0 +1,86 @@
+//! Scenes in which chains touch solids.
+
+use std::sync::Arc;
+
+use glam::{DQuat, DVec3, Vec3};
+use sinew::flesh::{Holds, RodSpec};
+use sinew::{Collisions, Friction, FrictionRule, Pose, Shape, Solid};
+
+use super::scenes::{hung, moving_bones, no_bones, rods, soft};
+use super::{DT, Scene};
+
+fn placed(shape: Shape, place: DVec3, turn: DQuat, friction: f32) -> Solid {
+    Solid::new(Arc::new(shape), Pose::new(place, turn), friction)
+}
+
+/// A table with a ball and a post on it, some way off from the world's origin.
+fn table(_: usize) -> Vec<Solid> {
+    let slab = Shape::Cuboid { half_extents: Vec3::new(0.7, 0.5, 0.6) };
+    let post = Shape::Capsule { ends: [Vec3::new(0.0, -0.1, 0.0), Vec3::new(0.1, 0.3, 0.0)], radius: 0.04 };
+    let tilted = DQuat::from_scaled_axis(DVec3::new(0.06, 0.3, -0.04));
+    vec![
+        placed(slab, DVec3::new(0.2, -0.5, 0.3), tilted, 0.5),
+        placed(Shape::Ball { radius: 0.3 }, DVec3::new(0.4, -0.1, 0.33), DQuat::IDENTITY, 0.4),
+        placed(post, DVec3::new(0.1, 0.0, 0.6), DQuat::from_rotation_x(0.2), 0.3),
+    ]
+}
+
+/// Three that move: one that sweeps, one that turns, and a ground that rises.
+fn movers(step: usize) -> Vec<Solid> {
+    let t = step as f64 * DT;
+    let velocity = DVec3::new(0.9, 0.05, 0.2);
+    let bar = Shape::Capsule { ends: [Vec3::NEG_Z * 0.6, Vec3::Z * 0.8], radius: 0.05 };
+    let bar = placed(bar, DVec3::new(-0.3, 0.04, 0.2) + velocity * t, DQuat::from_rotation_y(0.2), 0.6);
+    let spin = DVec3::new(0.2, 3.0, 0.1);
+    let block = Shape::Cuboid { half_extents: Vec3::new(0.35, 0.06, 0.05) };
+    let block = placed(block, DVec3::new(0.9, 0.02, 0.3), DQuat::from_scaled_axis(spin * t), 0.4);
+    let ground = Shape::Cuboid { half_extents: Vec3::new(40.0, 5.0, 40.0) };
+    let rise = DVec3::Y * 0.3;
+    let ground = placed(ground, DVec3::new(3.0, -5.06, -2.0) + rise * t, DQuat::from_rotation_y(0.7), 0.5);
+    let centre = block.pose.translation;
+    vec![bar.moving(velocity), block.turning(spin, centre), ground.moving(rise)]
+}
+
+/// A cylinder that lies and one that stands, a cone, and a round cuboid on a large disc.
+fn turned_shapes(_: usize) -> Vec<Solid> {
+    let disc = Shape::Cylinder { half_height: 2.0, radius: 30.0 };
+    let log = Shape::Cylinder { half_height: 0.4, radius: 0.12 };
+    let post = Shape::Cylinder { half_height: 0.1, radius: 0.15 };
+    let cone = Shape::Cone { half_height: 0.15, radius: 0.2 };
+    let brick = Shape::Cuboid { half_extents: Vec3::new(0.08, 0.05, 0.1) };
+    let round = placed(brick, DVec3::new(0.25, -0.04, 0.35), DQuat::from_rotation_y(0.4), 0.5);
+    vec![
+        placed(disc, DVec3::new(4.0, -2.1, 3.0), DQuat::from_rotation_y(0.3), 0.5),
+        placed(log, DVec3::new(0.5, -0.1, 0.1), DQuat::from_scaled_axis(DVec3::new(1.5, 0.0, 0.1)), 0.5),
+        placed(post, DVec3::new(0.85, -0.05, 0.3), DQuat::IDENTITY, 0.3),
+        placed(cone, DVec3::new(0.1, -0.02, 0.1), DQuat::from_rotation_x(0.1), 0.6),
+        Solid { border_radius: 0.03, ..round },
+    ]
+}
+
+fn lying(height: f64) -> Vec<RodSpec> {
+    let up = DVec3::Y * height;
+    rods(up, DVec3::X + up, 0.05, &[8, 6, 9, 5, 7], soft())
+}
+
+/// Solids of every form that a GPU knows, at rest and moving.
+pub fn on_solids() -> Vec<Scene> {
+    let mut on_table = Scene::new("on a table", &lying(0.3), no_bones);
+    on_table.solids = table;
+    on_table.before = 30;
+    let mut pushed = Scene::new("pushed by solids", &lying(0.06), no_bones);
+    pushed.solids = movers;
+    pushed.before = 20;
+    pushed.config.iterations = 2;
+    let mut shapes = Scene::new("on cylinders and cones", &lying(0.2), no_bones);
+    shapes.solids = turned_shapes;
+    shapes.before = 30;
+    shapes.play = |physics, handle, _| {
+        let friction = Some(Friction::new(0.3, FrictionRule::GeometricMean));
+        physics.set_collisions(handle, Collisions { friction, ..Collisions::default() }).unwrap();
+    };
+    let bridge = hung(hung(lying(0.0), 0, 0, Holds::CLAMP), 99, 1, Holds::CLAMP);
+    let mut carried = Scene::new("carried into solids", &bridge, moving_bones);
+    carried.solids = table;
+    vec![on_table, pushed, shapes, carried]
+}
