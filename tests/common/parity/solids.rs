@@ -25,20 +25,17 @@ fn table(_: usize) -> Vec<Solid> {
     ]
 }
 
-/// Three that move: one that sweeps, one that turns, and a ground that rises.
+/// Two that move: one that sweeps, and a tall table that turns and rises.
 fn movers(step: usize) -> Vec<Solid> {
     let t = step as f64 * DT;
-    let velocity = DVec3::new(0.9, 0.05, 0.2);
-    let bar = Shape::Capsule { ends: [Vec3::NEG_Z * 0.6, Vec3::Z * 0.8], radius: 0.05 };
-    let bar = placed(bar, DVec3::new(-0.3, 0.04, 0.2) + velocity * t, DQuat::from_rotation_y(0.2), 0.6);
-    let spin = DVec3::new(0.2, 3.0, 0.1);
-    let block = Shape::Cuboid { half_extents: Vec3::new(0.35, 0.06, 0.05) };
-    let block = placed(block, DVec3::new(0.9, 0.02, 0.3), DQuat::from_scaled_axis(spin * t), 0.4);
-    let ground = Shape::Cuboid { half_extents: Vec3::new(40.0, 5.0, 40.0) };
-    let rise = DVec3::Y * 0.3;
-    let ground = placed(ground, DVec3::new(3.0, -5.06, -2.0) + rise * t, DQuat::from_rotation_y(0.7), 0.5);
-    let centre = block.pose.translation;
-    vec![bar.moving(velocity), block.turning(spin, centre), ground.moving(rise)]
+    let velocity = DVec3::new(0.05, 0.01, 0.3);
+    let bar = Shape::Capsule { ends: [Vec3::X * 0.1, Vec3::X * 0.9], radius: 0.05 };
+    let bar = placed(bar, DVec3::new(0.0, 0.04, -0.12) + velocity * t, DQuat::from_rotation_y(0.05), 0.6);
+    let (spin, rise) = (DVec3::Y * 0.2, DVec3::Y * 0.02);
+    let table = Shape::Cuboid { half_extents: Vec3::new(0.9, 5.0, 0.7) };
+    let centre = DVec3::new(0.5, -5.06, 0.25) + rise * t;
+    let table = placed(table, centre, DQuat::from_scaled_axis(spin * t), 0.5);
+    vec![bar.moving(velocity), table.moving(rise).turning(spin, centre)]
 }
 
 /// A cylinder that lies and one that stands, a cone, and a round cuboid on a large disc.
@@ -70,11 +67,10 @@ pub fn on_solids() -> Vec<Scene> {
     on_table.before = 30;
     let mut pushed = Scene::new("pushed by solids", &lying(0.06), no_bones);
     pushed.solids = movers;
-    pushed.before = 20;
-    pushed.config.iterations = 2;
+    pushed.before = 50;
     let mut shapes = Scene::new("on cylinders and cones", &lying(0.2), no_bones);
     shapes.solids = turned_shapes;
-    shapes.before = 30;
+    shapes.before = 60;
     shapes.play = |physics, handle, _| {
         let friction = Some(Friction::new(0.3, FrictionRule::GeometricMean));
         physics.set_collisions(handle, Collisions { friction, ..Collisions::default() }).unwrap();
