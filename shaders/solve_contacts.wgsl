@@ -64,7 +64,7 @@ fn touch_solids(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let around = distance(low, high) * 0.5 + thick + reach;
     var near_solids: array<u32, NEAR_CHAIN>;
     var near_count = 0u;
-    if is_number(dot(middle, middle)) && is_number(around) {
+    if group.touched_solids != 0u && is_number(dot(middle, middle)) && is_number(around) {
         for (var solid = 0u; solid < params.solid_count; solid++) {
             let row = solid_row_of(solid);
             if is_met(row, group) && is_near(row, moving_of(row), origin, middle, around) {
@@ -77,7 +77,7 @@ fn touch_solids(@builtin(global_invocation_id) invocation: vec3<u32>) {
     }
     let asked_count = select(near_count, params.solid_count, near_count > NEAR_CHAIN);
     var all_count = 0u;
-    for (var index = 0u; index < select(0u, chain.node_count, asked_count > 0u); index++) {
+    for (var index = 0u; index < select(0u, chain.node_count, asked_count + group.pill_count > 0u); index++) {
         var before: array<Memory, TOUCHES>;
         for (var touch = 0u; touch < TOUCHES; touch++) {
             before[touch].touched = vec3<f32>(-1.0);
@@ -88,23 +88,25 @@ fn touch_solids(@builtin(global_invocation_id) invocation: vec3<u32>) {
         let ends = ends_of(chain, index);
         var found: Touches;
         if ends.first_radius > 0.0 {
+            touch_bone_pills(chain, index, origin, ends, group, lane_of(thread), &before, &found);
             for (var k = 0u; k < asked_count; k++) {
                 var solid = k;
                 if near_count <= NEAR_CHAIN {
                     solid = near_solids[k];
                 }
                 if near_count <= NEAR_CHAIN || is_met(solid_row_of(solid), group) {
-                    touch_solid(chain, index, origin, ends, reach, solid, &found);
+                    touch_solid(chain, index, origin, ends, reach, solid, group, &found);
                 }
             }
         }
         for (var touch = 0u; touch < TOUCHES; touch++) {
-            remember(chain, index, touch, touch < found.count, &before, group);
+            remember(chain, index, touch, touch < found.count, &before);
         }
         all_count += found.count;
     }
     set_contact(chain.touches, 0u, f32(all_count));
     set_contact(chain.touches, TOUCHES_RECORDING, recording_told(params.recording));
+    set_contact(chain.touches, TOUCHES_NEAR, f32(all_count));
 }
 
 // Writes each node's row of each half-space, and the rows of what solids' tangent planes touch.

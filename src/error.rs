@@ -156,11 +156,6 @@ pub enum StepError {
         /// How many there are.
         chains: usize,
     },
-    /// Flesh touches its bones on the CPU alone as yet.
-    #[error(
-        "flesh with {0} bone pills: flesh touches its bones on the CPU alone as yet; switch them off (Collisions::bone_pills = false), insert it without (Flesh::with_bone_pills(&[]), FleshOptions::bones = false), or step on the CPU"
-    )]
-    BonePillsOnGpu(usize),
     /// A skin whose vertex names a matrix, section, node, chain or bone that is not there; one past the last vertex for
     /// a section that none follows, or where there are not as many [`Skin::rest_linear`](crate::Skin::rest_linear) as vertices.
     #[error("vertex {0} of the skin names a palette matrix, section, node, chain or bone that is not there")]

@@ -91,6 +91,15 @@ pub struct Group {
     pub rubs: u32,
     /// By which rule, as [`FrictionRule`](crate::FrictionRule) numbers them; [`NO_RULE`] where they alone say so.
     pub rule: u32,
+    /// The first word of the pills of its instance's bones, as [`solid`] has them.
+    pub pill_base: u32,
+    /// How many there are that it touches.
+    pub pill_count: u32,
+    /// The first word of what they are to it: of each pill and lane, in which of the chain's slots its bone is; then where each node is
+    /// at rest in each lane, 3 words.
+    pub pill_rest_base: u32,
+    /// The first word of how they go: for how many substeps that is told, then each pill's [`motion`]s.
+    pub pill_motion_base: u32,
 }
 
 /// Which groups an instance's chains are in, among all groups.

@@ -30,6 +30,8 @@ struct Chain {
     touch_count: u32,
     // The first word of what solids are to it: a row that says how many, then each node's.
     touches: u32,
+    // Whether there is any of that.
+    may_touch: bool,
     reactions: u32,
     // 0 where the pass is of others than those that hang on each other.
     tree: u32,
@@ -68,7 +70,7 @@ fn chain_in_lane(index: u32, lane: u32) -> Chain {
     let group = groups[index];
     let touches = word(group.touch_base, CONTACT_ENTRIES, 0u, lane);
     var touch_count = 0u;
-    if params.solid_count > 0u && group.touch_count > 0u && contact_rows[touches] > 0.0 {
+    if group.touch_count > 0u && contact_rows[touches] > 0.0 {
         touch_count = group.touch_count;
     }
     return Chain(
@@ -83,6 +85,7 @@ fn chain_in_lane(index: u32, lane: u32) -> Chain {
         params.plane_count,
         touch_count,
         touches,
+        group.touch_count > 0u,
         word(group.reaction_base, REACTION_ENTRIES, 0u, lane),
         0u,
     );
@@ -119,6 +122,16 @@ fn touch_row_of(chain: Chain, index: u32, touch: u32) -> u32 {
 
 fn tangent_row_of(chain: Chain, index: u32, touch: u32) -> u32 {
     return touch_row_of(chain, index, TOUCHES + touch);
+}
+
+// Whether anything is near that any chain of the group may touch.
+fn is_touched(chain: Chain) -> bool {
+    var touched = chain.plane_count > 0u;
+    for (var lane = 0u; lane < select(0u, LANES, chain.may_touch); lane++) {
+        let near = chain.touches - chain.touches % LANES + lane + TOUCHES_NEAR * LANES;
+        touched = touched || contact_rows[near] > 0.0;
+    }
+    return touched;
 }
 
 // How many rows a node has of half-spaces and solids, and the first word of one of them.

@@ -15,6 +15,9 @@ const FLAT: f32 = 1.0e-4;
 
 const BISECTIONS: u32 = 12u;
 
+// From how much a slope changes on over the length between two points as near as that are found to be, there is a kink between.
+const KINK: f32 = 0.01;
+
 // How a solid goes in a substep.
 struct Moving {
     // Where it is at the substep's start: a place of the lattice of origins (m), and how far from there.
@@ -65,8 +68,15 @@ fn frame_at(at: u32) -> Quaternion {
 
 // How it goes in this substep.
 fn moving_of(row: u32) -> Moving {
-    let substep = u32(params.alpha * params.frame * params.inv_h + 0.5) - 1u;
-    let at = solids[row + SOLID_MOTION] + min(substep, solids[row + SOLID_MOTIONS] - 1u) * MOTION_ENTRIES;
+    return moving_at(solids[row + SOLID_MOTION] + min(substep_now(), solids[row + SOLID_MOTIONS] - 1u) * MOTION_ENTRIES);
+}
+
+// Which of the frame's substeps this is.
+fn substep_now() -> u32 {
+    return u32(params.alpha * params.frame * params.inv_h + 0.5) - 1u;
+}
+
+fn moving_at(at: u32) -> Moving {
     return Moving(
         vector_at(at + MOTION_ANCHOR),
         vector_at(at + MOTION_OFFSET),
@@ -251,7 +261,11 @@ fn deepest_along(row: u32, primitive: u32, pill: SpotPill) -> f32 {
             last = there;
         }
     }
-    // Where the tangents of both ends cross: the very place of a kink.
+    // Where the tangents of both ends cross: the very place of a kink. Of what is round they do so in the middle, which is not to be
+    // had of distances as they are rounded.
+    if last.z - first.z < KINK * length {
+        return 0.5 * (first.x + last.x);
+    }
     let crossing = (first.y - last.y + last.z * last.x - first.z * first.x) / (last.z - first.z);
     if crossing >= first.x && crossing <= last.x {
         return crossing;

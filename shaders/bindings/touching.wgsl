@@ -14,6 +14,12 @@ const SLACK: f32 = 0.5;
 // How far a segment is foreseen to come in a frame at most (m).
 const MOST_REACH: f32 = 10.0;
 
+// Which share of the way to the deepest point of a segment that a bone presses the contact goes in a substep.
+const FOLLOWS: f32 = 0.25;
+
+// The most that a bone is taken to turn in a substep (rad).
+const MOST_TURN: f32 = 1.0;
+
 // The most that a coefficient of friction is.
 const MOST_FRICTION: f32 = 1.0e3;
 
@@ -36,6 +42,7 @@ struct Touches {
 // What rows of a segment remember: of which solid, which primitive, and whether between the nodes; −1 of none.
 struct Memory {
     touched: vec3<f32>,
+    along: f32,
     limit: f32,
     dual: f32,
     tangent: vec3<f32>,
@@ -77,11 +84,30 @@ fn ends_of(chain: Chain, index: u32) -> Ends {
 fn memory_of(row: u32, tangent: u32) -> Memory {
     return Memory(
         contact3(tangent, TOUCH_SOLID),
+        contact_at(row, CONTACT_ALONG),
         contact_at(row, CONTACT_LIMIT),
         contact_at(row, CONTACT_DUAL),
         contact3(row, CONTACT_TANGENT),
         contact3(row, CONTACT_DIRECTION),
     );
+}
+
+// What a segment is tested against in a substep: a solid, or a pill of its own bones.
+struct Target {
+    // The first word of what is said of it.
+    row: u32,
+    // Which it is, as rows tell it: a solid's place, or −2 less a pill's.
+    name: f32,
+    friction: f32,
+    // How far away what is told may be (m).
+    far: f32,
+    // Whether it may touch at the segment's first node, and between both.
+    at_node: bool,
+    between_nodes: bool,
+    // 1 where it is a bone of the chain's own, else 0.
+    own: f32,
+    // Where on the segment it pressed last between the nodes; below 0 where that has no say.
+    pressed: f32,
 }
 
 // Finds what a segment touches of a solid.
@@ -92,63 +118,76 @@ fn touch_solid(
     ends: Ends,
     reach: f32,
     solid: u32,
+    group: Group,
     found: ptr<function, Touches>,
 ) {
     let row = solid_row_of(solid);
     let moving = moving_of(row);
-    let pill = SpotPill(
+    let pill = pill_of(moving, origin, ends);
+    let far = reach + number_at(row + SOLID_BORDER) + number_at(row + SOLID_SWEEP);
+    let friction = rubs_on(group, number_at(row + SOLID_FRICTION), solids[row + SOLID_RULE]);
+    let it = Target(row, f32(solid), friction, far, true, ends.goes_on, 0.0, -1.0);
+    if surface_of(row, 0u, spot_along(pill, 0.5)).distance - extent_of(ends) > far {
+        return;
+    }
+    touch_primitive(chain, index, origin, ends, it, 0u, moving, pill, group, found);
+}
+
+fn pill_of(moving: Moving, origin: vec3<f32>, ends: Ends) -> SpotPill {
+    return SpotPill(
         spot_of(moving, origin, ends.first),
         spot_of(moving, origin, ends.last),
         ends.first_radius,
         ends.last_radius,
     );
-    let border = number_at(row + SOLID_BORDER);
-    let far = reach + border + number_at(row + SOLID_SWEEP);
-    let extent = 0.5 * distance(ends.first, ends.last) + larger(ends.first_radius, ends.last_radius);
-    if surface_of(row, 0u, spot_along(pill, 0.5)).distance - extent > far {
-        return;
-    }
-    touch_primitive(chain, index, origin, ends, far, vec2<u32>(solid, 0u), moving, pill, found);
 }
 
-// Finds where a segment touches a primitive of a solid.
+// How far a segment is from its middle to its surface at most (m).
+fn extent_of(ends: Ends) -> f32 {
+    return 0.5 * distance(ends.first, ends.last) + larger(ends.first_radius, ends.last_radius);
+}
+
+// Finds where a segment touches a primitive.
 fn touch_primitive(
     chain: Chain,
     index: u32,
     origin: vec3<f32>,
     ends: Ends,
-    far: f32,
-    of_solid: vec2<u32>,
+    it: Target,
+    primitive: u32,
     moving: Moving,
     pill: SpotPill,
+    group: Group,
     found: ptr<function, Touches>,
 ) {
-    let row = solid_row_of(of_solid.x);
-    let own = surface_of(row, of_solid.y, pill.first);
+    let own = surface_of(it.row, primitive, pill.first);
     let gap = own.distance - ends.first_radius;
-    if own.own && gap <= far {
+    if it.at_node && own.own && gap <= it.far {
         let touch = place_for(gap, found);
         if touch < TOUCHES {
-            write_tangent(chain, index, touch, origin, ends, vec2<f32>(0.0, 1.0), of_solid, moving, pill);
+            write_tangent(chain, index, touch, origin, ends, vec2<f32>(0.0, 1.0), it, primitive, moving, pill, group);
         }
     }
-    if !ends.goes_on {
+    if !it.between_nodes {
         return;
     }
-    let along = deepest_along(row, of_solid.y, pill);
+    var along = deepest_along(it.row, primitive, pill);
     if along < 0.0 {
         return;
     }
-    let there = surface_of(row, of_solid.y, spot_along(pill, along));
+    if it.pressed >= 0.0 {
+        along = it.pressed + (along - it.pressed) * FOLLOWS;
+    }
+    let there = surface_of(it.row, primitive, spot_along(pill, along));
     let radius = radius_along(pill, along);
     let depth = there.distance - radius;
-    let last = surface_of(row, of_solid.y, pill.last).distance - ends.last_radius;
+    let last = surface_of(it.row, primitive, pill.last).distance - ends.last_radius;
     let deeper = smaller(gap, last) - depth;
-    if there.own && deeper > 0.0 && depth <= far {
+    if there.own && deeper > 0.0 && depth <= it.far {
         let touch = place_for(depth, found);
         if touch < TOUCHES {
             let share = smaller(deeper / (DEEPER * radius), 1.0);
-            write_tangent(chain, index, touch, origin, ends, vec2<f32>(along, share), of_solid, moving, pill);
+            write_tangent(chain, index, touch, origin, ends, vec2<f32>(along, share), it, primitive, moving, pill, group);
         }
     }
 }
@@ -180,36 +219,42 @@ fn write_tangent(
     origin: vec3<f32>,
     ends: Ends,
     along: vec2<f32>,
-    of_solid: vec2<u32>,
+    it: Target,
+    primitive: u32,
     moving: Moving,
     pill: SpotPill,
+    group: Group,
 ) {
-    let row = solid_row_of(of_solid.x);
-    let there = surface_of(row, of_solid.y, spot_along(pill, along.x));
+    let there = surface_of(it.row, primitive, spot_along(pill, along.x));
     let place = ends.first + (ends.last - ends.first) * along.x;
-    let beyond = there.distance - number_at(row + SOLID_BORDER);
+    let beyond = there.distance - number_at(it.row + SOLID_BORDER);
     // The plane goes with the solid.
     let normal = rotate(moving.frame, there.normal);
     let point = place - normal * beyond;
     let arm = (origin - moving.anchor) + (point - moving.offset);
     let normal_to = rotate(moving.turn, normal);
     let goes = moving.by + turned_by(moving.turn, arm);
+    var allowed = 0.0;
+    if it.own > 0.0 {
+        allowed = allowed_at(chain, index, along.x, it.row, group);
+    }
     let tangent = tangent_row_of(chain, index, touch);
     set_contact(tangent, TANGENT_ALONG, along.x);
     set_contact(tangent, TANGENT_SHARE, along.y);
-    set_contact(tangent, TANGENT_DENTS, number_at(row + SOLID_DENTS));
-    set_contact(tangent, TANGENT_OWN, 0.0);
-    set_contact(tangent, TANGENT_ALLOWED, 0.0);
+    set_contact(tangent, TANGENT_DENTS, number_at(it.row + SOLID_DENTS));
+    set_contact(tangent, TANGENT_OWN, it.own);
+    set_contact(tangent, TANGENT_ALLOWED, allowed);
     let plane = tangent + TANGENT_PLANE * LANES;
     set_contact3(plane, PLANE_NORMAL_FROM, normal);
     set_contact(plane, PLANE_OFFSET_FROM, dot(normal, point));
     set_contact3(plane, PLANE_NORMAL_TO, normal_to);
     set_contact(plane, PLANE_OFFSET_TO, dot(normal_to, point) + dot(normal_to, goes));
+    set_contact(plane, PLANE_FRICTION, it.friction);
     let from_axis = (origin - moving.anchor) - (moving.offset + moving.about);
     set_contact3(plane, PLANE_MOVE, moving.goes + cross(moving.turns, from_axis));
     set_contact3(plane, PLANE_TURN, moving.turns);
     let between_nodes = select(0.0, 1.0, along.x > 0.0);
-    set_contact3(tangent, TOUCH_SOLID, vec3<f32>(f32(of_solid.x), f32(of_solid.y), between_nodes));
+    set_contact3(tangent, TOUCH_SOLID, vec3<f32>(it.name, f32(primitive), between_nodes));
 }
 
 // How far a turn takes the end of an arm (m).
@@ -225,7 +270,6 @@ fn remember(
     touch: u32,
     is_there: bool,
     before: ptr<function, array<Memory, TOUCHES>>,
-    group: Group,
 ) {
     let row = touch_row_of(chain, index, touch);
     let tangent = tangent_row_of(chain, index, touch);
@@ -237,10 +281,6 @@ fn remember(
                 memory = (*before)[k];
             }
         }
-        let plane = tangent + TANGENT_PLANE * LANES;
-        let solid = solid_row_of(u32(of_solid.x));
-        let friction = rubs_on(group, number_at(solid + SOLID_FRICTION), solids[solid + SOLID_RULE]);
-        set_contact(plane, PLANE_FRICTION, friction);
     } else {
         set_contact(tangent, TANGENT_SHARE, 0.0);
         set_contact3(tangent, TOUCH_SOLID, vec3<f32>(-1.0));
@@ -280,4 +320,95 @@ fn rubs_on(group: Group, coefficient: f32, rule: u32) -> f32 {
         }
     }
     return min(both, MOST_FRICTION);
+}
+
+// Finds what a segment touches of the pills of its instance's own bones.
+fn touch_bone_pills(
+    chain: Chain,
+    index: u32,
+    origin: vec3<f32>,
+    ends: Ends,
+    group: Group,
+    lane: u32,
+    before: ptr<function, array<Memory, TOUCHES>>,
+    found: ptr<function, Touches>,
+) {
+    let next = min(index + 1u, chain.node_count - 1u);
+    let at_node = stays_out(rest_row_of(chain, index));
+    let both = at_node && ends.goes_on && stays_out(rest_row_of(chain, next));
+    if !at_node {
+        return;
+    }
+    let comes = larger(comes_by(chain, index), comes_by(chain, select(index, next, ends.goes_on)));
+    let middle = (ends.first + ends.last) * 0.5;
+    let extent = extent_of(ends);
+    for (var own = 0u; own < group.pill_count; own++) {
+        let row = group.pill_base + own * SOLID_ENTRIES;
+        let moving = moving_of_pill(chain, group, own, lane);
+        // Twice as far as both go towards each other: up to there the row presses.
+        let lever = length((origin - moving.anchor) + (middle - moving.offset - moving.about));
+        let by_pill = length(moving.goes) + length(moving.turns) * (lever + extent);
+        let far = 2.0 * (comes + by_pill);
+        let pill = pill_of(moving, origin, ends);
+        if surface_of(row, 0u, spot_along(pill, 0.5)).distance - extent <= far {
+            let name = -2.0 - f32(own);
+            var pressed = -1.0;
+            for (var k = 0u; k < TOUCHES; k++) {
+                if all((*before)[k].touched == vec3<f32>(name, 0.0, 1.0)) && (*before)[k].dual > 0.0 {
+                    pressed = (*before)[k].along;
+                }
+            }
+            // What is as near as that is told, however far.
+            let it = Target(row, name, number_at(row + SOLID_FRICTION), MOST_DUAL, at_node, both, 1.0, pressed);
+            touch_primitive(chain, index, origin, ends, it, 0u, moving, pill, group, found);
+        }
+    }
+}
+
+// Whether a node is one that bones neither hold nor guide, and that does not go with another chain's.
+fn stays_out(rest_row: u32) -> bool {
+    let moves = rest_at(rest_row, REST_FREE_PLACE) != 0.0 && rest_at(rest_row, REST_SLIDES) == 0.0;
+    return moves && rest_at(rest_row, REST_HUNG) == 0.0;
+}
+
+// How far a node comes in the substep, and swells (m).
+fn comes_by(chain: Chain, index: u32) -> f32 {
+    let row = node_row_of(chain, index);
+    let grows = abs(node_at(row, NODE_SCALE) - node_at(row, NODE_PREV_SCALE));
+    return length(node3(row, NODE_MOVED)) + grows * rest_at(rest_row_of(chain, index), REST_RADIUS);
+}
+
+// How a pill goes in this substep: as the chain's own rows have its bone, or as the host says where the chain does not hang on it.
+fn moving_of_pill(chain: Chain, group: Group, own: u32, lane: u32) -> Moving {
+    let slot = solids[group.pill_rest_base + own * LANES + lane];
+    if slot >= MAX_BONES {
+        let motions = solids[group.pill_motion_base];
+        return moving_at(group.pill_motion_base + 1u + (own * motions + min(substep_now(), motions - 1u)) * MOTION_ENTRIES);
+    }
+    let earlier = chain_bone(chain, CHAIN_BONE_PREV + slot * POSE);
+    let later = chain_bone(chain, CHAIN_BONE_NOW + slot * POSE);
+    let goes = later.place - earlier.place;
+    var turn = normalised(product(later.frame, conjugate(earlier.frame)));
+    turn = select(turn, turn * -1.0, turn.w < 0.0);
+    // Of its angle, 2·atan2(|Im|, Re), the axis; as long as it is small by its first terms.
+    let sine = length(turn.xyz);
+    let angle = 2.0 * atan2(sine, turn.w);
+    let per_sine = select(2.0, smaller(angle, MOST_TURN) / larger(sine, MIN_POSITIVE), sine > 1.0e-4);
+    let origin = chain3(chain.chain, CHAIN_ORIGIN);
+    return Moving(origin, earlier.place, earlier.frame, turn, goes, goes, turn.xyz * per_sine, goes * 0.5);
+}
+
+// How far a point on a segment may be from a pill (m): 0, or below where it is so at rest.
+fn allowed_at(chain: Chain, index: u32, along: f32, row: u32, group: Group) -> f32 {
+    let next = min(index + 1u, chain.node_count - 1u);
+    let lane = chain.chain % LANES;
+    let places = group.pill_rest_base + group.pill_count * LANES;
+    let first = vector_at(places + (index * LANES + lane) * 3u);
+    let last = vector_at(places + (next * LANES + lane) * 3u);
+    let first_radius = rest_at(rest_row_of(chain, index), REST_RADIUS);
+    let last_radius = rest_at(rest_row_of(chain, next), REST_RADIUS);
+    let shape = solids[row + SOLID_SHAPE];
+    let spot = Spot(vec3<f32>(), first + (last - first) * along);
+    let at_rest = from_segment(vector_at(shape + 7u), vector_at(shape + 10u), number_at(shape + 6u), spot);
+    return smaller(at_rest.distance - (first_radius + (last_radius - first_radius) * along), 0.0);
 }

@@ -242,6 +242,7 @@ const TANGENT_PLANE: u32 = 6u;
 const TOUCH_SOLID: u32 = 21u;
 const TOUCHES: u32 = 4u;
 const TOUCHES_RECORDING: u32 = 1u;
+const TOUCHES_NEAR: u32 = 2u;
 const NO_RULE: u32 = 0xffffffffu;
 
 // Words of a solid, of how it goes in a substep, and what its form may be.
@@ -344,6 +345,10 @@ struct Group {
     touched_solids: u32,
     rubs: u32,
     rule: u32,
+    pill_base: u32,
+    pill_count: u32,
+    pill_rest_base: u32,
+    pill_motion_base: u32,
 }
 
 // A segment that may touch those of other chains in the frame.

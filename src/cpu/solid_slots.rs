@@ -176,11 +176,15 @@ impl GroupState {
         let (count, planes) = (self.nodes.len() / node::ENTRIES, self.planes.len() / plane::ENTRIES);
         for (slot, first) in self.slots.iter().zip(rows_of(count, planes, &self.slots).1) {
             for (between, lane) in (0..SolidSlot::ROWS).flat_map(|row| (0..LANES).map(move |lane| (row, lane))) {
-                let Some(Touches::Solid(solid, primitive)) = SolidSlot::touched(slot.touches[lane]) else { continue };
+                let name = match SolidSlot::touched(slot.touches[lane]) {
+                    None => continue,
+                    Some(Touches::Solid(solid, primitive)) => [solid as f32, primitive as f32, between as f32],
+                    Some(Touches::BonePill(pill)) => [-2.0 - pill as f32, 0.0, between as f32],
+                };
                 let Some(row) = self.contacts.get((first + between) * contact::ENTRIES..) else { continue };
                 let presses = |at: usize| row.get(at).is_some_and(|entry| entry[lane] > 0.0);
                 if row.len() >= contact::ENTRIES && (presses(contact::DUAL) || presses(contact::STIFFNESS)) {
-                    told([slot.segment as usize, lane], [solid as f32, primitive as f32, between as f32], row);
+                    told([slot.segment as usize, lane], name, row);
                 }
             }
         }

@@ -37,7 +37,7 @@ const MOST_NEAR: usize = 128;
 
 /// Which share of the way to the deepest point of a segment that a bone presses the contact goes in a substep. A taut muscle over a
 /// bone is held by it at some points; where these ran to the deepest at once, the force of each would swing round between nodes.
-const FOLLOWS: f64 = 0.25;
+pub(crate) const FOLLOWS: f64 = 0.25;
 
 /// By which share of a coordinate boxes are larger than they are: some roundings.
 const ROUNDED: f64 = 1.0e-6;

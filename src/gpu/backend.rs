@@ -123,9 +123,11 @@ impl GpuBackend {
         let Self { gpu, buffers, kernels, residents, results, recorded, .. } = self;
         let mut upload = Upload { gpu, buffers, encoder };
         let solid = !frame.solids.is_empty();
-        residents.follow(&mut upload, slots, (frame.host.planes.len(), solid), *recorded)?;
-        residents.solids.follow(&mut upload, frame.solids, frame.params)?;
-        residents.gather_inputs(&mut upload, slots, &frame.host)?;
+        let substeps: Vec<&StepParams> =
+            frame.params.iter().filter(|params| params.iteration == 0 && params.settling == 0).collect();
+        residents.follow(&mut upload, slots, (frame.host.planes.len(), solid, substeps.len()), *recorded)?;
+        residents.solids.follow(&mut upload, frame.solids, &substeps)?;
+        residents.gather_inputs(&mut upload, slots, (&frame.host, &substeps))?;
         let mut params = frame.params.to_vec();
         if frame.passes > 0 {
             residents.make_room_for_meetings(&mut upload, slots, results.pairs(), *recorded)?;
@@ -170,7 +172,7 @@ impl GpuBackend {
             Domain::Chains => workgroups((residents.chains.stepped() + residents.chains.carried.len()) as u32),
             Domain::LoneChains => workgroups(residents.chains.lone.len() as u32),
             Domain::Trees => workgroups(residents.chains.trees.len() as u32),
-            Domain::TouchingChains if residents.solids.count() == 0 => 0,
+            Domain::TouchingChains if !residents.any_touching() => 0,
             Domain::TouchingChains => workgroups(residents.chains.stepped() as u32),
             Domain::Instances => (residents.slots.len() as u32).div_ceil(WORKGROUP_SIZE),
             Domain::Sections => residents.skins.working_section_blocks.len() as u32,
@@ -272,7 +274,7 @@ impl GpuBackend {
         let works = |kernel: &Kernel| match kernel.spec().size {
             Size::Of(Domain::LoneChains) => !residents.chains.lone.is_empty(),
             Size::Of(Domain::Trees) => !residents.chains.trees.is_empty(),
-            Size::Of(Domain::TouchingChains) => residents.solids.count() > 0,
+            Size::Of(Domain::TouchingChains) => residents.any_touching(),
             _ => true,
         };
         for (_, kernel) in kernels.iter_mut().filter(|(of, kernel)| *of == stage && works(kernel)) {

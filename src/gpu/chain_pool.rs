@@ -8,9 +8,11 @@ use super::arrays::{
     CHAIN_ROWS, CONTACT_ROWS, FORCE_ROWS, GROUPS, INPUT_ROWS, NODE_ROWS, PLANE_ROWS, REACTION_ROWS, REST_OVERLAPS,
     REST_ROWS, SCRATCH_ROWS,
 };
+use super::pill_rows::PillRows;
 use super::residents::Upload;
 use super::rows::{Rows, SharedRows, count};
-use crate::Collisions;
+use super::solid_pool::SolidPool;
+use crate::{CollisionGroups, Collisions};
 use crate::backend::HostFrame;
 use crate::cpu::group::GroupRest;
 use crate::cpu::lanes::Entry;
@@ -27,6 +29,10 @@ pub(super) struct ChainRows {
     pub contacts: Range<u64>,
     /// What solids are to them, see [`touch`](crate::layout::touch): none before there are any.
     pub touches: Range<u64>,
+    /// What of solids they touch in the frame.
+    pub touching: Touching,
+    /// Pills of their own bones.
+    pub pills: Option<PillRows>,
     pub reactions: Range<u64>,
     scratch: Range<u64>,
     rest: Range<u64>,
@@ -36,11 +42,27 @@ pub(super) struct ChainRows {
     told_in: u64,
     /// What it touches.
     collisions: Collisions,
-    flesh: Arc<Flesh>,
+    pub flesh: Arc<Flesh>,
     /// What the host knows of the newest step recorded: bones and input rows; the rest is empty.
     pub front: FleshState,
     /// Activations after it, one for each chain.
     pub activations: Vec<f32>,
+}
+
+/// What of solids an instance's chains touch in a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Touching {
+    /// Those around.
+    pub solids: bool,
+    /// Pills of their own bones.
+    pub pills: bool,
+}
+
+impl Touching {
+    /// Whether there is anything.
+    pub fn any(self) -> bool {
+        self.solids || self.pills
+    }
 }
 
 /// The chains of all instances.
@@ -95,6 +117,8 @@ impl ChainPool {
             groups: self.groups.take(flesh.groups.len() as u64),
             contacts: 0..0,
             touches: 0..0,
+            touching: Touching::default(),
+            pills: None,
             reactions: self.reactions.take(reactions),
             scratch: self.scratch.take(nodes + reactions + trees),
             rest,
@@ -111,13 +135,21 @@ impl ChainPool {
     }
 
     /// Lets an instance's chains go.
-    pub fn leave(&mut self, upload: &mut Upload<'_>, rows: ChainRows) -> Result<(), GpuError> {
+    pub fn leave(
+        &mut self,
+        upload: &mut Upload<'_>,
+        rows: ChainRows,
+        solids: &mut SolidPool,
+    ) -> Result<(), GpuError> {
         let groups = vec![Group::default(); count(&rows.groups)];
         upload.rows(GROUPS, rows.groups.start, &groups)?;
         self.nodes.give_back(rows.nodes);
         self.groups.give_back(rows.groups);
         self.contacts.give_back(rows.contacts);
         self.contacts.give_back(rows.touches);
+        if let Some(pills) = rows.pills {
+            pills.leave(solids.for_pills(), &rows.flesh);
+        }
         self.reactions.give_back(rows.reactions);
         self.scratch.give_back(rows.scratch);
         if let Some(rest) = self.fleshes.leave(&rows.flesh) {
@@ -210,33 +242,47 @@ impl ChainPool {
         self.write_groups(upload, rows)
     }
 
-    /// Makes room for what solids are to an instance's chains.
-    /// Those that were there when there were no solids for a while are `forgotten`.
-    pub fn make_room_for_touches(
+    /// Has an instance's chains touch solids, and pills of its own bones, or not.
+    pub fn follow_touching(
         &mut self,
         upload: &mut Upload<'_>,
         rows: &mut ChainRows,
-        forgotten: bool,
+        solids: &mut SolidPool,
+        (touching, substeps): (Touching, usize),
     ) -> Result<(), GpuError> {
-        let is_new = rows.touches.is_empty();
-        if is_new {
+        let mut changed = rows.touching != touching;
+        if touching.any() && rows.touches.is_empty() {
             rows.touches = self.contacts.take(rows.flesh.groups.iter().map(touch_rows_of).sum());
         }
-        if is_new || forgotten {
+        if touching.any() && !rows.touching.any() {
+            // Nothing is known of what pressed when there was anything.
             let none = vec![[0.0; LANES as usize]; count(&rows.touches) * contact::ENTRIES];
             upload.rows(CONTACT_ROWS, rows.touches.start, &none)?;
         }
-        if is_new { self.write_groups(upload, rows) } else { Ok(()) }
+        if touching.pills {
+            if rows.pills.is_none() {
+                rows.pills = Some(PillRows::settle(upload, solids.for_pills(), &rows.flesh)?);
+            }
+            if let Some(pills) = &mut rows.pills {
+                changed |= pills.make_room(solids.for_pills().0, &rows.flesh, substeps);
+            }
+        }
+        rows.touching = touching;
+        if changed { self.write_groups(upload, rows) } else { Ok(()) }
     }
 
     fn write_groups(&self, upload: &mut Upload<'_>, rows: &ChainRows) -> Result<(), GpuError> {
         let planes = rows.planes();
         let (mut offset, mut reactions, mut trees, mut touches) = (0, 0, 0, 0);
         let overlaps = rows.overlaps.clone().unwrap_or(0..0);
-        let Collisions { own_chains, within_chains, groups: to_solids, solids, friction, .. } = rows.collisions;
-        let touch_count = if solids && !rows.touches.is_empty() { TOUCHES } else { 0 };
+        let Collisions { own_chains, within_chains, groups: to_solids, friction, .. } = rows.collisions;
+        let to_solids = if rows.touching.solids { to_solids } else { CollisionGroups::NONE };
+        let touch_count = if rows.touching.any() { TOUCHES } else { 0 };
+        let pills = rows.pills.as_ref().filter(|_| rows.touching.pills);
+        let mut pills = pills.map(|pills| pills.of_groups(&rows.flesh)).into_iter().flatten();
         let among_others = rows.collisions.among_others();
         let group = |rest: &GroupRest<f32>| {
+            let pills = pills.next().unwrap_or_default();
             let group = Group {
                 node_base: rows.nodes.start as u32 + offset,
                 rest_base: rows.rest.start as u32 + offset + trees,
@@ -257,6 +303,10 @@ impl ChainPool {
                 touched_solids: to_solids.filter,
                 rubs: friction.map_or(0, |own| own.coefficient.to_bits()),
                 rule: friction.map_or(NO_RULE, |own| own.rule as u32),
+                pill_base: pills.base,
+                pill_count: pills.count,
+                pill_rest_base: pills.rest_base,
+                pill_motion_base: pills.motion_base,
             };
             touches += touch_rows_of(rest) as u32;
             offset += rest.node_count as u32;
@@ -391,6 +441,7 @@ fn touch_rows_of(rest: &GroupRest<f32>) -> u64 {
 fn remembered(rest: &GroupRest<f32>, state: &GroupState, tag: u64) -> Vec<Entry<f32>> {
     let mut rows = vec![[0.0; LANES as usize]; touch_rows_of(rest) as usize * contact::ENTRIES];
     rows[touch::RECORDING] = [(tag.wrapping_sub(1) & 0xffff) as f32; LANES as usize];
+    rows[touch::NEAR] = [if state.of_solids() > 0 { 1.0 } else { 0.0 }; LANES as usize];
     let row_of = |index: usize, place: usize| (1 + index * 2 * TOUCHES as usize + place) * contact::ENTRIES;
     for index in 0..rest.node_count {
         for place in 0..TOUCHES as usize {

@@ -18,7 +18,7 @@ use crate::cpu::{
     predict::{SCALE_LIMIT, SLENDER},
     rod_energies::{LEAST_SLOPE2, STEEPER, THIN, UNKNOWNS},
     settle::{AS_GOOD, GOES_ON, LEAST_GIVEN, LIES, LYING_GIVEN, MOST_LEFT_OUT, WANTED},
-    solids::{DEEPER, MOST_REACH, SLACK},
+    solids::{DEEPER, FOLLOWS, MOST_REACH, SLACK},
     solve_contacts::{FIRM, FIRMEST, PENALTY, RECOVERY_SPEED, STICKING, STIFFEST, STOPS},
     solve_rods::{LEAST_PIVOT, ROUGH, TRUSTED},
     solved::{LEAST_SCALE, MOST_SCALE},
@@ -35,7 +35,8 @@ use crate::layout::{
     solid, solved, stump, tangent, touch, tree,
 };
 use crate::collisions::MOST_FRICTION;
-use crate::gpu::solid_pool::NEAR_CHAIN;
+use crate::gpu::solid_pool::{KINK, NEAR_CHAIN};
+use crate::half_space::MOST_TURN;
 use crate::shape::{BISECTIONS, FLAT};
 use crate::skin::{ModelPose, SectionMatrix, SectionWeight, SkinSection, SkinVertex};
 use crate::step::StepParams;
@@ -61,6 +62,10 @@ wgsl_struct!(Group {
     touched_solids,
     rubs,
     rule,
+    pill_base,
+    pill_count,
+    pill_rest_base,
+    pill_motion_base,
 });
 wgsl_struct!(Segment {
     first,
@@ -278,6 +283,7 @@ const SIZES: &[(&str, u32)] = &[
     ("TOUCHES", TOUCHES),
     ("TOUCH_SOLID", touch::SOLID as u32),
     ("TOUCHES_RECORDING", touch::RECORDING as u32),
+    ("TOUCHES_NEAR", touch::NEAR as u32),
     ("NO_RULE", NO_RULE),
     ("BISECTIONS", BISECTIONS),
     ("NEAR_CHAIN", NEAR_CHAIN),
@@ -360,6 +366,9 @@ pub const FLOAT_CONSTANTS: &[(&str, f32)] = &[
     ("SLACK", SLACK),
     ("MOST_REACH", MOST_REACH as f32),
     ("FLAT", FLAT as f32),
+    ("KINK", KINK),
+    ("FOLLOWS", FOLLOWS as f32),
+    ("MOST_TURN", MOST_TURN as f32),
     ("MOST_FRICTION", MOST_FRICTION),
     ("RECOVERY_SPEED", RECOVERY_SPEED),
     ("MOST_STRETCH", MOST_STRETCH),

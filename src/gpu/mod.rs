@@ -16,6 +16,7 @@ mod kernels;
 mod meeting_pool;
 #[cfg(feature = "neural")]
 mod network_pool;
+mod pill_rows;
 mod readback;
 mod recorder;
 mod residents;

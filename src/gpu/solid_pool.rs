@@ -8,6 +8,7 @@ use glam::{DQuat, DVec3, Vec3};
 
 use super::GpuError;
 use super::arrays::SOLIDS;
+use super::pill_rows::PillTables;
 use super::residents::Upload;
 use super::rows::{Rows, count};
 use crate::cpu::solids::{Moved, SolidScene, sweep_of};
@@ -17,6 +18,9 @@ use crate::{Shape, Solid};
 
 /// The most solids near to a chain that are kept for its segments; of more, each segment asks all.
 pub(crate) const NEAR_CHAIN: u32 = 16;
+
+/// From how much a slope changes on over the length between two points as near as bisections bring them, there is a kink between.
+pub(crate) const KINK: f32 = 0.01;
 
 /// In which steps the places are told that solids are said to be near to (m): those of chains' origins, or multiples of these.
 const ANCHOR_STEP: f64 = 0.125;
@@ -43,25 +47,19 @@ pub(super) struct SolidPool {
     /// What the GPU was told there.
     told: Vec<u32>,
     count: u32,
+    pills: PillTables,
 }
 
 impl SolidPool {
-    /// How many solids there are.
-    pub fn count(&self) -> u32 {
-        self.count
-    }
-
     /// Sends what is new of a frame's solids.
     pub fn follow(
         &mut self,
         upload: &mut Upload<'_>,
         scene: &SolidScene,
-        params: &[StepParams],
+        substeps: &[&StepParams],
     ) -> Result<(), GpuError> {
         self.count = scene.solids().len() as u32;
         self.known.values_mut().for_each(|known| known.seen = false);
-        let substeps: Vec<&StepParams> =
-            params.iter().filter(|params| params.iteration == 0 && params.settling == 0).collect();
         let solids = scene.solids().len() * solid::ENTRIES;
         let goes = |of: &Solid| of.velocity != DVec3::ZERO || of.spin != DVec3::ZERO;
         let mut told = vec![0; solids];
@@ -69,7 +67,7 @@ impl SolidPool {
         for moving in [false, true] {
             for (index, placed) in scene.solids().iter().enumerate().filter(|(_, placed)| goes(placed) == moving) {
                 let shape = self.shape_of(upload, &placed.shape)?;
-                let told_for = if moving { &substeps[..] } else { &substeps[..1] };
+                let told_for = if moving { substeps } else { &substeps[..substeps.len().min(1)] };
                 let at = told.len();
                 told[index * solid::ENTRIES..][..solid::ENTRIES].copy_from_slice(&row(placed, scene.time()));
                 let own = &mut told[index * solid::ENTRIES..];
@@ -97,11 +95,14 @@ impl SolidPool {
         for index in 0..scene.solids().len() {
             told[index * solid::ENTRIES + solid::MOTION] += self.table.start as u32;
         }
-        for run in changed(&self.told, &told) {
-            upload.rows(SOLIDS, self.table.start + run.start as u64, &told[run])?;
-        }
+        send(upload, self.table.start, &self.told, &told)?;
         self.told = told;
         Ok(())
+    }
+
+    /// Where pills of bones go.
+    pub fn for_pills(&mut self) -> (&mut Rows, &mut PillTables) {
+        (&mut self.words, &mut self.pills)
     }
 
     /// Tells kernels of it.
@@ -126,6 +127,11 @@ impl SolidPool {
     }
 }
 
+/// Sends words that lie from one on, as far as they are not those that were told before.
+pub(super) fn send(upload: &mut Upload<'_>, first: u64, before: &[u32], now: &[u32]) -> Result<(), GpuError> {
+    changed(before, now).into_iter().try_for_each(|run| upload.rows(SOLIDS, first + run.start as u64, &now[run]))
+}
+
 /// The parts in which words differ from those before, near ones together.
 fn changed(before: &[u32], now: &[u32]) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
@@ -139,7 +145,8 @@ fn changed(before: &[u32], now: &[u32]) -> Vec<Range<usize>> {
     runs
 }
 
-fn bits<const N: usize>(numbers: [f32; N]) -> [u32; N] {
+/// Numbers as words.
+pub(super) fn bits<const N: usize>(numbers: [f32; N]) -> [u32; N] {
     numbers.map(f32::to_bits)
 }
 
@@ -161,7 +168,7 @@ fn row(placed: &Solid, time: f64) -> [u32; solid::ENTRIES] {
 }
 
 /// How a solid goes in a substep.
-fn motion_of(moved: &Moved) -> [u32; motion::ENTRIES] {
+pub(super) fn motion_of(moved: &Moved) -> [u32; motion::ENTRIES] {
     let Moved { earlier, later, goes, turns, about } = moved;
     let anchor = ((earlier.translation / ANCHOR_STEP).round() * ANCHOR_STEP).as_vec3();
     let turn = later.rotation * earlier.rotation.conjugate();

@@ -13,6 +13,8 @@ pub mod touch {
 
     /// In the first row, of which recording it is, by its last 16 bits.
     pub const RECORDING: usize = 1;
+    /// In the first row, above 0 where anything is near that the chain may touch.
+    pub const NEAR: usize = 2;
     /// In a tangent row after its own entries: which solid that is, which primitive of it, and 1 where it is between the nodes, 3
     /// entries; −1 is none.
     pub const SOLID: usize = tangent::ENTRIES;

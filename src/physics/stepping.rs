@@ -124,11 +124,6 @@ impl Physics {
                 let chain = chains().next().map_or_else(String::new, |chain| chain.name.clone());
                 return Err(StepError::TreesOnGpu { chain, chains: chains().count() });
             }
-            let touching = self.instances.iter().filter(|instance| instance.collisions.bone_pills);
-            let pills = touching.map(|instance| instance.flesh.bone_pills().len());
-            if let Some(pills) = pills.max().filter(|pills| *pills > 0) {
-                return Err(StepError::BonePillsOnGpu(pills));
-            }
         }
         self.backend.ready()
     }

@@ -23,6 +23,8 @@ pub struct Scene {
     pub planes: Vec<HalfSpace>,
     /// Solids, given which step is to come.
     pub solids: fn(usize) -> Vec<Solid>,
+    /// Whether its flesh touches pills of its own bones.
+    pub touches_bones: bool,
     pub flesh: Vec<(Arc<Flesh>, Arc<Skin>, Pose)>,
     pub bones: fn(usize) -> Vec<Pose>,
     pub activation: f32,
@@ -43,6 +45,7 @@ impl Scene {
             config: StepConfig::default(),
             planes: Vec::new(),
             solids: |_| Vec::new(),
+            touches_bones: false,
             flesh,
             bones,
             activation: 0.0,
@@ -79,6 +82,11 @@ impl Scene {
             handle
         };
         self.flesh.iter().map(insert).collect()
+    }
+
+    /// Whether it has anything that tangent planes are found of.
+    fn touches_solids(&self) -> bool {
+        self.touches_bones || !(self.solids)(0).is_empty()
     }
 
     pub fn pose(&self, physics: &mut Physics, handles: &[FleshHandle], step: usize) {
@@ -265,7 +273,7 @@ fn without_idle_entries(rows: &mut Rows, flesh: &Flesh, scene: &Scene) {
     let activation = scene.activation;
     for ([nodes, chains, ..], rests) in rows.groups.iter_mut().zip(flesh.groups()) {
         // Where any of a group meets another, or is near to a solid, the CPU finds anew what all of it store.
-        if scene.config.passes > 0 || !(scene.solids)(0).is_empty() {
+        if scene.config.passes > 0 || scene.touches_solids() {
             chains[chain::POTENTIAL] = [0.0; LANES as usize];
         }
         let rest_rows = rests.rows.chunks(rest::ENTRIES);
@@ -349,7 +357,7 @@ fn measured(
         let rows = state.contacts().flat_map(|rows| rows.iter().skip(contact::STIFFNESS).step_by(contact::ENTRIES));
         rows.flatten().any(|stiffness| *stiffness > 0.0)
     });
-    assert!((scene.solids)(0).is_empty() || on_solids(), "{}: no solid is touched", scene.name);
+    assert!(!scene.touches_solids() || on_solids(), "{}: no solid is touched", scene.name);
     let is_found = scene.before > 0 || !matches!(last, Stage::MoveBones | Stage::Predict);
     assert!(scene.planes.is_empty() || !is_found || contact > 1.0, "{}: nothing touches", scene.name);
     // The most that friction holds with is μk·depth, and a depth may differ as places may.

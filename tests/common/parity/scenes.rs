@@ -37,7 +37,7 @@ fn torn_bone(step: usize) -> Vec<Pose> {
 }
 
 /// Two bones that swing and run off, so that origins follow in the thirteenth step, the one that is compared.
-pub fn moving_bones(step: usize) -> Vec<Pose> {
+fn moving_bones(step: usize) -> Vec<Pose> {
     let t = step as f64 * DT;
     let run = DVec3::new(11.7 * t * t, 0.2 * (7.0 * t).sin(), 0.0);
     let swing = DQuat::from_scaled_axis(DVec3::new(0.3, 1.0, 0.2) * (3.0 * t).sin());

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3, Vec3};
-use sinew::flesh::{Holds, RodSpec};
+use sinew::flesh::{BonePill, Flesh, Holds, RodSpec};
 use sinew::{Collisions, Friction, FrictionRule, Pose, Shape, Solid};
 
-use super::scenes::{hung, moving_bones, no_bones, rods, soft};
+use super::scenes::{hung, no_bones, rods, soft};
 use super::{DT, Scene};
 
 fn placed(shape: Shape, place: DVec3, turn: DQuat, friction: f32) -> Solid {
@@ -75,8 +75,39 @@ pub fn on_solids() -> Vec<Scene> {
         let friction = Some(Friction::new(0.3, FrictionRule::GeometricMean));
         physics.set_collisions(handle, Collisions { friction, ..Collisions::default() }).unwrap();
     };
-    let bridge = hung(hung(lying(0.0), 0, 0, Holds::CLAMP), 99, 1, Holds::CLAMP);
-    let mut carried = Scene::new("carried into solids", &bridge, moving_bones);
+    let bridge = hung(hung(lying(0.3), 0, 0, Holds::CLAMP), 99, 1, Holds::CLAMP);
+    let mut carried = Scene::new("carried into solids", &bridge, sinking_bones);
     carried.solids = table;
-    vec![on_table, pushed, shapes, carried]
+    vec![on_table, pushed, shapes, carried, over_bones()]
+}
+
+/// Two bones that go down.
+fn sinking_bones(step: usize) -> Vec<Pose> {
+    let down = DVec3::NEG_Y * (0.8 * step as f64 * DT);
+    vec![Pose::from_translation(down), Pose::from_translation(DVec3::X + down)]
+}
+
+/// Two bones that swing, and a third on which nothing hangs.
+fn three_bones(step: usize) -> Vec<Pose> {
+    let t = step as f64 * DT;
+    let swing = DQuat::from_scaled_axis(DVec3::new(0.05, 0.2, 0.1) * (1.0 * t).sin());
+    let third = Pose::new(DVec3::new(0.3, 0.1 * t.min(0.15), 0.0), DQuat::from_rotation_y(0.1 * t));
+    vec![Pose::new(DVec3::X * (0.1 * t), swing), Pose::new(DVec3::X * (1.0 + 0.1 * t), swing), third]
+}
+
+/// Rods between two bones that lie on pills of these and of a third.
+fn over_bones() -> Scene {
+    let bridge = hung(hung(lying(0.0), 0, 0, Holds::CLAMP), 99, 1, Holds::CLAMP);
+    let mut scene = Scene::new("over their bones", &bridge, three_bones);
+    let pill = |bone, ends, radius| BonePill { bone, ends, radius, friction: 0.4 };
+    let pills = [
+        pill(0, [Vec3::new(0.4, -0.08, -0.2), Vec3::new(0.5, -0.08, 0.7)], 0.06),
+        pill(1, [Vec3::new(-0.2, 0.1, -0.2), Vec3::new(-0.25, 0.1, 0.7)], 0.04),
+        pill(2, [Vec3::new(0.0, -0.1, -0.2), Vec3::new(0.0, -0.1, 0.7)], 0.05),
+    ];
+    let flesh = Flesh::clone(&scene.flesh[0].0).with_bone_pills(&pills).unwrap();
+    scene.flesh[0].0 = Arc::new(flesh);
+    scene.touches_bones = true;
+    scene.before = 30;
+    scene
 }
