@@ -102,6 +102,7 @@ fn touch_solids(@builtin(global_invocation_id) invocation: vec3<u32>) {
         for (var touch = 0u; touch < TOUCHES; touch++) {
             remember(chain, index, touch, touch < found.count, &before);
         }
+        hand_over(chain, index, found.count, &before);
         all_count += found.count;
     }
     set_contact(chain.touches, 0u, f32(all_count));

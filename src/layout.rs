@@ -29,7 +29,9 @@ pub use pairs::{
     partners,
 };
 pub use skin::{MorphBlock, MorphPull, NO_DELTAS, SectionBlock, SkinBlock, SkinnedVertex};
-pub use solids::{NO_RULE, TOUCHES, form, motion, solid, touch};
+pub use solids::{
+    BOX_ITEM_ENTRIES, BOX_NODE_ENTRIES, CONVEX_ENTRIES, NO_RULE, TOUCHES, form, mesh, motion, solid, touch, triangle,
+};
 pub use touching::{contact, meet, shown, solved, tangent};
 pub use wgsl::{StructLayout, WgslField, WgslStruct, field_size};
 

@@ -20,6 +20,12 @@ const FOLLOWS: f32 = 0.25;
 // The most that a bone is taken to turn in a substep (rad).
 const MOST_TURN: f32 = 1.0;
 
+// By which share of a coordinate boxes are larger than they are: some roundings.
+const ROUNDED: f32 = 1.0e-6;
+
+// By the cosine between normals, how alike primitives face of which one goes on with the other's friction.
+const ALIKE: f32 = 0.9;
+
 // The most that a coefficient of friction is.
 const MOST_FRICTION: f32 = 1.0e3;
 
@@ -108,6 +114,11 @@ struct Target {
     own: f32,
     // Where on the segment it pressed last between the nodes; below 0 where that has no say.
     pressed: f32,
+    primitive: u32,
+    // Of a mesh: whether it is only asked how near it is, and how near the nearest is and the one after (m), and which that is.
+    asks: bool,
+    nearest: vec2<f32>,
+    nearest_primitive: u32,
 }
 
 // Finds what a segment touches of a solid.
@@ -126,11 +137,53 @@ fn touch_solid(
     let pill = pill_of(moving, origin, ends);
     let far = reach + number_at(row + SOLID_BORDER) + number_at(row + SOLID_SWEEP);
     let friction = rubs_on(group, number_at(row + SOLID_FRICTION), solids[row + SOLID_RULE]);
-    let it = Target(row, f32(solid), friction, far, true, ends.goes_on, 0.0, -1.0);
-    if surface_of(row, 0u, spot_along(pill, 0.5)).distance - extent_of(ends) > far {
-        return;
+    var it = Target(row, f32(solid), friction, far, true, ends.goes_on, 0.0, -1.0, 0u, false, vec2<f32>(MOST_DUAL), 0u);
+    let is_mesh = solids[row + SOLID_FORM] == FORM_MESH;
+    let shape = solids[row + SOLID_SHAPE];
+    // Other forms are as the only leaf of a mesh's tree.
+    let first = whole_spot(pill.first);
+    let last = whole_spot(pill.last);
+    let around = far + larger(ends.first_radius, ends.last_radius);
+    let low = min(first, last) - around;
+    let high = max(first, last) + around;
+    let low_corner = low - abs(low) * ROUNDED;
+    let high_corner = high + abs(high) * ROUNDED;
+    var node_count = 1u;
+    var rounds = 1u;
+    if is_mesh {
+        node_count = solids[shape + MESH_NODE_COUNT];
+        // Of what it is behind, only the nearest is touched: first it is asked which that is.
+        rounds = select(1u, 2u, is_one_sided(shape));
     }
-    touch_primitive(chain, index, origin, ends, it, 0u, moving, pill, group, found);
+    let extent = extent_of(ends);
+    for (var round = 0u; round < rounds; round++) {
+        it.asks = round + 1u < rounds;
+        var node = 0u;
+        while node < node_count {
+            var item = 0u;
+            var item_end = 1u;
+            if is_mesh {
+                let at = shape + MESH_ENTRIES + node * BOX_NODE_ENTRIES;
+                let touched = touches_box(at, low_corner, high_corner);
+                item = select(0u, solids[at + 7u], touched);
+                item_end = select(0u, solids[at + 8u], touched);
+                node += select(1u + solids[at + 6u], 1u, touched);
+            } else {
+                node++;
+            }
+            for (; item < item_end; item++) {
+                var asked = true;
+                if is_mesh {
+                    let at = shape + solids[shape + MESH_ITEMS] + item * BOX_ITEM_ENTRIES;
+                    it.primitive = solids[at + 6u];
+                    asked = touches_box(at, low_corner, high_corner);
+                }
+                if asked && surface_of(row, it.primitive, spot_along(pill, 0.5)).distance - extent <= far {
+                    touch_primitive(chain, index, origin, ends, &it, moving, pill, group, found);
+                }
+            }
+        }
+    }
 }
 
 fn pill_of(moving: Moving, origin: vec3<f32>, ends: Ends) -> SpotPill {
@@ -153,43 +206,72 @@ fn touch_primitive(
     index: u32,
     origin: vec3<f32>,
     ends: Ends,
-    it: Target,
-    primitive: u32,
+    it: ptr<function, Target>,
     moving: Moving,
     pill: SpotPill,
     group: Group,
     found: ptr<function, Touches>,
 ) {
-    let own = surface_of(it.row, primitive, pill.first);
+    let own = surface_of((*it).row, (*it).primitive, pill.first);
     let gap = own.distance - ends.first_radius;
-    if it.at_node && own.own && gap <= it.far {
-        let touch = place_for(gap, found);
-        if touch < TOUCHES {
-            write_tangent(chain, index, touch, origin, ends, vec2<f32>(0.0, 1.0), it, primitive, moving, pill, group);
+    var depths = vec2<f32>(MOST_DUAL);
+    if (*it).at_node && own.own {
+        depths.x = own.distance;
+    }
+    var along = -1.0;
+    var share = 0.0;
+    var there = own;
+    if (*it).between_nodes {
+        let deepest = deepest_along((*it).row, (*it).primitive, pill);
+        along = deepest.x;
+        if along >= 0.0 {
+            along = select(along, (*it).pressed + (along - (*it).pressed) * FOLLOWS, (*it).pressed >= 0.0);
+            there = surface_of((*it).row, (*it).primitive, spot_along(pill, along));
+            let radius = radius_along(pill, along);
+            let deeper = smaller(gap, deepest.y) - (there.distance - radius);
+            share = smaller(deeper / (DEEPER * radius), 1.0);
+            if there.own && deeper > 0.0 {
+                depths.y = there.distance;
+            }
         }
     }
-    if !it.between_nodes {
+    if (*it).asks {
+        let least = min(abs(depths.x), abs(depths.y));
+        if least < (*it).nearest.x {
+            (*it).nearest = vec2<f32>(least, (*it).nearest.x);
+            (*it).nearest_primitive = (*it).primitive;
+        } else {
+            (*it).nearest.y = min(least, (*it).nearest.y);
+        }
         return;
     }
-    var along = deepest_along(it.row, primitive, pill);
-    if along < 0.0 {
-        return;
-    }
-    if it.pressed >= 0.0 {
-        along = it.pressed + (along - it.pressed) * FOLLOWS;
-    }
-    let there = surface_of(it.row, primitive, spot_along(pill, along));
-    let radius = radius_along(pill, along);
-    let depth = there.distance - radius;
-    let last = surface_of(it.row, primitive, pill.last).distance - ends.last_radius;
-    let deeper = smaller(gap, last) - depth;
-    if there.own && deeper > 0.0 && depth <= it.far {
-        let touch = place_for(depth, found);
-        if touch < TOUCHES {
-            let share = smaller(deeper / (DEEPER * radius), 1.0);
-            write_tangent(chain, index, touch, origin, ends, vec2<f32>(along, share), it, primitive, moving, pill, group);
+    for (var k = 0u; k < 2u; k++) {
+        let depth = select(depths.x, depths.y, k == 1u);
+        let at = select(0.0, along, k == 1u);
+        let near = depth - select(ends.first_radius, radius_along(pill, along), k == 1u);
+        if depth < MOST_DUAL && near <= (*it).far && !is_far_side(it, depth) {
+            let touch = place_for(near, found);
+            if touch < TOUCHES {
+                var facing = own;
+                if k == 1u {
+                    facing = there;
+                }
+                let placed = vec2<f32>(at, select(1.0, share, k == 1u));
+                write_tangent(chain, index, touch, origin, ends, placed, *it, facing, moving, group);
+            }
         }
     }
+}
+
+// Whether a primitive that something is behind is not the nearest: what is in front of a thin wall is behind its other side.
+fn is_far_side(it: ptr<function, Target>, depth: f32) -> bool {
+    if depth >= 0.0 || (*it).nearest.x == MOST_DUAL {
+        return false;
+    }
+    if (*it).primitive == (*it).nearest_primitive {
+        return (*it).nearest.y < abs(depth);
+    }
+    return (*it).nearest.x <= abs(depth);
 }
 
 // Where what is so far (m) is kept of what a segment touches: in the place of the farthest where all are taken.
@@ -220,12 +302,10 @@ fn write_tangent(
     ends: Ends,
     along: vec2<f32>,
     it: Target,
-    primitive: u32,
+    there: Facing,
     moving: Moving,
-    pill: SpotPill,
     group: Group,
 ) {
-    let there = surface_of(it.row, primitive, spot_along(pill, along.x));
     let place = ends.first + (ends.last - ends.first) * along.x;
     let beyond = there.distance - number_at(it.row + SOLID_BORDER);
     // The plane goes with the solid.
@@ -254,7 +334,7 @@ fn write_tangent(
     set_contact3(plane, PLANE_MOVE, moving.goes + cross(moving.turns, from_axis));
     set_contact3(plane, PLANE_TURN, moving.turns);
     let between_nodes = select(0.0, 1.0, along.x > 0.0);
-    set_contact3(tangent, TOUCH_SOLID, vec3<f32>(it.name, f32(primitive), between_nodes));
+    set_contact3(tangent, TOUCH_SOLID, vec3<f32>(it.name, f32(it.primitive), between_nodes));
 }
 
 // How far a turn takes the end of an arm (m).
@@ -291,6 +371,32 @@ fn remember(
     set_contact(row, CONTACT_LIMIT, memory.limit);
     set_contact(row, CONTACT_DUAL, memory.dual);
     set_contact3(row, CONTACT_TANGENT, memory.tangent);
+}
+
+// What a segment leaves of a solid's primitives goes with what is remembered to the one that it comes to: over a mesh's edges
+// friction goes on.
+fn hand_over(chain: Chain, index: u32, count: u32, before: ptr<function, array<Memory, TOUCHES>>) {
+    for (var k = 0u; k < TOUCHES; k++) {
+        let left = (*before)[k];
+        var to = TOUCHES;
+        for (var touch = 0u; touch < count; touch++) {
+            let tangent = tangent_row_of(chain, index, touch);
+            let of_solid = contact3(tangent, TOUCH_SOLID);
+            let alike = dot(left.direction, contact3(tangent + TANGENT_PLANE * LANES, PLANE_NORMAL_FROM)) > ALIKE;
+            if all(of_solid == left.touched) {
+                // It goes on by itself.
+                to = TOUCHES + 1u;
+            } else if to == TOUCHES && alike && of_solid.x == left.touched.x && of_solid.z == left.touched.z {
+                to = touch;
+            }
+        }
+        if to < TOUCHES && left.dual != 0.0 {
+            let row = touch_row_of(chain, index, to);
+            set_contact(row, CONTACT_LIMIT, contact_at(row, CONTACT_LIMIT) + left.limit);
+            set_contact(row, CONTACT_DUAL, contact_at(row, CONTACT_DUAL) + left.dual);
+            set_contact3(row, CONTACT_TANGENT, contact3(row, CONTACT_TANGENT) + left.tangent);
+        }
+    }
 }
 
 // The coefficient of flesh that says how it rubs, if it does, and of what it touches.
@@ -359,8 +465,11 @@ fn touch_bone_pills(
                 }
             }
             // What is as near as that is told, however far.
-            let it = Target(row, name, number_at(row + SOLID_FRICTION), MOST_DUAL, at_node, both, 1.0, pressed);
-            touch_primitive(chain, index, origin, ends, it, 0u, moving, pill, group, found);
+            let friction = number_at(row + SOLID_FRICTION);
+            var it = Target(
+                row, name, friction, MOST_DUAL, at_node, both, 1.0, pressed, 0u, false, vec2<f32>(MOST_DUAL), 0u,
+            );
+            touch_primitive(chain, index, origin, ends, &it, moving, pill, group, found);
         }
     }
 }

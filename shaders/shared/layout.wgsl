@@ -273,6 +273,21 @@ const FORM_SEGMENT: u32 = 1u;
 const FORM_CUBOID: u32 = 2u;
 const FORM_CYLINDER: u32 = 3u;
 const FORM_CONE: u32 = 4u;
+const FORM_CONVEX: u32 = 5u;
+const FORM_MESH: u32 = 6u;
+const CONVEX_ENTRIES: u32 = 13u;
+const MESH_ONE_SIDED: u32 = 0u;
+const MESH_NODE_COUNT: u32 = 1u;
+const MESH_ITEMS: u32 = 2u;
+const MESH_TRIANGLES: u32 = 3u;
+const MESH_POINTS: u32 = 4u;
+const MESH_ENTRIES: u32 = 5u;
+const BOX_NODE_ENTRIES: u32 = 9u;
+const BOX_ITEM_ENTRIES: u32 = 7u;
+const TRIANGLE_ASKED: u32 = 3u;
+const TRIANGLE_ACROSS: u32 = 4u;
+const TRIANGLE_AROUND: u32 = 10u;
+const TRIANGLE_ENTRIES: u32 = 16u;
 
 // Entries of a chain row, one a group, of the state: how its bones moved, and how its solves went.
 const CHAIN_BONE_OLDER: u32 = 0u;

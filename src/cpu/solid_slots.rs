@@ -7,7 +7,7 @@ use crate::flesh::GroupState;
 use crate::layout::{contact, node, plane, tangent};
 
 /// By the cosine between normals, how alike primitives face of which one goes on with the other's friction.
-const ALIKE: f32 = 0.9;
+pub(crate) const ALIKE: f32 = 0.9;
 
 /// A segment of a group, and in each lane what it may touch.
 #[derive(Clone, Debug, PartialEq)]

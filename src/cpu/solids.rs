@@ -40,7 +40,7 @@ const MOST_NEAR: usize = 128;
 pub(crate) const FOLLOWS: f64 = 0.25;
 
 /// By which share of a coordinate boxes are larger than they are: some roundings.
-const ROUNDED: f64 = 1.0e-6;
+pub(crate) const ROUNDED: f64 = 1.0e-6;
 
 /// A segment's first node, its lane, and what it may touch.
 pub(super) type Found = (u32, usize, [u32; 2]);

@@ -18,24 +18,25 @@ use crate::cpu::{
     predict::{SCALE_LIMIT, SLENDER},
     rod_energies::{LEAST_SLOPE2, STEEPER, THIN, UNKNOWNS},
     settle::{AS_GOOD, GOES_ON, LEAST_GIVEN, LIES, LYING_GIVEN, MOST_LEFT_OUT, WANTED},
-    solids::{DEEPER, FOLLOWS, MOST_REACH, SLACK},
+    solids::{DEEPER, FOLLOWS, MOST_REACH, ROUNDED, SLACK},
+    solid_slots::ALIKE,
     solve_contacts::{FIRM, FIRMEST, PENALTY, RECOVERY_SPEED, STICKING, STIFFEST, STOPS},
     solve_rods::{LEAST_PIVOT, ROUGH, TRUSTED},
     solved::{LEAST_SCALE, MOST_SCALE},
     strains::{LEAST_COSINE, RESOLVED},
 };
 use crate::layout::{
-    BLOCK_NUMBERS, CELLS_A_SEGMENT, CELLS_HEADER, FORGETS, Group, HealthReport, InstanceGroups, LANES, LEVEL_OF_METRES,
+    BLOCK_NUMBERS, BOX_ITEM_ENTRIES, BOX_NODE_ENTRIES, CONVEX_ENTRIES, CELLS_A_SEGMENT, CELLS_HEADER, FORGETS, Group, HealthReport, InstanceGroups, LANES, LEVEL_OF_METRES,
     LEVELS, MAX_BONES, MAX_WORKGROUPS, MOST_OUTPUT, MorphBlock, MorphPull, NETWORK_GROUP, NO_DELTAS, NO_PAIR,
     NO_RULE, NetworkGroup, NetworkLayers, NetworkPlace, NetworkRun, OWN_CHAINS, POSE, SectionBlock, Segment, SkinBlock,
     SkinnedVertex, StructLayout, TOUCHES, WITHIN_CHAINS, WORKGROUP_SIZE,
 };
 use crate::layout::{
-    borne, chain, contact, force, form, held, input, meet, motion, node, partners, plane, reaction, rest, scratch,
-    solid, solved, stump, tangent, touch, tree,
+    borne, chain, contact, force, form, held, input, meet, mesh, motion, node, partners, plane, reaction, rest, scratch,
+    solid, solved, stump, tangent, touch, tree, triangle,
 };
 use crate::collisions::MOST_FRICTION;
-use crate::gpu::solid_pool::{KINK, NEAR_CHAIN};
+use crate::gpu::solid_pool::{EDGE_SLACK, KINK, NEAR_CHAIN};
 use crate::half_space::MOST_TURN;
 use crate::shape::{BISECTIONS, FLAT};
 use crate::skin::{ModelPose, SectionMatrix, SectionWeight, SkinSection, SkinVertex};
@@ -241,7 +242,9 @@ const SOLID: &[(&str, u32)] = &entries!(solid "SOLID_":
     FORM SHAPE MOTION MOTIONS BORDER FRICTION RULE DENTS MEMBERSHIPS FILTER CENTRE EXTENT SWEEP ENTRIES
 );
 const MOTION: &[(&str, u32)] = &entries!(motion "MOTION_": ANCHOR OFFSET FRAME TURN BY GOES TURNS ABOUT ENTRIES);
-const FORM: &[(&str, u32)] = &entries!(form "FORM_": SEGMENT CUBOID CYLINDER CONE);
+const FORM: &[(&str, u32)] = &entries!(form "FORM_": SEGMENT CUBOID CYLINDER CONE CONVEX MESH);
+const MESH: &[(&str, u32)] = &entries!(mesh "MESH_": ONE_SIDED NODE_COUNT ITEMS TRIANGLES POINTS ENTRIES);
+const TRIANGLE: &[(&str, u32)] = &entries!(triangle "TRIANGLE_": ASKED ACROSS AROUND ENTRIES);
 const SCRATCH: &[(&str, u32)] = &entries!(scratch "SCRATCH_":
     LOWER INV_PIVOT COUPLING RHS STEP BASE SIDES ENTRIES
 );
@@ -281,6 +284,9 @@ const SIZES: &[(&str, u32)] = &[
     ("OWN_CHAINS", OWN_CHAINS),
     ("WITHIN_CHAINS", WITHIN_CHAINS),
     ("TOUCHES", TOUCHES),
+    ("CONVEX_ENTRIES", CONVEX_ENTRIES),
+    ("BOX_NODE_ENTRIES", BOX_NODE_ENTRIES),
+    ("BOX_ITEM_ENTRIES", BOX_ITEM_ENTRIES),
     ("TOUCH_SOLID", touch::SOLID as u32),
     ("TOUCHES_RECORDING", touch::RECORDING as u32),
     ("TOUCHES_NEAR", touch::NEAR as u32),
@@ -292,7 +298,7 @@ const SIZES: &[(&str, u32)] = &[
 /// Every whole constant that a shader may declare under the same name.
 pub const CONSTANTS: &[&[(&str, u32)]] = &[
     SIZES, REST, TREE, NODE, INPUT, FORCE, PLANE, CHAIN, CONTACT, REACTION, SCRATCH, HELD, BORNE, STUMP, MEET, SOLVED,
-    PARTNERS, TANGENT, SOLID, MOTION, FORM,
+    PARTNERS, TANGENT, SOLID, MOTION, FORM, MESH, TRIANGLE,
 ];
 
 /// Every other constant that a shader may declare under the same name.
@@ -367,6 +373,9 @@ pub const FLOAT_CONSTANTS: &[(&str, f32)] = &[
     ("MOST_REACH", MOST_REACH as f32),
     ("FLAT", FLAT as f32),
     ("KINK", KINK),
+    ("EDGE_SLACK", EDGE_SLACK),
+    ("ROUNDED", ROUNDED as f32),
+    ("ALIKE", ALIKE),
     ("FOLLOWS", FOLLOWS as f32),
     ("MOST_TURN", MOST_TURN as f32),
     ("MOST_FRICTION", MOST_FRICTION),

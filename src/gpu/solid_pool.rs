@@ -22,6 +22,12 @@ pub(crate) const NEAR_CHAIN: u32 = 16;
 /// From how much a slope changes on over the length between two points as near as bisections bring them, there is a kink between.
 pub(crate) const KINK: f32 = 0.01;
 
+/// How far a direction may be outside a triangle's edge's or corner's region, by its cosine, as digits go on a GPU.
+pub(crate) const EDGE_SLACK: f32 = 1.0e-5;
+
+/// The most triangles of a mesh that rows can name.
+const MOST_TRIANGLES: u32 = 1 << 24;
+
 /// In which steps the places are told that solids are said to be near to (m): those of chains' origins, or multiples of these.
 const ANCHOR_STEP: f64 = 0.125;
 
@@ -196,7 +202,9 @@ pub(crate) fn form_of(shape: &Shape) -> Option<usize> {
         Shape::Cuboid { .. } => Some(form::CUBOID),
         Shape::Cylinder { .. } => Some(form::CYLINDER),
         Shape::Cone { .. } => Some(form::CONE),
-        Shape::Convex(_) | Shape::Mesh(_) => None,
+        Shape::Convex(_) => Some(form::CONVEX),
+        Shape::Mesh(_) if shape.primitives() > MOST_TRIANGLES => None,
+        Shape::Mesh(_) => Some(form::MESH),
     }
 }
 
@@ -209,8 +217,8 @@ fn words_of(shape: &Shape) -> Vec<u32> {
         Shape::Cylinder { half_height, radius } | Shape::Cone { half_height, radius } => {
             bits([*half_height, *radius]).to_vec()
         }
-        // Nothing is told of these: the step was refused.
-        Shape::Convex(_) | Shape::Mesh(_) => Vec::new(),
+        Shape::Convex(convex) => convex.words(),
+        Shape::Mesh(mesh) => mesh.words(),
     }
 }
 

@@ -84,4 +84,45 @@ pub mod form {
     pub const CYLINDER: usize = 3;
     /// A cone, as the cylinder.
     pub const CONE: usize = 4;
+    /// A convex polyhedron: how many triangles it has, then of each [`CONVEX_ENTRIES`](super::CONVEX_ENTRIES).
+    pub const CONVEX: usize = 5;
+    /// A mesh, see [`mesh`](super::mesh).
+    pub const MESH: usize = 6;
+}
+
+/// Words of a convex polyhedron's triangle: its normal, 3 words, how far along that the polyhedron reaches, and its corners, 9 words.
+pub const CONVEX_ENTRIES: u32 = 13;
+
+/// Words of a mesh. Its tree's nodes follow, then what the leaves hold, its triangles, its points and its lists of points.
+pub mod mesh {
+    /// 1 where it is solid behind.
+    pub const ONE_SIDED: usize = 0;
+    /// How many nodes its tree has.
+    pub const NODE_COUNT: usize = 1;
+    /// Where what the leaves hold begins, from the mesh's first word.
+    pub const ITEMS: usize = 2;
+    /// Where triangles begin.
+    pub const TRIANGLES: usize = 3;
+    /// Where points begin.
+    pub const POINTS: usize = 4;
+    /// How many words.
+    pub const ENTRIES: usize = 5;
+}
+
+/// Words of a node of a tree of boxes: its corners, 6 words, how many nodes there are below, and which items it holds, 2 words.
+pub const BOX_NODE_ENTRIES: u32 = 9;
+
+/// Words of an item there: its corners, 6 words, and which it is.
+pub const BOX_ITEM_ENTRIES: u32 = 7;
+
+/// Words of a mesh's triangle, which begin with its three points.
+pub mod triangle {
+    /// By bits, which of its edges and corners it is asked of.
+    pub const ASKED: usize = 3;
+    /// Of each edge, where the list of the other points of triangles there begins, from the mesh's first word, and how many they are.
+    pub const ACROSS: usize = 4;
+    /// Of each corner, the same of the points beside it of triangles there.
+    pub const AROUND: usize = 10;
+    /// How many words.
+    pub const ENTRIES: usize = 16;
 }

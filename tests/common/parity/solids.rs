@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use glam::{DQuat, DVec3, Vec3};
 use sinew::flesh::{BonePill, Flesh, Holds, RodSpec};
-use sinew::{Collisions, Friction, FrictionRule, Pose, Shape, Solid};
+use sinew::{Collisions, Convex, Friction, FrictionRule, Mesh, Pose, Shape, Solid};
 
 use super::scenes::{hung, no_bones, rods, soft};
 use super::{DT, Scene};
@@ -55,6 +55,43 @@ fn turned_shapes(_: usize) -> Vec<Solid> {
     ]
 }
 
+/// Hilly ground, solid below, of triangles that share their points.
+fn hills() -> Mesh {
+    let count = 14_u32;
+    let height = |i: u32, k: u32| 0.05 * (1.3 * i as f32).sin() * (0.9 * k as f32).cos();
+    let point = |i: u32, k: u32| Vec3::new(0.15 * i as f32 - 0.5, height(i, k), 0.15 * k as f32 - 0.6);
+    let points = (0..count).flat_map(|i| (0..count).map(move |k| point(i, k))).collect();
+    let quad = |i: u32, k: u32| {
+        let at = |i: u32, k: u32| i * count + k;
+        [[at(i, k), at(i, k + 1), at(i + 1, k)], [at(i + 1, k), at(i, k + 1), at(i + 1, k + 1)]]
+    };
+    let triangles = (0..count - 1).flat_map(|i| (0..count - 1).flat_map(move |k| quad(i, k))).collect();
+    Mesh::new(points, triangles, true).unwrap()
+}
+
+/// Hills, with a polyhedron and a thin roof of two sides on them.
+fn triangles(_: usize) -> Vec<Solid> {
+    static SHAPES: std::sync::OnceLock<[Arc<Shape>; 3]> = std::sync::OnceLock::new();
+    let shapes = SHAPES.get_or_init(|| {
+        let corners = [Vec3::new(0.2, 0.0, 0.1), Vec3::new(-0.2, 0.0, 0.15), Vec3::new(0.0, 0.0, -0.2), Vec3::Y * 0.12];
+        let faces = vec![[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]];
+        let faces = faces.into_iter().map(|[a, b, c]| [a, c, b]).collect();
+        let convex = Convex::new(&corners, faces).unwrap();
+        let roof = [Vec3::new(-0.1, 0.0, -0.3), Vec3::new(-0.1, 0.0, 0.3), Vec3::new(0.0, 0.08, -0.3)];
+        let roof = [roof[0], roof[1], roof[2], Vec3::new(0.0, 0.08, 0.3), Vec3::new(0.1, 0.0, -0.3), Vec3::new(0.1, 0.0, 0.3)];
+        let sides = vec![[0, 1, 2], [2, 1, 3], [2, 3, 4], [4, 3, 5]];
+        let roof = Mesh::new(roof.to_vec(), sides, false).unwrap();
+        [Shape::Mesh(hills()), Shape::Convex(convex), Shape::Mesh(roof)].map(Arc::new)
+    });
+    let at = |shape: usize, place: DVec3, turn: DQuat| Solid::new(shapes[shape].clone(), Pose::new(place, turn), 0.5);
+    let tilted = DQuat::from_scaled_axis(DVec3::new(0.05, 0.4, -0.03));
+    vec![
+        at(0, DVec3::new(0.1, -0.06, 0.05), tilted),
+        at(1, DVec3::new(0.3, 0.0, 0.3), DQuat::from_rotation_y(0.3)),
+        Solid { border_radius: 0.01, ..at(2, DVec3::new(0.75, 0.03, 0.2), DQuat::from_rotation_y(0.2)) },
+    ]
+}
+
 fn lying(height: f64) -> Vec<RodSpec> {
     let up = DVec3::Y * height;
     rods(up, DVec3::X + up, 0.05, &[8, 6, 9, 5, 7], soft())
@@ -78,7 +115,10 @@ pub fn on_solids() -> Vec<Scene> {
     let bridge = hung(hung(lying(0.3), 0, 0, Holds::CLAMP), 99, 1, Holds::CLAMP);
     let mut carried = Scene::new("carried into solids", &bridge, sinking_bones);
     carried.solids = table;
-    vec![on_table, pushed, shapes, carried, over_bones()]
+    let mut on_mesh = Scene::new("on triangles", &lying(0.2), no_bones);
+    on_mesh.solids = triangles;
+    on_mesh.before = 70;
+    vec![on_table, pushed, shapes, carried, over_bones(), on_mesh]
 }
 
 /// Two bones that go down.
