@@ -132,10 +132,12 @@ pub enum StepError {
         "solids[{0}] needs a shape that is one (Shape::check), a finite pose within 10⁹ m, a border and friction between 0 and 1000, dents between 0 and 1, and at most 10⁴ m/s and rad/s"
     )]
     BadSolid(usize),
-    /// A form that flesh touches on the CPU alone as yet.
-    #[error("solids[{solid}] is a {form}, which flesh touches on the CPU alone as yet; leave it out, or step on the CPU")]
+    /// A form that flesh touches on the CPU alone: a mesh of more than 2²⁴ triangles.
+    #[error(
+        "solid {solid} of Physics::all_solids is a {form} of more than 2²⁴ primitives, which flesh touches on the CPU alone; split it, leave it out, or step on the CPU"
+    )]
     SolidOnGpu {
-        /// Its place in [`Physics::solids`](crate::Physics::solids).
+        /// Its place in [`Physics::all_solids`](crate::Physics::all_solids).
         solid: usize,
         /// What it is.
         form: &'static str,

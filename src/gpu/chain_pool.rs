@@ -12,7 +12,6 @@ use super::pill_rows::PillRows;
 use super::residents::Upload;
 use super::rows::{Rows, SharedRows, count};
 use super::solid_pool::SolidPool;
-use crate::{CollisionGroups, Collisions};
 use crate::backend::HostFrame;
 use crate::cpu::group::GroupRest;
 use crate::cpu::lanes::Entry;
@@ -21,6 +20,7 @@ use crate::instances::{Active, InstanceState, Pushes, SegmentName};
 use crate::layout::{
     GROUPS_TOGETHER, Group, LANES, NO_RULE, OWN_CHAINS, TOUCHES, WITHIN_CHAINS, contact, force, input, plane, touch,
 };
+use crate::{CollisionGroups, Collisions};
 
 /// Where an instance's chains lie.
 pub(super) struct ChainRows {
@@ -135,12 +135,7 @@ impl ChainPool {
     }
 
     /// Lets an instance's chains go.
-    pub fn leave(
-        &mut self,
-        upload: &mut Upload<'_>,
-        rows: ChainRows,
-        solids: &mut SolidPool,
-    ) -> Result<(), GpuError> {
+    pub fn leave(&mut self, upload: &mut Upload<'_>, rows: ChainRows, solids: &mut SolidPool) -> Result<(), GpuError> {
         let groups = vec![Group::default(); count(&rows.groups)];
         upload.rows(GROUPS, rows.groups.start, &groups)?;
         self.nodes.give_back(rows.nodes);

@@ -1,5 +1,6 @@
 //! What shaders may declare under the same names.
 
+use crate::collisions::MOST_FRICTION;
 use crate::cpu::{
     carry::OFF_JOINT,
     check_health::{
@@ -18,26 +19,26 @@ use crate::cpu::{
     predict::{SCALE_LIMIT, SLENDER},
     rod_energies::{LEAST_SLOPE2, STEEPER, THIN, UNKNOWNS},
     settle::{AS_GOOD, GOES_ON, LEAST_GIVEN, LIES, LYING_GIVEN, MOST_LEFT_OUT, WANTED},
-    solids::{DEEPER, FOLLOWS, MOST_REACH, ROUNDED, SLACK},
     solid_slots::ALIKE,
+    solids::{DEEPER, FOLLOWS, MOST_REACH, ROUNDED, SLACK},
     solve_contacts::{FIRM, FIRMEST, PENALTY, RECOVERY_SPEED, STICKING, STIFFEST, STOPS},
     solve_rods::{LEAST_PIVOT, ROUGH, TRUSTED},
     solved::{LEAST_SCALE, MOST_SCALE},
     strains::{LEAST_COSINE, RESOLVED},
 };
-use crate::layout::{
-    BLOCK_NUMBERS, BOX_ITEM_ENTRIES, BOX_NODE_ENTRIES, CONVEX_ENTRIES, CELLS_A_SEGMENT, CELLS_HEADER, FORGETS, Group, HealthReport, InstanceGroups, LANES, LEVEL_OF_METRES,
-    LEVELS, MAX_BONES, MAX_WORKGROUPS, MOST_OUTPUT, MorphBlock, MorphPull, NETWORK_GROUP, NO_DELTAS, NO_PAIR,
-    NO_RULE, NetworkGroup, NetworkLayers, NetworkPlace, NetworkRun, OWN_CHAINS, POSE, SectionBlock, Segment, SkinBlock,
-    SkinnedVertex, StructLayout, TOUCHES, WITHIN_CHAINS, WORKGROUP_SIZE,
-};
-use crate::layout::{
-    borne, chain, contact, force, form, held, input, meet, mesh, motion, node, partners, plane, reaction, rest, scratch,
-    solid, solved, stump, tangent, touch, tree, triangle,
-};
-use crate::collisions::MOST_FRICTION;
 use crate::gpu::solid_pool::{EDGE_SLACK, KINK, NEAR_CHAIN};
 use crate::half_space::MOST_TURN;
+use crate::layout::{
+    BLOCK_NUMBERS, BOX_ITEM_ENTRIES, BOX_NODE_ENTRIES, CELLS_A_SEGMENT, CELLS_HEADER, CONVEX_ENTRIES, FORGETS, Group,
+    HealthReport, InstanceGroups, LANES, LEVEL_OF_METRES, LEVELS, MAX_BONES, MAX_WORKGROUPS, MOST_OUTPUT, MorphBlock,
+    MorphPull, NETWORK_GROUP, NO_DELTAS, NO_PAIR, NO_RULE, NetworkGroup, NetworkLayers, NetworkPlace, NetworkRun,
+    OWN_CHAINS, POSE, SectionBlock, Segment, SkinBlock, SkinnedVertex, StructLayout, TOUCHES, WITHIN_CHAINS,
+    WORKGROUP_SIZE,
+};
+use crate::layout::{
+    borne, chain, contact, force, form, held, input, meet, mesh, motion, node, partners, plane, reaction, rest,
+    scratch, solid, solved, stump, tangent, touch, tree, triangle,
+};
 use crate::shape::{BISECTIONS, FLAT};
 use crate::skin::{ModelPose, SectionMatrix, SectionWeight, SkinSection, SkinVertex};
 use crate::step::StepParams;

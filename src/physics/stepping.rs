@@ -1,6 +1,8 @@
 //! A frame: what is asked of the backend, and what is known afterwards.
 
 use super::{ActiveBackend, Physics};
+#[cfg(feature = "gpu")]
+use crate::Solid;
 use crate::backend::{Frame, HostFrame, SegmentPair};
 use crate::cpu::solids::SolidScene;
 use crate::instances::Instances;
@@ -9,8 +11,6 @@ use crate::step::{
     FrameReport, MOST_GRAVITY, MOST_PASSES, MOST_RETRIES, MOST_SOLVES, Scheduled, StepConfig, StepParams, Walk,
     params_of, schedule,
 };
-#[cfg(feature = "gpu")]
-use crate::Solid;
 use crate::{HalfSpace, StepError};
 
 impl Physics {
@@ -107,8 +107,8 @@ impl Physics {
         #[cfg(feature = "gpu")]
         if !self.on_cpu() {
             let left_out = |solid: &Solid| crate::gpu::solid_pool::form_of(&solid.shape).is_none();
-            if let Some(solid) = self.solids.iter().position(left_out) {
-                return Err(StepError::SolidOnGpu { solid, form: self.solids[solid].shape.name() });
+            if let Some((solid, placed)) = self.all_solids().enumerate().find(|(_, solid)| left_out(solid)) {
+                return Err(StepError::SolidOnGpu { solid, form: placed.shape.name() });
             }
         }
         if self.gather_events && !self.on_cpu() {

@@ -353,10 +353,12 @@ fn measured(
         .flatten()
         .fold(1.0_f32, |most, value| most.max(*value));
     // What a GPU does not send back.
-    let on_solids = || handles.iter().filter_map(|handle| on_cpu.state(*handle).ok()).any(|state| {
-        let rows = state.contacts().flat_map(|rows| rows.iter().skip(contact::STIFFNESS).step_by(contact::ENTRIES));
-        rows.flatten().any(|stiffness| *stiffness > 0.0)
-    });
+    let on_solids = || {
+        handles.iter().filter_map(|handle| on_cpu.state(*handle).ok()).any(|state| {
+            let rows = state.contacts().flat_map(|rows| rows.iter().skip(contact::STIFFNESS).step_by(contact::ENTRIES));
+            rows.flatten().any(|stiffness| *stiffness > 0.0)
+        })
+    };
     assert!(!scene.touches_solids() || on_solids(), "{}: no solid is touched", scene.name);
     let is_found = scene.before > 0 || !matches!(last, Stage::MoveBones | Stage::Predict);
     assert!(scene.planes.is_empty() || !is_found || contact > 1.0, "{}: nothing touches", scene.name);

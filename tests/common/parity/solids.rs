@@ -78,7 +78,8 @@ fn triangles(_: usize) -> Vec<Solid> {
         let faces = faces.into_iter().map(|[a, b, c]| [a, c, b]).collect();
         let convex = Convex::new(&corners, faces).unwrap();
         let roof = [Vec3::new(-0.1, 0.0, -0.3), Vec3::new(-0.1, 0.0, 0.3), Vec3::new(0.0, 0.08, -0.3)];
-        let roof = [roof[0], roof[1], roof[2], Vec3::new(0.0, 0.08, 0.3), Vec3::new(0.1, 0.0, -0.3), Vec3::new(0.1, 0.0, 0.3)];
+        let roof =
+            [roof[0], roof[1], roof[2], Vec3::new(0.0, 0.08, 0.3), Vec3::new(0.1, 0.0, -0.3), Vec3::new(0.1, 0.0, 0.3)];
         let sides = vec![[0, 1, 2], [2, 1, 3], [2, 3, 4], [4, 3, 5]];
         let roof = Mesh::new(roof.to_vec(), sides, false).unwrap();
         [Shape::Mesh(hills()), Shape::Convex(convex), Shape::Mesh(roof)].map(Arc::new)
