@@ -282,6 +282,8 @@ fn after(scene: &Scene, stage: Stage, (cpu, gpu, handles): &mut (Physics, Physic
         _ if scene.config.passes > 0 => Stage::UpdateVelocities,
         // What they add is seen where it goes.
         Stage::MorphSkin | Stage::InferCorrectives => Stage::DeformSkin,
+        // A GPU keeps its rows of solids to itself: they are seen by what the solve makes of them.
+        Stage::SolveContacts if scene.touches_solids() => Stage::SolveRods,
         stage => stage,
     };
     let walk = Walk { last: (scene.config.passes == 0).then_some(last), ..Walk::default() };

@@ -85,7 +85,7 @@ impl Scene {
     }
 
     /// Whether it has anything that tangent planes are found of.
-    fn touches_solids(&self) -> bool {
+    pub fn touches_solids(&self) -> bool {
         self.touches_bones || !(self.solids)(0).is_empty()
     }
 
