@@ -127,7 +127,8 @@ fn tangent_row_of(chain: Chain, index: u32, touch: u32) -> u32 {
 // Whether anything is near that any chain of the group may touch.
 fn is_touched(chain: Chain) -> bool {
     var touched = chain.plane_count > 0u;
-    for (var lane = 0u; lane < select(0u, LANES, chain.may_touch); lane++) {
+    let lane_count = select(0u, LANES, chain.may_touch);
+    for (var lane = 0u; lane < lane_count; lane++) {
         let near = chain.touches - chain.touches % LANES + lane + TOUCHES_NEAR * LANES;
         touched = touched || contact_rows[near] > 0.0;
     }
