@@ -29,7 +29,7 @@ const RECOVERY_SPEED: f32 = 1.0;
 fn touch_solids(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let thread = thread_of(invocation);
     let chain = chain_of(thread);
-    if params.iteration > 0u || chain.node_count == 0u {
+    if chain.node_count == 0u {
         return;
     }
     let group = groups[u32(input_rows[word(group_of(thread), INPUT_ENTRIES, INPUT_WORKS, 0u)])];

@@ -138,3 +138,30 @@ fn only_what_moved_is_sent() {
     assert!(places(&physics, rod)[0].y < place[0].y - 0.5, "it falls through");
     physics.remove(rod).unwrap();
 }
+
+/// Rapier's colliders, of every form that has triangles, and round ones.
+#[cfg(feature = "rapier")]
+#[test]
+fn rapier_s_colliders_stop_flesh_as_on_the_cpu() {
+    use sinew::rapier3d::prelude::*;
+    let mut rigid = sinew::rigid::RigidWorld::default();
+    let hill = |i: usize, k: usize| 0.04 * (i as f32).sin() * (k as f32).cos();
+    let heights = sinew::rapier3d::parry::utils::Array2::new(9, 9, (0..81).map(|at| hill(at % 9, at / 9)).collect());
+    rigid.colliders.insert(ColliderBuilder::heightfield(heights, Vec3::new(2.0, 1.0, 2.0)));
+    rigid.colliders.insert(ColliderBuilder::round_cuboid(0.05, 0.02, 0.2, 0.02).translation(Vec3::new(0.1, 0.03, 0.0)));
+    let colliders = rigid.solids(|_| false);
+    assert!(colliders.len() == 2 && rigid.touched.left_out.is_empty());
+    let Some(gpu) = common::gpu_physics() else { return };
+    let solid = colliders[0].clone();
+    let [on_cpu, on_gpu] = [Physics::default(), gpu].map(|physics| {
+        let (mut physics, rod) = dropped(physics, solid.clone(), DVec3::new(0.05, 0.2, 0.07));
+        physics.solids.clear();
+        physics.set_world_solids(colliders.clone());
+        run(&mut physics, 40);
+        places(&physics, rod)
+    });
+    let off = apart(&on_cpu, &on_gpu);
+    let lowest = on_gpu.iter().map(|place| place.y).fold(f64::INFINITY, f64::min);
+    println!("{off:.1e} m apart, the lowest node {lowest:.3} m high");
+    assert!(off < 1.0e-3 && lowest > -0.02);
+}

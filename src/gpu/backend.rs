@@ -102,7 +102,7 @@ impl GpuBackend {
             if is_of_host(stage) {
                 clock.timed(stage, || self.run_on_host(stage, encoder, slots, frame))?;
             } else {
-                self.dispatch(encoder, part, frame.timed)?;
+                self.dispatch(encoder, part, frame)?;
             }
         }
         let mut times = if frame.timed { self.stage_times()? } else { StageTimes::default() };
@@ -163,10 +163,10 @@ impl GpuBackend {
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
         stages: &[Scheduled],
-        timed: bool,
+        frame: &Frame<'_>,
     ) -> Result<(), GpuError> {
         let Self { gpu, buffers, kernels, residents, timer, .. } = self;
-        let mut recorder = Recorder::new(encoder, timer.as_mut().filter(|_| timed));
+        let mut recorder = Recorder::new(encoder, timer.as_mut().filter(|_| frame.timed));
         let count_of = |domain: Domain| match domain {
             Domain::Host => 0,
             Domain::Chains => workgroups((residents.chains.stepped() + residents.chains.carried.len()) as u32),
@@ -195,6 +195,8 @@ impl GpuBackend {
             }
             for (_, kernel) in kernels.iter().filter(|(stage, _)| *stage == scheduled.stage) {
                 let count = match kernel.spec().size {
+                    // What solids touch is found before a substep's first solve.
+                    Size::Of(Domain::TouchingChains) if frame.params[scheduled.slot as usize].iteration > 0 => continue,
                     Size::Domain => Workgroups::Count(domain),
                     Size::Of(other) => Workgroups::Count(count_of(other)),
                     Size::Once => Workgroups::Count(1),
