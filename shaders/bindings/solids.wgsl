@@ -242,43 +242,15 @@ fn radius_along(pill: SpotPill, along: f32) -> f32 {
     return pill.first_radius + (pill.last_radius - pill.first_radius) * along;
 }
 
-// Where between its ends a pill is deepest in a primitive: below 0 where that is at an end, or everywhere, or behind what is solid
-// there. And how far its last end is from it (m).
-fn deepest_along(row: u32, primitive: u32, pill: SpotPill) -> vec2<f32> {
-    let along = pill.last.near - pill.first.near;
-    let flat = FLAT * length(along);
-    let is_mesh = solids[row + SOLID_FORM] == FORM_MESH;
-    var first = vec3<f32>();
-    var last = vec3<f32>();
-    var last_gap = 0.0;
-    for (var k = 0u; k < BISECTIONS + 2u; k++) {
-        // Both ends, then between them.
-        let share = select(select(0.5 * (first.x + last.x), 1.0, k == 1u), 0.0, k == 0u);
-        var there = surface_of(row, primitive, spot_along(pill, share));
-        // Of a triangle on whichever side.
-        let turns = is_mesh && there.distance < 0.0;
-        there.normal = select(there.normal, there.normal * -1.0, turns);
-        let grows = dot(there.normal, along) - (pill.last_radius - pill.first_radius);
-        let gap = vec3<f32>(share, select(there.distance, 0.0 - there.distance, turns) - radius_along(pill, share), grows);
-        if k == 0u || k > 1u && gap.z < 0.0 {
-            first = gap;
-        } else {
-            last = gap;
-        }
-        if k == 1u && (first.z >= 0.0 - flat || last.z <= flat) {
-            return vec2<f32>(-1.0, last.y);
-        }
-        last_gap = select(last_gap, last.y, k == 1u);
-    }
+// Where a pill is deepest between two points on it that are as near as bisections bring them: of each how far along it is, how far
+// from what it touches, and how that grows.
+fn deepest_between(first: vec3<f32>, last: vec3<f32>, length: f32) -> f32 {
     // Where the tangents of both ends cross: the very place of a kink. Of what is round they do so in the middle, which is not to be
     // had of distances as they are rounded.
-    var found = 0.5 * (first.x + last.x);
-    if last.z - first.z >= KINK * length(along) {
-        let crossing = (first.y - last.y + last.z * last.x - first.z * first.x) / (last.z - first.z);
-        found = select(found, crossing, crossing >= first.x && crossing <= last.x);
+    let middle = 0.5 * (first.x + last.x);
+    if last.z - first.z < KINK * length {
+        return middle;
     }
-    if is_mesh && is_behind(solids[row + SOLID_SHAPE], primitive, spot_along(pill, found)) {
-        return vec2<f32>(-1.0, last_gap);
-    }
-    return vec2<f32>(found, last_gap);
+    let crossing = (first.y - last.y + last.z * last.x - first.z * first.x) / (last.z - first.z);
+    return select(middle, crossing, crossing >= first.x && crossing <= last.x);
 }

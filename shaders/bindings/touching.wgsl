@@ -212,27 +212,61 @@ fn touch_primitive(
     group: Group,
     found: ptr<function, Touches>,
 ) {
-    let own = surface_of((*it).row, (*it).primitive, pill.first);
+    let row = (*it).row;
+    let path = pill.last.near - pill.first.near;
+    let flat = FLAT * length(path);
+    let is_mesh = solids[row + SOLID_FORM] == FORM_MESH;
+    var own: Facing;
+    var there: Facing;
+    var first = vec3<f32>();
+    var last = vec3<f32>();
+    var last_gap = 0.0;
+    var along = -1.0;
+    // Both ends, then between them, then where it is deepest: of one place in the code, which compilers write out.
+    for (var k = 0u; k < BISECTIONS + 3u; k++) {
+        var at = select(select(0.5 * (first.x + last.x), 1.0, k == 1u), 0.0, k == 0u);
+        at = select(at, along, k == BISECTIONS + 2u);
+        there = surface_of(row, (*it).primitive, spot_along(pill, at));
+        if k == 0u {
+            own = there;
+        }
+        if k == BISECTIONS + 2u || !(*it).between_nodes {
+            break;
+        }
+        // Of a triangle on whichever side.
+        let side = select(1.0, -1.0, is_mesh && there.distance < 0.0);
+        let grows = dot(there.normal, path) * side - (pill.last_radius - pill.first_radius);
+        let gap = vec3<f32>(at, there.distance * side - radius_along(pill, at), grows);
+        if k == 0u || k > 1u && gap.z < 0.0 {
+            first = gap;
+        } else {
+            last = gap;
+        }
+        last_gap = select(last_gap, last.y, k == 1u);
+        if k == 1u && (first.z >= 0.0 - flat || last.z <= flat) {
+            break;
+        }
+        if k == BISECTIONS + 1u {
+            along = deepest_between(first, last, length(path));
+            if is_mesh && is_behind(solids[row + SOLID_SHAPE], (*it).primitive, spot_along(pill, along)) {
+                along = -1.0;
+                break;
+            }
+            along = select(along, (*it).pressed + (along - (*it).pressed) * FOLLOWS, (*it).pressed >= 0.0);
+        }
+    }
     let gap = own.distance - ends.first_radius;
     var depths = vec2<f32>(MOST_DUAL);
     if (*it).at_node && own.own {
         depths.x = own.distance;
     }
-    var along = -1.0;
     var share = 0.0;
-    var there = own;
-    if (*it).between_nodes {
-        let deepest = deepest_along((*it).row, (*it).primitive, pill);
-        along = deepest.x;
-        if along >= 0.0 {
-            along = select(along, (*it).pressed + (along - (*it).pressed) * FOLLOWS, (*it).pressed >= 0.0);
-            there = surface_of((*it).row, (*it).primitive, spot_along(pill, along));
-            let radius = radius_along(pill, along);
-            let deeper = smaller(gap, deepest.y) - (there.distance - radius);
-            share = smaller(deeper / (DEEPER * radius), 1.0);
-            if there.own && deeper > 0.0 {
-                depths.y = there.distance;
-            }
+    if along >= 0.0 {
+        let radius = radius_along(pill, along);
+        let deeper = smaller(gap, last_gap) - (there.distance - radius);
+        share = smaller(deeper / (DEEPER * radius), 1.0);
+        if there.own && deeper > 0.0 {
+            depths.y = there.distance;
         }
     }
     if (*it).asks {
@@ -456,7 +490,10 @@ fn touch_bone_pills(
         let by_pill = length(moving.goes) + length(moving.turns) * (lever + extent);
         let far = 2.0 * (comes + by_pill);
         let pill = pill_of(moving, origin, ends);
-        if surface_of(row, 0u, spot_along(pill, 0.5)).distance - extent <= far {
+        let shape = solids[row + SOLID_SHAPE];
+        let spot = spot_along(pill, 0.5);
+        let middle_gap = from_segment(vector_at(shape), vector_at(shape + 3u), number_at(shape + 6u), spot).distance;
+        if middle_gap - extent <= far {
             let name = -2.0 - f32(own);
             var pressed = -1.0;
             for (var k = 0u; k < TOUCHES; k++) {
