@@ -123,7 +123,7 @@ const SOLIDS: &[Mutant] = &[
     (Stage::SolveContacts, "on a table", "let beyond = (spot.far * side ⟨-⟩ half) + spot.near * side;", "+"),
     (Stage::SolveContacts, "on a table", "let point = (spot.far ⟨-⟩ first) + spot.near;", "+"),
     (Stage::SolveContacts, "on a table", "share = smaller(deeper ⟨/⟩ (DEEPER * radius), 1.0);", "*"),
-    (Stage::SolveContacts, "pushed by solids", "let goes = moving.by ⟨+⟩ turned_by(moving.turn, arm);", "-"),
+    (Stage::SolveContacts, "pushed by solids", "dot(normal_to, point) ⟨+⟩ dot(normal_to, goes)", "-"),
     (Stage::SolveContacts, "pushed by solids", "moving.goes ⟨+⟩ cross(moving.turns, from_axis)", "-"),
     (Stage::SolveContacts, "on a table", "if all((*before)[k].touched ⟨==⟩ of_solid) {", "!="),
     (Stage::SolveContacts, "on cylinders and cones", "vec2<f32>(0.0 - radius, ⟨2.0⟩ * half_height);", "1.0"),
