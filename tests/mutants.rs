@@ -134,12 +134,6 @@ const SOLIDS: &[Mutant] = &[
     (Stage::SolveContacts, "over their bones", "(along - (*it).pressed) ⟨*⟩ FOLLOWS", "+"),
     (Stage::SolveContacts, "over their bones", "let name = ⟨-2.0⟩ - f32(own);", "-1.0"),
     (Stage::SolveContacts, "on triangles", "let above = dot(face, (spot.far ⟨-⟩ corners[0]) + spot.near);", "+"),
-    (
-        Stage::SolveContacts,
-        "on triangles",
-        "(dot(normal, spot.far) ⟨-⟩ number_at(at + 3u)) + dot(normal, spot.near);",
-        "+",
-    ),
 ];
 
 const HEALTH_AND_SKIN: &[Mutant] = &[
