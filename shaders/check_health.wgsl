@@ -255,8 +255,9 @@ fn out_of_bounds(chain: Chain) -> f32 {
 // One where the chain itself hangs on no bones and something presses on it.
 fn pressed_freely(chain: Chain) -> f32 {
     var force = chain_at(chain.chain, CHAIN_MEETS);
-    for (var slot = 0u; slot < chain.contact_count; slot++) {
-        force = larger(force, contact_at(contact_row_of(chain, slot), CONTACT_DUAL));
+    let count = row_count_of(chain);
+    for (var slot = 0u; slot < count; slot++) {
+        force = larger(force, contact_at(row_of(chain, slot), CONTACT_DUAL));
     }
     return where_less(0.0, force, select(1.0, 0.0, hangs_on_bone(chain)), 0.0);
 }

@@ -93,7 +93,7 @@ fn predict_chain(chain: Chain, contracting: bool, motion: RigidMotion) {
     let is_free = moves_freely(chain);
 
     let meets = chain_at(chain.chain, CHAIN_MEETS);
-    let held_back = select(meets, larger(meets, 1.0 - second_order), params.plane_count == 0u);
+    let held_back = select(meets, larger(meets, 1.0 - second_order), !is_touched(chain));
     for (var index = 0u; index < chain.node_count; index++) {
         let rest_row = rest_row_of(chain, index);
         let row = node_row_of(chain, index);

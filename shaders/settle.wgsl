@@ -99,18 +99,13 @@ fn share_gone_on() -> f32 {
 fn settle_forth(chain: Chain) {
     var carry: Vec7;
     var rhs: Vec7;
-    var slot = 0u;
+    let row_count = rows_at_node(chain);
     var branch = first_branch_of(chain);
     for (var index = 0u; index < chain.node_count; index++) {
         var own = carry;
         var beyond = Vec7();
-        while slot < chain.contact_count {
-            let at = contact_row_of(chain, slot);
-            if u32(contact_at(at, CONTACT_SEGMENT)) != index {
-                break;
-            }
-            change(chain, at, false, &own, &beyond);
-            slot++;
+        for (var k = 0u; k < row_count; k++) {
+            change(chain, row_at_node(chain, index, k), false, &own, &beyond);
         }
         let meets = meets_at(chain, index);
         for (var k = 0u; k < meets.count; k++) {
@@ -169,7 +164,7 @@ fn settle_forth(chain: Chain) {
 
 // The second half: solves from the last node on, and steps; goes on by a share of the last pass's step.
 fn settle_back(chain: Chain, goes_on: f32) {
-    var slot = chain.contact_count;
+    let row_count = rows_at_node(chain);
     var delta: Vec7;
     for (var left_count = chain.node_count; left_count > 0u; left_count--) {
         let index = left_count - 1u;
@@ -179,13 +174,8 @@ fn settle_back(chain: Chain, goes_on: f32) {
         if IN_TREES && rest_at(rest_row_of(chain, index), REST_HUNG) > 0.5 {
             go_with_stem(chain, scratch_row, &delta, goes_on);
         }
-        while slot > 0u {
-            let at = contact_row_of(chain, slot - 1u);
-            if u32(contact_at(at, CONTACT_SEGMENT)) != index {
-                break;
-            }
-            slot--;
-            give_way(at, false, &delta, &next, goes_on);
+        for (var k = 0u; k < row_count; k++) {
+            give_way(row_at_node(chain, index, k), false, &delta, &next, goes_on);
         }
         let meets = meets_at(chain, index);
         for (var k = 0u; k < meets.count; k++) {
@@ -233,8 +223,9 @@ fn change_of(at: u32, meets: bool) -> Change {
 fn is_unsettled(chain: Chain) -> bool {
     // Friction is as stiff as γ·2m/h² where chains meet, and as PENALTY·m/h² elsewhere.
     let fall = length(falls_of(chain)) * (params.h * params.h * AS_GOOD);
-    for (var slot = 0u; slot < chain.contact_count; slot++) {
-        if is_off(contact_row_of(chain, slot), false, fall * (1.0 / PENALTY)) {
+    let count = row_count_of(chain);
+    for (var slot = 0u; slot < count; slot++) {
+        if is_off(row_of(chain, slot), false, fall * (1.0 / PENALTY)) {
             return true;
         }
     }
@@ -269,8 +260,9 @@ fn falls_of(chain: Chain) -> vec3<f32> {
 // A chain that sits a pass out has no step that the next would go on by.
 fn stand_still(chain: Chain) {
     let none = Presses(0.0, vec3<f32>(), vec3<f32>());
-    for (var slot = 0u; slot < chain.contact_count; slot++) {
-        store_presses(solved_row_of(contact_row_of(chain, slot)), SOLVED_CHANGE, none);
+    let count = row_count_of(chain);
+    for (var slot = 0u; slot < count; slot++) {
+        store_presses(solved_row_of(row_of(chain, slot)), SOLVED_CHANGE, none);
     }
     for (var index = 0u; index < chain.node_count; index++) {
         let meets = meets_at(chain, index);
@@ -411,8 +403,9 @@ fn left_out(chain: Chain, mass: f32, centre_of_mass: vec3<f32>) -> Momentum {
         // What was led astray has not gone as its forces have it: all of its momentum is told by where it went. Not of what
         // half-spaces hold: with what force they do is not known so well.
         var held = 0.0;
-        for (var slot = 0u; slot < chain.contact_count; slot++) {
-            held = where_less(0.0, contact_at(contact_row_of(chain, slot), CONTACT_DUAL), 1.0, held);
+        let count = row_count_of(chain);
+        for (var slot = 0u; slot < count; slot++) {
+            held = where_less(0.0, contact_at(row_of(chain, slot), CONTACT_DUAL), 1.0, held);
         }
         let unheld = 1.0 - held;
         given.linear = (pressed.linear * step - went.linear) * unheld;

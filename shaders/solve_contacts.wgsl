@@ -1,5 +1,7 @@
-// Stage solve_contacts: which half-spaces the nodes' spheres touch in this substep, how hard, and how much friction that
-// allows; the twin of src/cpu/solve_contacts.rs, which says why and has solids too.
+// Stage solve_contacts: which half-spaces and solids the chains touch in this substep, how hard, and how much friction that
+// allows; the twin of src/cpu/solve_contacts.rs, which says why.
+//
+// Before a substep's first solve its first pass, `touch_solids`, finds for each segment along which planes it touches solids.
 
 @group(0) @binding(8) var<storage, read> plane_rows: array<f32>;
 
@@ -12,30 +14,142 @@ const STIFFEST: f32 = 1.0e7;
 // How deep over its radius a node may come by itself at the speed that it has: a fast one meets more than STIFFEST.
 const STOPS: f32 = 0.05;
 
+// How many times as stiff as by its mass what a bone holds is, over its force and radius, and at most.
+const FIRM: f32 = 100.0;
+const FIRMEST: f32 = 1.0e4;
+
 // Which share of Coulomb's limit is below it.
 const STICKING: f32 = 0.999;
 
 // How fast a node that is found inside a half-space is pushed out (m/s).
 const RECOVERY_SPEED: f32 = 1.0;
 
-// Writes each node's row of each half-space.
+// Finds along which planes the segments of every chain touch solids in a substep.
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn touch_solids(@builtin(global_invocation_id) invocation: vec3<u32>) {
+    let thread = thread_of(invocation);
+    let chain = chain_of(thread);
+    if chain.node_count == 0u {
+        return;
+    }
+    let group = groups[u32(input_rows[word(group_of(thread), INPUT_ENTRIES, INPUT_WORKS, 0u)])];
+    if group.touch_count == 0u {
+        return;
+    }
+    // Of a frame that was not the last one nothing is remembered.
+    let told = contact_at(chain.touches, TOUCHES_RECORDING);
+    let is_recent = told == recording_told(params.recording) || told == recording_told(params.recording - 1u);
+    let remembers = chain.touch_count > 0u && is_recent;
+    let origin = chain3(chain.chain, CHAIN_ORIGIN);
+
+    // All that the chain may come to touch, as fast as any of it: what is stopped at one end whips at the other.
+    var low = vec3<f32>(MOST_DUAL);
+    var high = vec3<f32>(-MOST_DUAL);
+    var thick = 0.0;
+    var coming = 0.0;
+    for (var index = 0u; index < chain.node_count; index++) {
+        let row = node_row_of(chain, index);
+        let radius = rest_at(rest_row_of(chain, index), REST_RADIUS) * node_at(row, NODE_PREV_SCALE);
+        if radius > 0.0 {
+            let place = node3(row, NODE_PREV_PLACE);
+            low = min(low, place);
+            high = max(high, place);
+            thick = larger(radius, thick);
+            coming = larger(length(node3(row, NODE_MOVED)), coming);
+            coming = larger(length(node3(row, NODE_PREDICTED_MOVE)), coming);
+        }
+    }
+    let reach = smaller(coming * params.frame * params.inv_h + SLACK * thick, MOST_REACH);
+    let middle = (low + high) * 0.5;
+    let around = distance(low, high) * 0.5 + thick + reach;
+    var near_solids: array<u32, NEAR_CHAIN>;
+    var near_count = 0u;
+    if group.touched_solids != 0u && is_number(dot(middle, middle)) && is_number(around) {
+        for (var solid = 0u; solid < params.solid_count; solid++) {
+            let row = solid_row_of(solid);
+            if is_met(row, group) && is_near(row, moving_of(row), origin, middle, around) {
+                if near_count < NEAR_CHAIN {
+                    near_solids[near_count] = solid;
+                }
+                near_count++;
+            }
+        }
+    }
+    let asked_count = select(near_count, params.solid_count, near_count > NEAR_CHAIN);
+    var all_count = 0u;
+    for (var index = 0u; index < select(0u, chain.node_count, asked_count + group.pill_count > 0u); index++) {
+        var before: array<Memory, TOUCHES>;
+        for (var touch = 0u; touch < TOUCHES; touch++) {
+            before[touch].touched = vec3<f32>(-1.0);
+            if remembers {
+                before[touch] = memory_of(touch_row_of(chain, index, touch), tangent_row_of(chain, index, touch));
+            }
+        }
+        let ends = ends_of(chain, index);
+        var found: Touches;
+        if ends.first_radius > 0.0 {
+            touch_bone_pills(chain, index, origin, ends, group, lane_of(thread), &before, &found);
+            for (var k = 0u; k < asked_count; k++) {
+                var solid = k;
+                if near_count <= NEAR_CHAIN {
+                    solid = near_solids[k];
+                }
+                if near_count <= NEAR_CHAIN || is_met(solid_row_of(solid), group) {
+                    touch_solid(chain, index, origin, ends, reach, solid, group, &found);
+                }
+            }
+        }
+        for (var touch = 0u; touch < TOUCHES; touch++) {
+            remember(chain, index, touch, touch < found.count, &before);
+        }
+        hand_over(chain, index, found.count, &before);
+        all_count += found.count;
+    }
+    set_contact(chain.touches, 0u, f32(all_count));
+    set_contact(chain.touches, TOUCHES_RECORDING, recording_told(params.recording));
+    set_contact(chain.touches, TOUCHES_NEAR, f32(all_count));
+}
+
+// Writes each node's row of each half-space, and the rows of what solids' tangent planes touch.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn solve_contacts(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let chain = chain_of(thread_of(invocation));
-    if params.plane_count == 0u || chain.node_count == 0u {
-        return;
-    }
     for (var index = 0u; index < chain.node_count; index++) {
         let node = point_of_node(chain, index);
         for (var slot = 0u; slot < params.plane_count; slot++) {
             let there = surface_in_substep(plane_row_of(chain, slot));
-            write_row(chain, index * params.plane_count + slot, index, node, there);
+            write_row(chain, contact_row_of(chain, index * params.plane_count + slot), index, node, there);
+        }
+        for (var touch = 0u; touch < chain.touch_count; touch++) {
+            let tangent = tangent_row_of(chain, index, touch);
+            let share = contact_at(tangent, TANGENT_SHARE);
+            if share > 0.0 {
+                var point = node;
+                let along = contact_at(tangent, TANGENT_ALONG);
+                if along > 0.0 {
+                    point = point_between(node, point_of_node(chain, min(index + 1u, chain.node_count - 1u)), along);
+                }
+                point.weight = point.weight * share;
+                let at = touch_row_of(chain, index, touch);
+                write_row(chain, at, index, point, surface_of_tangent(tangent));
+                forget_idle(at);
+            }
         }
     }
 }
 
-// A point of a chain's axis in a substep: a node.
+// What does not press remembers nothing: the solve passes over it.
+fn forget_idle(at: u32) {
+    if contact_at(at, CONTACT_STIFFNESS) == 0.0 {
+        set_contact(at, CONTACT_DUAL, 0.0);
+        set_contact3(at, CONTACT_TANGENT, vec3<f32>());
+    }
+}
+
+// A point of a chain's axis in a substep: a node, or between two.
 struct Point {
+    // Where on its segment.
+    along: f32,
     // Its place at the substep's start (m).
     start: vec3<f32>,
     // How far it has gone since (m).
@@ -51,6 +165,8 @@ struct Point {
     radius: f32,
     // The radius of which it obeys its bones (m).
     obeyed_radius: f32,
+    // How much of that may be dented (m): all of it where it is not held.
+    yields: f32,
     // Which share of it bones hold or carry wherever they go.
     obeys: f32,
     // Where they carry it (m).
@@ -77,6 +193,7 @@ fn point_of_node(chain: Chain, index: u32) -> Point {
         carried_place = carried_in_chain(chain, index, CHAIN_BONE_NOW).place;
     }
     return Point(
+        0.0,
         start,
         node3(row, NODE_MOVED),
         node3(row, NODE_PREDICTED_MOVE),
@@ -87,12 +204,41 @@ fn point_of_node(chain: Chain, index: u32) -> Point {
         rest_radius * node_at(row, NODE_SCALE),
         // What swells is pushed out, but where it is held.
         rest_radius + (prev_radius - rest_radius) * held,
+        rest_radius * (1.0 - held),
         obeys,
         carried_place,
         larger(rest_at(rest_row, REST_MASS), MIN_POSITIVE),
         rest_at(rest_row, REST_FREE_FRAME) / larger(rest_at(rest_row, REST_INERTIA_W), MIN_POSITIVE),
         weight_of(rest_row, REST_MASS),
     );
+}
+
+// Between two nodes: what it weighs is what a force there moves.
+fn point_between(a: Point, b: Point, along: f32) -> Point {
+    return Point(
+        along,
+        a.start + (b.start - a.start) * along,
+        a.moved + (b.moved - a.moved) * along,
+        a.predicted + (b.predicted - a.predicted) * along,
+        a.turned + (b.turned - a.turned) * along,
+        a.axis,
+        a.rest_radius + (b.rest_radius - a.rest_radius) * along,
+        a.prev_radius + (b.prev_radius - a.prev_radius) * along,
+        a.radius + (b.radius - a.radius) * along,
+        a.obeyed_radius + (b.obeyed_radius - a.obeyed_radius) * along,
+        a.yields + (b.yields - a.yields) * along,
+        a.obeys + (b.obeys - a.obeys) * along,
+        a.carried + (b.carried - a.carried) * along,
+        mass_together(a.mass, b.mass, along),
+        a.inv_inertia + (b.inv_inertia - a.inv_inertia) * along,
+        mass_together(a.weight, b.weight, along),
+    );
+}
+
+fn mass_together(a: f32, b: f32, along: f32) -> f32 {
+    let first = (1.0 - along) * (1.0 - along);
+    let second = along * along;
+    return 1.0 / larger(first / larger(a, MIN_POSITIVE) + second / larger(b, MIN_POSITIVE), MIN_POSITIVE);
 }
 
 // Its stiffness (N/m) against what it goes towards by so much in the substep (m).
@@ -110,14 +256,17 @@ fn inertia_of(point: Point, normal: vec3<f32>, way: vec3<f32>) -> f32 {
     return point.mass / (1.0 + about_axis * about_axis * point.inv_inertia * point.mass);
 }
 
-// Writes the row in a slot of what a point on a segment touches.
-fn write_row(chain: Chain, slot: u32, segment: u32, point: Point, there: Surface) {
+// Writes a row, of which this is the first word, of what a point on a segment touches.
+fn write_row(chain: Chain, at: u32, segment: u32, point: Point, there: Surface) {
     let recovery = RECOVERY_SPEED * params.h;
     let inv_step = params.inv_h * (1.0 + second_order_of(chain) * 0.5);
     let start = point.start;
     let prev_radius = point.prev_radius;
     let normal = there.later.normal;
-    let allowed = smaller(distance_from(there.later, point.carried) - point.obeyed_radius, 0.0) * point.obeys;
+    let obeyed_radius = point.obeyed_radius - point.yields * there.dents;
+    let carried = smaller(distance_from(there.later, point.carried) - obeyed_radius, 0.0) * point.obeys;
+    let other = 1.0 - there.own;
+    let allowed = carried * other + there.allowed;
     let was = distance_from(there.earlier, start) - prev_radius - allowed;
     let gap = distance_from(there.later, start) - prev_radius - allowed;
     let now = gap + (dot(normal, point.moved) - (point.radius - prev_radius));
@@ -125,18 +274,19 @@ fn write_row(chain: Chain, slot: u32, segment: u32, point: Point, there: Surface
     // What may reach it in this substep is told now.
     let approach = now - was;
     let reach = smaller(smaller(smaller(was, now), now + approach), gap + dot(normal, point.predicted));
-    let stiffness = contact_stiffness(point, was - gap - dot(normal, point.predicted));
-    let pressing = where_less(reach, 0.0, stiffness, 0.0);
     let kept = smaller(was + recovery, 0.0);
 
     // As if the point were part of it: what is carried turns with it.
     let slide = across(sweep(there, start - normal * prev_radius), normal);
     let foreseen = across(point.predicted, normal) + cross(normal, point.turned) * prev_radius - slide;
-    let at = contact_row_of(chain, slot);
+    let dual = contact_at(at, CONTACT_DUAL);
+    let by_mass = contact_stiffness(point, was - gap - dot(normal, point.predicted));
+    let by_force = dual * there.own * FIRM / larger(prev_radius, MIN_POSITIVE);
+    let stiffness = larger(by_mass, smaller(by_force, by_mass * FIRMEST));
+    let pressing = where_less(reach, 0.0, stiffness, 0.0);
     let tangent = across(contact3(at, CONTACT_TANGENT), normal);
     let pulled = sqrt(dot(tangent, tangent));
     let stuck = where_less(pulled, contact_at(at, CONTACT_LIMIT) * STICKING, 1.0, 0.0);
-    let dual = contact_at(at, CONTACT_DUAL);
     let limit = smaller(there.friction * where_less(0.0, dual, dual, 0.0), MOST_DUAL);
     let inertia = inertia_of(point, normal, foreseen);
     let stops = where_less(sqrt(dot(foreseen, foreseen)) * inertia * inv_step * inv_step, limit, 1.0, 0.0);
@@ -150,9 +300,9 @@ fn write_row(chain: Chain, slot: u32, segment: u32, point: Point, there: Surface
     }
 
     set_contact(at, CONTACT_SEGMENT, f32(segment));
-    set_contact(at, CONTACT_ALONG, 0.0);
+    set_contact(at, CONTACT_ALONG, point.along);
     set_contact3(at, CONTACT_DIRECTION, normal);
-    set_contact(at, CONTACT_SCALE_TERM, point.rest_radius);
+    set_contact(at, CONTACT_SCALE_TERM, point.rest_radius * other);
     set_contact(at, CONTACT_GAP, gap - kept);
     set_contact(at, CONTACT_STIFFNESS, pressing);
     set_contact(at, CONTACT_ARM, prev_radius);
@@ -172,13 +322,19 @@ fn distance_from(plane: Plane, point: vec3<f32>) -> f32 {
     return dot(plane.normal, point) - plane.offset;
 }
 
-// A half-space in a substep.
+// A half-space, or a solid by its tangent plane, in a substep.
 struct Surface {
     // At the substep's start.
     earlier: Plane,
     // At its end.
     later: Plane,
     friction: f32,
+    // By which share of its radius it dents flesh that its bones carry into it.
+    dents: f32,
+    // How far what touches may be from it beside that (m), at most 0.
+    allowed: f32,
+    // 1 where it is a bone of the chain's own, else 0.
+    own: f32,
     // How far it goes in the substep at the chain's origin (m).
     goes: vec3<f32>,
     // By how much it turns (rad).
@@ -191,8 +347,26 @@ fn surface_in_substep(row: u32) -> Surface {
         plane_on_the_way(row, params.alpha - share),
         plane_on_the_way(row, params.alpha),
         plane_at(row, PLANE_FRICTION),
+        0.0,
+        0.0,
+        0.0,
         plane3(row, PLANE_MOVE) * share,
         plane3(row, PLANE_TURN) * share,
+    );
+}
+
+// Of a tangent row, which is of the substep alone.
+fn surface_of_tangent(row: u32) -> Surface {
+    let plane = row + TANGENT_PLANE * LANES;
+    return Surface(
+        unit_plane(contact3(plane, PLANE_NORMAL_FROM), contact_at(plane, PLANE_OFFSET_FROM)),
+        unit_plane(contact3(plane, PLANE_NORMAL_TO), contact_at(plane, PLANE_OFFSET_TO)),
+        contact_at(plane, PLANE_FRICTION),
+        contact_at(row, TANGENT_DENTS),
+        contact_at(row, TANGENT_ALLOWED),
+        contact_at(row, TANGENT_OWN),
+        contact3(plane, PLANE_MOVE),
+        contact3(plane, PLANE_TURN),
     );
 }
 
@@ -201,9 +375,13 @@ fn plane_on_the_way(row: u32, alpha: f32) -> Plane {
     let before = plane3(row, PLANE_NORMAL_FROM);
     let offset = plane_at(row, PLANE_OFFSET_FROM);
     let normal = before + (plane3(row, PLANE_NORMAL_TO) - before) * alpha;
+    return unit_plane(normal, offset + (plane_at(row, PLANE_OFFSET_TO) - offset) * alpha);
+}
+
+fn unit_plane(normal: vec3<f32>, offset: f32) -> Plane {
     // A lane without a chain has none.
     let inv_length = 1.0 / sqrt(larger(dot(normal, normal), MIN_POSITIVE));
-    return Plane(normal * inv_length, (offset + (plane_at(row, PLANE_OFFSET_TO) - offset) * alpha) * inv_length);
+    return Plane(normal * inv_length, offset * inv_length);
 }
 
 // How far its surface goes in the substep at a point (m), along the arc's chord to the second order.

@@ -179,7 +179,7 @@ fn solve_forth(
     // After the last node there is no segment, and no step for what is left of the one before to couple to.
     var terms: SegmentTerms;
     var here = load_section(node_row_of(chain, 0u));
-    var slot = 0u;
+    let row_count = rows_at_node(chain);
     var branch = first_branch_of(chain);
     // What the nodes before add to the rows of a held node beyond what they add to the system, from which it is taken out; see
     // src/cpu/reactions.rs.
@@ -206,14 +206,11 @@ fn solve_forth(
             }
             here = next;
         }
-        while slot < chain.contact_count {
-            let at = contact_row_of(chain, slot);
-            let touches = load_contact_row(at, false);
-            if touches.segment != index {
-                break;
+        for (var k = 0u; k < row_count; k++) {
+            let at = row_at_node(chain, index, k);
+            if is_told(chain, at, k) {
+                take_up(chain, at, load_contact_row(at, false), !again, &block, &rhs, &terms);
             }
-            take_up(chain, at, touches, !again, &block, &rhs, &terms);
-            slot++;
         }
         let meets = meets_at(chain, index);
         for (var k = 0u; k < meets.count; k++) {
@@ -286,7 +283,7 @@ fn solve_forth(
 
 // The second half: solves from the last node on, and steps.
 fn solve_back(chain: Chain, again: bool) -> Step {
-    var slot = chain.contact_count;
+    let row_count = rows_at_node(chain);
     var fall = 0.0;
     var farthest2 = 0.0;
     var amiss = 0.0;
@@ -302,14 +299,11 @@ fn solve_back(chain: Chain, again: bool) -> Step {
         if reacts(rest_row_of(chain, index)) {
             react(chain, rest_row_of(chain, index), &delta, &next);
         }
-        while slot > 0u {
-            let at = contact_row_of(chain, slot - 1u);
-            let touches = load_contact_row(at, false);
-            if touches.segment != index {
-                break;
+        for (var k = 0u; k < row_count; k++) {
+            let at = row_at_node(chain, index, k);
+            if is_told(chain, at, k) {
+                amiss = larger(amiss, note_pressed(at, load_contact_row(at, false), &delta, &next, !again));
             }
-            slot--;
-            amiss = larger(amiss, note_pressed(at, touches, &delta, &next, !again));
         }
         let meets = meets_at(chain, index);
         for (var k = 0u; k < meets.count; k++) {
@@ -376,8 +370,9 @@ fn note_pressed(at: u32, touches: ContactRow, here: ptr<function, Vec7>, next: p
 // Of a chain that was led astray, whose step was shortened, what rows press with is not what the system found: it is what they press
 // with where the chain is; the twin of recount in src/cpu/settle.rs.
 fn recount(chain: Chain) {
-    for (var slot = 0u; slot < chain.contact_count; slot++) {
-        recount_row(chain, contact_row_of(chain, slot), false);
+    let count = row_count_of(chain);
+    for (var slot = 0u; slot < count; slot++) {
+        recount_row(chain, row_of(chain, slot), false);
     }
     for (var index = 0u; index < chain.node_count; index++) {
         let meets = meets_at(chain, index);

@@ -49,7 +49,7 @@ pub(crate) struct Frame<'a> {
     pub params: &'a [StepParams],
     /// What all instances are told of it alike.
     pub host: HostFrame<'a>,
-    /// Solids around; on the CPU alone.
+    /// Solids around.
     pub solids: &'a SolidScene,
     /// The step's number.
     pub step: u64,

@@ -108,10 +108,10 @@ pub struct Collisions {
     pub within_chains: bool,
     /// Whether it touches half-spaces with these groups; on by default.
     pub half_spaces: bool,
-    /// Whether it touches solids with these groups; on by default, on the CPU alone as yet.
+    /// Whether it touches solids with these groups; on by default.
     pub solids: bool,
     /// Whether it touches the pills of its own bones ([`Flesh::with_bone_pills`](crate::flesh::Flesh::with_bone_pills)); on by
-    /// default. A GPU steps flesh with pills only where this is off.
+    /// default.
     pub bone_pills: bool,
     /// How it rubs on half-spaces and solids. `None`, the default: as they say alone, by their coefficient. Its own bones' pills say
     /// so by themselves, and flesh rubs on flesh by a coefficient of 0.5, always.

@@ -132,11 +132,16 @@ pub enum StepError {
         "solids[{0}] needs a shape that is one (Shape::check), a finite pose within 10⁹ m, a border and friction between 0 and 1000, dents between 0 and 1, and at most 10⁴ m/s and rad/s"
     )]
     BadSolid(usize),
-    /// Solids are touched on the CPU alone as yet.
+    /// A form that flesh touches on the CPU alone: a mesh of more than 2²⁴ triangles.
     #[error(
-        "{0} solids in physics.solids: flesh touches solids on the CPU alone as yet; clear them, or step on the CPU"
+        "solid {solid} of Physics::all_solids is a {form} of more than 2²⁴ primitives, which flesh touches on the CPU alone; split it, leave it out, or step on the CPU"
     )]
-    SolidsOnGpu(usize),
+    SolidOnGpu {
+        /// Its place in [`Physics::all_solids`](crate::Physics::all_solids).
+        solid: usize,
+        /// What it is.
+        form: &'static str,
+    },
     /// Contact events are gathered on the CPU alone as yet.
     #[error(
         "physics.gather_events: what touches on a GPU stays there as yet, so that it has no contact events; switch it off, or step on the CPU"
@@ -153,11 +158,6 @@ pub enum StepError {
         /// How many there are.
         chains: usize,
     },
-    /// Flesh touches its bones on the CPU alone as yet.
-    #[error(
-        "flesh with {0} bone pills: flesh touches its bones on the CPU alone as yet; switch them off (Collisions::bone_pills = false), insert it without (Flesh::with_bone_pills(&[]), FleshOptions::bones = false), or step on the CPU"
-    )]
-    BonePillsOnGpu(usize),
     /// A skin whose vertex names a matrix, section, node, chain or bone that is not there; one past the last vertex for
     /// a section that none follows, or where there are not as many [`Skin::rest_linear`](crate::Skin::rest_linear) as vertices.
     #[error("vertex {0} of the skin names a palette matrix, section, node, chain or bone that is not there")]

@@ -19,6 +19,7 @@
 mod networks;
 mod pairs;
 mod skin;
+mod solids;
 mod touching;
 mod wgsl;
 
@@ -28,6 +29,9 @@ pub use pairs::{
     partners,
 };
 pub use skin::{MorphBlock, MorphPull, NO_DELTAS, SectionBlock, SkinBlock, SkinnedVertex};
+pub use solids::{
+    BOX_ITEM_ENTRIES, BOX_NODE_ENTRIES, CONVEX_ENTRIES, NO_RULE, TOUCHES, form, mesh, motion, solid, touch, triangle,
+};
 pub use touching::{contact, meet, shown, solved, tangent};
 pub use wgsl::{StructLayout, WgslField, WgslStruct, field_size};
 
@@ -58,8 +62,6 @@ pub struct Group {
     pub node_count: u32,
     /// Its first contact row.
     pub contact_base: u32,
-    /// How many contact rows it has.
-    pub contact_count: u32,
     /// Its first reaction row.
     pub reaction_base: u32,
     /// Its first node's row among scratch rows; after its nodes' are those of [`held`] nodes, in the order of reaction rows, and
@@ -79,6 +81,27 @@ pub struct Group {
     pub memberships: u32,
     /// The groups of these that it touches.
     pub touches: u32,
+    /// The first of the contact rows in which it has what solids are to it, see [`touch`].
+    pub touch_base: u32,
+    /// How many of these a node has: [`TOUCHES`], or 0.
+    pub touch_count: u32,
+    /// The groups in which it is for solids.
+    pub to_solids: u32,
+    /// The groups of solids that it touches.
+    pub touched_solids: u32,
+    /// By which coefficient it rubs on solids, as bits of an f32.
+    pub rubs: u32,
+    /// By which rule, as [`FrictionRule`](crate::FrictionRule) numbers them; [`NO_RULE`] where they alone say so.
+    pub rule: u32,
+    /// The first word of the pills of its instance's bones, as [`solid`] has them.
+    pub pill_base: u32,
+    /// How many there are that it touches.
+    pub pill_count: u32,
+    /// The first word of what they are to it: of each pill and lane, in which of the chain's slots its bone is; then where each node is
+    /// at rest in each lane, 3 words.
+    pub pill_rest_base: u32,
+    /// The first word of how they go: for how many substeps that is told, then each pill's [`motion`]s.
+    pub pill_motion_base: u32,
 }
 
 /// Which groups an instance's chains are in, among all groups.

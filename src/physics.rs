@@ -53,7 +53,7 @@ pub struct Physics {
     /// [`HalfSpace`].
     pub planes: Vec<HalfSpace>,
     /// Solids that all flesh stays out of, beside those of a rigid world; set anew before each step where they move, see
-    /// [`Solid`]. Flesh touches solids on the CPU alone as yet.
+    /// [`Solid`].
     pub solids: Vec<Solid>,
     /// Whether [`Physics::stage_times`] is measured.
     pub measure_stages: bool,
@@ -437,7 +437,7 @@ impl Physics {
         self.planes.iter().chain(&self.world_planes).copied().collect()
     }
 
-    /// All solids that flesh stays out of on the CPU: [`Physics::solids`], then rapier's as the last step found them.
+    /// All solids that flesh stays out of: [`Physics::solids`], then rapier's as the last step found them.
     pub fn all_solids(&self) -> impl Iterator<Item = &Solid> {
         self.solids.iter().chain(&self.world_solids)
     }

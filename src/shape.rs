@@ -126,6 +126,19 @@ impl Shape {
         }
     }
 
+    /// What it is called.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Ball { .. } => "ball",
+            Self::Cuboid { .. } => "cuboid",
+            Self::Capsule { .. } => "capsule",
+            Self::Cylinder { .. } => "cylinder",
+            Self::Cone { .. } => "cone",
+            Self::Convex(_) => "convex polyhedron",
+            Self::Mesh(_) => "mesh",
+        }
+    }
+
     /// Its least and largest corner (m).
     pub fn bounds(&self) -> [Vec3; 2] {
         let about = |half: Vec3| [-half, half];
@@ -223,6 +236,7 @@ impl Shape {
 const LARGEST: f32 = 1.0e9;
 
 /// Slopes of the gap over the length below which a pill lies flat.
-const FLAT: f64 = 1.0e-4;
+pub(crate) const FLAT: f64 = 1.0e-4;
 
-const BISECTIONS: u32 = 12;
+/// How often the deepest place of a pill is sought between two.
+pub(crate) const BISECTIONS: u32 = 12;

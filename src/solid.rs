@@ -13,7 +13,8 @@ use crate::{CollisionGroups, Collisions, FrictionRule, Pose, Shape};
 /// that has its velocity and its spin: set all anew before each step. One that is only put elsewhere, without a velocity, pushes
 /// out what it then holds at 1 m/s.
 ///
-/// Of all solids, and triangles of meshes, a segment of flesh touches the 128 nearest, and what is up to 10 m away at a frame's start.
+/// Of all solids, and triangles of meshes, a segment of flesh touches the 128 nearest, and what is up to 10 m away at a frame's start;
+/// on a GPU in each substep the 4 nearest points where it touches any.
 /// What a solid has pressed is remembered by its place in the list, for friction: keep their order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solid {

@@ -48,24 +48,27 @@ macro_rules! stages {
                 ]
             }
             /// Which contact rows of meetings are whose.
-            SortSides sort_sides MeetingChains { looks: Beyond, wgsl: [group], loops: AsWritten }
+            SortSides sort_sides MeetingChains { looks: Beyond, wgsl: [group scratch], loops: AsWritten }
             /// Bones interpolated through the frame; targets of held nodes.
-            MoveBones move_bones Chains { looks: Own, wgsl: [group carry lay fascia], loops: AsWritten }
+            MoveBones move_bones Chains { looks: Own, wgsl: [group scratch carry lay fascia], loops: AsWritten }
             /// Inertial prediction and the first iterate.
             Predict predict Chains {
-                looks: Own, wgsl: [group holds node_terms contact_rows fascia potential trees tree_motion],
+                looks: Own, wgsl: [group scratch holds node_terms contact_rows fascia potential trees tree_motion],
                 loops: WrittenOut,
                 passes: [predict Size::Of(Domain::LoneChains), predict_trees Size::Of(Domain::Trees)]
             }
             /// What touches the chains: contact rows for the solve.
-            SolveContacts solve_contacts Chains { looks: Own, wgsl: [group holds carry contact_rows], loops: AsWritten }
+            SolveContacts solve_contacts Chains {
+                looks: Own, wgsl: [group holds carry solids meshes touching], loops: AsWritten,
+                passes: [touch_solids Size::Of(Domain::TouchingChains), solve_contacts Size::Domain]
+            }
             /// Where chains touch each other, and how stiff that is: more contact rows.
             FindMeetings find_meetings Pairs {
                 looks: Beyond, wgsl: [meetings], loops: AsWritten, passes: [find_meetings Size::Indirect("pair_sizes")]
             }
             /// One block-tridiagonal Gauss–Newton solve for every chain.
             SolveRods solve_rods Chains {
-                looks: Own, wgsl: [group holds node_terms contact_rows fascia potential solved descent trees stumps],
+                looks: Own, wgsl: [group scratch holds node_terms contact_rows fascia potential solved descent trees stumps],
                 loops: WrittenOut,
                 passes: [solve_rods Size::Of(Domain::LoneChains), solve_trees Size::Of(Domain::Trees)]
             }
@@ -75,14 +78,14 @@ macro_rules! stages {
             }
             /// What that moves chains by; in the end, the momentum that passes left out.
             Settle settle MeetingChains {
-                looks: Own, wgsl: [group holds contact_rows solved trees stumps tree_motion], loops: WrittenOut,
+                looks: Own, wgsl: [group scratch holds contact_rows solved trees stumps tree_motion], loops: WrittenOut,
                 passes: [settle Size::Of(Domain::LoneChains), settle_trees Size::Of(Domain::Trees)]
             }
             /// Velocities from the substep's motion.
-            UpdateVelocities update_velocities Chains { looks: Own, wgsl: [group], loops: AsWritten }
+            UpdateVelocities update_velocities Chains { looks: Own, wgsl: [group scratch], loops: AsWritten }
             /// Chains that are where flesh cannot be are laid anew along their bones.
             CheckHealth check_health Chains {
-                looks: Own, wgsl: [group holds carry lay trees], loops: AsWritten,
+                looks: Own, wgsl: [group scratch holds carry lay trees], loops: AsWritten,
                 passes: [check_health Size::Of(Domain::LoneChains), check_health_trees Size::Of(Domain::Trees)]
             }
             /// What each instance says of itself unasked: how often chains of it were laid anew.
@@ -157,6 +160,8 @@ pub enum Domain {
     LoneChains,
     /// On a GPU, the others: those that hang on each other in one workgroup.
     Trees,
+    /// On a GPU, a chain where there is anything solid around.
+    TouchingChains,
     /// An instance.
     Instances,
     /// A cross-section that skin follows; on the CPU, an instance.

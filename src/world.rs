@@ -213,8 +213,8 @@ fn flesh_of(world: &World, entity: Entity) -> Result<crate::FleshHandle, WorldEr
 impl Physics {
     /// Steps everything by `dt` (s): rapier with the bones as kinematic bodies, then the flesh on bones and ground.
     ///
-    /// Flesh touches [`Physics::planes`], [`Physics::solids`] and rapier's colliders (`RigidWorld::solids`, on the CPU; a GPU touches
-    /// half-spaces alone), and moves with those on bodies that move; it does not push them. Rapier falls by
+    /// Flesh touches [`Physics::planes`], [`Physics::solids`] and rapier's colliders (`RigidWorld::solids`), and moves with those on
+    /// bodies that move; it does not push them. Rapier falls by
     /// `RigidWorld::gravity`, flesh by [`crate::step::StepConfig::gravity`]. A character whose pose, excitation or body is not
     /// what it can be keeps what it had: [`Health::fault`] says so.
     ///

@@ -74,12 +74,12 @@ const CONTACTS_AND_VELOCITIES: &[Mutant] = &[
     (
         Stage::SolveContacts,
         "carried into a plane",
-        "let allowed = ⟨smaller⟩(distance_from(there.later, point.carried)",
+        "let carried = ⟨smaller⟩(distance_from(there.later, point.carried)",
         "larger",
     ),
     (Stage::SolveContacts, "rods on a slope", "surface.goes ⟨+⟩ cross(surface.turns, point);", "-"),
     (Stage::SolveContacts, "rods on a slope", "let kept = smaller(was ⟨+⟩ recovery, 0.0);", "-"),
-    (Stage::SolveContacts, "rods on a slope", "write_row(chain, index * params.plane_count ⟨+⟩ slot, index", "*"),
+    (Stage::SolveContacts, "rods on a slope", "contact_row_of(chain, index * params.plane_count ⟨+⟩ slot), index", "*"),
     (Stage::SolveContacts, "thrown on a floor", "let most = larger(STIFFEST, rate ⟨*⟩ rate);", "+"),
     (Stage::SolveContacts, "about to slip", "where_less(0.0, limit, larger(⟨stuck⟩, stops), 0.0);", "0.0"),
     (Stage::SolveContacts, "carried into a plane", "var anchor = slide ⟨+⟩ tangent * goes_on;", "-"),
@@ -117,6 +117,23 @@ const CONTACTS_AND_VELOCITIES: &[Mutant] = &[
     ),
     (Stage::UpdateVelocities, "second order", "let half_history = second_order_of(chain) * ⟨0.5⟩;", "0.25"),
     (Stage::UpdateVelocities, "carried into a plane", "where_less(rough, 0.5, history, -ROUGH ⟨*⟩ params.inv_h)", "+"),
+];
+
+const SOLIDS: &[Mutant] = &[
+    (Stage::SolveContacts, "on a table", "let beyond = (spot.far * side ⟨-⟩ half) + spot.near * side;", "+"),
+    (Stage::SolveContacts, "on a table", "let point = (spot.far ⟨-⟩ first) + spot.near;", "+"),
+    (Stage::SolveContacts, "on a table", "share = smaller(deeper ⟨/⟩ (DEEPER * radius), 1.0);", "*"),
+    (Stage::SolveContacts, "pushed by solids", "dot(normal_to, point) ⟨+⟩ dot(normal_to, goes)", "-"),
+    (Stage::SolveContacts, "pushed by solids", "moving.goes ⟨+⟩ cross(moving.turns, from_axis)", "-"),
+    (Stage::SolveContacts, "on a table", "if all((*before)[k].touched ⟨==⟩ of_solid) {", "!="),
+    (Stage::SolveContacts, "on cylinders and cones", "vec2<f32>(0.0 - radius, ⟨2.0⟩ * half_height);", "1.0"),
+    (Stage::SolveContacts, "on cylinders and cones", "let beyond_side = radial.w ⟨-⟩ radius;", "+"),
+    (Stage::SolveContacts, "on cylinders and cones", "both = ⟨sqrt⟩(own * coefficient);", "abs"),
+    (Stage::SolveContacts, "carried into solids", "point.obeyed_radius ⟨-⟩ point.yields * there.dents;", "+"),
+    (Stage::SolveContacts, "over their bones", "let allowed = carried * other ⟨+⟩ there.allowed;", "-"),
+    (Stage::SolveContacts, "over their bones", "(along - (*it).pressed) ⟨*⟩ FOLLOWS", "+"),
+    (Stage::SolveContacts, "over their bones", "let name = ⟨-2.0⟩ - f32(own);", "-1.0"),
+    (Stage::SolveContacts, "on triangles", "let above = dot(face, (spot.far ⟨-⟩ corners[0]) + spot.near);", "+"),
 ];
 
 const HEALTH_AND_SKIN: &[Mutant] = &[
@@ -259,6 +276,8 @@ fn after(scene: &Scene, stage: Stage, (cpu, gpu, handles): &mut (Physics, Physic
         _ if scene.config.passes > 0 => Stage::UpdateVelocities,
         // What they add is seen where it goes.
         Stage::MorphSkin | Stage::InferCorrectives => Stage::DeformSkin,
+        // A GPU keeps its rows of solids to itself: they are seen by what the solve makes of them.
+        Stage::SolveContacts if scene.touches_solids() => Stage::SolveRods,
         stage => stage,
     };
     let walk = Walk { last: (scene.config.passes == 0).then_some(last), ..Walk::default() };
@@ -335,6 +354,11 @@ fn changed_contacts_and_velocities_are_seen() {
 }
 
 #[test]
+fn changed_solids_are_seen() {
+    each_is_rejected(SOLIDS);
+}
+
+#[test]
 fn changed_pairs_and_meetings_are_seen() {
     each_is_rejected(PAIRS_AND_MEETINGS);
 }
@@ -362,6 +386,7 @@ fn there_are_at_least_thirty_and_one_of_each_stage() {
         PUSHES,
         SOLVES,
         CONTACTS_AND_VELOCITIES,
+        SOLIDS,
         PAIRS_AND_MEETINGS,
         HEALTH_AND_SKIN,
         TREES,

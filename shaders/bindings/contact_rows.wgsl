@@ -10,9 +10,6 @@ const LET_THROUGH: f32 = 1.0e-3;
 // By which share of Coulomb's limit a solve may be off in friction.
 const AMISS: f32 = 0.1;
 
-// The largest force (N) that a row remembers.
-const MOST_DUAL: f32 = 1.0e30;
-
 // A contact row.
 struct ContactRow {
     segment: u32,
@@ -359,9 +356,13 @@ fn turning_of(lever: array<vec3<f32>, 3>, pulled: array<vec3<f32>, 3>) -> array<
 // What all rows store (J), the nodes being where they are now, or at the substep's start.
 fn stored_by_contacts(chain: Chain, at_start: bool) -> f32 {
     var stored = 0.0;
-    for (var slot = 0u; slot < chain.contact_count; slot++) {
-        let row = load_contact_row(contact_row_of(chain, slot), false);
-        stored = stored + contact_potential(row, gone_at(chain, row, at_start));
+    let count = row_count_of(chain);
+    for (var slot = 0u; slot < count; slot++) {
+        let at = row_of(chain, slot);
+        if is_told(chain, at, slot % rows_at_node(chain)) {
+            let row = load_contact_row(at, false);
+            stored = stored + contact_potential(row, gone_at(chain, row, at_start));
+        }
     }
     for (var index = 0u; index < meeting_count(chain); index++) {
         let meets = meets_at(chain, index);
@@ -379,8 +380,9 @@ fn stored_by_contacts(chain: Chain, at_start: bool) -> f32 {
 // The stiffness of all rows together (N/m).
 fn stiffness_of_contacts(chain: Chain) -> f32 {
     var sum = 0.0;
-    for (var slot = 0u; slot < chain.contact_count; slot++) {
-        sum = sum + contact_at(contact_row_of(chain, slot), CONTACT_STIFFNESS);
+    let count = row_count_of(chain);
+    for (var slot = 0u; slot < count; slot++) {
+        sum = sum + contact_at(row_of(chain, slot), CONTACT_STIFFNESS);
     }
     return sum + stiffness_of_meetings(chain);
 }

@@ -113,7 +113,7 @@ fn end(chain: Chain, descent: Descent, reached: Reached, contracting: bool, inv_
     }
     // What is stiffer than its step resolves hangs on the step; of chains that hang on each other it is of all of them.
     let stiff = is_stiff(chain, inv_step2) || IN_TREES;
-    let touching = chain.contact_count > 0u || descent.meets > 0.5;
+    let touching = row_count_of(chain) > 0u || descent.meets > 0.5;
     // What slides, or turns with the path, will be held elsewhere.
     let elastic_alone = !(contracting || stiff || touching || is_turning(chain));
     set_chain(chain.chain, CHAIN_POTENTIAL, select(-1.0, reached.stored, elastic_alone));

@@ -7,8 +7,10 @@
 @group(0) @binding(3) var<storage, read_write> node_rows: array<f32>;
 @group(0) @binding(4) var<storage, read> input_rows: array<f32>;
 @group(0) @binding(5) var<storage, read_write> chain_rows: array<f32>;
-@group(0) @binding(6) var<storage, read_write> scratch_rows: array<f32>;
-@group(0) @binding(7) var<storage, read_write> contact_rows: array<f32>;
+@group(0) @binding(6) var<storage, read_write> contact_rows: array<f32>;
+
+// The largest force (N) that a row remembers.
+const MOST_DUAL: f32 = 1.0e30;
 
 // Whether a pass is of chains that hang on others or bear them.
 override IN_TREES: bool = false;
@@ -23,7 +25,13 @@ struct Chain {
     scratch: u32,
     planes: u32,
     contacts: u32,
-    contact_count: u32,
+    // How many rows of half-spaces a node has, and how many of solids: 0 where none is near to the chain.
+    plane_count: u32,
+    touch_count: u32,
+    // The first word of what solids are to it: a row that says how many, then each node's.
+    touches: u32,
+    // Whether there is any of that.
+    may_touch: bool,
     reactions: u32,
     // 0 where the pass is of others than those that hang on each other.
     tree: u32,
@@ -60,6 +68,11 @@ fn chain_at_work(thread: u32, count: u32) -> Chain {
 // A chain by its group and its lane there.
 fn chain_in_lane(index: u32, lane: u32) -> Chain {
     let group = groups[index];
+    let touches = word(group.touch_base, CONTACT_ENTRIES, 0u, lane);
+    var touch_count = 0u;
+    if group.touch_count > 0u && contact_rows[touches] > 0.0 {
+        touch_count = group.touch_count;
+    }
     return Chain(
         group.node_count,
         word(group.rest_base, REST_ENTRIES, 0u, lane),
@@ -69,7 +82,10 @@ fn chain_in_lane(index: u32, lane: u32) -> Chain {
         word(group.scratch_base, SCRATCH_ENTRIES, 0u, lane),
         word(index * params.plane_count, PLANE_ENTRIES, 0u, lane),
         word(group.contact_base, CONTACT_ENTRIES, 0u, lane),
-        group.contact_count,
+        params.plane_count,
+        touch_count,
+        touches,
+        group.touch_count > 0u,
         word(group.reaction_base, REACTION_ENTRIES, 0u, lane),
         0u,
     );
@@ -97,6 +113,53 @@ fn scratch_row_of(chain: Chain, index: u32) -> u32 {
 
 fn contact_row_of(chain: Chain, slot: u32) -> u32 {
     return chain.contacts + slot * (CONTACT_ENTRIES * LANES);
+}
+
+// First word of a node's row of a solid, and of the tangent row that goes with it.
+fn touch_row_of(chain: Chain, index: u32, touch: u32) -> u32 {
+    return chain.touches + (1u + index * (2u * TOUCHES) + touch) * (CONTACT_ENTRIES * LANES);
+}
+
+fn tangent_row_of(chain: Chain, index: u32, touch: u32) -> u32 {
+    return touch_row_of(chain, index, TOUCHES + touch);
+}
+
+// Whether anything is near that any chain of the group may touch.
+fn is_touched(chain: Chain) -> bool {
+    var touched = chain.plane_count > 0u;
+    let lane_count = select(0u, LANES, chain.may_touch);
+    for (var lane = 0u; lane < lane_count; lane++) {
+        let near = chain.touches - chain.touches % LANES + lane + TOUCHES_NEAR * LANES;
+        touched = touched || contact_rows[near] > 0.0;
+    }
+    return touched;
+}
+
+// How many rows a node has of half-spaces and solids, and the first word of one of them.
+fn rows_at_node(chain: Chain) -> u32 {
+    return chain.plane_count + chain.touch_count;
+}
+
+fn row_at_node(chain: Chain, index: u32, k: u32) -> u32 {
+    if k < chain.plane_count {
+        return contact_row_of(chain, index * chain.plane_count + k);
+    }
+    return touch_row_of(chain, index, k - chain.plane_count);
+}
+
+// Whether there is anything to such a row: those of solids are there for as many as there may be.
+fn is_told(chain: Chain, at: u32, k: u32) -> bool {
+    return k < chain.plane_count || contact_at(at, CONTACT_STIFFNESS) > 0.0;
+}
+
+// How many there are of all nodes, and the first word of one.
+fn row_count_of(chain: Chain) -> u32 {
+    return chain.node_count * rows_at_node(chain);
+}
+
+fn row_of(chain: Chain, slot: u32) -> u32 {
+    let rows = rows_at_node(chain);
+    return row_at_node(chain, slot / rows, slot % rows);
 }
 
 fn rest_at(row: u32, entry: u32) -> f32 {
@@ -197,8 +260,9 @@ fn set_contact3(row: u32, entry: u32, value: vec3<f32>) {
 
 // Forgets what touched the chain.
 fn forget_contacts(chain: Chain) {
-    for (var slot = 0u; slot < chain.contact_count; slot++) {
-        let row = contact_row_of(chain, slot);
+    let count = row_count_of(chain);
+    for (var slot = 0u; slot < count; slot++) {
+        let row = row_of(chain, slot);
         set_contact(row, CONTACT_STIFFNESS, 0.0);
         set_contact(row, CONTACT_FRICTION, 0.0);
         set_contact(row, CONTACT_DUAL, 0.0);

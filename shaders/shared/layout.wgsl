@@ -230,6 +230,65 @@ const CONTACT_ROLLING_LIMIT: u32 = 20u;
 const CONTACT_TURN: u32 = 21u;
 const CONTACT_ENTRIES: u32 = 24u;
 
+// Entries of a tangent row: the plane that is tangent to a solid where a segment is nearest to it.
+const TANGENT_ALONG: u32 = 1u;
+const TANGENT_SHARE: u32 = 2u;
+const TANGENT_DENTS: u32 = 3u;
+const TANGENT_OWN: u32 = 4u;
+const TANGENT_ALLOWED: u32 = 5u;
+const TANGENT_PLANE: u32 = 6u;
+
+// What follows in it, which solid that is, and how many a segment has.
+const TOUCH_SOLID: u32 = 21u;
+const TOUCHES: u32 = 4u;
+const TOUCHES_RECORDING: u32 = 1u;
+const TOUCHES_NEAR: u32 = 2u;
+const NO_RULE: u32 = 0xffffffffu;
+
+// Words of a solid, of how it goes in a substep, and what its form may be.
+const SOLID_FORM: u32 = 0u;
+const SOLID_SHAPE: u32 = 1u;
+const SOLID_MOTION: u32 = 2u;
+const SOLID_MOTIONS: u32 = 3u;
+const SOLID_BORDER: u32 = 4u;
+const SOLID_FRICTION: u32 = 5u;
+const SOLID_RULE: u32 = 6u;
+const SOLID_DENTS: u32 = 7u;
+const SOLID_MEMBERSHIPS: u32 = 8u;
+const SOLID_FILTER: u32 = 9u;
+const SOLID_CENTRE: u32 = 10u;
+const SOLID_EXTENT: u32 = 13u;
+const SOLID_SWEEP: u32 = 14u;
+const SOLID_ENTRIES: u32 = 15u;
+const MOTION_ANCHOR: u32 = 0u;
+const MOTION_OFFSET: u32 = 3u;
+const MOTION_FRAME: u32 = 6u;
+const MOTION_TURN: u32 = 10u;
+const MOTION_BY: u32 = 14u;
+const MOTION_GOES: u32 = 17u;
+const MOTION_TURNS: u32 = 20u;
+const MOTION_ABOUT: u32 = 23u;
+const MOTION_ENTRIES: u32 = 26u;
+const FORM_SEGMENT: u32 = 1u;
+const FORM_CUBOID: u32 = 2u;
+const FORM_CYLINDER: u32 = 3u;
+const FORM_CONE: u32 = 4u;
+const FORM_CONVEX: u32 = 5u;
+const FORM_MESH: u32 = 6u;
+const CONVEX_ENTRIES: u32 = 13u;
+const MESH_ONE_SIDED: u32 = 0u;
+const MESH_NODE_COUNT: u32 = 1u;
+const MESH_ITEMS: u32 = 2u;
+const MESH_TRIANGLES: u32 = 3u;
+const MESH_POINTS: u32 = 4u;
+const MESH_ENTRIES: u32 = 5u;
+const BOX_NODE_ENTRIES: u32 = 9u;
+const BOX_ITEM_ENTRIES: u32 = 7u;
+const TRIANGLE_ASKED: u32 = 3u;
+const TRIANGLE_ACROSS: u32 = 4u;
+const TRIANGLE_AROUND: u32 = 10u;
+const TRIANGLE_ENTRIES: u32 = 16u;
+
 // Entries of a chain row, one a group, of the state: how its bones moved, and how its solves went.
 const CHAIN_BONE_OLDER: u32 = 0u;
 const CHAIN_BONE_PREV: u32 = 28u;
@@ -286,7 +345,6 @@ struct Group {
     rest_base: u32,
     node_count: u32,
     contact_base: u32,
-    contact_count: u32,
     reaction_base: u32,
     scratch_base: u32,
     segment_base: u32,
@@ -296,6 +354,16 @@ struct Group {
     own: u32,
     memberships: u32,
     touches: u32,
+    touch_base: u32,
+    touch_count: u32,
+    to_solids: u32,
+    touched_solids: u32,
+    rubs: u32,
+    rule: u32,
+    pill_base: u32,
+    pill_count: u32,
+    pill_rest_base: u32,
+    pill_motion_base: u32,
 }
 
 // A segment that may touch those of other chains in the frame.
@@ -366,8 +434,8 @@ struct StepParams {
     network_block_count: u32,
     lone_count: u32,
     level_count: u32,
-    padding_a: u32,
-    padding_b: u32,
+    solid_count: u32,
+    solid_base: u32,
 }
 
 // Word index of one entry of one lane in an array whose rows have `entries` entries.

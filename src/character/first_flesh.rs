@@ -28,8 +28,7 @@ pub struct FleshOptions {
     pub balance: bool,
     /// How the skin blends its joints.
     pub blending: SkinBlending,
-    /// Whether flesh stays out of the bones that the author describes ([`CharacterAsset::bones`]). Flesh touches bones on the CPU
-    /// alone as yet: a GPU steps what is made without.
+    /// Whether flesh stays out of the bones that the author describes ([`CharacterAsset::bones`]).
     pub bones: bool,
     /// Least vertices around a limb.
     pub least_vertices: usize,

@@ -134,7 +134,7 @@ impl Runner<'_> {
             // What these are for, `run_chains` does.
             Domain::Chains | Domain::MeetingChains | Domain::Segments | Domain::Pairs => {}
             // Of a GPU's passes alone.
-            Domain::LoneChains | Domain::Trees => {}
+            Domain::LoneChains | Domain::Trees | Domain::TouchingChains => {}
             // Little for each: a barrier would cost more.
             Domain::Host | Domain::Instances => self.clock.timed(stage, || {
                 instances.iter_mut().for_each(|instance| run_on_instance(stage, self.frame, instance));

@@ -142,20 +142,27 @@ impl<'a> OwnBones<'a> {
         let slot = info.bones.iter().position(|&own| own == bone).filter(|&slot| slot < MAX_BONES);
         let [earlier, later] = match slot {
             Some(slot) => [chain::BONE_PREV, chain::BONE_NOW].map(|at| pose_in(chains, at + slot * POSE, lane)),
-            None => {
-                let end = f64::from(params.alpha);
-                let (from, to) = (&self.motion.from[bone], &self.motion.to[bone]);
-                [end - f64::from(params.substep_share()), end].map(|share| between(from, to, share))
-            }
+            None => return moved_with([&self.motion.from[bone], &self.motion.to[bone]], params),
         };
-        let turns = shorter(later.rotation * earlier.rotation.conjugate()).to_scaled_axis();
-        Moved {
-            earlier,
-            later,
-            goes: later.translation - earlier.translation,
-            turns: turns.clamp_length_max(MOST_TURN),
-            about: (earlier.translation + later.translation) * 0.5,
-        }
+        moved_between(earlier, later)
+    }
+}
+
+/// How what is on a bone goes in a substep, given where that is at the frame's start and at its end.
+pub(crate) fn moved_with([from, to]: [&Pose; 2], params: &StepParams) -> Moved {
+    let end = f64::from(params.alpha);
+    let [earlier, later] = [end - f64::from(params.substep_share()), end].map(|share| between(from, to, share));
+    moved_between(earlier, later)
+}
+
+fn moved_between(earlier: Pose, later: Pose) -> Moved {
+    let turns = shorter(later.rotation * earlier.rotation.conjugate()).to_scaled_axis();
+    Moved {
+        earlier,
+        later,
+        goes: later.translation - earlier.translation,
+        turns: turns.clamp_length_max(MOST_TURN),
+        about: (earlier.translation + later.translation) * 0.5,
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod backend;
 pub mod block_tridiagonal;
-mod bone_pills;
+pub(crate) mod bone_pills;
 pub(crate) mod carry;
 pub mod contact_rows;
 pub mod contacts;

@@ -7,7 +7,7 @@ use crate::flesh::GroupState;
 use crate::layout::{contact, node, plane, tangent};
 
 /// By the cosine between normals, how alike primitives face of which one goes on with the other's friction.
-const ALIKE: f32 = 0.9;
+pub(crate) const ALIKE: f32 = 0.9;
 
 /// A segment of a group, and in each lane what it may touch.
 #[derive(Clone, Debug, PartialEq)]
@@ -164,6 +164,27 @@ impl GroupState {
                         contacts[at(to) + entry][lane] += contacts[at(left) + entry][lane];
                         contacts[at(left) + entry][lane] = 0.0;
                     }
+                }
+            }
+        }
+    }
+
+    /// What presses of solids, or may: which segment in which lane, which solid, primitive, and whether between the nodes, and its
+    /// contact row.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn pressing_solids(&self, mut told: impl FnMut([usize; 2], [f32; 3], &[Entry<f32>])) {
+        let (count, planes) = (self.nodes.len() / node::ENTRIES, self.planes.len() / plane::ENTRIES);
+        for (slot, first) in self.slots.iter().zip(rows_of(count, planes, &self.slots).1) {
+            for (between, lane) in (0..SolidSlot::ROWS).flat_map(|row| (0..LANES).map(move |lane| (row, lane))) {
+                let name = match SolidSlot::touched(slot.touches[lane]) {
+                    None => continue,
+                    Some(Touches::Solid(solid, primitive)) => [solid as f32, primitive as f32, between as f32],
+                    Some(Touches::BonePill(pill)) => [-2.0 - pill as f32, 0.0, between as f32],
+                };
+                let Some(row) = self.contacts.get((first + between) * contact::ENTRIES..) else { continue };
+                let presses = |at: usize| row.get(at).is_some_and(|entry| entry[lane] > 0.0);
+                if row.len() >= contact::ENTRIES && (presses(contact::DUAL) || presses(contact::STIFFNESS)) {
+                    told([slot.segment as usize, lane], name, row);
                 }
             }
         }

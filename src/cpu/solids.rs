@@ -24,23 +24,23 @@ use crate::step::StepParams;
 use crate::{Collisions, Pose, Shape, Solid};
 
 /// How much deeper than its ends, over the radius, a segment is between them from which on it touches there with all its stiffness.
-const DEEPER: f64 = 0.05;
+pub(crate) const DEEPER: f64 = 0.05;
 
 /// How much farther than its chain's speed takes it a segment may come, over its radius: what has been hit swings and shakes.
-pub(super) const SLACK: f32 = 0.5;
+pub(crate) const SLACK: f32 = 0.5;
 
 /// How far a segment is foreseen to come in a frame at most (m): 600 m/s at 60 frames a second.
-const MOST_REACH: f64 = 10.0;
+pub(crate) const MOST_REACH: f64 = 10.0;
 
 /// How many primitives of solids a segment may touch in a frame: the nearest.
 const MOST_NEAR: usize = 128;
 
 /// Which share of the way to the deepest point of a segment that a bone presses the contact goes in a substep. A taut muscle over a
 /// bone is held by it at some points; where these ran to the deepest at once, the force of each would swing round between nodes.
-const FOLLOWS: f64 = 0.25;
+pub(crate) const FOLLOWS: f64 = 0.25;
 
 /// By which share of a coordinate boxes are larger than they are: some roundings.
-const ROUNDED: f64 = 1.0e-6;
+pub(crate) const ROUNDED: f64 = 1.0e-6;
 
 /// A segment's first node, its lane, and what it may touch.
 pub(super) type Found = (u32, usize, [u32; 2]);
@@ -99,6 +99,12 @@ impl SolidScene {
 
     pub fn solids(&self) -> &[Solid] {
         &self.solids
+    }
+
+    /// How long the frame is (s).
+    #[cfg(feature = "gpu")]
+    pub fn time(&self) -> f64 {
+        self.time
     }
 
     /// The solid in a place.
@@ -264,7 +270,7 @@ impl Ends {
 
 /// How something solid goes in a substep.
 #[derive(Clone, Copy)]
-pub(super) struct Moved {
+pub(crate) struct Moved {
     /// Where it is at the substep's start, and at its end.
     pub earlier: Pose,
     pub later: Pose,
@@ -273,6 +279,17 @@ pub(super) struct Moved {
     pub turns: DVec3,
     /// About where it turns, halfway (m).
     pub about: DVec3,
+}
+
+impl Moved {
+    /// Of a solid in a substep of a frame of so long (s).
+    pub fn of(solid: &Solid, time: f64, params: &StepParams) -> Self {
+        let (end, substep) = (f64::from(1.0 - params.alpha), f64::from(params.substep_share()));
+        let [earlier, later] = [end + substep, end].map(|left| solid.before(left, time));
+        let (goes, turns) = solid.motion(substep, time);
+        let about = solid.centre - solid.motion(end, time).0 - goes * 0.5;
+        Self { earlier, later, goes, turns, about }
+    }
 }
 
 /// What a segment touches in a substep.
@@ -291,11 +308,7 @@ struct Touching<'a> {
 
 impl<'a> Touching<'a> {
     fn solid((solid, collisions): (&'a Solid, &Collisions), primitive: u32, time: f64, params: &StepParams) -> Self {
-        let (end, substep) = (f64::from(1.0 - params.alpha), f64::from(params.substep_share()));
-        let [earlier, later] = [end + substep, end].map(|left| solid.before(left, time));
-        let (goes, turns) = solid.motion(substep, time);
-        let about = solid.centre - solid.motion(end, time).0 - goes * 0.5;
-        let moved = Moved { earlier, later, goes, turns, about };
+        let moved = Moved::of(solid, time, params);
         let (border, Solid { shape, friction, friction_rule, dents, .. }) = (f64::from(solid.border_radius), solid);
         let friction = collisions.rubs_on(*friction, *friction_rule);
         Self { shape, primitive, border, friction, dents: *dents, moved, rest_gap: None, pressed: f64::NAN }
@@ -390,7 +403,7 @@ pub(crate) fn bounds_of(solid: &Solid, time: f64) -> [DVec3; 2] {
 }
 
 /// How far a point of a solid goes in a frame at most (m).
-fn sweep_of(solid: &Solid, time: f64) -> f64 {
+pub(crate) fn sweep_of(solid: &Solid, time: f64) -> f64 {
     let (goes, turns) = solid.motion(1.0, time);
     if goes == DVec3::ZERO && turns == DVec3::ZERO {
         return 0.0;

@@ -2,8 +2,7 @@
 //! allows; its twin is `shaders/solve_contacts.wgsl`.
 //!
 //! What it finds are contact rows ([`contact`]) for the next solve: for each node one of each half-space, then those of the planes
-//! that are tangent to solids there (on the CPU alone). Penalties
-//! are stiff against the node's own inertia, k = β·m/h²: a node carrying the weight of n nodes sinks by n·g·h²/β.
+//! that are tangent to solids there. Penalties are stiff against the node's own inertia, k = β·m/h²: a node carrying the weight of n nodes sinks by n·g·h²/β.
 //!
 //! Friction is Coulomb's as elastic and perfectly plastic contact has it: a spring of the same stiffness up to the limit μλ, the
 //! limit from there. Only the normal force λ is lagged: it is the one with which the last solve pressed. The spring's anchor is

@@ -78,8 +78,7 @@ impl BonePill {
 }
 
 impl Flesh {
-    /// The flesh with pills on its bones in place of those that it had; none for flesh that touches no bones. Flesh touches bones
-    /// on the CPU alone as yet.
+    /// The flesh with pills on its bones in place of those that it had; none for flesh that touches no bones.
     ///
     /// # Errors
     /// [`BonePillError`] names the pill and the field.

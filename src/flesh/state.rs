@@ -397,6 +397,13 @@ impl FleshState {
         self.groups.iter().map(|group| group.contacts.as_slice())
     }
 
+    /// Each group's contact rows of half-spaces alone.
+    #[cfg(feature = "gpu")]
+    #[doc(hidden)]
+    pub fn contacts_of_half_spaces(&self) -> impl Iterator<Item = Vec<Entry<f32>>> {
+        self.groups.iter().map(GroupState::of_planes)
+    }
+
     /// Each group's contact rows of meetings with other chains in the last substep, see [`crate::layout::contact`].
     #[doc(hidden)]
     pub fn meets(&self) -> impl Iterator<Item = &[Entry<f32>]> {

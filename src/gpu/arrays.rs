@@ -87,27 +87,30 @@ pub const MORPH_WEIGHTS: ArrayId = ArrayId(34);
 /// What moves vertices before they are skinned, by instances; and M̄, by skins.
 pub const SKIN_DELTAS: ArrayId = ArrayId(35);
 
+/// What is said of solids: of each, how each goes in the frame, and their shapes.
+pub const SOLIDS: ArrayId = ArrayId(36);
+
 /// [`NetworkPlace`] table.
 #[cfg(feature = "neural")]
-pub const NETWORKS: ArrayId = ArrayId(36);
+pub const NETWORKS: ArrayId = ArrayId(37);
 /// Networks' layers, mean displacements, and rows of their bases.
 #[cfg(feature = "neural")]
-pub const NETWORK_WORDS: ArrayId = ArrayId(37);
+pub const NETWORK_WORDS: ArrayId = ArrayId(38);
 /// Networks' bases, packed.
 #[cfg(feature = "neural")]
-pub const NETWORK_BASES: ArrayId = ArrayId(38);
+pub const NETWORK_BASES: ArrayId = ArrayId(39);
 /// What networks read in the frame.
 #[cfg(feature = "neural")]
-pub const NETWORK_INPUTS: ArrayId = ArrayId(39);
+pub const NETWORK_INPUTS: ArrayId = ArrayId(40);
 /// Units and coefficients of the frame.
 #[cfg(feature = "neural")]
-pub const NETWORK_UNITS: ArrayId = ArrayId(40);
+pub const NETWORK_UNITS: ArrayId = ArrayId(41);
 /// [`NetworkRun`] table of the frame, those of a network together.
 #[cfg(feature = "neural")]
-pub const NETWORK_RUNS: ArrayId = ArrayId(41);
+pub const NETWORK_RUNS: ArrayId = ArrayId(42);
 /// [`NetworkGroup`] table of the frame.
 #[cfg(feature = "neural")]
-pub const NETWORK_GROUPS: ArrayId = ArrayId(42);
+pub const NETWORK_GROUPS: ArrayId = ArrayId(43);
 
 /// Every array.
 pub const ARRAYS: &[ArraySpec] = &[
@@ -147,6 +150,7 @@ pub const ARRAYS: &[ArraySpec] = &[
     ArraySpec::table::<MorphPull>("morph_pulls"),
     ArraySpec::words("morph_weights", 1),
     ArraySpec::words("skin_deltas", 1),
+    ArraySpec::words("solids", 1),
     ArraySpec::table::<NetworkPlace>("networks"),
     ArraySpec::words("network_words", 1),
     ArraySpec::words("network_bases", 1),

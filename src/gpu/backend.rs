@@ -102,7 +102,7 @@ impl GpuBackend {
             if is_of_host(stage) {
                 clock.timed(stage, || self.run_on_host(stage, encoder, slots, frame))?;
             } else {
-                self.dispatch(encoder, part, frame.timed)?;
+                self.dispatch(encoder, part, frame)?;
             }
         }
         let mut times = if frame.timed { self.stage_times()? } else { StageTimes::default() };
@@ -122,8 +122,12 @@ impl GpuBackend {
     ) -> Result<(), GpuError> {
         let Self { gpu, buffers, kernels, residents, results, recorded, .. } = self;
         let mut upload = Upload { gpu, buffers, encoder };
-        residents.follow(&mut upload, slots, frame.host.planes.len(), *recorded)?;
-        residents.gather_inputs(&mut upload, slots, &frame.host)?;
+        let solid = !frame.solids.is_empty();
+        let substeps: Vec<&StepParams> =
+            frame.params.iter().filter(|params| params.iteration == 0 && params.settling == 0).collect();
+        residents.follow(&mut upload, slots, (frame.host.planes.len(), solid, substeps.len()), *recorded)?;
+        residents.solids.follow(&mut upload, frame.solids, &substeps)?;
+        residents.gather_inputs(&mut upload, slots, (&frame.host, &substeps))?;
         let mut params = frame.params.to_vec();
         if frame.passes > 0 {
             residents.make_room_for_meetings(&mut upload, slots, results.pairs(), *recorded)?;
@@ -145,6 +149,7 @@ impl GpuBackend {
             params.instance_count = residents.slots.len() as u32;
             params.recording = *recorded as u32;
             params.plane_count = frame.host.planes.len() as u32;
+            residents.solids.tell(params);
         }
         buffers.upload_params(gpu, encoder, &params)?;
         for (_, kernel) in kernels.iter_mut() {
@@ -158,15 +163,17 @@ impl GpuBackend {
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
         stages: &[Scheduled],
-        timed: bool,
+        frame: &Frame<'_>,
     ) -> Result<(), GpuError> {
         let Self { gpu, buffers, kernels, residents, timer, .. } = self;
-        let mut recorder = Recorder::new(encoder, timer.as_mut().filter(|_| timed));
+        let mut recorder = Recorder::new(encoder, timer.as_mut().filter(|_| frame.timed));
         let count_of = |domain: Domain| match domain {
             Domain::Host => 0,
             Domain::Chains => workgroups((residents.chains.stepped() + residents.chains.carried.len()) as u32),
             Domain::LoneChains => workgroups(residents.chains.lone.len() as u32),
             Domain::Trees => workgroups(residents.chains.trees.len() as u32),
+            Domain::TouchingChains if !residents.any_touching() => 0,
+            Domain::TouchingChains => workgroups(residents.chains.stepped() as u32),
             Domain::Instances => (residents.slots.len() as u32).div_ceil(WORKGROUP_SIZE),
             Domain::Sections => residents.skins.working_section_blocks.len() as u32,
             Domain::MorphedVertices => residents.skins.deltas.morph_blocks.len() as u32,
@@ -188,6 +195,8 @@ impl GpuBackend {
             }
             for (_, kernel) in kernels.iter().filter(|(stage, _)| *stage == scheduled.stage) {
                 let count = match kernel.spec().size {
+                    // What solids touch is found before a substep's first solve.
+                    Size::Of(Domain::TouchingChains) if frame.params[scheduled.slot as usize].iteration > 0 => continue,
                     Size::Domain => Workgroups::Count(domain),
                     Size::Of(other) => Workgroups::Count(count_of(other)),
                     Size::Once => Workgroups::Count(1),
@@ -267,6 +276,7 @@ impl GpuBackend {
         let works = |kernel: &Kernel| match kernel.spec().size {
             Size::Of(Domain::LoneChains) => !residents.chains.lone.is_empty(),
             Size::Of(Domain::Trees) => !residents.chains.trees.is_empty(),
+            Size::Of(Domain::TouchingChains) => residents.any_touching(),
             _ => true,
         };
         for (_, kernel) in kernels.iter_mut().filter(|(of, kernel)| *of == stage && works(kernel)) {

@@ -8,21 +8,31 @@ use super::arrays::{
     CHAIN_ROWS, CONTACT_ROWS, FORCE_ROWS, GROUPS, INPUT_ROWS, NODE_ROWS, PLANE_ROWS, REACTION_ROWS, REST_OVERLAPS,
     REST_ROWS, SCRATCH_ROWS,
 };
+use super::pill_rows::PillRows;
 use super::residents::Upload;
 use super::rows::{Rows, SharedRows, count};
-use crate::Collisions;
+use super::solid_pool::SolidPool;
 use crate::backend::HostFrame;
 use crate::cpu::group::GroupRest;
 use crate::cpu::lanes::Entry;
 use crate::flesh::{Flesh, FleshState, GroupState};
 use crate::instances::{Active, InstanceState, Pushes, SegmentName};
-use crate::layout::{GROUPS_TOGETHER, Group, LANES, OWN_CHAINS, WITHIN_CHAINS, contact, force, input, plane};
+use crate::layout::{
+    GROUPS_TOGETHER, Group, LANES, NO_RULE, OWN_CHAINS, TOUCHES, WITHIN_CHAINS, contact, force, input, plane, touch,
+};
+use crate::{CollisionGroups, Collisions};
 
 /// Where an instance's chains lie.
 pub(super) struct ChainRows {
     pub nodes: Range<u64>,
     pub groups: Range<u64>,
     pub contacts: Range<u64>,
+    /// What solids are to them, see [`touch`](crate::layout::touch): none before there are any.
+    pub touches: Range<u64>,
+    /// What of solids they touch in the frame.
+    pub touching: Touching,
+    /// Pills of their own bones.
+    pub pills: Option<PillRows>,
     pub reactions: Range<u64>,
     scratch: Range<u64>,
     rest: Range<u64>,
@@ -32,11 +42,27 @@ pub(super) struct ChainRows {
     told_in: u64,
     /// What it touches.
     collisions: Collisions,
-    flesh: Arc<Flesh>,
+    pub flesh: Arc<Flesh>,
     /// What the host knows of the newest step recorded: bones and input rows; the rest is empty.
     pub front: FleshState,
     /// Activations after it, one for each chain.
     pub activations: Vec<f32>,
+}
+
+/// What of solids an instance's chains touch in a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Touching {
+    /// Those around.
+    pub solids: bool,
+    /// Pills of their own bones.
+    pub pills: bool,
+}
+
+impl Touching {
+    /// Whether there is anything.
+    pub fn any(self) -> bool {
+        self.solids || self.pills
+    }
 }
 
 /// The chains of all instances.
@@ -90,6 +116,9 @@ impl ChainPool {
             nodes: self.nodes.take(nodes),
             groups: self.groups.take(flesh.groups.len() as u64),
             contacts: 0..0,
+            touches: 0..0,
+            touching: Touching::default(),
+            pills: None,
             reactions: self.reactions.take(reactions),
             scratch: self.scratch.take(nodes + reactions + trees),
             rest,
@@ -106,12 +135,16 @@ impl ChainPool {
     }
 
     /// Lets an instance's chains go.
-    pub fn leave(&mut self, upload: &mut Upload<'_>, rows: ChainRows) -> Result<(), GpuError> {
+    pub fn leave(&mut self, upload: &mut Upload<'_>, rows: ChainRows, solids: &mut SolidPool) -> Result<(), GpuError> {
         let groups = vec![Group::default(); count(&rows.groups)];
         upload.rows(GROUPS, rows.groups.start, &groups)?;
         self.nodes.give_back(rows.nodes);
         self.groups.give_back(rows.groups);
         self.contacts.give_back(rows.contacts);
+        self.contacts.give_back(rows.touches);
+        if let Some(pills) = rows.pills {
+            pills.leave(solids.for_pills(), &rows.flesh);
+        }
         self.reactions.give_back(rows.reactions);
         self.scratch.give_back(rows.scratch);
         if let Some(rest) = self.fleshes.leave(&rows.flesh) {
@@ -204,19 +237,52 @@ impl ChainPool {
         self.write_groups(upload, rows)
     }
 
+    /// Has an instance's chains touch solids, and pills of its own bones, or not.
+    pub fn follow_touching(
+        &mut self,
+        upload: &mut Upload<'_>,
+        rows: &mut ChainRows,
+        solids: &mut SolidPool,
+        (touching, substeps): (Touching, usize),
+    ) -> Result<(), GpuError> {
+        let mut changed = rows.touching != touching;
+        if touching.any() && rows.touches.is_empty() {
+            rows.touches = self.contacts.take(rows.flesh.groups.iter().map(touch_rows_of).sum());
+        }
+        if touching.any() && !rows.touching.any() {
+            // Nothing is known of what pressed when there was anything.
+            let none = vec![[0.0; LANES as usize]; count(&rows.touches) * contact::ENTRIES];
+            upload.rows(CONTACT_ROWS, rows.touches.start, &none)?;
+        }
+        if touching.pills {
+            if rows.pills.is_none() {
+                rows.pills = Some(PillRows::settle(upload, solids.for_pills(), &rows.flesh)?);
+            }
+            if let Some(pills) = &mut rows.pills {
+                changed |= pills.make_room(solids.for_pills().0, &rows.flesh, substeps);
+            }
+        }
+        rows.touching = touching;
+        if changed { self.write_groups(upload, rows) } else { Ok(()) }
+    }
+
     fn write_groups(&self, upload: &mut Upload<'_>, rows: &ChainRows) -> Result<(), GpuError> {
         let planes = rows.planes();
-        let (mut offset, mut reactions, mut trees) = (0, 0, 0);
+        let (mut offset, mut reactions, mut trees, mut touches) = (0, 0, 0, 0);
         let overlaps = rows.overlaps.clone().unwrap_or(0..0);
-        let Collisions { own_chains, within_chains, .. } = rows.collisions;
+        let Collisions { own_chains, within_chains, groups: to_solids, friction, .. } = rows.collisions;
+        let to_solids = if rows.touching.solids { to_solids } else { CollisionGroups::NONE };
+        let touch_count = if rows.touching.any() { TOUCHES } else { 0 };
+        let pills = rows.pills.as_ref().filter(|_| rows.touching.pills);
+        let mut pills = pills.map(|pills| pills.of_groups(&rows.flesh)).into_iter().flatten();
         let among_others = rows.collisions.among_others();
         let group = |rest: &GroupRest<f32>| {
+            let pills = pills.next().unwrap_or_default();
             let group = Group {
                 node_base: rows.nodes.start as u32 + offset,
                 rest_base: rows.rest.start as u32 + offset + trees,
                 node_count: rest.node_count as u32,
                 contact_base: rows.contacts.start as u32 + offset * planes,
-                contact_count: rest.node_count as u32 * planes,
                 reaction_base: rows.reactions.start as u32 + reactions,
                 scratch_base: rows.scratch.start as u32 + offset + reactions + trees,
                 segment_base: rows.nodes.start as u32 * LANES,
@@ -226,7 +292,18 @@ impl ChainPool {
                 own: if own_chains { OWN_CHAINS } else { 0 } | if within_chains { WITHIN_CHAINS } else { 0 },
                 memberships: among_others.memberships,
                 touches: among_others.filter,
+                touch_base: rows.touches.start as u32 + touches,
+                touch_count,
+                to_solids: to_solids.memberships,
+                touched_solids: to_solids.filter,
+                rubs: friction.map_or(0, |own| own.coefficient.to_bits()),
+                rule: friction.map_or(NO_RULE, |own| own.rule as u32),
+                pill_base: pills.base,
+                pill_count: pills.count,
+                pill_rest_base: pills.rest_base,
+                pill_motion_base: pills.motion_base,
             };
+            touches += touch_rows_of(rest) as u32;
             offset += rest.node_count as u32;
             reactions += rest.reaction_count() as u32;
             trees += u32::from(rest.is_in_tree());
@@ -323,7 +400,7 @@ impl ChainRows {
     }
 
     /// Sends a state that the host has changed.
-    pub fn take_state(&mut self, upload: &mut Upload<'_>, state: &FleshState) -> Result<(), GpuError> {
+    pub fn take_state(&mut self, upload: &mut Upload<'_>, state: &FleshState, tag: u64) -> Result<(), GpuError> {
         let rows = |of: fn(&GroupState) -> &Vec<Entry<f32>>| -> Vec<Entry<f32>> {
             state.groups.iter().flat_map(of).copied().collect()
         };
@@ -335,9 +412,56 @@ impl ChainRows {
         // Of another count of half-spaces, nothing is known of how hard they press.
         let contacts = if contacts.len() == entries { contacts } else { vec![[0.0; LANES as usize]; entries] };
         upload.rows(CONTACT_ROWS, self.contacts.start, &contacts)?;
+        if !self.touches.is_empty() {
+            let touches: Vec<_> = self
+                .flesh
+                .groups
+                .iter()
+                .zip(&state.groups)
+                .flat_map(|(rest, group)| remembered(rest, group, tag))
+                .collect();
+            upload.rows(CONTACT_ROWS, self.touches.start, &touches)?;
+        }
         self.front = state.without_rows();
         Ok(())
     }
+}
+
+/// How many contact rows say what solids are to a group.
+fn touch_rows_of(rest: &GroupRest<f32>) -> u64 {
+    1 + rest.node_count as u64 * 2 * u64::from(TOUCHES)
+}
+
+/// These rows, with what a group remembers of solids, as of the recording before one.
+fn remembered(rest: &GroupRest<f32>, state: &GroupState, tag: u64) -> Vec<Entry<f32>> {
+    let mut rows = vec![[0.0; LANES as usize]; touch_rows_of(rest) as usize * contact::ENTRIES];
+    rows[touch::RECORDING] = [(tag.wrapping_sub(1) & 0xffff) as f32; LANES as usize];
+    rows[touch::NEAR] = [if state.of_solids() > 0 { 1.0 } else { 0.0 }; LANES as usize];
+    let row_of = |index: usize, place: usize| (1 + index * 2 * TOUCHES as usize + place) * contact::ENTRIES;
+    for index in 0..rest.node_count {
+        for place in 0..TOUCHES as usize {
+            for at in touch::SOLID..touch::SOLID + 3 {
+                rows[row_of(index, TOUCHES as usize + place) + at] = [-1.0; LANES as usize];
+            }
+        }
+    }
+    let mut taken = vec![[0; LANES as usize]; rest.node_count];
+    state.pressing_solids(|[segment, lane], of_solid, row| {
+        let place = taken[segment][lane];
+        if place == TOUCHES as usize {
+            return;
+        }
+        taken[segment][lane] += 1;
+        rows[0][lane] += 1.0;
+        let [own, tangent] = [place, place + TOUCHES as usize].map(|place| row_of(segment, place));
+        for (k, value) in of_solid.into_iter().enumerate() {
+            rows[tangent + touch::SOLID + k][lane] = value;
+        }
+        for entry in 0..contact::ENTRIES {
+            rows[own + entry][lane] = row[entry][lane];
+        }
+    });
+    rows
 }
 
 /// The place of a segment among those of its instance: one for each lane and node of each group.

@@ -1,5 +1,6 @@
 //! What shaders may declare under the same names.
 
+use crate::collisions::MOST_FRICTION;
 use crate::cpu::{
     carry::OFF_JOINT,
     check_health::{
@@ -18,21 +19,27 @@ use crate::cpu::{
     predict::{SCALE_LIMIT, SLENDER},
     rod_energies::{LEAST_SLOPE2, STEEPER, THIN, UNKNOWNS},
     settle::{AS_GOOD, GOES_ON, LEAST_GIVEN, LIES, LYING_GIVEN, MOST_LEFT_OUT, WANTED},
-    solve_contacts::{PENALTY, RECOVERY_SPEED, STICKING, STIFFEST, STOPS},
+    solid_slots::ALIKE,
+    solids::{DEEPER, FOLLOWS, MOST_REACH, ROUNDED, SLACK},
+    solve_contacts::{FIRM, FIRMEST, PENALTY, RECOVERY_SPEED, STICKING, STIFFEST, STOPS},
     solve_rods::{LEAST_PIVOT, ROUGH, TRUSTED},
     solved::{LEAST_SCALE, MOST_SCALE},
     strains::{LEAST_COSINE, RESOLVED},
 };
+use crate::gpu::solid_pool::{EDGE_SLACK, KINK, NEAR_CHAIN};
+use crate::half_space::MOST_TURN;
 use crate::layout::{
-    BLOCK_NUMBERS, CELLS_A_SEGMENT, CELLS_HEADER, FORGETS, Group, HealthReport, InstanceGroups, LANES, LEVEL_OF_METRES,
-    LEVELS, MAX_BONES, MAX_WORKGROUPS, MOST_OUTPUT, MorphBlock, MorphPull, NETWORK_GROUP, NO_DELTAS, NO_PAIR,
-    NetworkGroup, NetworkLayers, NetworkPlace, NetworkRun, OWN_CHAINS, POSE, SectionBlock, Segment, SkinBlock,
-    SkinnedVertex, StructLayout, WITHIN_CHAINS, WORKGROUP_SIZE,
+    BLOCK_NUMBERS, BOX_ITEM_ENTRIES, BOX_NODE_ENTRIES, CELLS_A_SEGMENT, CELLS_HEADER, CONVEX_ENTRIES, FORGETS, Group,
+    HealthReport, InstanceGroups, LANES, LEVEL_OF_METRES, LEVELS, MAX_BONES, MAX_WORKGROUPS, MOST_OUTPUT, MorphBlock,
+    MorphPull, NETWORK_GROUP, NO_DELTAS, NO_PAIR, NO_RULE, NetworkGroup, NetworkLayers, NetworkPlace, NetworkRun,
+    OWN_CHAINS, POSE, SectionBlock, Segment, SkinBlock, SkinnedVertex, StructLayout, TOUCHES, WITHIN_CHAINS,
+    WORKGROUP_SIZE,
 };
 use crate::layout::{
-    borne, chain, contact, force, held, input, meet, node, partners, plane, reaction, rest, scratch, solved, stump,
-    tree,
+    borne, chain, contact, force, form, held, input, meet, mesh, motion, node, partners, plane, reaction, rest,
+    scratch, solid, solved, stump, tangent, touch, tree, triangle,
 };
+use crate::shape::{BISECTIONS, FLAT};
 use crate::skin::{ModelPose, SectionMatrix, SectionWeight, SkinSection, SkinVertex};
 use crate::step::StepParams;
 use crate::wgsl_struct;
@@ -42,7 +49,6 @@ wgsl_struct!(Group {
     rest_base,
     node_count,
     contact_base,
-    contact_count,
     reaction_base,
     scratch_base,
     segment_base,
@@ -52,6 +58,16 @@ wgsl_struct!(Group {
     own,
     memberships,
     touches,
+    touch_base,
+    touch_count,
+    to_solids,
+    touched_solids,
+    rubs,
+    rule,
+    pill_base,
+    pill_count,
+    pill_rest_base,
+    pill_motion_base,
 });
 wgsl_struct!(Segment {
     first,
@@ -137,8 +153,8 @@ wgsl_struct!(StepParams {
     network_block_count,
     lone_count,
     level_count,
-    padding_a,
-    padding_b,
+    solid_count,
+    solid_base,
 });
 wgsl_struct!(SkinVertex {
     position,
@@ -222,6 +238,14 @@ const CONTACT: &[(&str, u32)] = &entries!(contact "CONTACT_":
     SEGMENT ALONG DIRECTION SCALE_TERM ARM GAP STIFFNESS FRICTION LIMIT STICKS ANCHOR DUAL TANGENT
     ROLLING ROLLING_LIMIT TURN ENTRIES
 );
+const TANGENT: &[(&str, u32)] = &entries!(tangent "TANGENT_": ALONG SHARE DENTS OWN ALLOWED PLANE);
+const SOLID: &[(&str, u32)] = &entries!(solid "SOLID_":
+    FORM SHAPE MOTION MOTIONS BORDER FRICTION RULE DENTS MEMBERSHIPS FILTER CENTRE EXTENT SWEEP ENTRIES
+);
+const MOTION: &[(&str, u32)] = &entries!(motion "MOTION_": ANCHOR OFFSET FRAME TURN BY GOES TURNS ABOUT ENTRIES);
+const FORM: &[(&str, u32)] = &entries!(form "FORM_": SEGMENT CUBOID CYLINDER CONE CONVEX MESH);
+const MESH: &[(&str, u32)] = &entries!(mesh "MESH_": ONE_SIDED NODE_COUNT ITEMS TRIANGLES POINTS ENTRIES);
+const TRIANGLE: &[(&str, u32)] = &entries!(triangle "TRIANGLE_": ASKED ACROSS AROUND ENTRIES);
 const SCRATCH: &[(&str, u32)] = &entries!(scratch "SCRATCH_":
     LOWER INV_PIVOT COUPLING RHS STEP BASE SIDES ENTRIES
 );
@@ -260,12 +284,22 @@ const SIZES: &[(&str, u32)] = &[
     ("FORGETS", FORGETS),
     ("OWN_CHAINS", OWN_CHAINS),
     ("WITHIN_CHAINS", WITHIN_CHAINS),
+    ("TOUCHES", TOUCHES),
+    ("CONVEX_ENTRIES", CONVEX_ENTRIES),
+    ("BOX_NODE_ENTRIES", BOX_NODE_ENTRIES),
+    ("BOX_ITEM_ENTRIES", BOX_ITEM_ENTRIES),
+    ("TOUCH_SOLID", touch::SOLID as u32),
+    ("TOUCHES_RECORDING", touch::RECORDING as u32),
+    ("TOUCHES_NEAR", touch::NEAR as u32),
+    ("NO_RULE", NO_RULE),
+    ("BISECTIONS", BISECTIONS),
+    ("NEAR_CHAIN", NEAR_CHAIN),
 ];
 
 /// Every whole constant that a shader may declare under the same name.
 pub const CONSTANTS: &[&[(&str, u32)]] = &[
     SIZES, REST, TREE, NODE, INPUT, FORCE, PLANE, CHAIN, CONTACT, REACTION, SCRATCH, HELD, BORNE, STUMP, MEET, SOLVED,
-    PARTNERS,
+    PARTNERS, TANGENT, SOLID, MOTION, FORM, MESH, TRIANGLE,
 ];
 
 /// Every other constant that a shader may declare under the same name.
@@ -333,6 +367,19 @@ pub const FLOAT_CONSTANTS: &[(&str, f32)] = &[
     ("STIFFEST", STIFFEST),
     ("STOPS", STOPS),
     ("STICKING", STICKING),
+    ("FIRM", FIRM),
+    ("FIRMEST", FIRMEST),
+    ("DEEPER", DEEPER as f32),
+    ("SLACK", SLACK),
+    ("MOST_REACH", MOST_REACH as f32),
+    ("FLAT", FLAT as f32),
+    ("KINK", KINK),
+    ("EDGE_SLACK", EDGE_SLACK),
+    ("ROUNDED", ROUNDED as f32),
+    ("ALIKE", ALIKE),
+    ("FOLLOWS", FOLLOWS as f32),
+    ("MOST_TURN", MOST_TURN as f32),
+    ("MOST_FRICTION", MOST_FRICTION),
     ("RECOVERY_SPEED", RECOVERY_SPEED),
     ("MOST_STRETCH", MOST_STRETCH),
     ("MOST_OFF", MOST_OFF),

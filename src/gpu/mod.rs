@@ -16,12 +16,14 @@ mod kernels;
 mod meeting_pool;
 #[cfg(feature = "neural")]
 mod network_pool;
+mod pill_rows;
 mod readback;
 mod recorder;
 mod residents;
 mod results;
 mod rows;
 mod skin_pool;
+pub(crate) mod solid_pool;
 mod staging;
 mod stepping;
 mod timing;

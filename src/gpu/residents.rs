@@ -1,15 +1,17 @@
 //! Which instances lie where in the arrays: of each its chains and its skin, in a pool each.
 
 use super::arrays::{INSTANCES, REPORTS};
-use super::chain_pool::{ChainPool, ChainRows};
+use super::chain_pool::{ChainPool, ChainRows, Touching};
 use super::meeting_pool::{MeetingPool, PairReport};
 #[cfg(feature = "neural")]
 use super::network_pool::NetworkPool;
 use super::skin_pool::{SkinPool, SkinRows};
+use super::solid_pool::SolidPool;
 use super::{ArrayId, Buffers, GpuDevice, GpuError, touches};
 use crate::backend::HostFrame;
 use crate::instances::{Instance, InstanceNetwork, Slot};
 use crate::layout::{InstanceGroups, LANES};
+use crate::step::StepParams;
 
 /// Where uploads go.
 pub(super) struct Upload<'a> {
@@ -51,6 +53,7 @@ pub(super) struct Residents {
     pub chains: ChainPool,
     pub skins: SkinPool,
     pub meetings: MeetingPool,
+    pub solids: SolidPool,
     #[cfg(feature = "neural")]
     pub networks: NetworkPool,
 }
@@ -63,12 +66,12 @@ impl Residents {
         &mut self,
         upload: &mut Upload<'_>,
         slots: &mut [Slot],
-        planes: usize,
+        (planes, any_solid, substeps): (usize, bool, usize),
         tag: u64,
     ) -> Result<(), GpuError> {
         self.slots.resize_with(self.slots.len().max(slots.len()), || None);
         upload.reserve(REPORTS, self.slots.len() as u64)?;
-        let Self { slots: residents, chains, skins, .. } = self;
+        let Self { slots: residents, chains, skins, solids, .. } = self;
         #[cfg(feature = "neural")]
         let networks = &mut self.networks;
         for (index, resident) in residents.iter_mut().enumerate() {
@@ -76,7 +79,7 @@ impl Residents {
             let gone = |resident: &mut Resident| slot.is_none_or(|slot| slot.generation != resident.generation);
             if let Some(gone) = resident.take_if(gone) {
                 upload.rows(INSTANCES, index as u64, &[InstanceGroups::default()])?;
-                chains.leave(upload, gone.chains)?;
+                chains.leave(upload, gone.chains, solids)?;
                 skins.leave(upload, gone.skin)?;
                 #[cfg(feature = "neural")]
                 networks.leave(&mut { gone.network });
@@ -118,9 +121,14 @@ impl Residents {
             let network = false;
             skins.follow_motion(upload, &mut resident.skin, [morphs, network], instance.mix.rods > 0.0)?;
             chains.make_room_for_contacts(upload, &mut resident.chains, planes)?;
+            let touching = Touching {
+                solids: any_solid && instance.collisions.solids,
+                pills: instance.collisions.bone_pills && !instance.flesh.bone_pills.pills.is_empty(),
+            };
+            chains.follow_touching(upload, &mut resident.chains, solids, (touching, substeps))?;
             chains.follow_collisions(upload, &mut resident.chains, &instance.collisions)?;
             if instance.changed {
-                resident.chains.take_state(upload, &instance.state.nodes)?;
+                resident.chains.take_state(upload, &instance.state.nodes, tag)?;
                 if !instance.placed {
                     resident.chains.activations.clone_from(&instance.state.activations);
                     resident.activated_since = tag;
@@ -160,7 +168,7 @@ impl Residents {
         &mut self,
         upload: &mut Upload<'_>,
         slots: &mut [Slot],
-        frame: &HostFrame<'_>,
+        (frame, substeps): (&HostFrame<'_>, &[&StepParams]),
     ) -> Result<(), GpuError> {
         let Self { slots: residents, chains, skins, .. } = self;
         chains.begin_inputs(frame.planes.len());
@@ -187,10 +195,21 @@ impl Residents {
                 }
             }
         }
+        for resident in residents.iter_mut().flatten() {
+            let ChainRows { pills, flesh, front, touching, .. } = &mut resident.chains;
+            if let Some(pills) = pills.as_mut().filter(|_| touching.pills) {
+                pills.follow(upload, (&**flesh, &front.motion), substeps)?;
+            }
+        }
         #[cfg(feature = "neural")]
         self.networks.send_inputs(upload)?;
         chains.send_inputs(upload)?;
         skins.send_inputs(upload)
+    }
+
+    /// Whether any chain may touch a solid, or a pill of its own bones.
+    pub fn any_touching(&self) -> bool {
+        self.slots.iter().flatten().any(|resident| resident.chains.touching.any())
     }
 
     /// The instance's place, and the group, lane and node, of a segment by its chain among all and its first node.

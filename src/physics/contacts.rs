@@ -45,7 +45,7 @@ pub struct Contact {
 
 impl Physics {
     /// Where half-spaces, solids and its own bones press an instance's flesh, chain by chain and in the order of its segments, and with what
-    /// force, in the last step that it took part in; on a GPU as [`Physics::state`] shows it. Nothing before the first step. What
+    /// force, in the last step that it took part in; on a GPU half-spaces alone, as [`Physics::state`] shows them. Nothing before the first step. What
     /// chains press against chains with is in [`Physics::flesh_contacts`].
     ///
     /// # Errors

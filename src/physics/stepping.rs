@@ -1,6 +1,8 @@
 //! A frame: what is asked of the backend, and what is known afterwards.
 
 use super::{ActiveBackend, Physics};
+#[cfg(feature = "gpu")]
+use crate::Solid;
 use crate::backend::{Frame, HostFrame, SegmentPair};
 use crate::cpu::solids::SolidScene;
 use crate::instances::Instances;
@@ -102,8 +104,12 @@ impl Physics {
         if let Some(solid) = self.solids.iter().position(|solid| !solid.is_sound()) {
             return Err(StepError::BadSolid(solid));
         }
-        if !self.solids.is_empty() && !self.on_cpu() {
-            return Err(StepError::SolidsOnGpu(self.solids.len()));
+        #[cfg(feature = "gpu")]
+        if !self.on_cpu() {
+            let left_out = |solid: &Solid| crate::gpu::solid_pool::form_of(&solid.shape).is_none();
+            if let Some((solid, placed)) = self.all_solids().enumerate().find(|(_, solid)| left_out(solid)) {
+                return Err(StepError::SolidOnGpu { solid, form: placed.shape.name() });
+            }
         }
         if self.gather_events && !self.on_cpu() {
             return Err(StepError::EventsOnGpu);
@@ -117,11 +123,6 @@ impl Physics {
                 let chains = || flesh.chains().iter().filter(|chain| family.contains(&chain.group));
                 let chain = chains().next().map_or_else(String::new, |chain| chain.name.clone());
                 return Err(StepError::TreesOnGpu { chain, chains: chains().count() });
-            }
-            let touching = self.instances.iter().filter(|instance| instance.collisions.bone_pills);
-            let pills = touching.map(|instance| instance.flesh.bone_pills().len());
-            if let Some(pills) = pills.max().filter(|pills| *pills > 0) {
-                return Err(StepError::BonePillsOnGpu(pills));
             }
         }
         self.backend.ready()
@@ -142,7 +143,7 @@ impl Physics {
             schedule: schedule(time.substeps, self.config.iterations, passes),
             params: params_of(&self.config, dt, self.newest().substeps[0], passes),
             planes: self.all_planes(),
-            solids: SolidScene::new(self.all_solids().filter(|_| on_cpu).cloned(), time.simulated),
+            solids: SolidScene::new(self.all_solids().cloned(), time.simulated),
             time,
         }
     }

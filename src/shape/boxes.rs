@@ -82,4 +82,13 @@ impl Boxes {
             }
         }
     }
+
+    /// Its nodes and its items as words.
+    #[cfg(feature = "gpu")]
+    pub fn words(&self) -> [Vec<u32>; 2] {
+        let corners = |[low, high]: [Vec3; 2]| low.to_array().into_iter().chain(high.to_array()).map(f32::to_bits);
+        let node = |node: &Node| corners(node.bounds).chain([node.below]).chain(node.items).collect::<Vec<_>>();
+        let item = |(index, bounds): &(u32, [Vec3; 2])| corners(*bounds).chain([*index]).collect::<Vec<_>>();
+        [self.nodes.iter().flat_map(node).collect(), self.items.iter().flat_map(item).collect()]
+    }
 }

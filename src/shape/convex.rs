@@ -56,6 +56,16 @@ impl Convex {
         self.points.iter().fold(none, |[low, high], point| [low.min(*point), high.max(*point)])
     }
 
+    /// As a GPU has it.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn words(&self) -> Vec<u32> {
+        let numbers = self.triangles.iter().zip(&self.planes).flat_map(|(triangle, (normal, reach))| {
+            let corners = triangle.iter().flat_map(|point| self.points[*point as usize].to_array());
+            normal.as_vec3().to_array().into_iter().chain([*reach as f32]).chain(corners).collect::<Vec<_>>()
+        });
+        [self.triangles.len() as u32].into_iter().chain(numbers.map(f32::to_bits)).collect()
+    }
+
     /// Inside, from the nearest of the planes; outside, from the nearest of the triangles.
     pub(super) fn surface(&self, point: DVec3) -> (f64, DVec3) {
         let of_planes = self.planes.iter().map(|(normal, reach)| (normal.dot(point) - reach, *normal));

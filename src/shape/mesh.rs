@@ -150,6 +150,41 @@ impl Mesh {
         Surface { distance, normal, own }
     }
 
+    /// As a GPU has it.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn words(&self) -> Vec<u32> {
+        use crate::layout::{mesh, triangle};
+        let [nodes, items] = self.boxes.words();
+        let items_at = mesh::ENTRIES + nodes.len();
+        let triangles_at = items_at + items.len();
+        let points_at = triangles_at + self.triangles.len() * triangle::ENTRIES;
+        let across_at = points_at + self.points.len() * 3;
+        let around_at = across_at + self.across_edges.points.len();
+        let mut words = vec![0; mesh::ENTRIES];
+        words[mesh::ONE_SIDED] = u32::from(self.one_sided);
+        words[mesh::NODE_COUNT] = nodes.len() as u32 / crate::layout::BOX_NODE_ENTRIES;
+        words[mesh::ITEMS] = items_at as u32;
+        words[mesh::TRIANGLES] = triangles_at as u32;
+        words[mesh::POINTS] = points_at as u32;
+        words.extend(nodes);
+        words.extend(items);
+        let list = |lists: &Lists, at: usize, triangle: u32, which: usize| {
+            let own = lists.of(triangle, which);
+            let first = lists.ends[triangle as usize * 3 + which] as usize - own.len();
+            [(at + first) as u32, own.len() as u32]
+        };
+        for (index, (points, asked)) in (0..).zip(self.triangles.iter().zip(&self.asked)) {
+            words.extend(points);
+            words.push(u32::from(*asked));
+            words.extend((0..3).flat_map(|edge| list(&self.across_edges, across_at, index, edge)));
+            words.extend((0..3).flat_map(|corner| list(&self.around_corners, around_at, index, corner)));
+        }
+        words.extend(self.points.iter().flat_map(|point| point.to_array().map(f32::to_bits)));
+        words.extend(&self.across_edges.points);
+        words.extend(&self.around_corners.points);
+        words
+    }
+
     /// How far a point is from a triangle on whichever side, and in which direction: a convex function of the point.
     pub(super) fn thin(&self, index: u32, point: DVec3) -> (f64, DVec3) {
         let found = self.surface(index, point);

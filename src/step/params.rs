@@ -71,10 +71,10 @@ pub struct StepParams {
     pub lone_count: u32,
     /// How many levels of chains that hang on chains the others have.
     pub level_count: u32,
-    /// Nothing: the struct is a whole number of vectors.
-    pub padding_a: u32,
-    /// As [`Self::padding_a`].
-    pub padding_b: u32,
+    /// How many solids there are on a GPU.
+    pub solid_count: u32,
+    /// The first word of what is said of them.
+    pub solid_base: u32,
 }
 
 impl StepParams {

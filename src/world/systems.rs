@@ -91,14 +91,9 @@ pub fn drive_bodies(world: &mut World, physics: &mut Physics, rigid: &mut RigidW
 #[cfg(feature = "rapier")]
 pub fn gather_inputs(world: &mut World, physics: &mut Physics, rigid: &mut RigidWorld) {
     physics.set_world_planes(rigid.half_spaces());
-    // A GPU has no use for meshes.
-    if physics.on_cpu() {
-        let joints = world.query_mut::<&BoundJoints>().into_iter().flat_map(|bound| &bound.0);
-        let bound: HashSet<_> = joints.map(|(_, body)| *body).collect();
-        physics.set_world_solids(rigid.solids(|body| bound.contains(&body)));
-    } else {
-        physics.set_world_solids([]);
-    }
+    let joints = world.query_mut::<&BoundJoints>().into_iter().flat_map(|bound| &bound.0);
+    let bound: HashSet<_> = joints.map(|(_, body)| *body).collect();
+    physics.set_world_solids(rigid.solids(|body| bound.contains(&body)));
     for (instance, pose, root, bound) in
         world.query_mut::<(&CharacterInstance, &CharacterPose, &RootTransform, Option<&BoundJoints>)>()
     {

@@ -190,11 +190,11 @@ impl Simulation {
         Ok(())
     }
 
-    /// Has the character's bones stop what is thrown, where the CPU steps.
+    /// Has the character's bones stop what is thrown.
     fn place_solids(&mut self, dt: f64) -> Result<(), Box<dyn Error>> {
         self.physics.solids.clear();
         let Subject::Character(actor) = &mut self.subject else { return Ok(()) };
-        if self.stepping_on != Backend::Cpu || self.thrown.len() == 0 {
+        if self.thrown.len() == 0 {
             actor.bones.forget();
             return Ok(());
         }

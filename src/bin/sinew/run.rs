@@ -123,7 +123,7 @@ pub fn run(args: &RunArgs) -> Result<(), Error> {
 /// Physics on the backend asked for.
 pub fn physics(args: &FrameArgs, config: StepConfig) -> Result<Physics, Error> {
     let backend = match args.backend {
-        // Where chains touch, solids and bones may too, which press on the CPU alone.
+        // Where chains touch, solids and bones may too: with what force these press is told on the CPU alone.
         BackendArg::Auto if config.passes == 0 => Backend::Auto,
         BackendArg::Auto | BackendArg::Cpu => Backend::Cpu,
         BackendArg::Gpu => Backend::Gpu,

@@ -1,6 +1,7 @@
 //! Scenes for both backends, and how their states are compared.
 
 mod scenes;
+mod solids;
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ pub use scenes::*;
 use sinew::flesh::{Flesh, RodSpec};
 use sinew::layout::{LANES, chain, contact, node, reaction, rest};
 use sinew::step::{Stage, StepConfig};
-use sinew::{FleshHandle, HalfSpace, Physics, Pose, Skin};
+use sinew::{FleshHandle, HalfSpace, Physics, Pose, Skin, Solid};
 
 /// A frame (s).
 pub const DT: f64 = 1.0 / 60.0;
@@ -20,6 +21,10 @@ pub struct Scene {
     pub name: &'static str,
     pub config: StepConfig,
     pub planes: Vec<HalfSpace>,
+    /// Solids, given which step is to come.
+    pub solids: fn(usize) -> Vec<Solid>,
+    /// Whether its flesh touches pills of its own bones.
+    pub touches_bones: bool,
     pub flesh: Vec<(Arc<Flesh>, Arc<Skin>, Pose)>,
     pub bones: fn(usize) -> Vec<Pose>,
     pub activation: f32,
@@ -39,6 +44,8 @@ impl Scene {
             name,
             config: StepConfig::default(),
             planes: Vec::new(),
+            solids: |_| Vec::new(),
+            touches_bones: false,
             flesh,
             bones,
             activation: 0.0,
@@ -77,7 +84,13 @@ impl Scene {
         self.flesh.iter().map(insert).collect()
     }
 
+    /// Whether it has anything that tangent planes are found of.
+    pub fn touches_solids(&self) -> bool {
+        self.touches_bones || !(self.solids)(0).is_empty()
+    }
+
     pub fn pose(&self, physics: &mut Physics, handles: &[FleshHandle], step: usize) {
+        physics.solids = (self.solids)(step);
         for (handle, (flesh, _, root)) in handles.iter().zip(&self.flesh) {
             physics.set_bones(*handle, &(self.bones)(step)[..flesh.bones().len()], *root).unwrap();
             (self.play)(physics, *handle, step);
@@ -121,9 +134,12 @@ struct Rows {
 
 fn rows(physics: &Physics, handle: FleshHandle) -> Rows {
     let state = physics.state(handle).unwrap();
-    let groups = state.rows().zip(state.contacts().zip(state.reactions()));
-    let groups =
-        groups.map(|((nodes, chains), (contacts, reactions))| [nodes, chains, contacts, reactions].map(<[_]>::to_vec));
+    // Those of solids a GPU does not send back.
+    let contacts = state.contacts_of_half_spaces();
+    let groups = state.rows().zip(contacts.zip(state.reactions()));
+    let groups = groups.map(|((nodes, chains), (contacts, reactions))| {
+        [nodes.to_vec(), chains.to_vec(), contacts, reactions.to_vec()]
+    });
     let vertices = physics.vertices(handle).unwrap();
     Rows {
         groups: groups.collect(),
@@ -256,8 +272,8 @@ fn difference(cpu: &[Rows], gpu: &[Rows], scales: Scales) -> (f32, String) {
 fn without_idle_entries(rows: &mut Rows, flesh: &Flesh, scene: &Scene) {
     let activation = scene.activation;
     for ([nodes, chains, ..], rests) in rows.groups.iter_mut().zip(flesh.groups()) {
-        // Where any of a group meets another, the CPU finds anew what all of it store.
-        if scene.config.passes > 0 {
+        // Where any of a group meets another, or is near to a solid, the CPU finds anew what all of it store.
+        if scene.config.passes > 0 || scene.touches_solids() {
             chains[chain::POTENTIAL] = [0.0; LANES as usize];
         }
         let rest_rows = rests.rows.chunks(rest::ENTRIES);
@@ -328,14 +344,22 @@ fn measured(
         };
         handles.iter().zip(&scene.flesh).map(of).collect()
     };
-    let cpu = all(cpu);
-    let gpu = all(gpu);
+    let on_cpu = cpu;
+    let (cpu, gpu) = (all(cpu), all(gpu));
     let contact = cpu
         .iter()
         .flat_map(|rows| &rows.groups)
         .flat_map(|group| group[CONTACT].iter().skip(contact::STIFFNESS).step_by(contact::ENTRIES))
         .flatten()
         .fold(1.0_f32, |most, value| most.max(*value));
+    // What a GPU does not send back.
+    let on_solids = || {
+        handles.iter().filter_map(|handle| on_cpu.state(*handle).ok()).any(|state| {
+            let rows = state.contacts().flat_map(|rows| rows.iter().skip(contact::STIFFNESS).step_by(contact::ENTRIES));
+            rows.flatten().any(|stiffness| *stiffness > 0.0)
+        })
+    };
+    assert!(!scene.touches_solids() || on_solids(), "{}: no solid is touched", scene.name);
     let is_found = scene.before > 0 || !matches!(last, Stage::MoveBones | Stage::Predict);
     assert!(scene.planes.is_empty() || !is_found || contact > 1.0, "{}: nothing touches", scene.name);
     // The most that friction holds with is μk·depth, and a depth may differ as places may.

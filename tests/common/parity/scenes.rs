@@ -9,10 +9,11 @@ use sinew::step::Integrator;
 use sinew::{Active, FleshHandle, HalfSpace, Material, MorphRow, MorphTarget, Motion, Physics, Pose, Skin};
 
 use super::super::sheet;
+use super::solids::on_solids;
 use super::{DT, Scene};
 
 /// Several rods of a material between two places, side by side, of the segment counts given.
-fn rods(from: DVec3, to: DVec3, radius: f64, segments: &[usize], material: Material) -> Vec<RodSpec> {
+pub fn rods(from: DVec3, to: DVec3, radius: f64, segments: &[usize], material: Material) -> Vec<RodSpec> {
     let rod = |(index, &count): (usize, &usize)| {
         let aside = DVec3::Z * (0.11 * index as f64);
         let mut rod = RodSpec::straight(format!("rod {index}"), from + aside, to + aside, count, radius);
@@ -22,7 +23,7 @@ fn rods(from: DVec3, to: DVec3, radius: f64, segments: &[usize], material: Mater
     segments.iter().enumerate().map(rod).collect()
 }
 
-fn no_bones(_: usize) -> Vec<Pose> {
+pub fn no_bones(_: usize) -> Vec<Pose> {
     Vec::new()
 }
 
@@ -114,11 +115,11 @@ fn muscles() -> Vec<RodSpec> {
     vec![over, rigid, balanced]
 }
 
-fn soft() -> Material {
+pub fn soft() -> Material {
     Material { youngs_modulus: 2.0e5, poissons_ratio: 0.45, damping: 2.0, ..Material::default() }
 }
 
-fn hung(mut rods: Vec<RodSpec>, at: usize, bone: usize, holds: Holds) -> Vec<RodSpec> {
+pub fn hung(mut rods: Vec<RodSpec>, at: usize, bone: usize, holds: Holds) -> Vec<RodSpec> {
     for rod in &mut rods {
         let node = at.min(rod.nodes.len() - 1);
         *rod = rod.clone().attach(node, bone, holds);
@@ -557,6 +558,7 @@ pub fn scenes() -> Vec<Scene> {
 
     scenes.extend(meeting());
     scenes.extend(trees());
+    scenes.extend(on_solids());
 
     let mut skinned = bridge.clone();
     skinned.extend(rods(DVec3::NEG_Z, x + DVec3::NEG_Z, 0.05, &[6], soft()));
