@@ -268,9 +268,14 @@ fn difference(cpu: &[Rows], gpu: &[Rows], scales: Scales) -> (f32, String) {
 }
 
 /// Targets of lanes that hold nothing, beds of lanes without fascia and stretches of lanes whose fibres have no say are
-/// nobody's, nor is what lanes without a chain store: the CPU writes a group's, the GPU a chain's.
+/// nobody's, nor are lanes without a chain: the CPU steps a group's, which other instances may share, the GPU a chain's.
 fn without_idle_entries(rows: &mut Rows, flesh: &Flesh, scene: &Scene) {
     let activation = scene.activation;
+    for (group, rests) in rows.groups.iter_mut().zip(flesh.groups()) {
+        for lane in rests.chain_count..LANES as usize {
+            group.iter_mut().flatten().for_each(|entry| entry[lane] = 0.0);
+        }
+    }
     for ([nodes, chains, ..], rests) in rows.groups.iter_mut().zip(flesh.groups()) {
         // Where any of a group meets another, or is near to a solid, the CPU finds anew what all of it store.
         if scene.config.passes > 0 || scene.touches_solids() {
@@ -278,9 +283,6 @@ fn without_idle_entries(rows: &mut Rows, flesh: &Flesh, scene: &Scene) {
         }
         let rest_rows = rests.rows.chunks(rest::ENTRIES);
         for lane in 0..LANES as usize {
-            if rests.rows[rest::RADIUS][lane] == 0.0 {
-                chains[chain::POTENTIAL][lane] = 0.0;
-            }
             for (row, rest_row) in nodes.chunks_mut(node::ENTRIES).zip(rest_rows.clone()) {
                 if rests.rows[rest::TIED][lane] == 0.0 || rest_row[rest::RADIUS][lane] == 0.0 {
                     row[node::BED..node::BED_PATH + 3].iter_mut().for_each(|entry| entry[lane] = 0.0);
