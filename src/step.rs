@@ -59,7 +59,7 @@ macro_rules! stages {
             }
             /// What touches the chains: contact rows for the solve.
             SolveContacts solve_contacts Chains {
-                looks: Own, wgsl: [group holds carry solids meshes touching], loops: AsWritten,
+                looks: Own, wgsl: [group holds carry solids mesh solid_slots], loops: AsWritten,
                 passes: [touch_solids Size::Of(Domain::TouchingChains), solve_contacts Size::Domain]
             }
             /// Where chains touch each other, and how stiff that is: more contact rows.

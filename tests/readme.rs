@@ -82,7 +82,7 @@ fn every_shader_has_its_twin_in_rust() {
             let head: String =
                 text(&path.to_string_lossy()).lines().take_while(|line| line.starts_with("//")).collect();
             let named = head.split_whitespace().map(|word| word.trim_end_matches([',', ';', '.']));
-            let named = named.filter(|word| word.starts_with("src/cpu/")).map(str::to_owned);
+            let named = named.filter(|word| word.starts_with("src/")).map(str::to_owned);
             let twins = [format!("src/cpu/{name}.rs"), format!("src/{name}.rs")].into_iter().chain(named);
             let twins: Vec<String> = twins.collect();
             assert!(twins.iter().any(|twin| root.join(twin).is_file()), "{} has no twin {twins:?}", path.display());

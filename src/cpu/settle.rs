@@ -200,7 +200,7 @@ pub(super) fn stand_still<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>)
 where
     L::Scalar: Into<f64>,
 {
-    let none = (lanes.splat(0.0), V3([lanes.splat(0.0); 3]), V3([lanes.splat(0.0); 3]));
+    let none = nothing(lanes);
     for row in group.solved.chunks_exact_mut(solved::ENTRIES) {
         store(lanes, row, solved::CHANGE, &none);
     }
@@ -209,6 +209,12 @@ where
             lanes.store(none.0, entry);
         }
     }
+}
+
+/// What does not press.
+#[inline(always)]
+fn nothing<L: Lanes>(lanes: L) -> Presses<L::V> {
+    (lanes.splat(0.0), V3([lanes.splat(0.0); 3]), V3([lanes.splat(0.0); 3]))
 }
 
 /// A value of flagged lanes, or of all where there are no flags; of the others, another one.
@@ -251,9 +257,7 @@ where
             let has = has(lanes, group, at.clone(), (kind, slot));
             let gone = gone(lanes, group, &row, index, When::Now);
             let presses = row.presses(lanes, &gone);
-            let force = lanes.splat(0.5).where_less(rough, presses.0, has.0);
-            let or = |a: V3<L::V>, b: V3<L::V>| a.or(lanes, b, rough);
-            let recounted = (force, or(has.1, presses.1), or(has.2, presses.2));
+            let recounted = flagged_presses(lanes, Some(rough), presses, &has);
             write(lanes, group, at, (kind, slot), &recounted, Some(rough));
         }
     }
@@ -400,8 +404,8 @@ where
     Some(Change { row, at, has, more })
 }
 
-/// Flags chains that meet others and of which a row should press otherwise than the system has it, by more than is as good as found ([`AS_GOOD`]); `of_one`
-/// that is settled as one, whichever is the first.
+/// Flags chains that meet others and of which a row should press otherwise than the system has it, by more than is as good as found
+/// ([`AS_GOOD`]); where all are `of_one` that is settled as one, no more of them than say so.
 #[inline(always)]
 pub fn unsettled<L: Lanes>(
     lanes: L,
@@ -454,8 +458,7 @@ fn change<L: Lanes>(
 {
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
     let Some(Change { row, at, has, more }) = change_of(lanes, group, (kind, slot), wanted) else { return };
-    let none = (zero, V3([zero; 3]), V3([zero; 3]));
-    let (force, pull, rolls) = flagged_presses(lanes, flags, more, &none);
+    let (force, pull, rolls) = flagged_presses(lanes, flags, more, &nothing(lanes));
     let both = row.direction * force + across(pull, row.direction);
     let couple = row.couple(pull) + rolls;
     let swells = zero - row.scale_term * force;
@@ -502,8 +505,7 @@ fn give_way<L: Lanes>(
     if goes_on.is_some() {
         change = (change.0 + last.0 * share, change.1 + last.1 * share, change.2 + last.2 * share);
     }
-    let none = (lanes.splat(0.0), V3([lanes.splat(0.0); 3]), V3([lanes.splat(0.0); 3]));
-    let change = flagged_presses(lanes, flags, change, &none);
+    let change = flagged_presses(lanes, flags, change, &nothing(lanes));
     store(lanes, &mut group.solved[at.clone()], solved::CHANGE, &change);
     let now = (before.0 + change.0, before.1 + change.1, before.2 + change.2);
     write(lanes, group, at, (kind, slot), &now, flags);

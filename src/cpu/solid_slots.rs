@@ -1,4 +1,5 @@
-//! What of solids a group's segments may touch in a frame, and the contact rows that are laid for it, with what they remember.
+//! What of solids a group's segments may touch in a frame, and the contact rows that are laid for it, with what they remember; its
+//! twin is `shaders/bindings/solid_slots.wgsl`, which lays them anew in every substep.
 
 #[cfg(feature = "gpu")]
 use super::lanes::Entry;

@@ -1,4 +1,5 @@
-//! Solids near a group's chains: which segments may touch which in a frame, and along which planes in a substep.
+//! Solids near a group's chains: which segments may touch which in a frame, and along which planes in a substep; its twins are
+//! `shaders/bindings/solids.wgsl` and `solid_slots.wgsl`.
 //!
 //! Data flow: [`SolidScene`] has all solids of the frame in a list of boxes. Before a frame's first solve each group finds
 //! the solids, and of meshes the triangles, that its segments may come to touch in the frame ([`SolidSlot`]), and lays its contact

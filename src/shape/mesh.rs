@@ -1,4 +1,4 @@
-//! Meshes of triangles.
+//! Meshes of triangles; the twin of what a GPU asks of one is `shaders/bindings/mesh.wgsl`.
 //!
 //! Where triangles meet in a plane or in a valley, a point that is over one of them must not be told of the other's edge: its
 //! direction is off, and what slides over would stumble. So an edge is only told of where the point is in its Voronoi region, that
