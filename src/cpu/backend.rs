@@ -56,17 +56,20 @@ impl FleshBackend for CpuBackend {
 
     fn step(&mut self, instances: &mut Instances, frame: &Frame<'_>) -> Result<StageTimes, StepError> {
         let clock = StageClock::new(frame.timed);
-        let runner = Runner { frame, threads: self.threads(frame), clock: &clock };
+        let threads = self.threads(frame);
+        let runner = Runner { frame, threads: threads.clone(), clock: &clock };
         if frame.passes == 0 {
             instances.iter_mut().for_each(Instance::part);
         }
-        for run in runs(frame.schedule, frame.fused) {
-            if run[0].stage.domain() == Domain::Chains {
-                runner.run_chains(run, instances, &mut self.packing, &mut self.meetings);
-            } else {
-                runner.run(run, instances);
+        threads.on_one(|| {
+            for run in runs(frame.schedule, frame.fused) {
+                if run[0].stage.domain() == Domain::Chains {
+                    runner.run_chains(run, instances, &mut self.packing, &mut self.meetings);
+                } else {
+                    runner.run(run, instances);
+                }
             }
-        }
+        });
         Ok(clock.take())
     }
 

@@ -35,6 +35,15 @@ impl Threads {
         self.count
     }
 
+    /// Runs something on one of them: what it then gives to all of them no thread waits long for.
+    pub fn on_one<T: Send>(&self, run: impl FnOnce() -> T + Send) -> T {
+        #[cfg(feature = "parallel")]
+        if let Some(pool) = &self.pool {
+            return pool.install(run);
+        }
+        run()
+    }
+
     /// Runs `run` on every item, with what `init` makes for some of them at a time.
     pub fn for_each<T: Send, S>(
         &self,
