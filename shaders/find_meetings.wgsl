@@ -14,6 +14,9 @@ const APART: f32 = 1.0;
 const DEEP: f32 = 0.04;
 const SHALLOW: f32 = 0.02;
 
+// How fast pairs get stiffer or softer (1/s).
+const CHANGES: f32 = 2.4;
+
 // Depths over the radius at which pairs would come to lie in a substep, of each of which a fast pair is once as stiff again.
 const PAIR_STOPS: f32 = 0.25;
 
@@ -180,8 +183,9 @@ fn meet(row: u32, point: PillPoint, a: SeenSide, b: SeenSide, first_pill: Pill, 
     let mass = where_less(0.0, inv_mass, 1.0 / larger(inv_mass, MIN_POSITIVE), 0.0);
 
     let radius = smaller(arms.x, arms.y);
-    let stiffer = where_less(radius * -DEEP, gap, 1.0, 1.01);
-    let softer = where_less(radius * -SHALLOW, gap, 0.99, 1.0);
+    let changing = CHANGES * params.h;
+    let stiffer = where_less(radius * -DEEP, gap, 1.0, 1.0 + changing);
+    let softer = where_less(radius * -SHALLOW, gap, 1.0 - changing, 1.0);
     let changes = select(1.0, stiffer * softer, first_solve);
     let ratio = between(meet_at(row, MEET_RATIO) * changes, 1.0, MOST_RATIO);
     let rubbing = MEETING * mass * inv_h * inv_h * point.share * own;
@@ -259,6 +263,7 @@ fn write_row(row: u32, point: u32, own: Side, side: u32, sign: f32) {
     let limit = RUBS * meet_at(row, MEET_FORCE);
     set_contact(at, CONTACT_LIMIT, limit);
     set_contact(at, CONTACT_STICKS, where_less(0.0, limit, 1.0, 0.0));
+    set_contact(at, CONTACT_STAYS, 0.0);
     let radius = smaller(meet_at(row, MEET_ARM), meet_at(row, MEET_ARM + 1u));
     set_contact(at, CONTACT_ROLLING, 2.0 * ROLLING * meet_at(row, MEET_FRICTION) * radius * radius);
     set_contact(at, CONTACT_ROLLING_LIMIT, ROLLS * meet_at(row, MEET_FORCE) * radius);

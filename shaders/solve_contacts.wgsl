@@ -309,6 +309,8 @@ fn write_row(chain: Chain, at: u32, segment: u32, point: Point, there: Surface) 
     set_contact(at, CONTACT_FRICTION, pressing);
     set_contact(at, CONTACT_LIMIT, limit);
     set_contact(at, CONTACT_STICKS, sticks);
+    let meets = chain_at(chain.chain, CHAIN_MEETS);
+    set_contact(at, CONTACT_STAYS, where_less(0.0, smaller(dual, pressing), meets, 0.0));
     set_contact3(at, CONTACT_ANCHOR, anchor);
 }
 

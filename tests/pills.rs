@@ -348,7 +348,7 @@ fn points_of_contact_do_not_hop() {
 #[test]
 fn what_is_thin_touches_what_is_thick_along_a_line() {
     let lanes = OneF64(0);
-    let (thin, angle) = (0.01, 0.25_f64);
+    let (thin, angle) = (0.01, 0.4_f64);
     let pill = |way: DVec3, height: f64, radius: f64| Pill {
         ends: [-way, way].map(|end| V3((end + DVec3::Y * height).to_array())),
         radii: [radius; 2],

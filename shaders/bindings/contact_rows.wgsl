@@ -4,6 +4,9 @@
 // From which share on of what it was in the way of a contact counts as pulled open.
 const PULLED: f32 = 1.0e-5;
 
+// How far over its radius what stays may be pulled open and be held nonetheless.
+const GENTLY: f32 = 3.0e-5;
+
 // How deep over its radius what a solve had out of the way may come into it.
 const LET_THROUGH: f32 = 1.0e-3;
 
@@ -26,6 +29,8 @@ struct ContactRow {
     rolling: f32,
     rolling_limit: f32,
     turn: vec3<f32>,
+    // 1 where the first solve has it in its matrix wherever the chain begins.
+    stays: f32,
     // Whether it is of a meeting with another chain.
     meets: bool,
 }
@@ -87,6 +92,7 @@ fn load_contact_row(row: u32, meets: bool) -> ContactRow {
         contact_at(row, CONTACT_ROLLING),
         contact_at(row, CONTACT_ROLLING_LIMIT),
         contact3(row, CONTACT_TURN),
+        contact_at(row, CONTACT_STAYS),
         meets,
     );
 }
@@ -162,12 +168,17 @@ fn coulomb(row: ContactRow, slid: vec3<f32>, first: bool) -> Friction {
     return Friction(secant, secant, where_less(secant, row.friction, secant, 0.0), way);
 }
 
-// The stiffness that the matrix of the `first` solve has of it, or of a later one, where it is so far (m).
-fn in_matrix(row: ContactRow, distance: f32, first: bool) -> f32 {
+// The stiffness that the matrix of the `first` solve has of it, or of a later one, where the chain has gone so far, and the distance
+// (m) by which it presses then.
+fn in_matrix(row: ContactRow, gone: Gone, first: bool) -> vec2<f32> {
+    let distance = distance_of(row, gone);
+    let within = smaller(distance, 0.0);
     if row.meets && first {
-        return row.stiffness;
+        return vec2<f32>(row.stiffness, within);
     }
-    return where_less(distance, 0.0, row.stiffness, 0.0);
+    let stays = select(0.0, row.stays, first);
+    let held = where_less(distance, 0.0, 1.0, stays);
+    return vec2<f32>(where_less(0.5, held, row.stiffness, 0.0), where_less(0.5, stays, distance, within));
 }
 
 // Rolling friction's stiffness that the matrix has of it, given what its couple is over how far it has turned (N·m).
@@ -227,9 +238,11 @@ fn pressed_by(
     let left = was_in_the_way - (dot(row.direction, moved) - row.scale_term * step[3]);
     // What is no number does not press.
     var pressed: Pressed;
-    if was_in_the_way > 0.0 {
+    let stays = select(0.0, row.stays, first);
+    if where_less(0.0, was_in_the_way, 1.0, stays) > 0.5 {
         pressed.force = where_less(0.0, left, smaller(row.stiffness * left, MOST_DUAL), 0.0);
-        pressed.amiss = where_less(left, 0.0 - was_in_the_way * PULLED, 1.0, 0.0);
+        let pulled = abs(was_in_the_way) * PULLED + stays * row.arm * GENTLY;
+        pressed.amiss = where_less(left, 0.0 - pulled, 1.0, 0.0);
     } else if row.stiffness > 0.0 {
         pressed.amiss = where_less(row.arm * LET_THROUGH, left, 1.0, 0.0);
     }
@@ -265,9 +278,9 @@ fn add_contact(
     let sigma = row.scale_term;
     let slid = slid_of(row, gone);
     let friction = coulomb(row, slid, first_solve);
-    let distance = smaller(distance_of(row, gone), 0.0);
-    let stiffness = in_matrix(row, distance, first_solve);
-    let push = stiffness * distance;
+    let in_it = in_matrix(row, gone, first_solve);
+    let stiffness = in_it.x;
+    let push = stiffness * in_it.y;
     var pull = slid * friction.pull;
     var way = friction.way * friction.slipping;
     var both: array<array<f32, 4>, 4>;

@@ -103,16 +103,15 @@ fn solved_row_of(contact_row: u32) -> u32 {
 
 // Keeps what of a row the matrix has, and the force that goes with it before the step.
 fn keep_solved(row: ContactRow, gone: Gone, solved: u32, first: bool) {
-    let distance = smaller(distance_of(row, gone), 0.0);
-    let stiffness = in_matrix(row, distance, first);
+    let in_it = in_matrix(row, gone, first);
     let friction = coulomb(row, slid_of(row, gone), first);
     let by = rolled(row, gone);
     let secant = rolling_secant(row, by);
-    set_scratch(solved, SOLVED_STIFFNESS, stiffness);
+    set_scratch(solved, SOLVED_STIFFNESS, in_it.x);
     set_scratch(solved, SOLVED_FRICTION, friction.stiffness);
     set_scratch(solved, SOLVED_SLIPPING, friction.slipping);
     set_scratch3(solved, SOLVED_WAY, friction.way);
-    set_scratch(solved, SOLVED_FORCE, 0.0 - stiffness * distance);
+    set_scratch(solved, SOLVED_FORCE, 0.0 - in_it.x * in_it.y);
     set_scratch(solved, SOLVED_ROLLING, rolling_in_matrix(row, secant));
     set_scratch3(solved, SOLVED_COUPLE, by * (0.0 - secant));
 }

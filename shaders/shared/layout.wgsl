@@ -228,7 +228,8 @@ const CONTACT_TANGENT: u32 = 16u;
 const CONTACT_ROLLING: u32 = 19u;
 const CONTACT_ROLLING_LIMIT: u32 = 20u;
 const CONTACT_TURN: u32 = 21u;
-const CONTACT_ENTRIES: u32 = 24u;
+const CONTACT_STAYS: u32 = 24u;
+const CONTACT_ENTRIES: u32 = 25u;
 
 // Entries of a tangent row: the plane that is tangent to a solid where a segment is nearest to it.
 const TANGENT_ALONG: u32 = 1u;

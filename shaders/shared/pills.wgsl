@@ -30,7 +30,7 @@ struct PillPoint {
 }
 
 // The sine of the angle between axes from which on pills touch at a single point.
-const CROSSED: f32 = 0.2;
+const CROSSED: f32 = 0.35;
 
 // By how much less deep than the deepest, over the smaller radius, what bears with it may be.
 const LEVEL: f32 = 0.02;

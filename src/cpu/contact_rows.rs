@@ -17,6 +17,10 @@ use crate::layout::{contact, node};
 /// presses that only its weight moves.
 pub const PULLED: f32 = 1.0e-5;
 
+/// How far over its radius what stays may be pulled open and be held nonetheless: what passes have others press it with, which the
+/// solve does not know, may press it down again. That is as much as three hundredths of its radius where nothing held it.
+pub const GENTLY: f32 = 3.0e-5;
+
 /// How deep over its radius what a solve had out of the way may come into it: beyond, it was let through, and what it then presses
 /// with would throw it out again.
 pub const LET_THROUGH: f32 = 1.0e-3;
@@ -57,6 +61,7 @@ pub struct ContactRow<V> {
     rolling: V,
     rolling_limit: V,
     turn: V3<V>,
+    stays: V,
 }
 
 /// Friction as a solve takes it, given how far the surface has gone from its anchor: a stiffness (N/m) in all directions across
@@ -142,6 +147,7 @@ impl<V: Lane> ContactRow<V> {
             rolling: lanes.load(&row[contact::ROLLING]),
             rolling_limit: lanes.load(&row[contact::ROLLING_LIMIT]),
             turn: V3::load(lanes, row, contact::TURN),
+            stays: lanes.load(&row[contact::STAYS]),
         }
     }
 
@@ -268,11 +274,15 @@ impl<V: Lane> ContactRow<V> {
         let left = in_the_way - (self.direction.dot(moved) - self.scale_term * step(3));
         // What is no number does not press.
         let force = zero.where_less(left, (self.stiffness * left).min(most), zero);
-        let open = left.where_less(zero - in_the_way * lanes.splat(PULLED), one, zero);
+        let stays = if first { self.stays } else { zero };
+        let size = in_the_way.max(zero - in_the_way);
+        let pulled = size * lanes.splat(PULLED) + stays * self.arm * lanes.splat(GENTLY);
+        let open = left.where_less(zero - pulled, one, zero);
         let through = (self.arm * lanes.splat(LET_THROUGH)).where_less(left, one, zero);
         let through = zero.where_less(self.stiffness, through, zero);
-        let force = zero.where_less(in_the_way, force, zero);
-        let open = zero.where_less(in_the_way, open, through);
+        let (held, half) = (zero.where_less(in_the_way, one, stays), lanes.splat(0.5));
+        let force = half.where_less(held, force, zero);
+        let open = half.where_less(held, open, through);
 
         let goes = self.swept(moved, turned);
         let friction = self.coulomb(lanes, slid, first);
@@ -286,13 +296,20 @@ impl<V: Lane> ContactRow<V> {
         Pressed { force, tangent, amiss }
     }
 
-    /// The stiffness that the matrix of the `first` solve has of it, or of a later one, where it is so far (m), at most 0. Passes
-    /// make up for what a meeting holds back that has opened; one that had no stiffness there would be thrown by their forces. A
-    /// chain that begins again from where it stood is not to be held there.
+    /// The stiffness that the matrix of the `first` solve has of it, or of a later one, where the chain has gone so far, and the
+    /// distance (m) by which it presses then. Passes make up for what a meeting holds back that has opened; one that had no stiffness
+    /// there would be thrown by their forces. A chain that begins again from where it stood is not to be held there.
     #[inline(always)]
-    pub(super) fn in_matrix<L: Lanes<V = V>>(&self, lanes: L, distance: V, first: bool) -> V {
-        let zero = lanes.splat(0.0);
-        if self.meets && first { self.stiffness } else { distance.where_less(zero, self.stiffness, zero) }
+    pub(super) fn in_matrix<L: Lanes<V = V>>(&self, lanes: L, gone: &Gone<V>, first: bool) -> [V; 2] {
+        let (zero, half) = (lanes.splat(0.0), lanes.splat(0.5));
+        let distance = self.distance(gone);
+        let within = distance.min(zero);
+        if self.meets && first {
+            return [self.stiffness, within];
+        }
+        let stays = if first { self.stays } else { zero };
+        let held = distance.where_less(zero, lanes.splat(1.0), stays);
+        [half.where_less(held, self.stiffness, zero), half.where_less(stays, distance, within)]
     }
 
     /// Rolling friction's stiffness that the matrix has of it, given what its couple is over how far it has turned (N·m).
@@ -324,8 +341,7 @@ impl<V: Lane> ContactRow<V> {
         let (d, sigma) = (self.direction, self.scale_term);
         let slid = self.slid(gone);
         let friction = self.coulomb(lanes, slid, first);
-        let distance = self.distance(gone).min(zero);
-        let stiffness = self.in_matrix(lanes, distance, first);
+        let [stiffness, distance] = self.in_matrix(lanes, gone, first);
         let push = stiffness * distance;
         let pull = slid * friction.pull;
         let way = friction.way * friction.slipping;

@@ -81,7 +81,45 @@ fn segment<T: Copy + Into<f64>>(rows: &[Entry<T>], slot: usize) -> usize {
 /// Whether no lane of a row presses or may.
 #[inline(always)]
 pub fn is_idle<T: Copy + Into<f64>>(row: &[Entry<T>]) -> bool {
-    row[contact::STIFFNESS].iter().all(|&value| value.into() == 0.0)
+    // All of them are looked at, which takes less than to stop.
+    row[contact::STIFFNESS].iter().fold(true, |idle, &value| idle & (value.into() == 0.0))
+}
+
+/// Passes the next rows whose segment a node begins as long as they are idle; whether there is one after them that is not, and
+/// [`add_contacts`] has something to add.
+#[inline(always)]
+pub fn pass_idle<L: Lanes>(
+    lanes: L,
+    group: &mut Group<L::Scalar>,
+    index: usize,
+    cursors: &mut Cursors,
+    solved: Option<L::V>,
+) -> bool
+where
+    L::Scalar: Into<f64>,
+{
+    let mut left = false;
+    for kind in 0..2 {
+        while let Some(slot) = cursors.forth(group, kind, index) {
+            if !is_idle(&group.touching()[kind][slot * contact::ENTRIES..][..contact::ENTRIES]) {
+                cursors.next[kind] -= 1;
+                left = true;
+                break;
+            }
+            note_idle(lanes, group, (kind, slot), solved);
+        }
+    }
+    left
+}
+
+/// Notes of a row of `solved` chains that nothing touches there.
+#[inline(always)]
+fn note_idle<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, (kind, slot): (usize, usize), solved: Option<L::V>) {
+    let zero = lanes.splat(0.0);
+    note(lanes, group.contact_mut(kind, slot), solved, zero, V3([zero; 3]));
+    if let Some(at) = group.solved_at(kind, slot) {
+        lanes.store(zero, &mut group.solved[at][solved::STIFFNESS]);
+    }
 }
 
 /// Adds the next rows whose segment a node begins to its system, and notes in those of `solved` chains how deep they are in the
@@ -97,15 +135,11 @@ pub fn add_contacts<L: Lanes>(
 ) where
     L::Scalar: Into<f64>,
 {
-    let zero = lanes.splat(0.0);
     for kind in 0..2 {
         while let Some(slot) = cursors.forth(group, kind, index) {
             let row = &group.touching()[kind][slot * contact::ENTRIES..][..contact::ENTRIES];
             if is_idle(row) {
-                note(lanes, group.contact_mut(kind, slot), solved, zero, V3([zero; 3]));
-                if let Some(at) = group.solved_at(kind, slot) {
-                    lanes.store(zero, &mut group.solved[at][solved::STIFFNESS]);
-                }
+                note_idle(lanes, group, (kind, slot), solved);
                 continue;
             }
             let row = ContactRow::load(lanes, row, kind == 1);

@@ -21,6 +21,9 @@ pub const APART: f32 = 1.0;
 /// Depths over the radius beyond which pairs get stiffer, and below which they get softer again.
 pub const DEEP: [f32; 2] = [0.04, 0.02];
 
+/// How fast pairs get stiffer or softer (1/s): a pile's depths take seconds to be told apart from those of an impact.
+pub const CHANGES: f32 = 2.4;
+
 /// Depths over the radius at which pairs would come to lie in a substep, of each of which a fast pair is once as stiff again.
 pub const STOPS: f32 = 0.25;
 
@@ -116,6 +119,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
     let least = lanes.splat(f32::MIN_POSITIVE);
     let inv_h = lanes.splat(params.inv_h);
     let recovery = lanes.splat(APART * params.h);
+    let changing = lanes.splat(CHANGES * params.h);
     // Later ones of the substep go on from the same anchors.
     let first_solve = params.iteration == 0;
     let PairBlock { first, there, joined, stiffness: of_both, points: rows, turn_anchors, of_sides, memory, ratios } =
@@ -155,7 +159,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         for point in 0..2 {
             lanes.store(zero, &mut rows[point][meet::STIFFNESS]);
             lanes.store(zero, &mut rows[point][meet::FRICTION]);
-            let softer = if first_solve { lanes.splat(0.99) } else { one };
+            let softer = if first_solve { one - changing } else { one };
             let ratio = (remembered[point][7] * softer).clamp(one, lanes.splat(MOST_RATIO));
             lanes.store(ratio, &mut ratios[point]);
             lanes.scatter([zero, zero, zero, zero, zero, zero, zero, ratio], &mut memory[point]);
@@ -192,8 +196,8 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         let mass = zero.where_less(inv_mass, one / inv_mass.max(least), zero);
 
         let radius = arms[0].min(arms[1]);
-        let deeper = (radius * lanes.splat(-DEEP[0])).where_less(gap, one, lanes.splat(1.01));
-        let less = (radius * lanes.splat(-DEEP[1])).where_less(gap, lanes.splat(0.99), one);
+        let deeper = (radius * lanes.splat(-DEEP[0])).where_less(gap, one, one + changing);
+        let less = (radius * lanes.splat(-DEEP[1])).where_less(gap, one - changing, one);
         let changes = if first_solve { deeper * less } else { one };
         let ratio = (ratio * changes).clamp(one, lanes.splat(MOST_RATIO));
         let friction = lanes.splat(MEETING) * mass * inv_h * inv_h * point.share * own;

@@ -27,10 +27,14 @@ pub struct GroupRest<T> {
     pub turns: Vec<bool>,
     /// For each node, which reaction row is its: where bones hold its place or frame, or guide it, in any lane.
     pub reactions: Vec<Option<usize>>,
+    /// How many reaction rows there are.
+    pub reaction_count: usize,
     /// For each node, whether it hangs on another chain's in any lane.
     pub hung: Vec<bool>,
     /// For each node of which any lane's bears chains that hang on it, which [`borne`](crate::layout::borne) row is its.
     pub bears: Vec<Option<usize>>,
+    /// How many nodes bear chains that hang on them.
+    pub bearing_count: usize,
     /// Whether any lane resists surface bending, (15).
     pub has_surface_bending: bool,
     /// Whether any lane's fibres act without activation: by a stiffness, passive tension, or tension expected in series.
@@ -50,16 +54,6 @@ impl<T> GroupRest<T> {
         &self.rows[node * rest::ENTRIES..][..rest::ENTRIES]
     }
 
-    /// How many reaction rows there are.
-    pub fn reaction_count(&self) -> usize {
-        self.reactions.iter().flatten().count()
-    }
-
-    /// How many nodes bear chains that hang on them.
-    pub fn bearing_count(&self) -> usize {
-        self.bears.iter().flatten().count()
-    }
-
     /// Whether any of its chains hangs on another or bears one.
     pub fn is_in_tree(&self) -> bool {
         self.hung.contains(&true) || self.bears.iter().any(Option::is_some)
@@ -69,7 +63,7 @@ impl<T> GroupRest<T> {
     /// and one of what is left of chains that hang.
     pub fn scratch_len(&self) -> usize {
         let stump = usize::from(self.hung.contains(&true));
-        (self.node_count + self.reaction_count() + self.bearing_count() + stump) * scratch::ENTRIES
+        (self.node_count + self.reaction_count + self.bearing_count + stump) * scratch::ENTRIES
     }
 }
 
@@ -85,8 +79,10 @@ impl GroupRest<f32> {
             slides: self.slides.clone(),
             turns: self.turns.clone(),
             reactions: self.reactions.clone(),
+            reaction_count: self.reaction_count,
             hung: self.hung.clone(),
             bears: self.bears.clone(),
+            bearing_count: self.bearing_count,
             bone_count: self.bone_count,
             has_free_chain: self.has_free_chain,
             has_surface_bending: self.has_surface_bending,
@@ -151,14 +147,14 @@ impl<T> Group<'_, T> {
     /// The scratch row of what a node bears.
     #[inline(always)]
     pub fn borne_row(&mut self, bears: usize) -> &mut [Entry<T>] {
-        let at = self.rest.node_count + self.rest.reaction_count() + bears;
+        let at = self.rest.node_count + self.rest.reaction_count + bears;
         &mut self.scratch[at * scratch::ENTRIES..][..borne::ENTRIES]
     }
 
     /// The scratch row of what is left of chains that hang on others.
     #[inline(always)]
     pub fn stump_row(&mut self) -> &mut [Entry<T>] {
-        let at = self.rest.node_count + self.rest.reaction_count() + self.rest.bearing_count();
+        let at = self.rest.node_count + self.rest.reaction_count + self.rest.bearing_count;
         &mut self.scratch[at * scratch::ENTRIES..][..stump::ENTRIES]
     }
 

@@ -251,6 +251,7 @@ fn write_row<L: Lanes>(
     // As if the point were part of it: what is carried turns with it.
     let slide = across(there.sweep(lanes, start - normal * prev_radius), normal);
     let foreseen = across(point.predicted, normal) + normal.cross(point.turned) * prev_radius - slide;
+    let meets = lanes.load(&group.chains[chain::MEETS]);
     let row = &mut group.contacts[slot * contact::ENTRIES..][..contact::ENTRIES];
     let dual = lanes.load(&row[contact::DUAL]);
     let by_mass = point.contact_stiffness(lanes, params, was - gap - normal.dot(point.predicted));
@@ -282,6 +283,7 @@ fn write_row<L: Lanes>(
     lanes.store(pressing, &mut row[contact::FRICTION]);
     lanes.store(limit, &mut row[contact::LIMIT]);
     lanes.store(sticks, &mut row[contact::STICKS]);
+    lanes.store(zero.where_less(dual.min(pressing), meets, zero), &mut row[contact::STAYS]);
     anchor.store(lanes, row, contact::ANCHOR);
 }
 

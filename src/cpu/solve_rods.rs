@@ -16,7 +16,7 @@
 
 use super::block_tridiagonal::{eliminate, eliminate_rhs, factor, solve_lower, solve_lower_columns};
 use super::contact_rows::System;
-use super::contacts::{Cursors, add_contacts, press};
+use super::contacts::{Cursors, add_contacts, pass_idle, press};
 use super::descent::descend;
 use super::fascia::add_tie;
 use super::fibres::Excitation;
@@ -130,7 +130,7 @@ pub(super) fn forth<L: Lanes>(
             here = next;
         }
         // Here and below, functions apart are given copies: what they are given may not be in registers.
-        if touching {
+        if touching && apart!(lanes, pass_idle(lanes, group, index, &mut cursors, solved)) {
             let mut system = System { block, rhs, terms };
             apart!(lanes, add_contacts(lanes, group, index, &mut cursors, solved, &mut system));
             (block, rhs, terms) = (system.block, system.rhs, system.terms);

@@ -106,8 +106,7 @@ impl<V: Lane> ContactRow<V> {
     ) {
         let (zero, half) = (lanes.splat(0.0), lanes.splat(0.5));
         let flag = solved.unwrap_or(lanes.splat(1.0));
-        let distance = self.distance(gone).min(zero);
-        let stiffness = self.in_matrix(lanes, distance, solved.is_none());
+        let [stiffness, distance] = self.in_matrix(lanes, gone, solved.is_none());
         let friction = self.coulomb(lanes, self.slid(gone), solved.is_none());
         let [x, y, z] = friction.way.0;
         let by = self.rolled(gone);

@@ -102,7 +102,7 @@ impl<'a, 'b> Forest<'a, 'b> {
         groups: &'a mut [Group<'b, f32>],
         kept: &'a mut [Kept],
     ) -> Self {
-        let none = |group: &Group<'_, f32>| vec![[[0.0; LANES]; borne::ENTRIES]; group.rest.bearing_count()];
+        let none = |group: &Group<'_, f32>| vec![[[0.0; LANES]; borne::ENTRIES]; group.rest.bearing_count];
         let borne = groups.iter().map(none).collect();
         Self { width, params, branches, groups, kept, borne }
     }

@@ -275,8 +275,10 @@ fn inert_group(node_count: usize) -> GroupRest<f32> {
         slides: vec![false; node_count],
         turns: vec![false; node_count],
         reactions: vec![None; node_count],
+        reaction_count: 0,
         hung: vec![false; node_count],
         bears: vec![None; node_count],
+        bearing_count: 0,
         bone_count: 1,
         has_free_chain: false,
         has_surface_bending: false,
@@ -289,14 +291,14 @@ fn inert_group(node_count: usize) -> GroupRest<f32> {
 
 /// Gives each node of which bones hold the place or the frame, or which they guide, in any lane, its reaction row.
 fn number_reactions(group: &mut GroupRest<f32>) {
-    let mut count = 0;
     for j in 0..group.node_count {
+        let count = group.reaction_count;
         let row = &mut group.rows[j * rest::ENTRIES..][..rest::ENTRIES];
         let any = |entry: usize, value: f32| row[entry].contains(&value);
         let reacts = any(rest::FREE_PLACE, 0.0) || any(rest::FREE_FRAME, 0.0) || any(rest::SLIDES, 1.0);
         group.reactions[j] = reacts.then_some(count);
         row[rest::REACTION] = [if reacts { count as f32 } else { -1.0 }; LANES];
-        count += usize::from(reacts);
+        group.reaction_count += usize::from(reacts);
     }
 }
 
@@ -305,9 +307,12 @@ fn number_borne(groups: &mut [GroupRest<f32>], branch: &Branch) {
     let group = &mut groups[branch.chain[0]];
     group.hung[branch.node] = true;
     group.rows[branch.node * rest::ENTRIES + rest::HUNG][branch.chain[1]] = 1.0;
-    let bears = &mut groups[branch.stem[0]].bears;
-    let count = bears.iter().flatten().count();
-    bears[branch.stem_node].get_or_insert(count);
+    let stem = &mut groups[branch.stem[0]];
+    let bears = &mut stem.bears[branch.stem_node];
+    if bears.is_none() {
+        *bears = Some(stem.bearing_count);
+        stem.bearing_count += 1;
+    }
 }
 
 fn fill_lane(group: &mut GroupRest<f32>, index: usize, lane: usize, rod: &RodSpec, bones: &[Pose]) -> Chain {

@@ -143,7 +143,7 @@ impl FleshState {
                     inputs[w] = [1.0; LANES];
                 }
                 inputs[input::HANGS] = [1.0; LANES];
-                let reactions = vec![[0.0; LANES]; rest.reaction_count() * reaction::ENTRIES];
+                let reactions = vec![[0.0; LANES]; rest.reaction_count * reaction::ENTRIES];
                 GroupState { nodes, inputs, chains, reactions, ..GroupState::default() }
             })
             .collect();

@@ -106,7 +106,7 @@ impl Flesh {
                 (tree::ROOT, root),
                 (tree::LEVEL, levels[at]),
                 (tree::COUNT, count),
-                (tree::STUMP, rest.node_count + rest.reaction_count()),
+                (tree::STUMP, rest.node_count + rest.reaction_count),
             ];
             known.into_iter().for_each(|(entry, value)| _ = set(at, entry, value));
             match std::mem::replace(&mut last[root], at + 1) {

@@ -99,7 +99,7 @@ impl ChainPool {
         state: &InstanceState,
     ) -> Result<ChainRows, GpuError> {
         let nodes = flesh.groups.iter().map(|group| group.node_count as u64).sum();
-        let reactions: u64 = flesh.groups.iter().map(|group| group.reaction_count() as u64).sum();
+        let reactions: u64 = flesh.groups.iter().map(|group| group.reaction_count as u64).sum();
         let trees = flesh.families.iter().map(|family| family.len() as u64).sum::<u64>();
         let rest = match self.fleshes.join(flesh) {
             Some(rows) => rows.clone(),
@@ -305,7 +305,7 @@ impl ChainPool {
             };
             touches += touch_rows_of(rest) as u32;
             offset += rest.node_count as u32;
-            reactions += rest.reaction_count() as u32;
+            reactions += rest.reaction_count as u32;
             trees += u32::from(rest.is_in_tree());
             group
         };

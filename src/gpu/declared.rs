@@ -7,11 +7,11 @@ use crate::cpu::{
         FINITE, FOLDED, JERKED_HASTE, LEAST_FILL, LEAST_TURN_DOT2, MOST_OFF, MOST_STRETCH, MOST_SWELLING, PATIENCE,
         SHAPE_HASTE, TAUT, WITHIN_REACH,
     },
-    contact_rows::{AMISS, LET_THROUGH, MOST_DUAL, PULLED},
+    contact_rows::{AMISS, GENTLY, LET_THROUGH, MOST_DUAL, PULLED},
     descent::{ENOUGH, LEAST_SHARE, SHORTENINGS, STIFFENED},
     fascia::{ALONG, FARTHEST2, FOLD, LEAST_LENGTH, TRACE},
     fibres::{GAUSS, PUSH, RESTING, SHORT, TOE},
-    find_meetings::{self, APART, DEEP, HANDS_OVER, MEETING, MOST_RATIO},
+    find_meetings::{self, APART, CHANGES, DEEP, HANDS_OVER, MEETING, MOST_RATIO},
     math::MOST_TURN2,
     meetings::{FARTHEST, ROLLING, ROLLS, RUBS},
     pills::{ALONGSIDE, CROSSED, LEVEL},
@@ -236,7 +236,7 @@ const PLANE: &[(&str, u32)] = &entries!(plane "PLANE_":
 );
 const CONTACT: &[(&str, u32)] = &entries!(contact "CONTACT_":
     SEGMENT ALONG DIRECTION SCALE_TERM ARM GAP STIFFNESS FRICTION LIMIT STICKS ANCHOR DUAL TANGENT
-    ROLLING ROLLING_LIMIT TURN ENTRIES
+    ROLLING ROLLING_LIMIT TURN STAYS ENTRIES
 );
 const TANGENT: &[(&str, u32)] = &entries!(tangent "TANGENT_": ALONG SHARE DENTS OWN ALLOWED PLANE);
 const SOLID: &[(&str, u32)] = &entries!(solid "SOLID_":
@@ -350,6 +350,7 @@ pub const FLOAT_CONSTANTS: &[(&str, f32)] = &[
     ("SHALLOW", DEEP[1]),
     ("PAIR_STOPS", find_meetings::STOPS),
     ("MOST_RATIO", MOST_RATIO),
+    ("CHANGES", CHANGES),
     ("AS_GOOD", AS_GOOD),
     ("MOST_OUTPUT", MOST_OUTPUT),
     ("GOES_ON", GOES_ON),
@@ -362,6 +363,7 @@ pub const FLOAT_CONSTANTS: &[(&str, f32)] = &[
     ("PENALTY", PENALTY),
     ("MOST_DUAL", MOST_DUAL),
     ("PULLED", PULLED),
+    ("GENTLY", GENTLY),
     ("LET_THROUGH", LET_THROUGH),
     ("AMISS", AMISS),
     ("STIFFEST", STIFFEST),

@@ -44,8 +44,11 @@ pub mod contact {
     pub const ROLLING_LIMIT: usize = 20;
     /// How far what touches turns (rad), 3 entries.
     pub const TURN: usize = 21;
+    /// 1 where it pressed in the last substep on a chain that met others then: the first solve has it in its matrix wherever the
+    /// chain begins.
+    pub const STAYS: usize = 24;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 24;
+    pub const ENTRIES: usize = 25;
 }
 
 /// Entries of a tangent row: the plane that is tangent to a solid where a segment is nearest to it in a substep, in every lane its

@@ -94,7 +94,7 @@ impl Chain {
             put(row, contact::LIMIT, &[1.0e3]);
             put(row, contact::ANCHOR, &random.vector(-0.01, 0.01).reject_from(direction).to_array());
         }
-        let reactions = vec![entry(0.0); rest.reaction_count() * reaction::ENTRIES];
+        let reactions = vec![entry(0.0); rest.reaction_count * reaction::ENTRIES];
         Self { rest, nodes, inputs, chains, contacts, reactions, inv_h: INV_H }
     }
 

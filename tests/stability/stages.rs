@@ -38,7 +38,7 @@ impl<T: Copy + From<f32> + Into<f64> + PartialEq> Staged<T> {
             }
         }
         let scratch = vec![[T::from(0.0); LANES]; rest.scratch_len()];
-        let reactions = vec![[T::from(0.0); LANES]; rest.reaction_count() * reaction::ENTRIES];
+        let reactions = vec![[T::from(0.0); LANES]; rest.reaction_count * reaction::ENTRIES];
         let (planes, contacts) = Default::default();
         Self { nodes: as_lanes(nodes), inputs, planes, contacts, reactions, chains, scratch, last_h: 0.0, rest }
     }

@@ -85,7 +85,7 @@ impl Figure14 {
             start,
             inputs: vec![[0.0; LANES]; input::ENTRIES],
             chains,
-            reactions: vec![[0.0; LANES]; rest.reaction_count() * reaction::ENTRIES],
+            reactions: vec![[0.0; LANES]; rest.reaction_count * reaction::ENTRIES],
             scratch: vec![[0.0; LANES]; rest.scratch_len()],
             paper: Viper2019::new(rest.node_count),
             // Each is one step, however far that leads.
