@@ -213,7 +213,8 @@ mod on_gpu {
         ("select(vec3<f32>(0.0, ⟨1.0⟩, 0.0), one_line", "0.0"),
         ("onto(a, b, deepest.along.x + (end ⟨-⟩ deepest.along.x) * reach", "+"),
         ("point_towards(a, b, deepest, beside_last, ⟨1.0⟩ - share, along, level)", "2.0"),
-        ("let off = smaller(sine2 * thinness * (1.0 / (CROSSED ⟨*⟩ CROSSED)), 1.0);", "+"),
+        ("let along = lie_along(sine2 * thinness * (1.0 / (CROSSED ⟨*⟩ CROSSED)));", "+"),
+        ("let bears = lie_along(sine2 * thinness * (1.0 / (ROCKS ⟨*⟩ ROCKS)));", "+"),
         ("let thinness = smaller(radii.x, radii.y) ⟨*⟩ 2.0", "+"),
     ];
 

@@ -29,8 +29,11 @@ struct PillPoint {
     flat: f32,
 }
 
-// The sine of the angle between axes from which on pills touch at a single point.
-const CROSSED: f32 = 0.35;
+// The sine of the angle between axes from which on pills do not touch along all that lies beside each other.
+const CROSSED: f32 = 0.2;
+
+// That from which on they touch at a single point.
+const ROCKS: f32 = 0.35;
 
 // By how much less deep than the deepest, over the smaller radius, what bears with it may be.
 const LEVEL: f32 = 0.02;
@@ -153,27 +156,33 @@ fn points_of(a: Pill, b: Pill) -> array<PillPoint, 2> {
     // By s²·sin²/2d the gap grows along them, d from axis to axis: it is the smaller radius that this is little or much to.
     let radii = vec2<f32>(pill_radius(a, deepest.along.x), pill_radius(b, deepest.along.y));
     let thinness = smaller(radii.x, radii.y) * 2.0 / larger(radii.x + radii.y, MIN_POSITIVE);
-    let off = smaller(sine2 * thinness * (1.0 / (CROSSED * CROSSED)), 1.0);
-    let along = (1.0 - off) * (1.0 - off);
+    let along = lie_along(sine2 * thinness * (1.0 / (CROSSED * CROSSED)));
+    let bears = lie_along(sine2 * thinness * (1.0 / (ROCKS * ROCKS)));
 
     let beside_first = between(dot(b.first - a.first, u) / larger(uu, MIN_POSITIVE), 0.0, 1.0);
     let beside_last = between(dot(b.last - a.first, u) / larger(uu, MIN_POSITIVE), 0.0, 1.0);
-    let share = where_less(0.0, along, 0.5, 1.0);
+    let share = where_less(0.0, bears, 0.5, 1.0);
     let level = smaller(radii.x, radii.y) * LEVEL;
     return array<PillPoint, 2>(
-        point_towards(a, b, deepest, beside_first, share, along, level),
-        point_towards(a, b, deepest, beside_last, 1.0 - share, along, level),
+        point_towards(a, b, deepest, beside_first, share, vec2<f32>(along, bears), level),
+        point_towards(a, b, deepest, beside_last, 1.0 - share, vec2<f32>(along, bears), level),
     );
 }
 
+// How far pills lie along each other, given how far off that they are.
+fn lie_along(off: f32) -> f32 {
+    let left = 1.0 - smaller(off, 1.0);
+    return left * left;
+}
+
 // The point towards an end of what of the first pill lies beside the second.
-fn point_towards(a: Pill, b: Pill, deepest: Nearest, end: f32, share: f32, along: f32, level: f32) -> PillPoint {
+fn point_towards(a: Pill, b: Pill, deepest: Nearest, end: f32, share: f32, lies: vec2<f32>, level: f32) -> PillPoint {
     // The gap rises with the square of how far it is from the deepest.
     let rise = larger(onto(a, b, end, deepest.direction).gap - deepest.gap, level);
-    let alongside = smaller(along * (1.0 / ALONGSIDE), 1.0);
-    let reach = larger(along, sqrt(level / larger(rise, MIN_POSITIVE)) * alongside);
+    let alongside = smaller(lies.y * (1.0 / ALONGSIDE), 1.0);
+    let reach = larger(lies.x, sqrt(level / larger(rise, MIN_POSITIVE)) * alongside);
     let there = onto(a, b, deepest.along.x + (end - deepest.along.x) * reach, deepest.direction);
-    return PillPoint(select_nearest(deepest, there, 0.0 < along), share, along);
+    return PillPoint(select_nearest(deepest, there, 0.0 < lies.y), share, lies.x);
 }
 
 // A place on the first pill and what of the second is nearest to it.

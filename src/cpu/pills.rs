@@ -40,10 +40,14 @@ pub struct Point<V> {
     pub flat: V,
 }
 
-/// The sine of the angle φ between axes from which on pills touch at a single point. Where the axes are d apart it goes d/sin²φ
-/// along them for each radian that they tilt against each other, which no matrix knows of: what presses with n times its weight
-/// so rocks from substep to substep once n·12·g·d·h²/(l·sin φ)² is about 2 (0.3 at 1/120 s and n = 10).
-pub const CROSSED: f32 = 0.35;
+/// The sine of the angle between axes from which on pills of one radius do not touch along all that lies beside each other.
+pub const CROSSED: f32 = 0.2;
+
+/// That from which on they touch at a single point; up to there, as far as the gap is level. Where the axes are d apart a single
+/// point goes d/sin²φ along them for each radian that they tilt against each other, of which no matrix knows: what presses with n
+/// times its weight so rocks from substep to substep once n·12·g·d·h²/(l·sin φ)² is about 2, which of pills 4 cm thick and 12 cm
+/// long at 1/120 s and n = 10 is at 0.3.
+pub const ROCKS: f32 = 0.35;
 
 /// By how much less deep than the deepest, over the smaller radius, what bears with it may be.
 pub const LEVEL: f32 = 0.02;
@@ -172,6 +176,13 @@ pub fn nearest<L: Lanes>(lanes: L, a: &Pill<L::V>, b: &Pill<L::V>) -> Nearest<L:
     on_edge.or_deeper(Nearest { gap, ..crossing })
 }
 
+/// How far pills lie along each other, 1 to 0, given how far off that they are.
+#[inline(always)]
+fn lie_along<L: Lanes>(lanes: L, off: L::V) -> L::V {
+    let left = lanes.splat(1.0) - off.min(lanes.splat(1.0));
+    left * left
+}
+
 /// A place on the first pill and what of the second is nearest to it.
 #[inline(always)]
 fn onto<L: Lanes>(lanes: L, [a, b]: [&Pill<L::V>; 2], on_a: L::V, fallback: V3<L::V>) -> Nearest<L::V> {
@@ -199,15 +210,15 @@ pub fn points_around<L: Lanes>(lanes: L, a: &Pill<L::V>, b: &Pill<L::V>, deepest
     // By s²·sin²/2d the gap grows along them, d from axis to axis: it is the smaller radius that this is little or much to.
     let radii = [a.radius(deepest.along[0]), b.radius(deepest.along[1])];
     let thinness = radii[0].min(radii[1]) * lanes.splat(2.0) / (radii[0] + radii[1]).max(least);
-    let off = (sine2 * thinness * lanes.splat(1.0 / (CROSSED * CROSSED))).min(one);
-    let along = (one - off) * (one - off);
+    let along = lie_along(lanes, sine2 * thinness * lanes.splat(1.0 / (CROSSED * CROSSED)));
+    let bears = lie_along(lanes, sine2 * thinness * lanes.splat(1.0 / (ROCKS * ROCKS)));
 
     let beside = each!(k in 0..2 => ((b.ends[k] - a.ends[0]).dot(u) / uu.max(least)).clamp(zero, one));
-    let crossed = zero.where_less(along, zero, one);
+    let crossed = zero.where_less(bears, zero, one);
     let share = half.where_less(crossed, one, half);
     let shares = [share, one - share];
     let level = radii[0].min(radii[1]) * lanes.splat(LEVEL);
-    let alongside = (along * lanes.splat(1.0 / ALONGSIDE)).min(one);
+    let alongside = (bears * lanes.splat(1.0 / ALONGSIDE)).min(one);
     each!(k in 0..2 => {
         // The gap rises with the square of how far it is from the deepest.
         let rise = (onto(lanes, [a, b], beside[k], deepest.direction).gap - deepest.gap).max(level);
