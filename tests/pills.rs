@@ -212,7 +212,7 @@ mod on_gpu {
         ("let is_crossing = 1.0e-6 ⟨<⟩ left && larger(", ">"),
         ("select(vec3<f32>(0.0, ⟨1.0⟩, 0.0), one_line", "0.0"),
         ("onto(a, b, deepest.along.x + (end ⟨-⟩ deepest.along.x) * reach", "+"),
-        ("point_towards(a, b, deepest, beside_last, ⟨1.0⟩ - share, along, level)", "2.0"),
+        ("point_towards(a, b, deepest, beside_last, ⟨1.0⟩ - share, vec2<f32>(along, bears), level)", "2.0"),
         ("let along = lie_along(sine2 * thinness * (1.0 / (CROSSED ⟨*⟩ CROSSED)));", "+"),
         ("let bears = lie_along(sine2 * thinness * (1.0 / (ROCKS ⟨*⟩ ROCKS)));", "+"),
         ("let thinness = smaller(radii.x, radii.y) ⟨*⟩ 2.0", "+"),

@@ -226,6 +226,7 @@ fn meeting() -> Vec<Scene> {
     grounded.name = "meeting on the ground";
     grounded.planes = vec![HalfSpace::ground(-0.0495, 0.5)];
     grounded.config.integrator = Integrator::SecondOrder;
+    grounded.before = 6;
     let mut thrown = again();
     thrown.name = "thrown together";
     thrown.config.iterations = 2;
