@@ -222,6 +222,7 @@ const PAIRS_AND_MEETINGS: &[Mutant] = &[
     (Stage::FindMeetings, "meeting", "let own = point.flat ⟨+⟩ (1.0 - point.flat) * kept_by;", "-"),
     (Stage::FindMeetings, "meeting", "let begins = 1.0 ⟨-⟩ smaller(before, keeps(", "+"),
     (Stage::FindMeetings, "meeting", "let direction = ⟨-⟩square(b, along.y, -squared);", ""),
+    (Stage::SolveRods, "meeting on the ground", "let held = where_less(distance, 0.0, 1.0, ⟨stays⟩);", "0.0"),
     (Stage::FindMeetings, "meeting", "let stiffer = where_less(radius * ⟨-DEEP⟩, gap, 1.0, 1.0 + changing);", "DEEP"),
     (Stage::FindMeetings, "thrown together", "/ larger(radius ⟨*⟩ PAIR_STOPS, MIN_POSITIVE);", "+"),
     (Stage::FindMeetings, "meeting", "set_meet3(row, MEET_ROW_ANCHOR + 3u, swept_b ⟨+⟩ off);", "-"),
