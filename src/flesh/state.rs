@@ -105,6 +105,10 @@ pub(crate) struct FrameInputs<'a> {
 const ORIGIN_STEP: f64 = 0.125;
 /// How far a chain's first bone-held place may be from its origin, in steps, before the origin follows.
 const ORIGIN_REACH: f64 = 4.0;
+/// As [`ORIGIN_REACH`], of the first node of a free chain.
+const FREE_ORIGIN_REACH: f64 = 16.0;
+/// How far from the world's origin one follows a free chain (m).
+const FARTHEST: f64 = 1.0e9;
 
 impl Chain {
     /// In which steps its origin moves (m): the largest power of two below a quarter of its length, so that places have
@@ -295,6 +299,20 @@ impl FleshState {
         }
     }
 
+    /// Where the first node of a free chain is in the world at the frame's start, as far as its rows tell: on a GPU, where it was
+    /// when they came back last. `None` where it is nowhere.
+    fn adrift(&self, flesh: &Flesh, info: &Chain, teleport: f32, root: &Pose) -> Option<DVec3> {
+        let GroupState { nodes, chains, .. } = &self.groups[info.group];
+        let origin = read_vec3(chains, chain::ORIGIN, info.lane).as_dvec3();
+        let mut place = origin + read_vec3(nodes, node::PLACE, info.lane).as_dvec3();
+        if teleport > 0.5 {
+            let carried = read_pose(chains, chain::BONE_NOW, info.lane, origin);
+            let moved = carrier(&self.motion.from, flesh, info, root) * carried.inverse();
+            place = moved.transform_point(place);
+        }
+        (place.abs().max_element() < FARTHEST).then_some(place)
+    }
+
     /// Stage `gather_inputs`: where the bones go in this frame, and origins that follow them. Tells of what jumped: a bone,
     /// or `None` for the root.
     pub(crate) fn gather_inputs(&mut self, flesh: &Flesh, inputs: &FrameInputs, told: impl FnMut(Option<usize>)) {
@@ -306,20 +324,23 @@ impl FleshState {
             self.motion.begin(flesh, (bones, root), &frame, jump, told);
         }
         for (index, info) in flesh.chains.iter().enumerate() {
-            let state = &mut self.groups[info.group].inputs;
-            let mut origin = read_vec3(state, input::ORIGIN, info.lane).as_dvec3();
             let anchored = flesh.anchored(info);
             let teleport = self.motion.teleport(&anchored.bones, anchored.rest_length);
+            let adrift = self.adrift(flesh, info, teleport, root);
+            let state = &mut self.groups[info.group].inputs;
+            let mut origin = read_vec3(state, input::ORIGIN, info.lane).as_dvec3();
             state[input::TELEPORT][info.lane] = teleport;
             let by = match info.bones.first() {
                 Some(&first) => bones[first] * flesh.bones[first].inverse(),
                 None => carrier(bones, flesh, info, root),
             };
-            if !anchored.bones.is_empty() {
-                let anchor = by * info.rest[0];
-                if (anchor.translation - origin).abs().max_element() > ORIGIN_REACH * info.origin_step() {
-                    origin = info.origin_at(anchor.translation);
-                }
+            let (anchor, reach) = if anchored.bones.is_empty() {
+                (adrift.unwrap_or(origin), FREE_ORIGIN_REACH)
+            } else {
+                ((by * info.rest[0]).translation, ORIGIN_REACH)
+            };
+            if (anchor - origin).abs().max_element() > reach * info.origin_step() {
+                origin = info.origin_at(anchor);
             }
             if let Some(&first) = info.bones.first() {
                 for slot in 0..MAX_BONES {
@@ -498,6 +519,11 @@ pub(super) fn beside(rotation: DQuat, other: DQuat) -> DQuat {
 
 fn read_vec3(row: &[Entry<f32>], at: usize, lane: usize) -> Vec3 {
     Vec3::from_array(std::array::from_fn(|k| row[at + k][lane]))
+}
+
+fn read_pose(row: &[Entry<f32>], at: usize, lane: usize, origin: DVec3) -> Pose {
+    let rotation = Quat::from_array(std::array::from_fn(|k| row[at + 3 + k][lane]));
+    Pose::new(origin + read_vec3(row, at, lane).as_dvec3(), rotation.as_dquat().normalize())
 }
 
 fn write_vec3(row: &mut [Entry<f32>], at: usize, lane: usize, value: Vec3) {
