@@ -7,6 +7,7 @@ const MOST_SWELLING: f32 = 8.0;
 const LEAST_TURN_DOT2: f32 = 0.0625;
 const LEAST_FILL: f32 = 0.02;
 const TAUT: f32 = 2.0;
+const LIMP: f32 = 16.0;
 const FOLDED: f32 = 0.2;
 const PATIENCE: f32 = 0.5;
 const JERKED_HASTE: f32 = 0.125;
@@ -173,6 +174,14 @@ fn by_weight(chain: Chain) -> f32 {
     return 1.0 + (sqrt(4.0 * dot(params.gravity, params.gravity)) + load) * rest_at(chain.rest, REST_WEIGHT_STRETCH);
 }
 
+// One where the chain is a thread where it is stretched by so much.
+fn limp(chain: Chain, strain: f32) -> f32 {
+    let inv_length = rest_at(chain.rest, REST_INV_LENGTH);
+    let bending =
+        smaller(rest_at(chain.rest, REST_BEND_U), rest_at(chain.rest, REST_BEND_V)) * (inv_length * inv_length);
+    return where_less(bending * LIMP, strain * rest_at(chain.rest, REST_AXIAL), 1.0, 0.0);
+}
+
 // One where a number of the chain is no longer one; one where it may be out of bounds.
 fn suspects(chain: Chain) -> vec2<f32> {
     let first = section_of_node(chain, 0u);
@@ -242,7 +251,8 @@ fn out_of_bounds(chain: Chain) -> f32 {
     let heavy = by_weight(chain);
     let drawn = larger(sqrt(path.stretch2), 1.0);
     let stretch = larger(MOST_STRETCH * drawn, heavy);
-    let taut = where_less(TAUT, larger(drawn, heavy), 1.0, 0.0);
+    let pulled = larger(drawn, heavy);
+    let taut = larger(where_less(TAUT, pulled, 1.0, 0.0), limp(chain, pulled - 1.0));
     let folded = where_less(path.fill, FOLDED, 1.0, 0.0);
     let turn_dot2 = smaller(LEAST_TURN_DOT2, path.turn_dot2 * 0.5);
     let reach = larger(MOST_OFF, heavy) * whole;

@@ -47,6 +47,12 @@ pub const LEAST_FILL: f32 = 0.02;
 /// rather tilt than let it stretch on.
 pub const TAUT: f32 = 2.0;
 
+/// Where stretch or weight, F, pulls so much harder on a chain than its bending stiffness resists that it is bent where it is
+/// held within a fraction of a segment, √(EI/F) a quarter of its length l, turns and volumes are not looked at: with the middles
+/// of its segments along its path, frames of such a thread turn to and fro from node to node by twice what the hold does
+/// against that. F l²/EI.
+pub const LIMP: f32 = 16.0;
+
 /// Where bones leave a segment less of its volume, they fold the chain, and turns, volumes and scales are not looked at.
 pub const FOLDED: f32 = 0.2;
 
@@ -197,6 +203,16 @@ fn by_weight<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>) 
     lanes.splat(1.0) + twice * lanes.load(&group.rest.row(0)[rest::WEIGHT_STRETCH])
 }
 
+/// Flags the chains that are threads where they are stretched by so much, see [`LIMP`]; by their first segments.
+#[inline(always)]
+fn limp<L: Lanes>(lanes: L, group: &Group<L::Scalar>, strain: L::V) -> L::V {
+    let row = group.rest.row(0);
+    let inv_length = lanes.at(row, rest::INV_LENGTH);
+    let bending = lanes.at(row, rest::BEND_U).min(lanes.at(row, rest::BEND_V)) * (inv_length * inv_length);
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    (bending * lanes.splat(LIMP)).where_less(strain * lanes.at(row, rest::AXIAL), one, zero)
+}
+
 /// Flags the chains of which a number is no longer one, and those that may be out of bounds.
 ///
 /// A chain of length S whose first node is D from where its bones carry it has no node farther off than D + S and the length
@@ -269,7 +285,8 @@ fn out_of_bounds<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scala
     let by_weight = by_weight(lanes, params, group);
     let drawn = path.stretch2.sqrt().max(one);
     let stretch = (lanes.splat(MOST_STRETCH) * drawn).max(by_weight);
-    let taut = lanes.splat(TAUT).where_less(drawn.max(by_weight), one, zero);
+    let pulled = drawn.max(by_weight);
+    let taut = lanes.splat(TAUT).where_less(pulled, one, zero).max(limp(lanes, group, pulled - one));
     let folded = path.fill.where_less(lanes.splat(FOLDED), one, zero);
     let turn_dot2 = lanes.splat(LEAST_TURN_DOT2).min(path.turn_dot2 * half);
     let reach = lanes.splat(MOST_OFF).max(by_weight) * whole;
