@@ -119,7 +119,7 @@ fn shape_after(mut physics: Physics, length: f64) -> (Vec<f64>, DVec3) {
     (places.iter().map(|place| place.distance(places[0]) / length).collect(), places[0])
 }
 
-/// Flesh without bones takes its origin along: what fell for 2 km is shaped as what hangs where it was put. In a substep it goes
+/// Flesh without bones takes its origin along on the CPU: what fell for 2 km is shaped as what hangs where it was put. In a substep it goes
 /// 0.8 m, in which f32 has 6·10⁻⁸ m: of the segments of a rod of 1 mm 5·10⁻⁴.
 #[test]
 fn free_flesh_is_as_exact_far_from_where_it_was_put() {

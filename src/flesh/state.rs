@@ -299,10 +299,13 @@ impl FleshState {
         }
     }
 
-    /// Where the first node of a free chain is in the world at the frame's start, as far as its rows tell: on a GPU, where it was
-    /// when they came back last. `None` where it is nowhere.
+    /// Where the first node of a free chain is in the world at the frame's start. `None` where it is nowhere, and where a GPU has
+    /// its rows.
     fn adrift(&self, flesh: &Flesh, info: &Chain, teleport: f32, root: &Pose) -> Option<DVec3> {
         let GroupState { nodes, chains, .. } = &self.groups[info.group];
+        if nodes.is_empty() {
+            return None;
+        }
         let origin = read_vec3(chains, chain::ORIGIN, info.lane).as_dvec3();
         let mut place = origin + read_vec3(nodes, node::PLACE, info.lane).as_dvec3();
         if teleport > 0.5 {
