@@ -153,7 +153,7 @@ fn solve_trees(
 struct Step {
     fall: f32,
     far: f32,
-    // 1 where it took a contact amiss.
+    // 1 where it took friction amiss, 2 where contacts.
     amiss: f32,
 }
 
@@ -354,7 +354,7 @@ fn take_up(
     }
 }
 
-// Leaves in a row with what force it presses once its nodes have stepped by `here` and `next`; 1 where it was taken amiss.
+// Leaves in a row with what force it presses once its nodes have stepped by `here` and `next`; how it was taken amiss.
 fn note_pressed(at: u32, touches: ContactRow, here: ptr<function, Vec7>, next: ptr<function, Vec7>, first: bool) -> f32 {
     let deep = contact_at(at, CONTACT_DUAL);
     let slid = contact3(at, CONTACT_TANGENT);

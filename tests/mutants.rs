@@ -65,7 +65,7 @@ const SOLVES: &[Mutant] = &[
         "normalised",
     ),
     (Stage::SolveRods, "muscles", "let slow = larger(v, ⟨-1.0⟩);", "0.0"),
-    (Stage::SolveRods, "torn off", "|| larger(larger(short, (*descent).far), ⟨(*descent).amiss⟩) < 0.5 {", "0.0"),
+    (Stage::SolveRods, "torn off", "|| larger(larger(short, (*descent).far), ⟨amiss⟩) < 0.5 {", "0.0"),
 ];
 
 const CONTACTS_AND_VELOCITIES: &[Mutant] = &[
@@ -94,7 +94,7 @@ const CONTACTS_AND_VELOCITIES: &[Mutant] = &[
         "+",
     ),
     (Stage::SolveRods, "rods on a slope", "(*rhs)[4u + i] = (*rhs)[4u + i] ⟨-⟩ first * couple[i];", "+"),
-    (Stage::SolveRods, "torn off", "sqrt(dot(off, off)), ⟨1.0⟩, pressed.amiss);", "0.0"),
+    (Stage::SolveRods, "torn off", "sqrt(dot(off, off)), ⟨1.0⟩, 0.0), pressed.amiss);", "0.0"),
     (
         Stage::SolveRods,
         "stiffer than resolved",

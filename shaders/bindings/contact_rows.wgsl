@@ -53,7 +53,8 @@ struct Gone {
     turn: vec3<f32>,
 }
 
-// With what a row presses after a solve: its force (N), the friction that goes with it (N), and a flag where it was taken amiss.
+// With what a row presses after a solve: its force (N), the friction that goes with it (N), and how it was taken amiss:
+// 1 in friction, 2 as a contact.
 struct Pressed {
     force: f32,
     tangent: vec3<f32>,
@@ -242,9 +243,9 @@ fn pressed_by(
     if where_less(0.0, was_in_the_way, 1.0, stays) > 0.5 {
         pressed.force = where_less(0.0, left, smaller(row.stiffness * left, MOST_DUAL), 0.0);
         let pulled = abs(was_in_the_way) * PULLED + stays * row.arm * GENTLY;
-        pressed.amiss = where_less(left, 0.0 - pulled, 1.0, 0.0);
+        pressed.amiss = where_less(left, 0.0 - pulled, 2.0, 0.0);
     } else if row.stiffness > 0.0 {
-        pressed.amiss = where_less(row.arm * LET_THROUGH, left, 1.0, 0.0);
+        pressed.amiss = where_less(row.arm * LET_THROUGH, left, 2.0, 0.0);
     }
 
     let goes = swept(row, moved, turned);
@@ -252,7 +253,7 @@ fn pressed_by(
     let taken = slid * friction.pull + along_friction(friction, goes);
     let pull = (slid + goes) * secant_of(row, slid + goes);
     let off = taken - pull;
-    pressed.amiss = where_less(row.limit * AMISS, sqrt(dot(off, off)), 1.0, pressed.amiss);
+    pressed.amiss = larger(where_less(row.limit * AMISS, sqrt(dot(off, off)), 1.0, 0.0), pressed.amiss);
     if row.meets {
         pressed.amiss = 0.0;
     }

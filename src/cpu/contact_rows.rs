@@ -107,7 +107,7 @@ pub(super) struct Pressed<V> {
     pub(super) force: V,
     /// The friction that goes with it (N).
     pub(super) tangent: V3<V>,
-    /// A flag where it was taken amiss: it is pulled open, which no contact holds back, or let through ([`LET_THROUGH`]), or friction
+    /// 2 where it was taken amiss: it is pulled open, which no contact holds back, or let through ([`LET_THROUGH`]); 1 where friction
     /// is off by [`AMISS`].
     pub(super) amiss: V,
 }
@@ -289,7 +289,7 @@ impl<V: Lane> ContactRow<V> {
         let taken = slid * friction.pull + friction.along(goes);
         let pull = (slid + goes) * self.secant(lanes, slid + goes);
         let off = taken - pull;
-        let amiss = (self.limit * lanes.splat(AMISS)).where_less(off.dot(off).sqrt(), one, open);
+        let amiss = (self.limit * lanes.splat(AMISS)).where_less(off.dot(off).sqrt(), one, zero).max(open + open);
         let amiss = if self.meets { zero } else { amiss };
         let number = taken.dot(taken).where_less(most, one, zero);
         let tangent = V3(each!(k in 0..3 => zero.where_less(number, zero - taken.0[k], zero)));

@@ -155,7 +155,7 @@ pub fn add_contacts<L: Lanes>(
 }
 
 /// Leaves in the rows whose segment a node begins, going back, of `solved` chains, with what force they press once it and the
-/// next have stepped by `delta`; a flag where one was taken amiss.
+/// next have stepped by `delta`; how any was taken amiss.
 #[inline(always)]
 pub fn press<L: Lanes>(
     lanes: L,

@@ -140,7 +140,7 @@ descent! {
     fall
     /// Where it goes too far to be trusted.
     far
-    /// Where it took a contact amiss.
+    /// 1 where it took friction amiss, 2 where contacts.
     amiss
     /// Which share of it is taken.
     share
@@ -199,7 +199,7 @@ impl<V: Lane> Descent<V> {
         let grown = risen_by(lanes, self.stored + self.gained - self.at_start, self.unsure, one);
         self.astray = grown.max(raised);
         self.rough = self.astray.max(self.far);
-        self.stepping = self.rough.max(self.amiss);
+        self.stepping = self.rough.max(self.amiss.min(one));
         self.lowest = raised.where_less(lanes.splat(0.5), self.level, self.at_start);
         self.risen = raised;
     }
@@ -222,12 +222,13 @@ impl<V: Lane> Descent<V> {
         self.share = self.risen.where_less(half, self.share, shorter);
     }
 
-    /// Judges a further step.
+    /// Judges a further step. Of friction, passes of chains that meet others make up for what one more did not.
     #[inline(always)]
     pub fn judge<L: Lanes<V = V>>(&mut self, lanes: L) {
         let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
         let short = (self.lowest - self.level).where_less(self.fall * lanes.splat(ENOUGH), one, zero);
-        self.stepping = self.stepping.min(short.max(self.far).max(self.amiss));
+        let amiss = lanes.splat(0.5).where_less(self.meets, self.amiss - one, self.amiss);
+        self.stepping = self.stepping.min(short.max(self.far).max(amiss));
         self.stiffened = self.share.where_less(lanes.splat(LEAST_SHARE), lanes.splat(STIFFENED), self.stiffened);
         self.lowest = self.level;
     }

@@ -53,7 +53,7 @@ where
 }
 
 /// One Gauss–Newton step of every chain; by how much it makes Π fall where Π is what the step takes it for (J), a flag where it
-/// goes so far that it cannot be that ([`TRUSTED`]), and one where it took a contact amiss. Where it is `again` that
+/// goes so far that it cannot be that ([`TRUSTED`]), and how it took contacts amiss. Where it is `again` that
 /// chains are solved, only flagged ones are, by a system stiffened by a share of its diagonal, and the step is kept for
 /// further shares of it ([`descent`](super::descent)). Where it `reacts`, reaction rows are written.
 #[inline(always)]
