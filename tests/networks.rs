@@ -33,16 +33,15 @@ fn numbers<const N: usize, T>(data: &[u8], of: fn([u8; N]) -> T) -> Vec<T> {
     data.chunks_exact(N).map(|bytes| of(bytes.try_into().expect("so many bytes"))).collect()
 }
 
-/// Poses of the reference: rotations, activations and deltas.
-fn reference() -> Vec<(Vec<Quat>, Vec<f32>, Vec<f64>)> {
-    let bytes = bytes_of("reference.safetensors");
+/// Poses of a reference of a network: rotations, activations and deltas.
+fn reference(network: &CorrectiveNetwork, name: &str) -> Vec<(Vec<Quat>, Vec<f32>, Vec<f64>)> {
+    let bytes = bytes_of(name);
     let tensors = SafeTensors::deserialize(&bytes).expect("is sound");
     let data = |name| tensors.tensor(name).expect("is there").data();
     let rotations: Vec<_> = numbers(data("rotations"), f32::from_le_bytes);
     let rotations: Vec<Quat> = rotations.chunks_exact(4).map(Quat::from_slice).collect();
     let activations: Vec<_> = numbers(data("activations"), f32::from_le_bytes);
     let deltas: Vec<_> = numbers(data("deltas"), f64::from_le_bytes);
-    let network = fixture(Precision::F32);
     let poses = rotations.chunks(network.joints().len()).zip(activations.chunks(network.muscles().len()));
     let deltas = deltas.chunks(3 * network.vertex_count());
     poses.zip(deltas).map(|((turns, pulls), moved)| (turns.into(), pulls.into(), moved.into())).collect()
@@ -73,36 +72,53 @@ fn bits(character: &Correctives) -> Vec<[u32; 3]> {
     character.deltas().iter().map(|delta| delta.to_array().map(f32::to_bits)).collect()
 }
 
+/// The largest error of a network against its reference, and the largest displacement (m), of all poses.
+fn error_and_size(network: &CorrectiveNetwork, poses: &[(Vec<Quat>, Vec<f32>, Vec<f64>)]) -> (f64, f64) {
+    let mut characters: Vec<_> = poses
+        .iter()
+        .map(|(rotations, activations, _)| {
+            let mut character = Correctives::new(network);
+            character.set_inputs(network, rotations, activations);
+            character
+        })
+        .collect();
+    infer(network, &mut characters, 1);
+    let (mut error, mut size) = (0.0_f64, 0.0_f64);
+    for (character, (_, _, expected)) in characters.iter().zip(poses) {
+        let found = character.deltas().iter().flat_map(Vec3::to_array);
+        for (found, &expected) in found.zip(expected) {
+            error = error.max((f64::from(found) - expected).abs());
+            size = size.max(expected.abs());
+        }
+    }
+    println!("{}: {:.1e} of {size:.3} m", network.precision().name(), error / size);
+    (error, size)
+}
+
 #[test]
 fn exported_networks_give_what_numpy_does() {
-    let poses = reference();
+    let poses = reference(&fixture(Precision::F32), "reference.safetensors");
     assert_eq!(poses.len(), 8);
-    // Largest error over the largest displacement, of all poses.
     for (precision, bar) in PRECISIONS.into_iter().zip([1.0e-5, 2.0e-3, 1.0e-2]) {
         let network = fixture(precision);
         assert_eq!((network.precision(), network.errors().len()), (precision, 1));
         assert!(network.density() < 0.7, "bases are local: {}", network.density());
-        let mut characters: Vec<_> = poses
-            .iter()
-            .map(|(rotations, activations, _)| {
-                let mut character = Correctives::new(&network);
-                character.set_inputs(&network, rotations, activations);
-                character
-            })
-            .collect();
-        infer(&network, &mut characters, 1);
-        let (mut error, mut size) = (0.0_f64, 0.0_f64);
-        for (character, (_, _, expected)) in characters.iter().zip(&poses) {
-            let found = character.deltas().iter().flat_map(Vec3::to_array);
-            for (found, &expected) in found.zip(expected) {
-                error = error.max((f64::from(found) - expected).abs());
-                size = size.max(expected.abs());
-            }
-        }
-        println!("{}: {:.1e} of {size:.3} m", precision.name(), error / size);
+        let (error, size) = error_and_size(&network, &poses);
         assert!(error <= bar * size, "{precision:?}: {error} of {size}");
         assert!(size < network.reach() && network.reach() < 10.0 * size, "{size} {}", network.reach());
     }
+}
+
+/// Trained and exported with PyTorch 2.15, batch norm before and after ReLU, a layer without bias and one without its own scale;
+/// against PyTorch itself in float64.
+#[test]
+fn networks_of_pytorch_give_what_pytorch_does() {
+    let name = "torch.safetensors";
+    let network = CorrectiveNetwork::from_slice(name, &bytes_of(name)).expect("is sound");
+    let poses = reference(&network, "torch_reference.safetensors");
+    assert_eq!(poses.len(), 6);
+    let (error, size) = error_and_size(&network, &poses);
+    assert!(size > 1.0e-3 && error <= 1.0e-5 * size, "{error} of {size}");
 }
 
 #[test]

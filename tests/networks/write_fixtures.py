@@ -115,4 +115,5 @@ def main():
     )
 
 
-main()
+if __name__ == "__main__":
+    main()
