@@ -94,7 +94,7 @@ const CONTACTS_AND_VELOCITIES: &[Mutant] = &[
         "+",
     ),
     (Stage::SolveRods, "rods on a slope", "(*rhs)[4u + i] = (*rhs)[4u + i] ⟨-⟩ first * couple[i];", "+"),
-    (Stage::SolveRods, "torn off", "sqrt(dot(off, off)), ⟨1.0⟩, 0.0), pressed.amiss);", "0.0"),
+    (Stage::SolveRods, "torn off", "return ⟨pressed.amiss⟩;", "0.0"),
     (
         Stage::SolveRods,
         "stiffer than resolved",
@@ -166,6 +166,7 @@ const HEALTH_AND_SKIN: &[Mutant] = &[
 ];
 
 const TREES: &[Mutant] = &[
+    (Stage::SolveRods, "trees meeting on the ground", "sqrt(dot(off, off)), ⟨1.0⟩, 0.0), pressed.amiss);", "0.0"),
     (Stage::Predict, "trees", "let arm = outward * placed.scale ⟨+⟩ rotate(rotation,", "-"),
     (Stage::Predict, "trees", "set_node3(row, NODE_TARGET_PLACE, start ⟨+⟩ joint.moved);", "-"),
     (Stage::Predict, "trees", "let around = with_mass_at(sum.inertia, m, ⟨arm⟩, 0.0);", "sum.centre"),
@@ -207,6 +208,7 @@ const NETWORKS: &[Mutant] = &[
 const NETWORKS: &[Mutant] = &[];
 
 const PAIRS_AND_MEETINGS: &[Mutant] = &[
+    (Stage::SolveRods, "meeting on the ground", "select((*descent).amiss, (*descent).amiss ⟨-⟩ 1.0", "+"),
     (Stage::Settle, "meeting", "return least * least ⟨<⟩ off;", ">"),
     (Stage::GatherSegments, "meeting", "segment.centre = segment.first ⟨+⟩ along * 0.5;", "-"),
     (Stage::FindPairs, "meeting", "let pair = first_pair ⟨+⟩ k;", "*"),

@@ -226,8 +226,9 @@ fn meeting() -> Vec<Scene> {
     grounded.name = "meeting on the ground";
     grounded.planes = vec![HalfSpace::ground(-0.0495, 0.5)];
     grounded.config.integrator = Integrator::SecondOrder;
-    // What is pushed out of the ground at first stands; what stays on it is in the matrix wherever it begins.
-    grounded.before = 2;
+    // What is pushed out of the ground at first stands; what stays on it is in the matrix wherever it begins. Later, what rounding
+    // parts grows.
+    grounded.before = 1;
     let mut thrown = again();
     thrown.name = "thrown together";
     thrown.config.iterations = 2;
