@@ -11,6 +11,9 @@
 @group(0) @binding(7) var<storage, read_write> segments: array<Segment>;
 @group(0) @binding(8) var<storage, read_write> cells: array<atomic<u32>>;
 
+// By how much rounding may take places of all segments, from one origin, from each other, over how far they are from that.
+const PLACES_ROUND: f32 = 2.4e-7;
+
 // No segment is anywhere, and no cell has one.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn clear_segments(@builtin(global_invocation_id) invocation: vec3<u32>) {
@@ -74,7 +77,9 @@ fn gather_segments(@builtin(global_invocation_id) invocation: vec3<u32>) {
         let speed = larger(size(segment.first_velocity), size(segment.last_velocity));
         let accelerated = gravity + acceleration_given(given, node);
         let thick = larger(segment.first_radius, segment.last_radius);
-        segment.slack = 0.5 * accelerated * frame * frame + 0.05 * thick + given.carried;
+        let far = max(abs(segment.first), abs(segment.last));
+        let rounds = PLACES_ROUND * larger(far.x, larger(far.y, far.z));
+        segment.slack = 0.5 * accelerated * frame * frame + 0.05 * thick + given.carried + rounds;
         let margin = speed * frame + segment.slack;
         let along = segment.last - segment.first;
         segment.centre = segment.first + along * 0.5;

@@ -174,7 +174,7 @@ impl Physics {
     /// # Errors
     /// [`StepError::NoSuchFlesh`].
     pub fn remove(&mut self, handle: FleshHandle) -> Result<(), StepError> {
-        self.instances.wake(handle);
+        self.instances.wake_around(handle);
         self.instances.remove(handle)
     }
 
@@ -267,7 +267,7 @@ impl Physics {
     }
 
     /// Solids of a world beside the flesh, after [`Physics::solids`], until they are set again: rapier's, every step. Those that
-    /// are not sound are taken as [`Physics::set_world_planes`] takes half-spaces. A GPU leaves them out.
+    /// are not sound are taken as [`Physics::set_world_planes`] takes half-spaces. See [`StepError::SolidOnGpu`].
     pub fn set_world_solids(&mut self, solids: impl IntoIterator<Item = Solid>) {
         let most = |friction: f32| if friction > 1.0e3 { 1.0e3 } else { friction };
         let bounded = solids.into_iter().map(|solid| Solid { friction: most(solid.friction), ..solid });
@@ -295,7 +295,7 @@ impl Physics {
     /// # Errors
     /// [`StepError::NoSuchFlesh`].
     pub fn reset(&mut self, handle: FleshHandle) -> Result<(), StepError> {
-        self.instances.wake(handle);
+        self.instances.wake_around(handle);
         self.get_mut(handle)?.reset();
         Ok(())
     }
@@ -316,8 +316,9 @@ impl Physics {
     pub fn state_mut(&mut self, handle: FleshHandle) -> Result<&mut FleshState, StepError> {
         self.get(handle)?;
         self.finish()?;
-        self.wake(handle)?;
+        self.instances.wake_around(handle);
         let instance = self.get_mut(handle)?;
+        instance.state.rest.begin();
         (instance.fresh, instance.changed, instance.placed) = (false, true, false);
         Ok(&mut instance.state.nodes)
     }
@@ -328,7 +329,8 @@ impl Physics {
     /// [`StepError::NoSuchFlesh`].
     pub fn set_active(&mut self, handle: FleshHandle, active: Active) -> Result<(), StepError> {
         if self.get(handle)?.active != active {
-            self.wake(handle)?;
+            self.instances.wake_around(handle);
+            self.get_mut(handle)?.state.rest.begin();
         }
         self.get_mut(handle)?.active = active;
         Ok(())

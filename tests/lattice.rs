@@ -132,6 +132,24 @@ fn free_flesh_is_as_exact_far_from_where_it_was_put() {
     }
 }
 
+/// One that was put nowhere is laid anew, and its origin is where it was.
+#[test]
+fn free_flesh_that_was_put_nowhere_comes_back() {
+    for nowhere in [DVec3::new(f64::NAN, 100.0, 0.0), DVec3::new(0.0, f64::INFINITY, 50.0), DVec3::splat(1.0e12)] {
+        let rod = RodSpec::straight("free", DVec3::ZERO, DVec3::X, 8, 0.05);
+        let flesh = Arc::new(Flesh::build(&[rod], &[]).unwrap());
+        let mut physics = Physics::with_config(common::weightless(4));
+        let handle = physics.insert(flesh.clone(), &[], Pose::IDENTITY).unwrap();
+        let mut node = physics.node(handle, 0, 0).unwrap();
+        node.place = nowhere;
+        physics.state_mut(handle).unwrap().set_node(&flesh, 0, 0, &node);
+        (0..120).for_each(|_| physics.step_flesh(1.0 / 60.0).unwrap());
+        let (place, resets) = (physics.node(handle, 0, 0).unwrap().place, physics.health(handle).unwrap().resets);
+        println!("{nowhere}: back at {place}, laid anew {resets} times");
+        assert!(resets == 1 && place.length() < 1.0, "{nowhere}: {place} {resets}");
+    }
+}
+
 /// Beyond what f32 has digits for at ⅛ m, origins are as coarse as these digits, and flesh goes on.
 #[test]
 fn flesh_a_million_kilometres_away_swings_too() {

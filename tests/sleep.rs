@@ -78,7 +78,6 @@ fn an_octopus_that_was_dropped_falls_asleep() {
     assert!(logs.sleeps(handle));
 }
 
-/// Octopuses dropped in a heap, stepped for so many frames with so many passes.
 /// Octopuses that were dropped so many frames ago, with the scene's settings or others.
 fn heap(count: usize, frames: usize, settings: impl Fn(StepConfig) -> StepConfig) -> Physics {
     let parameters = SceneParameters { rods: count, ..SceneParameters::of("octopuses").expect("is there") };
@@ -267,6 +266,59 @@ fn what_lay_on_what_is_gone_falls() {
     logs.run(2.0);
     let after = logs.height(across);
     assert!(before > 2.5 * RADIUS && after < 1.1 * RADIUS, "{before} {after}");
+}
+
+/// In a frame of 1/240 s it falls by less than what is still may go.
+#[test]
+fn what_lay_on_what_is_gone_falls_at_any_frame_rate() {
+    let (mut logs, [a, b, across, _]) = Logs::asleep();
+    logs.physics.config.sleep_within = 0.1;
+    logs.physics.remove(a).expect("is there");
+    logs.physics.remove(b).expect("is there");
+    (0..480).for_each(|_| logs.physics.step_flesh(1.0 / 240.0).expect("steps"));
+    let after = logs.height(across);
+    assert!(after < 1.1 * RADIUS, "{after}");
+}
+
+/// Nor does what is awake bear it by its name: what lies still on what stirs falls where that is taken away.
+#[test]
+fn what_lay_still_on_what_stirred_falls_at_any_frame_rate() {
+    let (mut logs, [a, b, across, _]) = Logs::asleep();
+    logs.physics.config.sleep_within = 0.1;
+    for _ in 0..120 {
+        for log in [a, b] {
+            logs.physics.wake(log).expect("is there");
+        }
+        logs.physics.step_flesh(1.0 / 240.0).expect("steps");
+    }
+    logs.physics.remove(a).expect("is there");
+    logs.physics.remove(b).expect("is there");
+    (0..480).for_each(|_| logs.physics.step_flesh(1.0 / 240.0).expect("steps"));
+    let after = logs.height(across);
+    assert!(after < 1.1 * RADIUS, "{after}");
+}
+
+/// What was saved asleep wakes where what it lay on is gone or the ground is another one, and sleeps on where it is put back.
+#[test]
+fn restored_sleepers_wake_where_what_they_lay_on_is_gone() {
+    let (mut logs, [a, b, across, apart]) = Logs::asleep();
+    let saved = logs.physics.save();
+    logs.physics.planes = vec![HalfSpace::ground(-1.0, 0.6)];
+    logs.run(0.1);
+    logs.physics.restore(&saved).expect("its own");
+    logs.run(2.0);
+    assert!([a, across, apart].iter().all(|log| logs.height(*log) < -0.8));
+
+    logs.physics.planes = vec![HalfSpace::ground(0.0, 0.6)];
+    logs.physics.restore(&saved).expect("its own");
+    logs.run(0.1);
+    assert!(logs.sleeps(across) && logs.sleeps(apart));
+
+    logs.physics.remove(a).expect("is there");
+    logs.physics.remove(b).expect("is there");
+    logs.physics.restore(&saved).expect("its own");
+    (0..480).for_each(|_| logs.physics.step_flesh(1.0 / 240.0).expect("steps"));
+    assert!(logs.height(across) < 1.1 * RADIUS && logs.sleeps(apart));
 }
 
 #[test]

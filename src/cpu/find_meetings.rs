@@ -159,6 +159,10 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         for point in 0..2 {
             lanes.store(zero, &mut rows[point][meet::STIFFNESS]);
             lanes.store(zero, &mut rows[point][meet::FRICTION]);
+            if first_solve {
+                V3([zero; 3]).store(lanes, &mut rows[point], meet::ANCHOR);
+                V3([zero; 3]).store(lanes, &mut turn_anchors[point], 0);
+            }
             let softer = if first_solve { one - changing } else { one };
             let ratio = (remembered[point][7] * softer).clamp(one, lanes.splat(MOST_RATIO));
             lanes.store(ratio, &mut ratios[point]);

@@ -110,7 +110,7 @@ impl Meetings {
         let mut woke = false;
         for sleeper in sleepers.filter(|segment| segment.asleep) {
             woke = true;
-            instances.wake(sleeper.name.0);
+            instances.wake_near(sleeper.name.0);
         }
         woke
     }

@@ -1,5 +1,6 @@
 //! Stage `gather_segments`: the segments of all chains that are stepped, with how far they may go in the frame. Its twin is
-//! `shaders/gather_segments.wgsl`, which counts them in the cells of its grid, too, and bounds them by spheres, and larger ones: by how fast they go at all.
+//! `shaders/gather_segments.wgsl`, which counts them in the cells of its grid, too, and bounds them by spheres, and larger ones: by
+//! how fast they go at all.
 
 use glam::DVec3;
 
@@ -12,6 +13,9 @@ use super::pills::Pill;
 use crate::flesh::GroupState;
 use crate::instances::{Instance, Instances};
 use crate::layout::{MAX_BONES, POSE, chain, force, input, node, rest};
+
+/// By how much rounding may take places of all segments, from one origin, from each other, over how far they are from that.
+pub const PLACES_ROUND: f32 = 2.4e-7;
 
 /// A segment that may meet others.
 #[derive(Clone, Copy)]
@@ -102,7 +106,7 @@ impl Meetings {
         self.segments.clear();
         let any_awake = instances.iter().any(|instance| instance.works().flesh);
         self.collisions.clear();
-        let mut common: Option<DVec3> = None;
+        let common = common_origin(instances);
         let mut place = 0;
         // Where the segments of the last instance begin, and what overlaps in its flesh.
         let mut last: (usize, &[_]) = (0, &[]);
@@ -114,7 +118,7 @@ impl Meetings {
                 for lane in (0..LANES).filter(|_| any_awake && instance.steps().flesh) {
                     let vector = |rows: &[Entry<f32>], at: usize| std::array::from_fn(|k| rows[at + k][lane]);
                     let origin = DVec3::from_array(vector(&state.chains, chain::ORIGIN).map(f64::from));
-                    let shift = (origin - *common.get_or_insert(origin)).as_vec3();
+                    let shift = (origin - common).as_vec3();
                     let given = Given::of(state, rest, instance.forces.get(group).map_or(&[], Vec::as_slice), lane);
                     for index in 0..rest.node_count.saturating_sub(1) {
                         if rest.row(index)[rest::INV_LENGTH][lane] <= 0.0 {
@@ -127,7 +131,10 @@ impl Meetings {
                             .map(|index| rest.row(index)[rest::RADIUS][lane] * row(index)[node::SCALE][lane]);
                         let velocities = [index, index + 1].map(|index| given.velocity(row(index), index));
                         let accelerated = gravity + given.acceleration([index, index + 1]);
-                        let slack = 0.5 * accelerated * frame * frame + 0.05 * radii[0].max(radii[1]) + given.carried;
+                        let farthest = ends.map(|V3(end)| end.into_iter().fold(0.0_f32, |most, x| most.max(x.abs())));
+                        let rounds = PLACES_ROUND * farthest[0].max(farthest[1]);
+                        let slack =
+                            0.5 * accelerated * frame * frame + 0.05 * radii[0].max(radii[1]) + given.carried + rounds;
                         let name = [group, lane, index].map(|part| part as u16);
                         // In a crowd of equals that is what it is for the one before.
                         let counterpart = self.segments.get(last.0 + self.segments.len() - begin);
@@ -185,6 +192,21 @@ impl Meetings {
         self.motions.clear();
         self.motions.extend(self.segments.iter().flat_map(Segment::motion));
     }
+}
+
+/// From where all places are reckoned: the median along each axis of where instances are, so that what is far away takes nothing
+/// from the others.
+fn common_origin(instances: &Instances) -> DVec3 {
+    let stepped = instances.iter().filter(|instance| instance.steps().flesh && !instance.flesh.chains().is_empty());
+    let mut origins: Vec<_> =
+        stepped.map(|instance| instance.state.nodes.origin(&instance.flesh, 0).to_array()).collect();
+    let middle = origins.len() / 2;
+    DVec3::from_array([0, 1, 2].map(|k| {
+        if origins.is_empty() {
+            return 0.0;
+        }
+        origins.select_nth_unstable_by(middle, |a, b| a[k].total_cmp(&b[k])).1[k]
+    }))
 }
 
 impl Segment {

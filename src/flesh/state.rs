@@ -299,21 +299,15 @@ impl FleshState {
         }
     }
 
-    /// Where the first node of a free chain is in the world at the frame's start. `None` where it is nowhere, and where a GPU has
-    /// its rows.
-    fn adrift(&self, flesh: &Flesh, info: &Chain, teleport: f32, root: &Pose) -> Option<DVec3> {
+    /// Where the first node of a free chain is in the world. `None` where it is nowhere, and where a GPU has its rows.
+    fn adrift(&self, info: &Chain) -> Option<DVec3> {
         let GroupState { nodes, chains, .. } = &self.groups[info.group];
         if nodes.is_empty() {
             return None;
         }
         let origin = read_vec3(chains, chain::ORIGIN, info.lane).as_dvec3();
-        let mut place = origin + read_vec3(nodes, node::PLACE, info.lane).as_dvec3();
-        if teleport > 0.5 {
-            let carried = read_pose(chains, chain::BONE_NOW, info.lane, origin);
-            let moved = carrier(&self.motion.from, flesh, info, root) * carried.inverse();
-            place = moved.transform_point(place);
-        }
-        (place.abs().max_element() < FARTHEST).then_some(place)
+        let place = origin + read_vec3(nodes, node::PLACE, info.lane).as_dvec3();
+        (place.is_finite() && place.abs().max_element() < FARTHEST).then_some(place)
     }
 
     /// Stage `gather_inputs`: where the bones go in this frame, and origins that follow them. Tells of what jumped: a bone,
@@ -329,7 +323,7 @@ impl FleshState {
         for (index, info) in flesh.chains.iter().enumerate() {
             let anchored = flesh.anchored(info);
             let teleport = self.motion.teleport(&anchored.bones, anchored.rest_length);
-            let adrift = self.adrift(flesh, info, teleport, root);
+            let adrift = if anchored.bones.is_empty() { self.adrift(info) } else { None };
             let state = &mut self.groups[info.group].inputs;
             let mut origin = read_vec3(state, input::ORIGIN, info.lane).as_dvec3();
             state[input::TELEPORT][info.lane] = teleport;
@@ -522,11 +516,6 @@ pub(super) fn beside(rotation: DQuat, other: DQuat) -> DQuat {
 
 fn read_vec3(row: &[Entry<f32>], at: usize, lane: usize) -> Vec3 {
     Vec3::from_array(std::array::from_fn(|k| row[at + k][lane]))
-}
-
-fn read_pose(row: &[Entry<f32>], at: usize, lane: usize, origin: DVec3) -> Pose {
-    let rotation = Quat::from_array(std::array::from_fn(|k| row[at + 3 + k][lane]));
-    Pose::new(origin + read_vec3(row, at, lane).as_dvec3(), rotation.as_dquat().normalize())
 }
 
 fn write_vec3(row: &mut [Entry<f32>], at: usize, lane: usize, value: Vec3) {

@@ -173,7 +173,7 @@ impl Sent {
         if front.asked.state {
             for group in &mut instance.state.nodes.groups {
                 let slots = group.nodes.len() / node::ENTRIES * front.planes as usize;
-                // No solids are touched there, and how chains touch each other does not come back with it.
+                // What solids press, and how chains touch each other, does not come back with it.
                 group.leave_solids();
                 group.meets.clear();
                 group.contacts.resize(slots * contact::ENTRIES, [0.0; LANES as usize]);

@@ -120,11 +120,40 @@ impl Instance {
 }
 
 impl Instances {
-    /// Wakes an instance and all that sleep with it; the others go on being still where nobody moves them.
+    /// Wakes an instance and all that sleep with it. All begin anew to be still: what one lies on may be gone, and in a frame it falls
+    /// by less than what is still may go.
     pub fn wake(&mut self, handle: FleshHandle) {
+        self.wake_island(handle, Rest::begin);
+    }
+
+    /// Wakes an instance, all that sleep with it, and all that touch it or that it touches, asleep or not: it may be gone, or no longer
+    /// bear them.
+    pub fn wake_around(&mut self, handle: FleshHandle) {
+        self.wake(handle);
+        let touches = |instance: &Instance, other| instance.state.touches.iter().any(|touch| touch.other == other);
+        let Ok(instance) = self.get(handle) else { return };
+        let around: Vec<_> = self
+            .handles()
+            .filter(|(other, beside)| touches(beside, handle) || touches(instance, *other))
+            .map(|(other, _)| other)
+            .collect();
+        for other in around {
+            self.wake(other);
+            if let Ok(instance) = self.get_mut(other) {
+                instance.state.rest.begin();
+            }
+        }
+    }
+
+    /// As [`Self::wake`], of what comes near; those go on being still whom it does not move.
+    pub fn wake_near(&mut self, handle: FleshHandle) {
+        self.wake_island(handle, |rest| rest.island = None);
+    }
+
+    fn wake_island(&mut self, handle: FleshHandle, wake: impl Fn(&mut Rest)) {
         let Some(island) = self.get(handle).ok().and_then(|instance| instance.state.rest.island) else { return };
         for instance in self.iter_mut().filter(|instance| instance.state.rest.island == Some(island)) {
-            instance.state.rest.island = None;
+            wake(&mut instance.state.rest);
             instance.tally.slept = false;
         }
     }

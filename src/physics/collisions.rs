@@ -20,8 +20,10 @@ impl Physics {
                 Err(StepError::BadFriction(coefficient))
             }
             _ => {
-                self.wake(handle)?;
-                self.get_mut(handle)?.collisions = collisions;
+                self.instances.wake_around(handle);
+                let instance = self.get_mut(handle)?;
+                instance.state.rest.begin();
+                instance.collisions = collisions;
                 Ok(())
             }
         }

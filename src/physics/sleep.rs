@@ -1,6 +1,7 @@
 //! Sleep: what wakes sleeping flesh at a frame's start, and what falls asleep at its end; see `src/instances/sleep.rs`. What
 //! awake flesh comes to touch, `find_pairs` wakes.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use glam::DVec3;
@@ -23,6 +24,21 @@ pub(crate) struct Surroundings {
 }
 
 impl Surroundings {
+    /// The same for the same ones: of half-spaces and of where solids are, not of all that these are made of.
+    pub fn digest(&self) -> u64 {
+        let mut bits = DefaultHasher::new();
+        let mut take = |values: &[DVec3]| values.iter().for_each(|v| v.to_array().map(f64::to_bits).hash(&mut bits));
+        take(&[self.gravity]);
+        for plane in &self.planes {
+            take(&[plane.normal, DVec3::new(plane.offset, plane.friction.into(), 0.0)]);
+        }
+        for solid in &self.solids {
+            take(&bounds_of(&Solid { velocity: DVec3::ZERO, spin: DVec3::ZERO, ..solid.clone() }, 0.0));
+            take(&[solid.pose.translation, solid.pose.rotation.xyz()]);
+        }
+        bits.finish()
+    }
+
     /// Whether they are others for what covers a box, in a frame of so long (s).
     fn change_at(&self, next: (DVec3, &[HalfSpace], &[Solid]), bounds: [DVec3; 2], frame: f64) -> bool {
         let (gravity, planes, solids) = next;
@@ -114,6 +130,15 @@ impl Physics {
         self.surroundings.solids.extend_from_slice(plan.solids.solids());
         let [after, within] = [self.config.sleep_after, self.config.sleep_within].map(|value| value as f32);
         self.instances.let_sleep(after, within, plan.time.asked as f32);
+    }
+
+    /// What is around as the host has it now.
+    pub(super) fn surroundings_now(&self) -> Surroundings {
+        Surroundings {
+            gravity: self.config.gravity,
+            planes: self.all_planes(),
+            solids: self.all_solids().cloned().collect(),
+        }
     }
 
     /// Whether anything may sleep.

@@ -21,6 +21,8 @@ struct SceneState {
     last_substep: f64,
     last_solve_step: f64,
     step: u64,
+    /// What those that sleep slept in, if any does ([`Surroundings::digest`](super::sleep::Surroundings::digest)).
+    slept_in: Option<u64>,
 }
 
 /// The state of one instance, see [`Physics::save_flesh`]. It can be written and read as a [`Snapshot`].
@@ -64,7 +66,9 @@ impl Physics {
     pub fn save(&self) -> Snapshot {
         let instances = self.instances.handles().map(|(handle, instance)| (handle, SavedFlesh::of(instance))).collect();
         let [last_substep, last_solve_step] = self.newest().substeps;
-        Snapshot(Saved::new(SceneState { instances, last_substep, last_solve_step, step: self.shown_step() }))
+        let any_sleeps = self.instances.iter().any(|instance| instance.state.rest.is_asleep());
+        let (step, slept_in) = (self.shown_step(), any_sleeps.then(|| self.surroundings.digest()));
+        Snapshot(Saved::new(SceneState { instances, last_substep, last_solve_step, step, slept_in }))
     }
 
     /// Goes back to a saved state of the flesh: of all instances that were saved and are there still. Says which they are,
@@ -106,6 +110,20 @@ impl Physics {
                 self.get_mut(*handle)?.take(saved);
             }
         }
+        // What sleeps may lie on what is no longer there.
+        let now = self.surroundings_now();
+        let elsewhere = scene.slept_in.is_some_and(|slept_in| slept_in != now.digest());
+        self.surroundings = now;
+        let is_lost = |handle: &FleshHandle| outcome.gone.contains(handle) || outcome.other_flesh.contains(handle);
+        let touching = |(handle, saved): &(FleshHandle, SavedFlesh)| {
+            let handle = *handle;
+            saved.state.touches.iter().map(move |touch| [handle, touch.other]).collect::<Vec<_>>()
+        };
+        let parted: Vec<FleshHandle> =
+            scene.instances.iter().flat_map(touching).filter(|pair| pair.iter().any(is_lost)).flatten().collect();
+        for handle in outcome.restored.iter().filter(|handle| elsewhere || parted.contains(handle)) {
+            self.wake(*handle)?;
+        }
         let substeps = [scene.last_substep, scene.last_solve_step];
         self.frames = [Stepped { step: scene.step, substeps, time: newest.time }].into();
         self.at_step(scene.step);
@@ -133,7 +151,7 @@ impl Physics {
         let OneState { flesh, last_substep } = snapshot.0.state()?;
         flesh.check(self.get(handle)?)?;
         let (known, step) = (self.newest().substeps[0], self.step);
-        self.instances.wake(handle);
+        self.instances.wake_around(handle);
         let instance = self.get_mut(handle)?;
         instance.take(flesh);
         instance.state.rest.begin();
