@@ -34,6 +34,8 @@ struct Given {
     forces: u32,
     pushed: bool,
     kicked: bool,
+    // How far the chain's origin goes (m), of which the host knows already, and its rows not yet.
+    shift: vec3<f32>,
     // How far its bones go (m), and what hangs on them with them.
     carried: f32,
 }
@@ -55,8 +57,9 @@ fn gather_segments(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let rest = word(group.rest_base, REST_ENTRIES, 0u, lane);
     let nodes = word(group.node_base, NODE_ENTRIES, 0u, lane);
     let first_origin = chain3(word(group_at(0u), CHAIN_ENTRIES, CHAIN_ORIGIN, 0u));
-    let shift = chain3(word(index, CHAIN_ENTRIES, CHAIN_ORIGIN, lane)) - first_origin;
-    let given = given_to(word(index, INPUT_ENTRIES, 0u, lane), lane, rest_rows[rest + REST_LENGTH * LANES]);
+    let origin = chain3(word(index, CHAIN_ENTRIES, CHAIN_ORIGIN, lane));
+    let shift = origin - first_origin;
+    let given = given_to(word(index, INPUT_ENTRIES, 0u, lane), lane, origin, rest_rows[rest + REST_LENGTH * LANES]);
     let gravity = sqrt(dot(params.gravity, params.gravity));
     let frame = params.frame;
     for (var node = 0u; node + 1u < group.node_count; node++) {
@@ -111,7 +114,7 @@ fn group_at(place: u32) -> u32 {
     return u32(input_rows[word(place, INPUT_ENTRIES, INPUT_WORKS, 0u)]);
 }
 
-fn given_to(row: u32, lane: u32, reach: f32) -> Given {
+fn given_to(row: u32, lane: u32, origin: vec3<f32>, reach: f32) -> Given {
     let bones = select(0u, MAX_BONES, input_rows[row + INPUT_HANGS * LANES] > 0.5);
     var carried = 0.0;
     for (var bone = 0u; bone < bones; bone++) {
@@ -133,6 +136,7 @@ fn given_to(row: u32, lane: u32, reach: f32) -> Given {
         word(u32(larger(forces, 0.0)), FORCE_ENTRIES, 0u, lane),
         pushed,
         input_rows[row + INPUT_KICKED * LANES] > 0.5,
+        input3(row + INPUT_ORIGIN * LANES) - origin,
         carried,
     );
 }
@@ -143,7 +147,7 @@ fn velocity_given(given: Given, row: u32, node: u32) -> vec3<f32> {
     if !given.kicked {
         return velocity;
     }
-    let spin = cross(given3(given, INPUT_KICK_SPIN), node3(row + NODE_PLACE * LANES));
+    let spin = cross(given3(given, INPUT_KICK_SPIN), node3(row + NODE_PLACE * LANES) - given.shift);
     let kick = given3(given, INPUT_KICK_VELOCITY) + spin;
     return velocity * input_rows[given.input + INPUT_KEPT * LANES] + kick + force_given(given, node, FORCE_VELOCITY);
 }

@@ -43,6 +43,8 @@ pub(super) struct Given<'a> {
     forces: &'a [Entry<f32>],
     lane: usize,
     kicked: bool,
+    /// How far the chain's origin goes (m), of which the host knows already, and its rows not yet.
+    shift: V3<f32>,
     /// How far its bones go (m), and what hangs on them with them.
     pub carried: f32,
 }
@@ -62,7 +64,9 @@ impl<'a> Given<'a> {
             goes + turns * 2.3 * 2.0 * reach
         });
         let carried = moved.fold(0.0, f32::max);
-        Self { inputs, forces, lane, kicked: inputs[input::KICKED][lane] > 0.5, carried }
+        let origin = |rows: &[Entry<f32>], at: usize| V3([0, 1, 2].map(|k| rows[at + k][lane]));
+        let shift = origin(inputs, input::ORIGIN) - origin(&state.chains, chain::ORIGIN);
+        Self { inputs, forces, lane, kicked: inputs[input::KICKED][lane] > 0.5, shift, carried }
     }
 
     fn vector(&self, rows: &[Entry<f32>], at: usize) -> V3<f32> {
@@ -75,7 +79,7 @@ impl<'a> Given<'a> {
         if !self.kicked {
             return velocity;
         }
-        let spin = self.vector(self.inputs, input::KICK_SPIN).cross(self.vector(row, node::PLACE));
+        let spin = self.vector(self.inputs, input::KICK_SPIN).cross(self.vector(row, node::PLACE) - self.shift);
         let kick = self.vector(self.inputs, input::KICK_VELOCITY) + spin;
         let pushed = self.force_on(index).map_or(V3([0.0; 3]), |row| self.vector(row, force::VELOCITY));
         velocity * self.inputs[input::KEPT][self.lane] + kick + pushed
