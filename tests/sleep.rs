@@ -102,6 +102,30 @@ fn a_heap_comes_to_rest_and_sleeps() {
     assert!(quality.penetration_max <= 0.05 && quality.speed_max == 0.0, "{quality:?}");
 }
 
+/// At any frame rate, and far from the world's origin.
+#[test]
+fn heaps_sleep_at_any_frame_rate_and_anywhere() {
+    for (rate, away) in [(30.0, 0.0), (75.0, 0.0), (144.0, 0.0), (240.0, 0.0), (60.0, 5.0e3), (60.0, 1.0e5)] {
+        let mut physics = heap(8, 0, |config| StepConfig { sleep_after: 0.5, ..config });
+        for handle in physics.instances().collect::<Vec<_>>() {
+            let flesh = physics.flesh(handle).expect("is there").clone();
+            let place = physics.node(handle, 0, 0).expect("is there").place - flesh.chains()[0].rest[0].translation;
+            let there = Pose::from_translation(place + DVec3::new(away, 0.0, -away));
+            physics.teleport(handle, &[], there).expect("finite");
+        }
+        let all_sleep =
+            |physics: &Physics| physics.instances().all(|handle| physics.is_asleep(handle).expect("is there"));
+        let mut seconds = 0.0;
+        while !all_sleep(&physics) && seconds < 20.0 {
+            physics.step_flesh(1.0 / rate).expect("steps");
+            seconds += 1.0 / rate;
+        }
+        let depth = physics.quality().penetration_max;
+        println!("8 octopuses at {rate} Hz, {away} m away: asleep after {seconds:.1} s, {:.1} % deep", 100.0 * depth);
+        assert!(all_sleep(&physics) && depth <= 0.05 && resets(&physics) == 0, "{rate} Hz, {away} m: {depth}");
+    }
+}
+
 /// What lies awake does not go back and forth from substep to substep: ends that others press to the ground stay on it, and the
 /// points at which arms touch that lie nearly along each other do not run along them. What goes back and forth is elsewhere at a
 /// frame's end than its velocities at both ends say; what still swings is not.
