@@ -299,6 +299,25 @@ impl FleshState {
         }
     }
 
+    /// Has the origins of free chains follow where these are as far as `rows` tell: of a GPU, those that were read back last.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn follow(&mut self, flesh: &Flesh, rows: &Self) {
+        for info in flesh.chains.iter().filter(|info| flesh.anchored(info).bones.is_empty()) {
+            if let Some(place) = rows.adrift(info) {
+                self.move_origin(info, place, FREE_ORIGIN_REACH);
+            }
+        }
+    }
+
+    /// Puts a chain's origin to a place that is farther from it than so many of its steps.
+    fn move_origin(&mut self, info: &Chain, place: DVec3, reach: f64) {
+        let inputs = &mut self.groups[info.group].inputs;
+        let origin = read_vec3(inputs, input::ORIGIN, info.lane).as_dvec3();
+        if (place - origin).abs().max_element() > reach * info.origin_step() {
+            write_vec3(inputs, input::ORIGIN, info.lane, info.origin_at(place).as_vec3());
+        }
+    }
+
     /// Where the first node of a free chain is in the world. `None` where it is nowhere, and where a GPU has its rows.
     fn adrift(&self, info: &Chain) -> Option<DVec3> {
         let GroupState { nodes, chains, .. } = &self.groups[info.group];
@@ -323,22 +342,18 @@ impl FleshState {
         for (index, info) in flesh.chains.iter().enumerate() {
             let anchored = flesh.anchored(info);
             let teleport = self.motion.teleport(&anchored.bones, anchored.rest_length);
-            let adrift = if anchored.bones.is_empty() { self.adrift(info) } else { None };
-            let state = &mut self.groups[info.group].inputs;
-            let mut origin = read_vec3(state, input::ORIGIN, info.lane).as_dvec3();
-            state[input::TELEPORT][info.lane] = teleport;
             let by = match info.bones.first() {
                 Some(&first) => bones[first] * flesh.bones[first].inverse(),
                 None => carrier(bones, flesh, info, root),
             };
-            let (anchor, reach) = if anchored.bones.is_empty() {
-                (adrift.unwrap_or(origin), FREE_ORIGIN_REACH)
-            } else {
-                ((by * info.rest[0]).translation, ORIGIN_REACH)
-            };
-            if (anchor - origin).abs().max_element() > reach * info.origin_step() {
-                origin = info.origin_at(anchor);
+            if !anchored.bones.is_empty() {
+                self.move_origin(info, (by * info.rest[0]).translation, ORIGIN_REACH);
+            } else if let Some(place) = self.adrift(info) {
+                self.move_origin(info, place, FREE_ORIGIN_REACH);
             }
+            let state = &mut self.groups[info.group].inputs;
+            let origin = read_vec3(state, input::ORIGIN, info.lane).as_dvec3();
+            state[input::TELEPORT][info.lane] = teleport;
             if let Some(&first) = info.bones.first() {
                 for slot in 0..MAX_BONES {
                     let bone = info.bone_in_slot(slot).unwrap_or(first);
@@ -352,7 +367,6 @@ impl FleshState {
                 write_pose(state, input::BONE_TO, info.lane, &by, origin);
             }
             state[input::ACTIVATION][info.lane] = activations[index];
-            write_vec3(state, input::ORIGIN, info.lane, origin.as_vec3());
             write_vec3(state, input::ACCELERATION, info.lane, acceleration.as_vec3());
             state[input::LOAD][info.lane] = (acceleration.length() + pushes.load(flesh, index)) as f32;
             state[input::KICKED][info.lane] = if pushes.kicks(index) { 1.0 } else { 0.0 };

@@ -331,9 +331,10 @@ impl ChainPool {
         (state, pushes): (&mut InstanceState, &Pushes),
         frame: &HostFrame<'_>,
     ) {
-        let InstanceState { bones, root, excitations, acceleration, health, .. } = state;
+        let InstanceState { nodes, bones, root, excitations, acceleration, health, .. } = state;
         let ChainRows { front, activations, flesh, groups, .. } = rows;
         let told = (bones.as_slice(), &*root, excitations.as_slice());
+        front.follow(flesh, nodes);
         frame.gather_inputs((flesh, active, collisions), (front, activations), told, (*acceleration, pushes), health);
         match active {
             Active::PAUSED => return,
