@@ -296,6 +296,7 @@ impl Physics {
     /// [`StepError::NoSuchFlesh`].
     pub fn reset(&mut self, handle: FleshHandle) -> Result<(), StepError> {
         self.instances.wake_around(handle);
+        self.instances.part(handle);
         self.get_mut(handle)?.reset();
         Ok(())
     }

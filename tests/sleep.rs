@@ -12,7 +12,7 @@ use sinew::scenes::SceneParameters;
 use sinew::step::StepConfig;
 use sinew::{
     Active, CollisionGroups, Collisions, ContactPhase, FleshHandle, HalfSpace, Material, Motion, Physics, Pose, Shape,
-    Solid, StepError,
+    SkinMotion, Solid, StepError,
 };
 
 const RADIUS: f64 = 0.05;
@@ -124,6 +124,52 @@ fn heaps_sleep_at_any_frame_rate_and_anywhere() {
         println!("8 octopuses at {rate} Hz, {away} m away: asleep after {seconds:.1} s, {:.1} % deep", 100.0 * depth);
         assert!(all_sleep(&physics) && depth <= 0.05 && resets(&physics) == 0, "{rate} Hz, {away} m: {depth}");
     }
+}
+
+/// What lies on a paused one, which bears nothing and stirs nobody, sleeps once it lies elsewhere.
+#[test]
+fn what_touched_what_is_paused_sleeps() {
+    let (mut logs, [a, b, across, _]) = Logs::asleep();
+    logs.physics.wake(across).expect("is there");
+    logs.step();
+    logs.physics.set_active(across, Active::PAUSED).expect("is there");
+    logs.run(3.0);
+    assert!(logs.sleeps(a) && logs.sleeps(b) && logs.height(across) > 2.5 * RADIUS);
+    logs.physics.set_active(across, Active::default()).expect("is there");
+    logs.physics.set_active(a, Active::PAUSED).expect("is there");
+    logs.run(4.0);
+    assert!(logs.sleeps(b) && logs.sleeps(across), "{} {}", logs.sleeps(b), logs.sleeps(across));
+}
+
+/// Flesh that a network takes over for bears nobody from then on.
+#[test]
+fn what_lay_on_what_a_network_takes_over_for_falls() {
+    let (mut logs, [a, b, across, _]) = Logs::asleep();
+    for log in [a, b] {
+        logs.physics.set_skin_motion(log, SkinMotion::Network, 2.0).expect("in range");
+    }
+    logs.run(1.5);
+    assert!(logs.sleeps(across) && logs.height(across) > 2.5 * RADIUS);
+    (0..480).for_each(|_| logs.physics.step_flesh(1.0 / 240.0).expect("steps"));
+    assert!(logs.height(across) < 1.1 * RADIUS, "{}", logs.height(across));
+}
+
+/// Also where in each frame it goes as far as its origin does.
+#[test]
+fn what_flies_does_not_sleep() {
+    let rod = RodSpec::straight("rod", DVec3::ZERO, DVec3::X * 0.05, 6, 0.005);
+    let flesh = Arc::new(Flesh::build(&[rod], &[]).expect("in range"));
+    let config = StepConfig { gravity: DVec3::ZERO, sleep_after: 0.1, ..StepConfig::default() };
+    let mut physics = Physics::with_config(config);
+    let handle = physics.insert(flesh, &[], Pose::IDENTITY).expect("finite");
+    let velocity = DVec3::Z * 15.0;
+    physics.set_velocity(handle, Motion { velocity, ..Motion::default() }).expect("finite");
+    for _ in 0..120 {
+        physics.step_flesh(FRAME).expect("steps");
+        assert!(!physics.is_asleep(handle).expect("is there"));
+    }
+    let place = physics.node(handle, 0, 0).expect("is there").place;
+    assert!((place.z - 30.0).abs() < 0.01, "{place}");
 }
 
 /// What lies awake does not go back and forth from substep to substep: ends that others press to the ground stay on it, and the

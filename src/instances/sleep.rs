@@ -9,7 +9,7 @@ use glam::DVec3;
 use super::{FleshHandle, Instance, Instances};
 use crate::cpu::lanes::{Entry, LANES};
 use crate::flesh::{Flesh, FleshState};
-use crate::layout::{node, rest};
+use crate::layout::{chain, node, rest};
 
 /// How far a muscle's activation may be from where it goes to where it counts as there.
 const SETTLED: f32 = 1.0e-3;
@@ -20,7 +20,7 @@ const SETTLED: f32 = 1.0e-3;
 pub(crate) struct Rest {
     /// For how long (s).
     still: f32,
-    /// Where its nodes were when that began (m), 3 entries of each node row, group by group.
+    /// Where its nodes were when that began (m), 3 entries of each node row, and their chains' origins, group by group.
     from: Vec<Vec<Entry<f32>>>,
     /// With whom it sleeps.
     island: Option<u64>,
@@ -41,11 +41,12 @@ impl Rest {
     /// Whether it may be that of flesh of so many nodes in each group.
     pub fn fits(&self, mut nodes: impl Iterator<Item = usize>) -> bool {
         let places = self.from.iter().flatten().flatten();
-        let sound = self.still >= 0.0 && places.chain([&self.still]).all(|value| value.is_finite());
+        let numbered = self.island.is_none_or(|island| island < u64::MAX / 2);
+        let sound = numbered && self.still >= 0.0 && places.chain([&self.still]).all(|value| value.is_finite());
         let [low, high] = self.bounds;
         let from = &mut self.from.iter();
-        let fits =
-            from.all(|group| nodes.next() == Some(group.len() / 3)) && (self.from.is_empty() || nodes.next().is_none());
+        let fits = from.all(|group| nodes.next().map(|count| 3 * count + 3) == Some(group.len()))
+            && (self.from.is_empty() || nodes.next().is_none());
         sound && fits && low.is_finite() && high.is_finite()
     }
 
@@ -59,11 +60,14 @@ impl Rest {
     fn follow(&mut self, flesh: &Flesh, nodes: &FleshState, within: f32, frame: f32) {
         let moved = self.from.len() != nodes.groups.len()
             || flesh.groups.iter().zip(&nodes.groups).zip(&self.from).any(|((rests, group), from)| {
+                let (from, origin) = from.split_at(from.len().saturating_sub(3));
+                let now = &group.chains[chain::ORIGIN..][..3];
                 let rows = group.nodes.chunks_exact(node::ENTRIES).zip(from.chunks_exact(3)).enumerate();
                 rows.into_iter().any(|(index, (row, from))| {
                     let radius = &rests.row(index)[rest::RADIUS];
                     (0..LANES).any(|lane| {
-                        let gone = |k: usize| row[node::PLACE + k][lane] - from[k][lane];
+                        let shift = |k: usize| now[k][lane] - origin[k][lane];
+                        let gone = |k: usize| (row[node::PLACE + k][lane] - from[k][lane]) + shift(k);
                         let most = within * radius[lane];
                         // Padding has no radius.
                         radius[lane] > 0.0 && gone(0) * gone(0) + gone(1) * gone(1) + gone(2) * gone(2) > most * most
@@ -79,6 +83,7 @@ impl Rest {
         for (from, group) in self.from.iter_mut().zip(&nodes.groups) {
             from.clear();
             from.extend(group.nodes.chunks_exact(node::ENTRIES).flat_map(|row| &row[node::PLACE..node::PLACE + 3]));
+            from.extend(&group.chains[chain::ORIGIN..][..3]);
         }
     }
 }
@@ -145,6 +150,30 @@ impl Instances {
         }
     }
 
+    /// Forgets what an instance's chains and others' remember of touching each other.
+    pub fn part(&mut self, handle: FleshHandle) {
+        for instance in self.iter_mut() {
+            instance.state.touches.retain(|touch| touch.other != handle);
+        }
+        if let Ok(instance) = self.get_mut(handle) {
+            instance.part();
+        }
+    }
+
+    /// Begins a frame of `dt` (s). Flesh that from here on moves no skin bears nobody.
+    pub fn begin_frame(&mut self, dt: f64) {
+        let mut gone = Vec::new();
+        for (index, slot) in self.slots.iter_mut().enumerate() {
+            let Some(instance) = &mut slot.instance else { continue };
+            let stepped = instance.steps().flesh;
+            instance.begin_frame(dt);
+            if stepped && !instance.steps().flesh {
+                gone.push(FleshHandle { index: index as u32, generation: slot.generation });
+            }
+        }
+        gone.into_iter().for_each(|handle| self.wake_around(handle));
+    }
+
     /// As [`Self::wake`], of what comes near; those go on being still whom it does not move.
     pub fn wake_near(&mut self, handle: FleshHandle) {
         self.wake_island(handle, |rest| rest.island = None);
@@ -168,7 +197,8 @@ impl Instances {
                 Some(island) => next_island = next_island.max(island + 1),
                 None => {
                     instance.follow_rest(within, frame);
-                    awake.push(index);
+                    // What is paused stirs nobody.
+                    awake.extend(instance.steps().flesh.then_some(index));
                 }
             }
         }

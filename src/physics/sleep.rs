@@ -4,7 +4,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 
 use super::Physics;
 use super::stepping::Plan;
@@ -34,7 +34,8 @@ impl Surroundings {
         }
         for solid in &self.solids {
             take(&bounds_of(&Solid { velocity: DVec3::ZERO, spin: DVec3::ZERO, ..solid.clone() }, 0.0));
-            take(&[solid.pose.translation, solid.pose.rotation.xyz()]);
+            let DQuat { x, y, z, w } = solid.pose.rotation;
+            take(&[solid.pose.translation, DVec3::new(x, y, z), DVec3::splat(w)]);
         }
         bits.finish()
     }

@@ -104,15 +104,20 @@ impl Physics {
                 self.get_mut(*handle)?.forget_history();
             }
         }
+        outcome.restored.iter().for_each(|handle| self.instances.wake_around(*handle));
         for (handle, saved) in &scene.instances {
             if outcome.restored.contains(handle) {
-                self.instances.wake(*handle);
                 self.get_mut(*handle)?.take(saved);
             }
         }
         // What sleeps may lie on what is no longer there.
         let now = self.surroundings_now();
         let elsewhere = scene.slept_in.is_some_and(|slept_in| slept_in != now.digest());
+        if self.surroundings.digest() != now.digest() {
+            for handle in outcome.newer.iter().chain(&outcome.other_flesh) {
+                self.wake(*handle)?;
+            }
+        }
         self.surroundings = now;
         let is_lost = |handle: &FleshHandle| outcome.gone.contains(handle) || outcome.other_flesh.contains(handle);
         let touching = |(handle, saved): &(FleshHandle, SavedFlesh)| {
@@ -156,7 +161,8 @@ impl Physics {
         instance.take(flesh);
         instance.state.rest.begin();
         // Whom it touched may be elsewhere, or others.
-        instance.part();
+        self.instances.part(handle);
+        let instance = self.get_mut(handle)?;
         if known == 0.0 {
             // Before the first step no other instance has a history.
             self.frames = [Stepped { step, substeps: [*last_substep, 0.0], ..Stepped::default() }].into();

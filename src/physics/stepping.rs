@@ -150,7 +150,7 @@ impl Physics {
 
     /// The backend, what it steps, and the frame that it is asked for by a plan.
     pub(crate) fn begin<'a>(&'a mut self, plan: &'a Plan) -> (&'a mut ActiveBackend, &'a mut Instances, Frame<'a>) {
-        self.instances.iter_mut().for_each(|instance| instance.begin_frame(plan.time.asked));
+        self.instances.begin_frame(plan.time.asked);
         let frame = Frame {
             schedule: &plan.schedule,
             fused: true,
