@@ -4,9 +4,14 @@ use glam::{DVec3, Vec3};
 use hecs::Entity;
 use sinew::components::{BoneBodies, RootTransform};
 use sinew::step::{Integrator, StepConfig};
-use sinew::world::{CharacterSnapshot, WorldError, restore, save};
-use sinew::{FleshHandle, Physics, Placement, Pose, RowSizes, SNAPSHOT_VERSION, Snapshot, SnapshotError};
+#[cfg(feature = "serde")]
+use sinew::world::CharacterSnapshot;
+use sinew::world::{WorldError, restore, save};
+use sinew::{FleshHandle, Physics, Placement, Pose, SnapshotError};
+#[cfg(feature = "serde")]
+use sinew::{RowSizes, SNAPSHOT_VERSION, Snapshot};
 
+#[cfg(feature = "serde")]
 use crate::common::Random;
 use crate::{FRAME, Scene, at, character};
 
