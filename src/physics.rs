@@ -319,7 +319,6 @@ impl Physics {
         self.finish()?;
         self.instances.wake_around(handle);
         let instance = self.get_mut(handle)?;
-        instance.state.rest.begin();
         (instance.fresh, instance.changed, instance.placed) = (false, true, false);
         Ok(&mut instance.state.nodes)
     }
@@ -331,7 +330,6 @@ impl Physics {
     pub fn set_active(&mut self, handle: FleshHandle, active: Active) -> Result<(), StepError> {
         if self.get(handle)?.active != active {
             self.instances.wake_around(handle);
-            self.get_mut(handle)?.state.rest.begin();
         }
         self.get_mut(handle)?.active = active;
         Ok(())

@@ -135,7 +135,7 @@ fn free_flesh_is_as_exact_far_from_where_it_was_put() {
 fn free_flesh_is_as_exact_there_on_the_gpu() {
     let Some(mut gpu) = common::gpu_physics() else { return };
     gpu.read_back = sinew::ReadBack { state: true, ..sinew::ReadBack::NOTHING };
-    fallen_as_it_hung(gpu, 0.5, 2.0e-5);
+    fallen_as_it_hung(gpu, 0.5, 5.0e-6);
 }
 
 fn fallen_as_it_hung(falls: Physics, length: f64, bar: f64) {

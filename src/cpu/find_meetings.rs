@@ -292,3 +292,42 @@ impl Side {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::lanes::OneF32;
+    use crate::layout::shown;
+
+    /// What two segments a metre apart show, the second of which has gone so far towards the first.
+    fn shown(gone: f32) -> Vec<Entry<f32>> {
+        let places = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 1.0, -0.5], [0.5, 1.0, 0.5]];
+        let mut shown = vec![[0.0; LANES]; places.len() * shown::ENTRIES];
+        for (node, [x, y, z]) in places.into_iter().enumerate() {
+            let moved = if node < 2 { 0.0 } else { -gone };
+            shown[node * shown::ENTRIES] = [0.0, 0.0, 0.0, x, y, z, 0.05, 1.0];
+            shown[node * shown::ENTRIES + LANES] = [1.0, 0.0, moved, 0.0, 0.0, 0.0, 0.0, 0.0];
+        }
+        shown
+    }
+
+    /// Blocks are used again from frame to frame: of what was another pair's nothing is left, also where this one comes near in a
+    /// later solve alone.
+    #[test]
+    fn nothing_is_left_of_another_pair() {
+        let second = 2 * shown::ENTRIES as u32;
+        let new = PairBlock { first: [[0; LANES], [second; LANES]], there: [1.0; LANES], ..PairBlock::NONE };
+        let mut used = PairBlock { turn_anchors: [[[7.0; LANES]; 3]; 2], ..new.clone() };
+        used.points = [[[7.0; LANES]; meet::ROW_GAP]; 2];
+        let found = |mut block: PairBlock| {
+            for (iteration, gone) in [(0, 0.0), (1, 0.95)] {
+                let params = StepParams { h: 1.0 / 120.0, inv_h: 120.0, iteration, ..StepParams::default() };
+                (0..LANES).for_each(|lane| find_meetings(OneF32(lane), &params, &shown(gone), &mut block));
+            }
+            block
+        };
+        let (new, used) = (found(new), found(used));
+        assert!(new.stiffness[0] > 0.0, "they touch");
+        assert_eq!(new, used);
+    }
+}

@@ -2,8 +2,8 @@
 
 use glam::DVec3;
 
-use super::build::contractile;
 use super::bundle::arc_lengths;
+use super::rest_rows::contractile;
 use super::spec::{Attachment, RodSpec};
 use crate::Pose;
 use crate::cpu::fascia::SLIDE;

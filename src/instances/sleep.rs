@@ -129,6 +129,9 @@ impl Instances {
     /// by less than what is still may go.
     pub fn wake(&mut self, handle: FleshHandle) {
         self.wake_island(handle, Rest::begin);
+        if let Ok(instance) = self.get_mut(handle) {
+            instance.state.rest.begin();
+        }
     }
 
     /// Wakes an instance, all that sleep with it, and all that touch it or that it touches, asleep or not: it may be gone, or no longer
@@ -142,12 +145,7 @@ impl Instances {
             .filter(|(other, beside)| touches(beside, handle) || touches(instance, *other))
             .map(|(other, _)| other)
             .collect();
-        for other in around {
-            self.wake(other);
-            if let Ok(instance) = self.get_mut(other) {
-                instance.state.rest.begin();
-            }
-        }
+        around.into_iter().for_each(|other| self.wake(other));
     }
 
     /// Forgets what an instance's chains and others' remember of touching each other.

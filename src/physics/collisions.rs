@@ -21,9 +21,7 @@ impl Physics {
             }
             _ => {
                 self.instances.wake_around(handle);
-                let instance = self.get_mut(handle)?;
-                instance.state.rest.begin();
-                instance.collisions = collisions;
+                self.get_mut(handle)?.collisions = collisions;
                 Ok(())
             }
         }

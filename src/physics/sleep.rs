@@ -1,12 +1,12 @@
 //! Sleep: what wakes sleeping flesh at a frame's start, and what falls asleep at its end; see `src/instances/sleep.rs`. What
 //! awake flesh comes to touch, `find_pairs` wakes.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use glam::{DQuat, DVec3};
+use glam::DVec3;
 
 use super::Physics;
+use super::snapshot::Digest;
 use super::stepping::Plan;
 use crate::cpu::solids::bounds_of;
 use crate::instances::{FleshHandle, Instance};
@@ -26,18 +26,18 @@ pub(crate) struct Surroundings {
 impl Surroundings {
     /// The same for the same ones: of half-spaces and of where solids are, not of all that these are made of.
     pub fn digest(&self) -> u64 {
-        let mut bits = DefaultHasher::new();
-        let mut take = |values: &[DVec3]| values.iter().for_each(|v| v.to_array().map(f64::to_bits).hash(&mut bits));
-        take(&[self.gravity]);
+        let mut bits = Digest::default();
+        bits.take_all(self.gravity.to_array());
         for plane in &self.planes {
-            take(&[plane.normal, DVec3::new(plane.offset, plane.friction.into(), 0.0)]);
+            bits.take_all(plane.normal.to_array());
+            bits.take_all([plane.offset, plane.friction.into()]);
         }
         for solid in &self.solids {
-            take(&bounds_of(&Solid { velocity: DVec3::ZERO, spin: DVec3::ZERO, ..solid.clone() }, 0.0));
-            let DQuat { x, y, z, w } = solid.pose.rotation;
-            take(&[solid.pose.translation, DVec3::new(x, y, z), DVec3::splat(w)]);
+            bits.take_all(bounds_of(solid, 0.0).into_iter().flat_map(|corner| corner.to_array()));
+            bits.take_all(solid.pose.translation.to_array());
+            bits.take_all(solid.pose.rotation.to_array());
         }
-        bits.finish()
+        bits.0
     }
 
     /// Whether they are others for what covers a box, in a frame of so long (s).
@@ -99,7 +99,6 @@ impl Physics {
     pub fn wake(&mut self, handle: FleshHandle) -> Result<(), StepError> {
         self.get(handle)?;
         self.instances.wake(handle);
-        self.get_mut(handle)?.state.rest.begin();
         Ok(())
     }
 
@@ -114,10 +113,7 @@ impl Physics {
         };
         let all = self.instances.handles();
         let woken: Vec<_> = all.filter(|(_, instance)| stirred(instance)).map(|(handle, _)| handle).collect();
-        for handle in woken {
-            self.instances.wake(handle);
-            self.instances.get_mut(handle).expect("is there").state.rest.begin();
-        }
+        woken.into_iter().for_each(|handle| self.instances.wake(handle));
     }
 
     /// Has those fall asleep that have been still for long enough.

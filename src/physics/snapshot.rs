@@ -37,6 +37,25 @@ struct OneState {
     last_substep: f64,
 }
 
+/// FNV-1a over bits, a word at a time.
+pub(super) struct Digest(pub u64);
+
+impl Default for Digest {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Digest {
+    fn take(&mut self, word: u64) {
+        self.0 = (self.0 ^ word).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+
+    pub fn take_all(&mut self, values: impl IntoIterator<Item = f64>) {
+        values.into_iter().for_each(|value| self.take(value.to_bits()));
+    }
+}
+
 /// What became of the instances when a [`Snapshot`] was restored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Restored {
@@ -110,29 +129,31 @@ impl Physics {
                 self.get_mut(*handle)?.take(saved);
             }
         }
-        // What sleeps may lie on what is no longer there.
-        let now = self.surroundings_now();
-        let elsewhere = scene.slept_in.is_some_and(|slept_in| slept_in != now.digest());
-        if self.surroundings.digest() != now.digest() {
-            for handle in outcome.newer.iter().chain(&outcome.other_flesh) {
-                self.wake(*handle)?;
-            }
-        }
-        self.surroundings = now;
-        let is_lost = |handle: &FleshHandle| outcome.gone.contains(handle) || outcome.other_flesh.contains(handle);
-        let touching = |(handle, saved): &(FleshHandle, SavedFlesh)| {
-            let handle = *handle;
-            saved.state.touches.iter().map(move |touch| [handle, touch.other]).collect::<Vec<_>>()
-        };
-        let parted: Vec<FleshHandle> =
-            scene.instances.iter().flat_map(touching).filter(|pair| pair.iter().any(is_lost)).flatten().collect();
-        for handle in outcome.restored.iter().filter(|handle| elsewhere || parted.contains(handle)) {
-            self.wake(*handle)?;
-        }
+        self.wake_restored(scene, &outcome);
         let substeps = [scene.last_substep, scene.last_solve_step];
         self.frames = [Stepped { step: scene.step, substeps, time: newest.time }].into();
         self.at_step(scene.step);
         Ok(outcome)
+    }
+
+    /// Wakes what sleeps on what is no longer there.
+    fn wake_restored(&mut self, scene: &SceneState, outcome: &Restored) {
+        let (before, now) = (self.surroundings.digest(), self.surroundings_now());
+        if before != now.digest() {
+            outcome.newer.iter().chain(&outcome.other_flesh).for_each(|handle| self.instances.wake(*handle));
+        }
+        if scene.slept_in.is_some_and(|slept_in| slept_in != now.digest()) {
+            outcome.restored.iter().for_each(|handle| self.instances.wake(*handle));
+        }
+        self.surroundings = now;
+        let is_lost = |handle: &FleshHandle| outcome.gone.contains(handle) || outcome.other_flesh.contains(handle);
+        for (handle, saved) in &scene.instances {
+            for pair in saved.state.touches.iter().map(|touch| [*handle, touch.other]) {
+                if pair.iter().any(is_lost) {
+                    pair.into_iter().for_each(|handle| self.instances.wake(handle));
+                }
+            }
+        }
     }
 
     /// The state of one instance as [`Physics::state`] shows it, so [`Physics::finish`] first on a GPU.
@@ -159,6 +180,7 @@ impl Physics {
         self.instances.wake_around(handle);
         let instance = self.get_mut(handle)?;
         instance.take(flesh);
+        // What was saved asleep was so among others.
         instance.state.rest.begin();
         // Whom it touched may be elsewhere, or others.
         self.instances.part(handle);
@@ -174,20 +196,19 @@ impl Physics {
 
     /// A hash of all node state as [`Physics::state`] shows it: equal states have equal hashes, on any machine.
     pub fn state_hash(&self) -> u64 {
-        // FNV-1a over the bits, a word at a time: of what a node is and does, not of how that is laid out.
-        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        let mut take = |value: u64| hash = (hash ^ value).wrapping_mul(0x0000_0100_0000_01b3);
+        // Of what a node is and does, not of how that is laid out.
+        let mut bits = Digest::default();
         for Instance { flesh, state, .. } in self.instances.iter() {
             for (index, chain) in flesh.chains().iter().enumerate() {
                 for node in (0..chain.node_count()).map(|node| state.nodes.node(flesh, index, node)) {
-                    node.place.to_array().into_iter().for_each(|value| take(value.to_bits()));
+                    bits.take_all(node.place.to_array());
                     let motion = node.velocity.to_array().into_iter().chain(node.spin.to_array());
                     let words = node.frame.to_array().into_iter().chain([node.scale]).chain(motion);
-                    words.for_each(|value| take(u64::from(value.to_bits())));
+                    words.for_each(|value| bits.take(u64::from(value.to_bits())));
                 }
             }
         }
-        hash
+        bits.0
     }
 }
 

@@ -58,7 +58,7 @@ def main():
         own = basis(random, components)
         exact = copy.deepcopy(network).double()
         found = exact(torch.as_tensor(normalised)).detach().numpy()
-        # Of poses that were not trained with all are within these ranges.
+        # Ranges are those of all poses: none is clamped.
         deltas = deltas + np.einsum("pk,kvx->pvx", found[:POSES], own)
         parts.append(Part(network, input_mean, input_scale, own, found))
     names = [f"joint {index}" for index in range(JOINTS)], [f"muscle {index}" for index in range(MUSCLES)]
