@@ -1,5 +1,6 @@
 // Stage gather_segments: the segments of all chains that are stepped, with how far they may go in the frame, each counted in its cell
-// of the grid; the twin of src/cpu/gather_segments.rs, which sees them from the velocity that most have.
+// of the grid; the twin of src/cpu/gather_segments.rs, which sees them from the velocity that most have, and
+// reckons from amid all of them; here from the first chain's origin.
 
 @group(0) @binding(0) var<uniform> params: StepParams;
 @group(0) @binding(1) var<storage, read> groups: array<Group>;

@@ -129,8 +129,8 @@ fn what_is_far_away_is_no_matter_to_the_others() {
         (far.len()..far.len() + 6).map(|log| pile.centre(log)).collect::<Vec<_>>()
     };
     let alone = heights(&[]);
-    // There f32 has a log's radius, and pairs by its roundings would be missed.
-    let away = DVec3::new(3.0e5, 4.0e5, -3.0e5);
+    // There f32 has eighths of a metre, by which logs that lie on logs are farther apart than they may go in a frame.
+    let away = DVec3::Y * 1.5e6;
     for far in [vec![away], (0..8).map(|log| away + DVec3::X * f64::from(log)).collect()] {
         let off = heights(&far).iter().zip(&alone).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max);
         println!("{} logs {:.0e} m away: the others are off by {off:.1e} m", far.len(), far[0].length());
