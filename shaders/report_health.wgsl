@@ -1,4 +1,4 @@
-// Stage report_health: how often chains of each instance were laid anew; the twin of src/cpu/report_health.rs. One thread is one
+// Stage report_health: how often chains of each instance were laid anew, and whether it sleeps; the twin of src/cpu/report_health.rs. One thread is one
 // instance.
 
 @group(0) @binding(0) var<uniform> params: StepParams;
@@ -19,5 +19,7 @@ fn report_health(@builtin(global_invocation_id) invocation: vec3<u32>) {
             resets = resets + chain_rows[word(instance.group_base + group, CHAIN_ENTRIES, CHAIN_RESETS, lane)];
         }
     }
-    reports[index] = HealthReport(u32(resets), params.recording);
+    let slept = chain_rows[word(instance.group_base, CHAIN_ENTRIES, CHAIN_SLEEPS, 0u)] > 0.75;
+    let asleep = instance.group_count > 0u && params.passes > 0u && slept;
+    reports[index] = HealthReport(u32(resets), params.recording, select(0u, 1u, asleep));
 }

@@ -6,6 +6,7 @@ use crate::cpu::LaneWidth;
 use crate::cpu::solids::SolidScene;
 use crate::flesh::{Flesh, FleshState, FrameInputs};
 use crate::instances::{Active, Health, Instances, Pushes, ReadBack};
+use crate::physics::Changes;
 use crate::step::{FrameReport, Scheduled, StepParams};
 use crate::timing::StageTimes;
 use crate::{Collisions, HalfSpace, Pose, StepError};
@@ -51,6 +52,9 @@ pub(crate) struct Frame<'a> {
     pub host: HostFrame<'a>,
     /// Solids around.
     pub solids: &'a SolidScene,
+    /// What around flesh is other than in the frame before.
+    #[cfg_attr(not(feature = "gpu"), allow(dead_code, reason = "the CPU's flesh was woken by it"))]
+    pub changes: &'a Changes,
     /// The step's number.
     pub step: u64,
     /// With which lanes the CPU steps.

@@ -19,6 +19,7 @@
 mod networks;
 mod pairs;
 mod skin;
+mod sleeping;
 mod solids;
 mod solving;
 mod touching;
@@ -30,6 +31,7 @@ pub use pairs::{
     partners,
 };
 pub use skin::{MorphBlock, MorphPull, NO_DELTAS, SectionBlock, SkinBlock, SkinnedVertex};
+pub use sleeping::{rest_watch, stir};
 pub use solids::{
     BOX_ITEM_ENTRIES, BOX_NODE_ENTRIES, CONVEX_ENTRIES, NO_RULE, TOUCHES, form, mesh, motion, solid, touch, triangle,
 };
@@ -104,6 +106,8 @@ pub struct Group {
     pub pill_rest_base: u32,
     /// The first word of how they go: for how many substeps that is told, then each pill's [`motion`]s.
     pub pill_motion_base: u32,
+    /// Which instance's it is.
+    pub instance: u32,
 }
 
 /// Which groups an instance's chains are in, among all groups.
@@ -124,6 +128,8 @@ pub struct HealthReport {
     pub resets: u32,
     /// [`StepParams::recording`](crate::step::StepParams::recording) of the frame.
     pub recording: u32,
+    /// 1 where it slept in the frame, else 0.
+    pub asleep: u32,
 }
 
 /// Word index of one entry of one lane in an array whose rows have `entries` entries.
@@ -448,8 +454,10 @@ pub mod input {
     /// On a GPU, in the i-th row: which group is the i-th of those at work in the frame, first those that are stepped, of which
     /// those with trees come last, then those that only go with their bones; −1 is none.
     pub const WORKS: usize = FORCES + 1;
+    /// On a GPU, 1 where the instance is given something else than in the frame before, which wakes it, else 0.
+    pub const STIRRED: usize = WORKS + 1;
     /// How many entries a row has.
-    pub const ENTRIES: usize = WORKS + 1;
+    pub const ENTRIES: usize = STIRRED + 1;
 }
 
 /// Entries of a force row: what a node is given in a frame beside what all of its chain is.
@@ -517,8 +525,10 @@ pub mod chain {
     pub const ORIGIN: usize = HISTORY + 9;
     /// 1 where the chain met another in the last solve, else 0.
     pub const MEETS: usize = HISTORY + 12;
+    /// On a GPU, 1 where the chain sleeps in the frame, ½ where it did in the one before, else 0.
+    pub const SLEEPS: usize = HISTORY + 13;
     /// How many entries a row has.
-    pub const ENTRIES: usize = HISTORY + 13;
+    pub const ENTRIES: usize = HISTORY + 14;
 }
 
 /// Entries of a reaction row: what a node that bones hold or guide does to what holds it in a frame's last substep, contacts,

@@ -26,6 +26,7 @@ pub use flesh_contacts::{ContactSide, FleshContact};
 #[cfg(feature = "hecs")]
 pub(crate) use morphs::{check_morph_weights, morphs_named};
 pub use saved::{RowSizes, SNAPSHOT_VERSION, SnapshotError};
+pub(crate) use sleep::Changes;
 pub use snapshot::{FleshSnapshot, Restored, Snapshot};
 use stepping::Stepped;
 

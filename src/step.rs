@@ -11,7 +11,7 @@
 //! every pass is a dispatch, and sees what those before it wrote.
 //!
 //! Chains that meet each other take stages of their own on a GPU ([`Domain::is_of_meetings`]). The CPU does what these do between
-//! its stages of chains, see `src/cpu/members.rs`, so that they are not in its schedule.
+//! its stages of chains, see `src/cpu/members.rs`, and has flesh fall asleep at the frame's end, so that they are not in its schedule.
 
 mod params;
 
@@ -49,6 +49,14 @@ macro_rules! stages {
             }
             /// Which contact rows of meetings are whose.
             SortSides sort_sides MeetingChains { looks: Beyond, wgsl: [group scratch], loops: AsWritten }
+            /// Which instances have been still for so long that they sleep.
+            LetSleep let_sleep MeetingChains {
+                looks: Beyond, wgsl: [], loops: AsWritten,
+                passes: [
+                    begin_watch Size::Of(Domain::Instances), follow_rest Size::Domain, spread_rest Size::Indirect("pair_sizes"),
+                    let_sleep Size::Domain
+                ]
+            }
             /// Bones interpolated through the frame; targets of held nodes.
             MoveBones move_bones Chains { looks: Own, wgsl: [group scratch carry lay fascia], loops: AsWritten }
             /// Inertial prediction and the first iterate.
@@ -129,6 +137,7 @@ pub const FRAME: &[Entry] = &[
     Run(Stage::GatherSegments),
     Run(Stage::FindPairs),
     Run(Stage::SortSides),
+    Run(Stage::LetSleep),
     Substeps(&[
         Run(Stage::MoveBones),
         Run(Stage::Predict),
@@ -301,8 +310,8 @@ pub struct StepConfig {
     /// of the flesh's size. Frames longer than [`LONGEST_FRAME`] have as many times the lengths.
     pub jump: f64,
     /// After how long (s) flesh sleeps that stands still, alone or with all that it touches: it is not stepped, and keeps its shape
-    /// and what presses it, until something wakes it (`Physics::wake` says what). Infinity, the default, lets none sleep. A GPU
-    /// does not let flesh sleep.
+    /// and what presses it, until something wakes it (`Physics::wake` says what). Infinity, the default, lets none sleep. On a GPU
+    /// flesh sleeps where there are [`StepConfig::passes`], and what it touches falls asleep and is woken an instance a frame.
     pub sleep_after: f64,
     /// By which share of its radius a node may go from where it was and stand still nonetheless, 0 to 1.
     pub sleep_within: f64,

@@ -2,11 +2,14 @@
 
 #[path = "common/mod.rs"]
 mod common;
+#[path = "common/logs.rs"]
+mod logs;
 
 use std::sync::Arc;
 
 use common::FRAME;
 use glam::{DQuat, DVec3};
+use logs::{Logs, RADIUS};
 use sinew::flesh::{Flesh, NodeState, RodSpec};
 use sinew::scenes::SceneParameters;
 use sinew::step::StepConfig;
@@ -15,75 +18,9 @@ use sinew::{
     SkinMotion, Solid, StepError,
 };
 
-const RADIUS: f64 = 0.05;
-
-/// Logs on the ground.
-struct Logs {
-    physics: Physics,
-}
-
-impl Logs {
-    fn new() -> Self {
-        let config = StepConfig { passes: 6, sleep_after: 0.25, ..StepConfig::default() };
-        let mut physics = Physics::with_config(config);
-        physics.planes = vec![HalfSpace::ground(0.0, 0.6)];
-        Self { physics }
-    }
-
-    fn add(&mut self, place: DVec3, turn: f64) -> FleshHandle {
-        let half = DVec3::X * 0.25;
-        let mut rod = RodSpec::straight("log", -half, half, 6, RADIUS);
-        rod.material = Material { youngs_modulus: 1.0e6, damping: 4.0, ..Material::default() };
-        let flesh = Arc::new(Flesh::build(&[rod], &[]).expect("in range"));
-        let pose = Pose::new(place, DQuat::from_rotation_y(turn));
-        self.physics.insert(flesh, &[], pose).expect("finite")
-    }
-
-    /// Two side by side and one across them, and one by itself, all asleep.
-    fn asleep() -> (Self, [FleshHandle; 4]) {
-        let mut logs = Self::new();
-        let a = logs.add(DVec3::new(0.0, RADIUS, -0.15), 0.0);
-        let b = logs.add(DVec3::new(0.0, RADIUS, 0.15), 0.0);
-        let across = logs.add(DVec3::new(0.0, 3.0 * RADIUS, 0.0), std::f64::consts::FRAC_PI_2);
-        let apart = logs.add(DVec3::new(5.0, RADIUS, 0.0), 0.0);
-        let all = [a, b, across, apart];
-        logs.run(5.0);
-        assert_eq!(all.map(|handle| logs.sleeps(handle)), [true; 4]);
-        (logs, all)
-    }
-
-    fn run(&mut self, seconds: f64) {
-        (0..(seconds / FRAME).round() as usize).for_each(|_| self.step());
-    }
-
-    fn step(&mut self) {
-        self.physics.step_flesh(FRAME).expect("steps");
-    }
-
-    /// Takes away what one lies on, and says how high that is 2 s later at 240 Hz: in such a frame it falls by less than what is
-    /// still may go.
-    fn without(&mut self, support: [FleshHandle; 2], of: FleshHandle) -> f64 {
-        support.into_iter().for_each(|log| self.physics.remove(log).expect("is there"));
-        self.run_fast(2.0);
-        self.height(of)
-    }
-
-    fn run_fast(&mut self, seconds: f64) {
-        (0..(seconds * 240.0) as usize).for_each(|_| self.physics.step_flesh(1.0 / 240.0).expect("steps"));
-    }
-
-    fn sleeps(&self, handle: FleshHandle) -> bool {
-        self.physics.is_asleep(handle).expect("is there")
-    }
-
-    fn height(&self, handle: FleshHandle) -> f64 {
-        self.physics.node(handle, 0, 3).expect("is there").place.y
-    }
-}
-
 #[test]
 fn an_octopus_that_was_dropped_falls_asleep() {
-    let mut logs = Logs::new();
+    let mut logs = Logs::new(Physics::default());
     let parameters = SceneParameters { rods: 1, ..SceneParameters::of("octopuses").expect("is there") };
     let handle = parameters.build("octopuses").expect("in range").insert(&mut logs.physics).expect("finite");
     logs.run(6.0);
@@ -141,7 +78,7 @@ fn heaps_sleep_at_any_frame_rate_and_anywhere() {
 /// What lies on a paused one, which bears nothing and stirs nobody, sleeps once it lies elsewhere.
 #[test]
 fn what_touched_what_is_paused_sleeps() {
-    let (mut logs, [a, b, across, _]) = Logs::asleep();
+    let (mut logs, [a, b, across, _]) = Logs::asleep(Physics::default());
     logs.physics.wake(across).expect("is there");
     logs.step();
     logs.physics.set_active(across, Active::PAUSED).expect("is there");
@@ -156,7 +93,7 @@ fn what_touched_what_is_paused_sleeps() {
 /// Flesh that a network takes over for bears nobody from then on.
 #[test]
 fn what_lay_on_what_a_network_takes_over_for_falls() {
-    let (mut logs, [a, b, across, _]) = Logs::asleep();
+    let (mut logs, [a, b, across, _]) = Logs::asleep(Physics::default());
     for log in [a, b] {
         logs.physics.set_skin_motion(log, SkinMotion::Network, 2.0).expect("in range");
     }
@@ -232,7 +169,7 @@ fn many_passes_hold() {
 
 #[test]
 fn what_sleeps_keeps_its_bits_its_contacts_and_their_events() {
-    let (mut logs, [a, _, across, _]) = Logs::asleep();
+    let (mut logs, [a, _, across, _]) = Logs::asleep(Physics::default());
     logs.physics.gather_events = true;
     let contacts = |logs: &Logs| {
         let flesh = logs.physics.flesh_contacts().count();
@@ -288,7 +225,7 @@ fn what_moves_one_wakes_its_island_and_no_other() {
         }),
     ];
     for (what, stir) in stirs {
-        let (mut logs, all @ [_, b, across, apart]) = Logs::asleep();
+        let (mut logs, all @ [_, b, across, apart]) = Logs::asleep(Physics::default());
         stir(&mut logs.physics, all);
         logs.step();
         assert_eq!([b, across, apart].map(|handle| logs.sleeps(handle)), [false, false, true], "{what}");
@@ -303,13 +240,13 @@ fn what_all_lie_in_wakes_all() {
         ("a lift", |physics, _| physics.planes[0] = physics.planes[0].moving(DVec3::Y)),
     ];
     for (what, stir) in stirs {
-        let (mut logs, all) = Logs::asleep();
+        let (mut logs, all) = Logs::asleep(Physics::default());
         stir(&mut logs.physics, all);
         logs.step();
         assert_eq!(all.map(|handle| logs.sleeps(handle)), [false; 4], "{what}");
     }
     // What changes elsewhere wakes nobody.
-    let (mut logs, all) = Logs::asleep();
+    let (mut logs, all) = Logs::asleep(Physics::default());
     logs.physics.planes.push(HalfSpace::new(DVec3::X, -50.0, 0.5));
     let ball = Arc::new(Shape::Ball { radius: 0.1 });
     logs.physics.solids.push(Solid::new(ball, Pose::from_translation(DVec3::new(20.0, 0.2, 0.0)), 0.5));
@@ -319,7 +256,7 @@ fn what_all_lie_in_wakes_all() {
 
 #[test]
 fn what_falls_on_them_wakes_them_and_lies_on_them() {
-    let (mut logs, [a, b, across, apart]) = Logs::asleep();
+    let (mut logs, [a, b, across, apart]) = Logs::asleep(Physics::default());
     let falls = logs.add(DVec3::new(0.0, 1.0, 0.0), 0.0);
     let mut woken = None;
     for frame in 0..60 {
@@ -341,7 +278,7 @@ fn what_falls_on_them_wakes_them_and_lies_on_them() {
 /// One that loses what it lies on falls, although all was asleep.
 #[test]
 fn what_lay_on_what_is_gone_falls() {
-    let (mut logs, [a, b, across, _]) = Logs::asleep();
+    let (mut logs, [a, b, across, _]) = Logs::asleep(Physics::default());
     let before = logs.height(across);
     logs.physics.remove(a).expect("is there");
     logs.physics.remove(b).expect("is there");
@@ -352,7 +289,7 @@ fn what_lay_on_what_is_gone_falls() {
 
 #[test]
 fn what_lay_on_what_is_gone_falls_at_any_frame_rate() {
-    let (mut logs, [a, b, across, _]) = Logs::asleep();
+    let (mut logs, [a, b, across, _]) = Logs::asleep(Physics::default());
     logs.physics.config.sleep_within = 0.1;
     let after = logs.without([a, b], across);
     assert!(after < 1.1 * RADIUS, "{after}");
@@ -361,7 +298,7 @@ fn what_lay_on_what_is_gone_falls_at_any_frame_rate() {
 /// Nor does what is awake bear it by its name: what lies still on what stirs falls where that is taken away.
 #[test]
 fn what_lay_still_on_what_stirred_falls_at_any_frame_rate() {
-    let (mut logs, [a, b, across, _]) = Logs::asleep();
+    let (mut logs, [a, b, across, _]) = Logs::asleep(Physics::default());
     logs.physics.config.sleep_within = 0.1;
     for _ in 0..120 {
         for log in [a, b] {
@@ -376,7 +313,7 @@ fn what_lay_still_on_what_stirred_falls_at_any_frame_rate() {
 /// What was saved asleep wakes where what it lay on is gone or the ground is another one, and sleeps on where it is put back.
 #[test]
 fn restored_sleepers_wake_where_what_they_lay_on_is_gone() {
-    let (mut logs, [a, b, across, apart]) = Logs::asleep();
+    let (mut logs, [a, b, across, apart]) = Logs::asleep(Physics::default());
     let saved = logs.physics.save();
     logs.physics.planes = vec![HalfSpace::ground(-1.0, 0.6)];
     logs.run(0.1);
@@ -399,7 +336,7 @@ fn restored_sleepers_wake_where_what_they_lay_on_is_gone() {
 #[test]
 fn restored_sleepers_go_on_bit_for_bit_at_any_thread_count() {
     let run = |threads: usize| {
-        let (mut logs, [_, _, across, _]) = Logs::asleep();
+        let (mut logs, [_, _, across, _]) = Logs::asleep(Physics::default());
         logs.physics.config.threads = threads;
         let saved = logs.physics.save();
         let mut hashes = Vec::new();

@@ -36,9 +36,16 @@ struct Side {
     joined: vec2<f32>,
 }
 
-// Whether there is such a pair.
+// Whether there is such a pair, of which not both sides sleep.
 fn is_pair(pair: u32) -> bool {
-    return pair < pairs[0].x && pairs[2u + pair * 2u].x != NO_PAIR;
+    if pair >= pairs[0].x || pairs[2u + pair * 2u].x == NO_PAIR {
+        return false;
+    }
+    return !(sleeps(pairs[2u + pair * 2u].x) && sleeps(pairs[3u + pair * 2u].x));
+}
+
+fn sleeps(chain: u32) -> bool {
+    return chain_rows[word(chain / LANES, CHAIN_ENTRIES, CHAIN_SLEEPS, chain % LANES)] > 0.75;
 }
 
 fn side_of(pair: u32, side: u32) -> Side {

@@ -144,7 +144,8 @@ const INPUT_KICK_VELOCITY: u32 = 68u;
 const INPUT_KICK_SPIN: u32 = 71u;
 const INPUT_FORCES: u32 = 74u;
 const INPUT_WORKS: u32 = 75u;
-const INPUT_ENTRIES: u32 = 76u;
+const INPUT_STIRRED: u32 = 76u;
+const INPUT_ENTRIES: u32 = 77u;
 
 // Entries of a force row, one a node of a group of which any node is pushed.
 const FORCE_ACCELERATION: u32 = 0u;
@@ -305,7 +306,21 @@ const CHAIN_RESETS: u32 = 91u;
 const CHAIN_ACTIVATION: u32 = 92u;
 const CHAIN_ORIGIN: u32 = 93u;
 const CHAIN_MEETS: u32 = 96u;
-const CHAIN_ENTRIES: u32 = 97u;
+const CHAIN_SLEEPS: u32 = 97u;
+const CHAIN_ENTRIES: u32 = 98u;
+
+// Words of how still an instance is, of either of two frames in turn.
+const REST_WATCH_STILL: u32 = 0u;
+const REST_WATCH_ISLAND: u32 = 1u;
+const REST_WATCH_RECORDING: u32 = 2u;
+const REST_WATCH_BESIDE: u32 = 3u;
+const REST_WATCH_STIRRED: u32 = 4u;
+const REST_WATCH_ENTRIES: u32 = 5u;
+
+// Entries of a box within which something changes that wakes what sleeps there.
+const STIR_LOW: u32 = 0u;
+const STIR_HIGH: u32 = 3u;
+const STIR_ENTRIES: u32 = 6u;
 
 // Entries of a reaction row: what a held node does to what holds it.
 const REACTION_FORCE: u32 = 0u;
@@ -365,6 +380,7 @@ struct Group {
     pill_count: u32,
     pill_rest_base: u32,
     pill_motion_base: u32,
+    instance: u32,
 }
 
 // A segment that may touch those of other chains in the frame.
@@ -399,6 +415,7 @@ struct InstanceGroups {
 struct HealthReport {
     resets: u32,
     recording: u32,
+    asleep: u32,
 }
 
 // What every stage of a substep knows.
@@ -437,6 +454,10 @@ struct StepParams {
     level_count: u32,
     solid_count: u32,
     solid_base: u32,
+    sleep_after: f32,
+    sleep_within: f32,
+    stir_base: u32,
+    stir_count: u32,
 }
 
 // Word index of one entry of one lane in an array whose rows have `entries` entries.

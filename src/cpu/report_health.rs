@@ -1,6 +1,7 @@
 //! Stage `report_health`: how often chains of each instance were laid anew; its twin is `shaders/report_health.wgsl`.
 //!
-//! Of all that a frame makes of an instance this alone comes back from a GPU unasked.
+//! Of all that a frame makes of an instance this alone comes back from a GPU unasked, with whether it sleeps: on the CPU the host
+//! knows that.
 
 use crate::flesh::FleshState;
 use crate::layout::{HealthReport, chain};
@@ -13,5 +14,5 @@ pub fn report_health(state: &FleshState, recording: u32) -> HealthReport {
             resets += lane;
         }
     }
-    HealthReport { resets: resets as u32, recording }
+    HealthReport { resets: resets as u32, recording, asleep: 0 }
 }

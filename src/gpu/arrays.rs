@@ -90,27 +90,33 @@ pub const SKIN_DELTAS: ArrayId = ArrayId(35);
 /// What is said of solids: of each, how each goes in the frame, and their shapes.
 pub const SOLIDS: ArrayId = ArrayId(36);
 
+/// Where nodes were when they began to be still.
+pub const STILL_PLACES: ArrayId = ArrayId(37);
+/// [`rest_watch`](crate::layout::rest_watch) words of each instance, for either of two frames in turn; then the frame's
+/// [`stir`](crate::layout::stir)s.
+pub const REST_WATCHES: ArrayId = ArrayId(38);
+
 /// [`NetworkPlace`] table.
 #[cfg(feature = "neural")]
-pub const NETWORKS: ArrayId = ArrayId(37);
+pub const NETWORKS: ArrayId = ArrayId(39);
 /// Networks' layers, mean displacements, and rows of their bases.
 #[cfg(feature = "neural")]
-pub const NETWORK_WORDS: ArrayId = ArrayId(38);
+pub const NETWORK_WORDS: ArrayId = ArrayId(40);
 /// Networks' bases, packed.
 #[cfg(feature = "neural")]
-pub const NETWORK_BASES: ArrayId = ArrayId(39);
+pub const NETWORK_BASES: ArrayId = ArrayId(41);
 /// What networks read in the frame.
 #[cfg(feature = "neural")]
-pub const NETWORK_INPUTS: ArrayId = ArrayId(40);
+pub const NETWORK_INPUTS: ArrayId = ArrayId(42);
 /// Units and coefficients of the frame.
 #[cfg(feature = "neural")]
-pub const NETWORK_UNITS: ArrayId = ArrayId(41);
+pub const NETWORK_UNITS: ArrayId = ArrayId(43);
 /// [`NetworkRun`] table of the frame, those of a network together.
 #[cfg(feature = "neural")]
-pub const NETWORK_RUNS: ArrayId = ArrayId(42);
+pub const NETWORK_RUNS: ArrayId = ArrayId(44);
 /// [`NetworkGroup`] table of the frame.
 #[cfg(feature = "neural")]
-pub const NETWORK_GROUPS: ArrayId = ArrayId(43);
+pub const NETWORK_GROUPS: ArrayId = ArrayId(45);
 
 /// Every array.
 pub const ARRAYS: &[ArraySpec] = &[
@@ -151,6 +157,8 @@ pub const ARRAYS: &[ArraySpec] = &[
     ArraySpec::words("morph_weights", 1),
     ArraySpec::words("skin_deltas", 1),
     ArraySpec::words("solids", 1),
+    ArraySpec::of_lanes("still_places", 3),
+    ArraySpec::words("rest_watches", 1),
     ArraySpec::table::<NetworkPlace>("networks"),
     ArraySpec::words("network_words", 1),
     ArraySpec::words("network_bases", 1),

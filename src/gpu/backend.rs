@@ -127,11 +127,14 @@ impl GpuBackend {
             frame.params.iter().filter(|params| params.iteration == 0 && params.settling == 0).collect();
         residents.follow(&mut upload, slots, (frame.host.planes.len(), solid, substeps.len()), *recorded)?;
         residents.solids.follow(&mut upload, frame.solids, &substeps)?;
-        residents.gather_inputs(&mut upload, slots, (&frame.host, &substeps))?;
+        residents.gather_inputs(&mut upload, slots, (&frame.host, &substeps), frame.changes)?;
         let mut params = frame.params.to_vec();
         if frame.passes > 0 {
             residents.make_room_for_meetings(&mut upload, slots, results.pairs(), *recorded)?;
             residents.meetings.tell(&mut params, &residents.chains, *recorded);
+            let rows = [residents.chains.node_rows(), residents.slots.len() as u64];
+            let may_sleep = params.iter().any(|params| params.sleep_after.is_finite());
+            residents.sleep.follow(&mut upload, rows, (may_sleep, frame.changes))?;
         }
         for params in &mut params {
             params.group_count = residents.chains.stepped() as u32;
@@ -150,6 +153,7 @@ impl GpuBackend {
             params.recording = *recorded as u32;
             params.plane_count = frame.host.planes.len() as u32;
             residents.solids.tell(params);
+            residents.sleep.tell(params);
         }
         buffers.upload_params(gpu, encoder, &params)?;
         for (_, kernel) in kernels.iter_mut() {
@@ -190,7 +194,7 @@ impl GpuBackend {
         };
         for scheduled in stages {
             let domain = count_of(scheduled.stage.domain());
-            if domain == 0 {
+            if domain == 0 || scheduled.stage == Stage::LetSleep && !residents.sleep.works() {
                 continue;
             }
             for (_, kernel) in kernels.iter().filter(|(stage, _)| *stage == scheduled.stage) {

@@ -24,6 +24,8 @@ use crate::{CollisionGroups, Collisions};
 
 /// Where an instance's chains lie.
 pub(super) struct ChainRows {
+    /// Which instance's they are.
+    instance: u32,
     pub nodes: Range<u64>,
     pub groups: Range<u64>,
     pub contacts: Range<u64>,
@@ -91,12 +93,12 @@ pub(super) struct ChainPool {
 }
 
 impl ChainPool {
-    /// Takes in an instance's chains.
+    /// Takes in an instance's chains, of the slot of that number.
     pub fn settle(
         &mut self,
         upload: &mut Upload<'_>,
-        flesh: &Arc<Flesh>,
-        state: &InstanceState,
+        instance: u32,
+        (flesh, state): (&Arc<Flesh>, &InstanceState),
     ) -> Result<ChainRows, GpuError> {
         let nodes = flesh.groups.iter().map(|group| group.node_count as u64).sum();
         let reactions: u64 = flesh.groups.iter().map(|group| group.reaction_count as u64).sum();
@@ -113,6 +115,7 @@ impl ChainPool {
             }
         };
         let rows = ChainRows {
+            instance,
             nodes: self.nodes.take(nodes),
             groups: self.groups.take(flesh.groups.len() as u64),
             contacts: 0..0,
@@ -302,6 +305,7 @@ impl ChainPool {
                 pill_count: pills.count,
                 pill_rest_base: pills.rest_base,
                 pill_motion_base: pills.motion_base,
+                instance: rows.instance,
             };
             touches += touch_rows_of(rest) as u32;
             offset += rest.node_count as u32;
@@ -328,9 +332,10 @@ impl ChainPool {
     pub fn gather_inputs(
         &mut self,
         (rows, active, collisions): (&mut ChainRows, Active, &Collisions),
-        (state, pushes): (&mut InstanceState, &Pushes),
+        (state, pushes, stirred): (&mut InstanceState, &Pushes, bool),
         frame: &HostFrame<'_>,
     ) {
+        let stirred = stirred || !pushes.is_empty() || !state.goes_on(&rows.front.motion, &rows.activations);
         let InstanceState { nodes, bones, root, excitations, acceleration, health, .. } = state;
         let ChainRows { front, activations, flesh, groups, .. } = rows;
         let told = (bones.as_slice(), &*root, excitations.as_slice());
@@ -349,7 +354,8 @@ impl ChainPool {
             self.forces.extend(forces);
         }
         let planes = frame.planes.len() * plane::ENTRIES;
-        for (group, index) in front.groups.iter().zip(groups.start as usize..) {
+        for (group, index) in front.groups.iter_mut().zip(groups.start as usize..) {
+            group.inputs[input::STIRRED] = [f32::from(stirred); LANES as usize];
             self.inputs[index * input::ENTRIES..][..input::ENTRIES].copy_from_slice(&group.inputs);
             self.planes[index * planes..][..planes].copy_from_slice(&group.planes);
         }

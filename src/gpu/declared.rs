@@ -38,7 +38,7 @@ use crate::layout::{
 };
 use crate::layout::{
     borne, chain, contact, force, form, held, input, meet, mesh, motion, node, partners, plane, reaction, rest,
-    scratch, solid, solved, stump, tangent, touch, tree, triangle,
+    rest_watch, scratch, solid, solved, stir, stump, tangent, touch, tree, triangle,
 };
 use crate::shape::{BISECTIONS, FLAT};
 use crate::skin::{ModelPose, SectionMatrix, SectionWeight, SkinSection, SkinVertex};
@@ -69,6 +69,7 @@ wgsl_struct!(Group {
     pill_count,
     pill_rest_base,
     pill_motion_base,
+    instance,
 });
 wgsl_struct!(Segment {
     first,
@@ -119,7 +120,7 @@ wgsl_struct!(NetworkRun {
 wgsl_struct!(NetworkGroup { run_base, run_count, block_base });
 wgsl_struct!(SectionBlock { section_base, section_count, matrix_base, group_base, pose_base, chain_count });
 wgsl_struct!(InstanceGroups { group_base, group_count });
-wgsl_struct!(HealthReport { resets, recording });
+wgsl_struct!(HealthReport { resets, recording, asleep });
 wgsl_struct!(SkinnedVertex { position, normal, tangent });
 wgsl_struct!(StepParams {
     gravity,
@@ -156,6 +157,10 @@ wgsl_struct!(StepParams {
     level_count,
     solid_count,
     solid_base,
+    sleep_after,
+    sleep_within,
+    stir_base,
+    stir_count,
 });
 wgsl_struct!(SkinVertex {
     position,
@@ -225,11 +230,11 @@ const NODE: &[(&str, u32)] = &entries!(node "NODE_":
 );
 const INPUT: &[(&str, u32)] = &entries!(input "INPUT_":
     BONE_FROM BONE_TO ORIGIN HANGS ACTIVATION TELEPORT ACCELERATION LOAD KICKED KEPT KICK_VELOCITY KICK_SPIN FORCES
-    WORKS ENTRIES
+    WORKS STIRRED ENTRIES
 );
 const CHAIN: &[(&str, u32)] = &entries!(chain "CHAIN_":
     BONE_OLDER BONE_PREV BONE_NOW HISTORY MEAN_STRETCH START_POTENTIAL POTENTIAL ROUGH CALM UNWELL RESETS
-    ACTIVATION ORIGIN MEETS ENTRIES
+    ACTIVATION ORIGIN MEETS SLEEPS ENTRIES
 );
 const FORCE: &[(&str, u32)] = &entries!(force "FORCE_": ACCELERATION VELOCITY ENTRIES);
 const PLANE: &[(&str, u32)] = &entries!(plane "PLANE_":
@@ -258,6 +263,8 @@ const SOLVED: &[(&str, u32)] = &entries!(solved "SOLVED_":
     STIFFNESS FRICTION SLIPPING WAY FORCE ROLLING COUPLE BEFORE CHANGE ENTRIES
 );
 const PARTNERS: &[(&str, u32)] = &entries!(partners "PARTNERS_": FIRST COUNT FIRST_PAIR UPPER LISTED ENTRIES);
+const REST_WATCH: &[(&str, u32)] = &entries!(rest_watch "REST_WATCH_": STILL ISLAND RECORDING BESIDE STIRRED ENTRIES);
+const STIR: &[(&str, u32)] = &entries!(stir "STIR_": LOW HIGH ENTRIES);
 const REACTION: &[(&str, u32)] = &entries!(reaction "REACTION_": FORCE COUPLE ENTRIES);
 const HELD: &[(&str, u32)] = &entries!(held "HELD_": RHS BLOCK COUPLING ENTRIES);
 const TREE: &[(&str, u32)] = &entries!(tree "TREE_":
@@ -300,7 +307,7 @@ const SIZES: &[(&str, u32)] = &[
 /// Every whole constant that a shader may declare under the same name.
 pub const CONSTANTS: &[&[(&str, u32)]] = &[
     SIZES, REST, TREE, NODE, INPUT, FORCE, PLANE, CHAIN, CONTACT, REACTION, SCRATCH, HELD, BORNE, STUMP, MEET, SOLVED,
-    PARTNERS, TANGENT, SOLID, MOTION, FORM, MESH, TRIANGLE,
+    PARTNERS, TANGENT, SOLID, MOTION, FORM, MESH, TRIANGLE, REST_WATCH, STIR,
 ];
 
 /// Every other constant that a shader may declare under the same name.
@@ -399,4 +406,5 @@ pub const FLOAT_CONSTANTS: &[(&str, f32)] = &[
     ("SHAPE_HASTE", SHAPE_HASTE),
     ("FINITE", FINITE),
     ("WITHIN_REACH", WITHIN_REACH),
+    ("EVER", rest_watch::EVER),
 ];

@@ -23,6 +23,7 @@ mod residents;
 mod results;
 mod rows;
 mod skin_pool;
+mod sleep_pool;
 pub(crate) mod solid_pool;
 mod staging;
 mod stepping;

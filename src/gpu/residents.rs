@@ -6,11 +6,13 @@ use super::meeting_pool::{MeetingPool, PairReport};
 #[cfg(feature = "neural")]
 use super::network_pool::NetworkPool;
 use super::skin_pool::{SkinPool, SkinRows};
+use super::sleep_pool::SleepPool;
 use super::solid_pool::SolidPool;
 use super::{ArrayId, Buffers, GpuDevice, GpuError, touches};
 use crate::backend::HostFrame;
 use crate::instances::{Instance, InstanceNetwork, Slot};
 use crate::layout::{InstanceGroups, LANES};
+use crate::physics::Changes;
 use crate::step::StepParams;
 
 /// Where uploads go.
@@ -53,6 +55,7 @@ pub(super) struct Residents {
     pub chains: ChainPool,
     pub skins: SkinPool,
     pub meetings: MeetingPool,
+    pub sleep: SleepPool,
     pub solids: SolidPool,
     #[cfg(feature = "neural")]
     pub networks: NetworkPool,
@@ -91,7 +94,7 @@ impl Residents {
                 Some(resident) => resident,
                 None => {
                     let Instance { flesh, blocks, state, .. } = &*instance;
-                    let own = chains.settle(upload, flesh, state)?;
+                    let own = chains.settle(upload, index as u32, (flesh, state))?;
                     let skin = skins.settle(upload, &blocks.skin, flesh, &own)?;
                     let groups = InstanceGroups {
                         group_base: own.groups.start as u32,
@@ -169,6 +172,7 @@ impl Residents {
         upload: &mut Upload<'_>,
         slots: &mut [Slot],
         (frame, substeps): (&HostFrame<'_>, &[&StepParams]),
+        changes: &Changes,
     ) -> Result<(), GpuError> {
         let Self { slots: residents, chains, skins, .. } = self;
         chains.begin_inputs(frame.planes.len());
@@ -180,12 +184,14 @@ impl Residents {
                 continue;
             };
             let steps = instance.steps();
-            let Instance { flesh, active, collisions, state, pushes, skin_inputs, network, mix, .. } = instance;
+            let Instance { flesh, active, collisions, state, pushes, skin_inputs, network, mix, stirred, .. } =
+                instance;
             // Muscles that are not stepped are read all the same.
             if active.skin && !steps.flesh && network.as_deref().is_some_and(InstanceNetwork::works) {
                 frame.activate(flesh, &mut own.activations, &state.excitations);
             }
-            chains.gather_inputs((own, steps, collisions), (state, pushes), frame);
+            let stirred = std::mem::take(stirred) || changes.are_everywhere();
+            chains.gather_inputs((own, steps, collisions), (state, pushes, stirred), frame);
             // Once at least: what was there before it is another's.
             if active.skin || !skin.deformed {
                 skins.gather_inputs(skin, (flesh, own), (state, mix.rods), skin_inputs);

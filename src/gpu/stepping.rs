@@ -107,10 +107,12 @@ impl Physics {
     pub fn encode(&mut self, dt: f64, encoder: &mut wgpu::CommandEncoder) -> Result<(), StepError> {
         self.check_step(dt)?;
         let plan = self.plan(dt);
-        let (backend, instances, frame) = self.begin(&plan);
+        let changes = self.rouse(&plan);
+        let (backend, instances, frame) = self.begin(&plan, &changes);
         let ActiveBackend::Gpu(gpu) = backend else { return Err(StepError::NotOnGpu) };
         let recorded = gpu.record(encoder, instances, &frame).map_err(StepError::from);
         self.stage_times = self.or_start_again(recorded)?;
+        self.let_sleep(&plan);
         self.stepped(&plan);
         Ok(())
     }

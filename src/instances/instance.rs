@@ -82,6 +82,8 @@ pub(crate) struct Instance {
     pub changed: bool,
     /// Whether that was only to put it at rest elsewhere, so that its activations go on from where a GPU has them.
     pub placed: bool,
+    /// Whether the host has woken it since a GPU was last told.
+    pub stirred: bool,
     /// The character in an hecs world that it is of, with which it goes.
     #[cfg(feature = "hecs")]
     pub entity: Option<hecs::Entity>,
@@ -129,6 +131,7 @@ impl Instance {
             fresh: true,
             changed: true,
             placed: false,
+            stirred: false,
             #[cfg(feature = "hecs")]
             entity: None,
         }

@@ -65,7 +65,7 @@ pub(crate) struct Slot {
 /// All instances, by handle.
 #[derive(Default)]
 pub(crate) struct Instances {
-    slots: Vec<Slot>,
+    pub slots: Vec<Slot>,
     /// Slots without an instance; the one that was left last is taken first.
     free: Vec<u32>,
 }

@@ -1,5 +1,5 @@
-//! Sleep: what wakes sleeping flesh at a frame's start, and what falls asleep at its end; see `src/instances/sleep.rs`. What
-//! awake flesh comes to touch, `find_pairs` wakes.
+//! Sleep: what around it wakes sleeping flesh at a frame's start; see `src/instances/sleep.rs`. What awake flesh comes to touch,
+//! `find_pairs` wakes.
 
 use std::sync::Arc;
 
@@ -40,29 +40,52 @@ impl Surroundings {
         bits.0
     }
 
-    /// Whether they are others for what covers a box, in a frame of so long (s).
-    fn change_at(&self, next: (DVec3, &[HalfSpace], &[Solid]), bounds: [DVec3; 2], frame: f64) -> bool {
+    /// What of them is other in a frame of so long (s).
+    fn changes(&self, next: (DVec3, &[HalfSpace], &[Solid]), frame: f64) -> Changes {
         let (gravity, planes, solids) = next;
+        let other_plane = |pair: &[Option<&HalfSpace>; 2]| pair[0] != pair[1] || pair[1].is_some_and(moves_plane);
+        let other_solid = |pair: &[Option<&Solid>; 2]| match pair {
+            [Some(one), Some(next)] => !is_same(one, next),
+            _ => true,
+        };
+        let around = |solid: &Solid| {
+            let [low, high] = bounds_of(solid, frame);
+            [low - NEAR, high + NEAR]
+        };
+        Changes {
+            gravity: gravity != self.gravity,
+            planes: pairs(&self.planes, planes).filter(other_plane).flatten().flatten().cloned().collect(),
+            boxes: pairs(&self.solids, solids).filter(other_solid).flatten().flatten().map(around).collect(),
+        }
+    }
+}
+
+/// What is other around flesh than in the frame before.
+#[derive(Default)]
+pub(crate) struct Changes {
+    gravity: bool,
+    /// Half-spaces that are, as they were and as they are.
+    planes: Vec<HalfSpace>,
+    /// Within which solids are (m).
+    pub boxes: Vec<[DVec3; 2]>,
+}
+
+impl Changes {
+    /// Whether something is other wherever flesh is: half-spaces are for all.
+    #[cfg(feature = "gpu")]
+    pub fn are_everywhere(&self) -> bool {
+        self.gravity || !self.planes.is_empty()
+    }
+
+    /// Whether anything is other for what covers a box, in a frame of so long (s).
+    fn reach(&self, [low, high]: [DVec3; 2], frame: f64) -> bool {
         let near_plane = |plane: &HalfSpace| {
-            let [low, high] = bounds;
             let (middle, half) = ((low + high) * 0.5, (high - low) * 0.5);
             let goes = (plane.velocity + plane.spin.cross(middle - plane.centre)).length() * frame;
             plane.distance(middle).abs() <= half.dot(plane.normal.abs()) + goes + NEAR
         };
-        let near_solid = |solid: &Solid| {
-            let [low, high] = bounds_of(solid, frame);
-            low.cmple(bounds[1] + NEAR).all() && high.cmpge(bounds[0] - NEAR).all()
-        };
-        let planes = pairs(&self.planes, planes);
-        let solids = pairs(&self.solids, solids);
-        let other_plane = |pair: [Option<&HalfSpace>; 2]| pair[0] != pair[1] || pair[1].is_some_and(moves_plane);
-        let other_solid = |pair: [Option<&Solid>; 2]| match pair {
-            [Some(one), Some(next)] => !is_same(one, next),
-            _ => true,
-        };
-        gravity != self.gravity
-            || planes.filter(|pair| other_plane(*pair)).any(|pair| pair.into_iter().flatten().any(near_plane))
-            || solids.filter(|pair| other_solid(*pair)).any(|pair| pair.into_iter().flatten().any(near_solid))
+        let meets = |other: &[DVec3; 2]| other[0].cmple(high).all() && other[1].cmpge(low).all();
+        self.gravity || self.planes.iter().any(near_plane) || self.boxes.iter().any(meets)
     }
 }
 
@@ -83,12 +106,14 @@ fn is_same(one: &Solid, next: &Solid) -> bool {
 }
 
 impl Physics {
-    /// Whether an instance sleeps, see [`StepConfig::sleep_after`](crate::step::StepConfig::sleep_after).
+    /// Whether an instance sleeps, see [`StepConfig::sleep_after`](crate::step::StepConfig::sleep_after); on a GPU as of the newest
+    /// step of which that has come back.
     ///
     /// # Errors
     /// [`StepError::NoSuchFlesh`].
     pub fn is_asleep(&self, handle: FleshHandle) -> Result<bool, StepError> {
-        Ok(self.get(handle)?.state.rest.is_asleep())
+        let instance = self.get(handle)?;
+        Ok(if self.on_cpu() { instance.state.rest.is_asleep() } else { instance.report.asleep != 0 })
     }
 
     /// Wakes an instance and all that sleep with it. Steps do so by themselves where its bones, its activations or what is around
@@ -102,22 +127,25 @@ impl Physics {
         Ok(())
     }
 
-    /// Wakes those that are given something else in the frame to come than what they slept in.
-    pub(super) fn rouse(&mut self, plan: &Plan) {
+    /// Wakes those that are given something else in the frame to come than what they slept in; what of that a GPU is to tell them.
+    pub(crate) fn rouse(&mut self, plan: &Plan) -> Changes {
         let next = (self.config.gravity, plan.planes.as_slice(), plan.solids.solids());
-        let stirred = |instance: &Instance| {
-            instance.state.rest.bounds().is_some_and(|bounds| {
-                let changed = || self.surroundings.change_at(next, bounds, plan.time.asked);
-                !self.sleeps() || !instance.is_left_alone() || changed()
-            })
-        };
+        let changes = self.surroundings.changes(next, plan.time.asked);
+        let sleeps = self.on_cpu() && self.sleeps();
+        let stirred =
+            |instance: &Instance| {
+                instance.state.rest.bounds().is_some_and(|bounds| {
+                    !sleeps || !instance.is_left_alone() || changes.reach(bounds, plan.time.asked)
+                })
+            };
         let all = self.instances.handles();
         let woken: Vec<_> = all.filter(|(_, instance)| stirred(instance)).map(|(handle, _)| handle).collect();
         woken.into_iter().for_each(|handle| self.instances.wake(handle));
+        changes
     }
 
-    /// Has those fall asleep that have been still for long enough.
-    pub(super) fn let_sleep(&mut self, plan: &Plan) {
+    /// Has those fall asleep that have been still for long enough; where a GPU steps it has done so.
+    pub(crate) fn let_sleep(&mut self, plan: &Plan) {
         if !self.sleeps() {
             return;
         }
@@ -125,8 +153,10 @@ impl Physics {
         self.surroundings.planes.clone_from(&plan.planes);
         self.surroundings.solids.clear();
         self.surroundings.solids.extend_from_slice(plan.solids.solids());
-        let [after, within] = [self.config.sleep_after, self.config.sleep_within].map(|value| value as f32);
-        self.instances.let_sleep(after, within, plan.time.asked as f32);
+        if self.on_cpu() {
+            let [after, within] = [self.config.sleep_after, self.config.sleep_within].map(|value| value as f32);
+            self.instances.let_sleep(after, within, plan.time.asked as f32);
+        }
     }
 
     /// What is around as the host has it now.
@@ -140,6 +170,6 @@ impl Physics {
 
     /// Whether anything may sleep.
     fn sleeps(&self) -> bool {
-        self.on_cpu() && self.config.sleep_after.is_finite()
+        self.config.sleep_after.is_finite()
     }
 }

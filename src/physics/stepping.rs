@@ -1,5 +1,6 @@
 //! A frame: what is asked of the backend, and what is known afterwards.
 
+use super::sleep::Changes;
 use super::{ActiveBackend, Physics};
 #[cfg(feature = "gpu")]
 use crate::Solid;
@@ -35,8 +36,8 @@ impl Physics {
     pub fn step_flesh_by(&mut self, dt: f64, walk: &Walk) -> Result<(), StepError> {
         self.check_step(dt)?;
         let plan = self.plan(dt);
-        self.rouse(&plan);
-        let (backend, instances, frame) = self.begin(&plan);
+        let changes = self.rouse(&plan);
+        let (backend, instances, frame) = self.begin(&plan, &changes);
         let frame = Frame { schedule: walk.of(&plan.schedule), fused: walk.fused, ..frame };
         let stepped = backend.step(instances, &frame);
         self.stage_times = self.or_start_again(stepped)?;
@@ -149,7 +150,11 @@ impl Physics {
     }
 
     /// The backend, what it steps, and the frame that it is asked for by a plan.
-    pub(crate) fn begin<'a>(&'a mut self, plan: &'a Plan) -> (&'a mut ActiveBackend, &'a mut Instances, Frame<'a>) {
+    pub(crate) fn begin<'a>(
+        &'a mut self,
+        plan: &'a Plan,
+        changes: &'a Changes,
+    ) -> (&'a mut ActiveBackend, &'a mut Instances, Frame<'a>) {
         self.instances.begin_frame(plan.time.asked);
         let frame = Frame {
             schedule: &plan.schedule,
@@ -157,6 +162,7 @@ impl Physics {
             params: &plan.params,
             host: HostFrame { planes: &plan.planes, time: plan.time, jump: self.config.jump },
             solids: &plan.solids,
+            changes,
             step: self.step + 1,
             lane_width: self.lane_width,
             threads: self.config.threads,

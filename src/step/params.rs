@@ -75,6 +75,14 @@ pub struct StepParams {
     pub solid_count: u32,
     /// The first word of what is said of them.
     pub solid_base: u32,
+    /// After how long flesh sleeps that stands still (s).
+    pub sleep_after: f32,
+    /// By which share of its radius a node may go and stand still nonetheless.
+    pub sleep_within: f32,
+    /// The first word, among those of what sleeps, of the boxes within which something changes.
+    pub stir_base: u32,
+    /// How many there are.
+    pub stir_count: u32,
 }
 
 impl StepParams {
@@ -108,6 +116,8 @@ impl StepParams {
             first_substep: u32::from(substep == 0),
             retries: config.retries,
             frame: simulated as f32,
+            sleep_after: config.sleep_after as f32,
+            sleep_within: config.sleep_within as f32,
             ..Self::default()
         }
     }

@@ -1,0 +1,78 @@
+//! Logs on the ground that fall asleep.
+
+use std::sync::Arc;
+
+use glam::{DQuat, DVec3};
+use sinew::flesh::{Flesh, RodSpec};
+use sinew::step::StepConfig;
+use sinew::{FleshHandle, HalfSpace, Material, Physics, Pose};
+
+use crate::common::FRAME;
+
+pub const RADIUS: f64 = 0.05;
+
+/// Logs on the ground.
+pub struct Logs {
+    pub physics: Physics,
+}
+
+impl Logs {
+    /// None yet, in a scene that has nothing else.
+    pub fn new(mut physics: Physics) -> Self {
+        physics.config = StepConfig { passes: 6, sleep_after: 0.25, ..StepConfig::default() };
+        physics.planes = vec![HalfSpace::ground(0.0, 0.6)];
+        Self { physics }
+    }
+
+    pub fn add(&mut self, place: DVec3, turn: f64) -> FleshHandle {
+        let half = DVec3::X * 0.25;
+        let mut rod = RodSpec::straight("log", -half, half, 6, RADIUS);
+        rod.material = Material { youngs_modulus: 1.0e6, damping: 4.0, ..Material::default() };
+        let flesh = Arc::new(Flesh::build(&[rod], &[]).expect("in range"));
+        let pose = Pose::new(place, DQuat::from_rotation_y(turn));
+        self.physics.insert(flesh, &[], pose).expect("finite")
+    }
+
+    /// Two side by side and one across them, and one by itself, all asleep.
+    pub fn asleep(physics: Physics) -> (Self, [FleshHandle; 4]) {
+        let mut logs = Self::new(physics);
+        let a = logs.add(DVec3::new(0.0, RADIUS, -0.15), 0.0);
+        let b = logs.add(DVec3::new(0.0, RADIUS, 0.15), 0.0);
+        let across = logs.add(DVec3::new(0.0, 3.0 * RADIUS, 0.0), std::f64::consts::FRAC_PI_2);
+        let apart = logs.add(DVec3::new(5.0, RADIUS, 0.0), 0.0);
+        let all = [a, b, across, apart];
+        logs.run(5.0);
+        assert_eq!(all.map(|handle| logs.sleeps(handle)), [true; 4]);
+        (logs, all)
+    }
+
+    pub fn run(&mut self, seconds: f64) {
+        (0..(seconds / FRAME).round() as usize).for_each(|_| self.physics.step_flesh(FRAME).expect("steps"));
+        self.physics.finish().expect("steps");
+    }
+
+    pub fn step(&mut self) {
+        self.run(FRAME);
+    }
+
+    /// Takes away what one lies on, and says how high that is 2 s later at 240 Hz: in such a frame it falls by less than what is
+    /// still may go.
+    pub fn without(&mut self, support: [FleshHandle; 2], of: FleshHandle) -> f64 {
+        support.into_iter().for_each(|log| self.physics.remove(log).expect("is there"));
+        self.run_fast(2.0);
+        self.height(of)
+    }
+
+    pub fn run_fast(&mut self, seconds: f64) {
+        (0..(seconds * 240.0) as usize).for_each(|_| self.physics.step_flesh(1.0 / 240.0).expect("steps"));
+        self.physics.finish().expect("steps");
+    }
+
+    pub fn sleeps(&self, handle: FleshHandle) -> bool {
+        self.physics.is_asleep(handle).expect("is there")
+    }
+
+    pub fn height(&self, handle: FleshHandle) -> f64 {
+        self.physics.node(handle, 0, 3).expect("is there").place.y
+    }
+}

@@ -1,0 +1,184 @@
+//! What stands still sleeps on a GPU too, which decides so by itself; what moves it wakes it.
+#![cfg(feature = "gpu")]
+
+mod common;
+#[path = "common/logs.rs"]
+mod logs;
+
+use std::sync::Arc;
+
+use common::FRAME;
+use glam::DVec3;
+use logs::{Logs, RADIUS};
+use sinew::scenes::SceneParameters;
+use sinew::{FleshHandle, HalfSpace, Motion, Physics, Pose, ReadBack, Shape, Solid};
+
+fn gpu() -> Option<Physics> {
+    common::gpu_physics().map(|mut physics| {
+        physics.read_back = ReadBack::NOTHING;
+        physics
+    })
+}
+
+fn places(logs: &Logs, all: &[FleshHandle]) -> Vec<DVec3> {
+    let nodes = |log: &FleshHandle| {
+        let log = *log;
+        (0..7).map(move |node| logs.physics.node(log, 0, node).expect("is there").place)
+    };
+    all.iter().flat_map(nodes).collect()
+}
+
+fn farthest(a: &[DVec3], b: &[DVec3]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a.distance(*b)).fold(0.0, f64::max)
+}
+
+/// Asleep at the same places as on the CPU; nothing of it moves by a bit while it sleeps, and hardly when it is woken for nothing.
+#[test]
+fn what_sleeps_stays_where_it_is() {
+    let Some(physics) = gpu() else { return };
+    let (cpu, of_cpu) = Logs::asleep(Physics::default());
+    let (mut logs, all) = Logs::asleep(physics);
+    let before = places(&logs, &all);
+    let off = farthest(&places(&cpu, &of_cpu), &before);
+    println!("asleep {off:.1e} m from where the CPU has them (bar 2e-5)");
+    assert!(off <= 2.0e-5);
+    assert_eq!(logs.physics.node(all[2], 0, 3).expect("is there").velocity, glam::Vec3::ZERO);
+    logs.run(0.5);
+    assert_eq!(before, places(&logs, &all));
+
+    all.iter().for_each(|log| logs.physics.wake(*log).expect("is there"));
+    logs.run(FRAME);
+    assert_eq!(all.map(|log| logs.sleeps(log)), [false; 4]);
+    logs.run(0.2);
+    let moved = farthest(&before, &places(&logs, &all));
+    println!("woken, they move by {moved:.1e} m (bar 1e-5)");
+    assert!(moved <= 1.0e-5, "what pressed is forgotten");
+    logs.run(0.5);
+    assert_eq!(all.map(|log| logs.sleeps(log)), [true; 4]);
+}
+
+/// Has the game do something to logs that sleep.
+type Stir = fn(&mut Physics, [FleshHandle; 4]);
+
+/// What moves one wakes its island, one a frame, and no other, where it is known what there is around.
+#[test]
+fn what_moves_one_wakes_its_island() {
+    let Some(physics) = gpu() else { return };
+    let device = physics.gpu().expect("steps").clone();
+    let another = || Physics::with_gpu(device.clone()).expect("compiled");
+    let ball = |x: f64| {
+        let ball = Arc::new(Shape::Ball { radius: 0.1 });
+        Solid::new(ball, Pose::from_translation(DVec3::new(x, 0.21, 0.15)), 0.5)
+    };
+    let stirs: [(&str, Stir, [bool; 4]); 7] = [
+        ("nothing", |_, _| (), [true; 4]),
+        (
+            "an impulse",
+            |physics, [a, ..]| physics.apply_impulse(a, 0, 3, DVec3::Y * 0.5).expect("is there"),
+            [false, false, false, true],
+        ),
+        (
+            "a velocity",
+            |physics, [a, ..]| {
+                physics.add_velocity(a, Motion { velocity: DVec3::Y, ..Motion::default() }).expect("is there");
+            },
+            [false, false, false, true],
+        ),
+        (
+            "wind",
+            |physics, [a, ..]| physics.set_acceleration(a, DVec3::X * 3.0).expect("is there"),
+            [false, false, false, true],
+        ),
+        ("gravity", |physics, _| physics.config.gravity = DVec3::X, [false; 4]),
+        ("a lift", |physics, _| physics.planes[0] = physics.planes[0].moving(DVec3::Y), [false; 4]),
+        ("what may never sleep", |physics, _| physics.config.sleep_after = f64::INFINITY, [false; 4]),
+    ];
+    for (what, stir, expected) in stirs {
+        let (mut logs, all) = Logs::asleep(another());
+        stir(&mut logs.physics, all);
+        logs.run(4.0 * FRAME);
+        assert_eq!(all.map(|handle| logs.sleeps(handle)), expected, "{what}");
+    }
+
+    // A solid wakes whom it comes near to, also where it does not touch it, and one that is gone too.
+    let (mut logs, all) = Logs::asleep(another());
+    logs.physics.solids = vec![ball(20.0)];
+    logs.run(4.0 * FRAME);
+    assert_eq!(all.map(|handle| logs.sleeps(handle)), [true; 4], "a ball far away");
+    logs.physics.solids = vec![ball(0.2)];
+    logs.run(4.0 * FRAME);
+    assert_eq!(all.map(|handle| logs.sleeps(handle)), [false, false, false, true], "a ball above one");
+    logs.run(4.0);
+    assert_eq!(all.map(|handle| logs.sleeps(handle)), [true; 4], "below a ball that stays");
+    logs.physics.solids.clear();
+    logs.run(4.0 * FRAME);
+    assert_eq!(all.map(|handle| logs.sleeps(handle)), [false, false, false, true], "no ball");
+}
+
+/// What comes down on sleepers is borne by all of them as on the CPU, and all fall asleep again; twice the same bits.
+#[test]
+fn what_falls_on_them_wakes_them_and_lies_on_them() {
+    let Some(physics) = gpu() else { return };
+    let device = physics.gpu().expect("steps").clone();
+    let fall = |physics: Physics| {
+        let (mut logs, all) = Logs::asleep(physics);
+        let falls = logs.add(DVec3::new(0.0, 1.0, 0.0), 0.0);
+        logs.run(0.5);
+        let woken = all.map(|log| logs.sleeps(log));
+        logs.run(6.0);
+        let all: Vec<FleshHandle> = all.into_iter().chain([falls]).collect();
+        assert!(all.iter().all(|log| logs.sleeps(*log)));
+        (woken, places(&logs, &all), logs.physics.state_hash())
+    };
+    let (woken, of_cpu, _) = fall(Physics::default());
+    assert_eq!(woken, [false, false, false, true]);
+    let once = fall(physics);
+    let off = farthest(&of_cpu, &once.1);
+    // Awake throughout, they part by a millimetre where it lands: decisions of contacts flip.
+    println!("what fell on logs is {off:.1e} m from where the CPU has it (bar 1e-2)");
+    assert!(once.0 == woken && off <= 1.0e-2);
+    let again = fall(Physics::with_gpu(device).expect("compiled"));
+    assert_eq!((once.0, once.2), (again.0, again.2));
+}
+
+/// What lay on what is gone falls, and where what bears it is another ground.
+#[test]
+fn what_lay_on_what_is_gone_falls() {
+    let Some(physics) = gpu() else { return };
+    let (mut logs, [a, b, across, apart]) = Logs::asleep(physics);
+    let after = logs.without([a, b], across);
+    assert!(after < 1.1 * RADIUS, "{after}");
+    logs.run(1.0);
+    assert!(logs.sleeps(across) && logs.sleeps(apart));
+    logs.physics.planes = vec![HalfSpace::ground(-1.0, 0.6)];
+    logs.run(2.0);
+    assert!(logs.height(across) < -0.8 && logs.height(apart) < -0.8);
+}
+
+/// Chains that hang on chains sleep too, and a muscle that stands, until its bones or its excitation move it.
+#[test]
+fn octopuses_and_muscles_sleep() {
+    let Some(physics) = gpu() else { return };
+    let mut logs = Logs::new(physics);
+    let parameters = SceneParameters { rods: 2, ..SceneParameters::of("octopuses").expect("is there") };
+    let scene = parameters.build("octopuses").expect("in range");
+    scene.insert(&mut logs.physics).expect("finite");
+    let muscle = common::slow_muscle(&mut logs.physics);
+    logs.run(7.0);
+    let asleep = logs.physics.instances().filter(|handle| logs.sleeps(*handle)).count();
+    let quality = logs.physics.quality();
+    println!("2 octopuses on a GPU: {asleep} of 3 asleep, {:.2} % deep at most", 100.0 * quality.penetration_max);
+    assert!(asleep == 3 && quality.penetration_max <= 0.05 && quality.speed_max == 0.0, "{asleep} {quality:?}");
+
+    logs.physics.set_excitation(muscle, 0, 1.0).expect("is there");
+    logs.run(4.0 * FRAME);
+    assert!(!logs.sleeps(muscle));
+    logs.run(1.0);
+    assert!(logs.sleeps(muscle), "with what excites it");
+    let bone = Pose::from_translation(DVec3::new(0.01, 0.0, 0.0));
+    logs.physics.set_bones(muscle, &[bone], Pose::IDENTITY).expect("is there");
+    logs.run(4.0 * FRAME);
+    assert!(!logs.sleeps(muscle));
+    let asleep = logs.physics.instances().filter(|handle| logs.sleeps(*handle)).count();
+    assert_eq!(asleep, 2, "octopuses that nothing stirred");
+}
