@@ -3,6 +3,7 @@
 
 mod common;
 
+use common::mutation::changed;
 use common::parity::{DT, Scene, apart, both, scenes};
 use glam::DVec3;
 use sinew::gpu::KERNELS;
@@ -259,16 +260,6 @@ const PAIRS_AND_MEETINGS: &[Mutant] = &[
     ),
 ];
 
-/// A stage's source with the marked token of one line changed.
-fn changed((stage, _, line, to): &Mutant) -> String {
-    let spec = KERNELS.iter().find(|(of, _)| of == stage).and_then(|(_, specs)| specs.first()).expect("has a kernel");
-    let (before, rest) = line.split_once('⟨').expect("has a mark");
-    let (what, after) = rest.split_once('⟩').expect("has a mark");
-    let (source, found) = (spec.written(), format!("{before}{what}{after}"));
-    assert_eq!(source.matches(&found).count(), 1, "{}: {found}", stage.name());
-    source.replace(&found, &format!("{before}{to}{after}"))
-}
-
 /// By how much the two are apart after a stage of the next step; for `check_health` and `report_health` one chain is spoilt, and
 /// laid anew.
 fn after(scene: &Scene, stage: Stage, (cpu, gpu, handles): &mut (Physics, Physics, Vec<FleshHandle>)) -> f32 {
@@ -318,7 +309,7 @@ fn each_is_rejected(mutants: &[Mutant]) {
         }
         for mutant in mutants {
             let (stage, _, line, to) = mutant;
-            let compiled = sides.1.replace_kernels(*stage, Some(&changed(mutant)));
+            let compiled = sides.1.replace_kernels(*stage, Some(&changed(*stage, line, to)));
             compiled.unwrap_or_else(|error| panic!("{line} → {to}: {error}"));
             let apart_by = after(scene, *stage, &mut sides);
             sides.1.replace_kernels(*stage, None).unwrap();
@@ -400,7 +391,9 @@ fn there_are_at_least_thirty_and_one_of_each_stage() {
     assert!(all.len() >= 30);
     for (stage, specs) in KERNELS {
         let built = cfg!(feature = "neural") || *stage != Stage::InferCorrectives;
+        // Its rows are a GPU's alone: those of tests/gpu_sleep.rs see it.
+        let built = built && *stage != Stage::LetSleep;
         assert!(specs.is_empty() || !built || all.iter().any(|(of, ..)| of == stage), "{} has none", stage.name());
     }
-    all.iter().for_each(|mutant| assert_ne!(changed(mutant), ""));
+    all.iter().for_each(|(stage, _, line, to)| assert_ne!(changed(*stage, line, to), ""));
 }

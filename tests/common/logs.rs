@@ -1,4 +1,5 @@
 //! Logs on the ground that fall asleep.
+#![allow(dead_code, reason = "each test binary uses a part")]
 
 use std::sync::Arc;
 
@@ -33,14 +34,19 @@ impl Logs {
         self.physics.insert(flesh, &[], pose).expect("finite")
     }
 
-    /// Two side by side and one across them, and one by itself, all asleep.
+    /// Two side by side and one across them, and one by itself.
+    pub fn lie(&mut self) -> [FleshHandle; 4] {
+        let a = self.add(DVec3::new(0.0, RADIUS, -0.15), 0.0);
+        let b = self.add(DVec3::new(0.0, RADIUS, 0.15), 0.0);
+        let across = self.add(DVec3::new(0.0, 3.0 * RADIUS, 0.0), std::f64::consts::FRAC_PI_2);
+        let apart = self.add(DVec3::new(5.0, RADIUS, 0.0), 0.0);
+        [a, b, across, apart]
+    }
+
+    /// Those, all asleep.
     pub fn asleep(physics: Physics) -> (Self, [FleshHandle; 4]) {
         let mut logs = Self::new(physics);
-        let a = logs.add(DVec3::new(0.0, RADIUS, -0.15), 0.0);
-        let b = logs.add(DVec3::new(0.0, RADIUS, 0.15), 0.0);
-        let across = logs.add(DVec3::new(0.0, 3.0 * RADIUS, 0.0), std::f64::consts::FRAC_PI_2);
-        let apart = logs.add(DVec3::new(5.0, RADIUS, 0.0), 0.0);
-        let all = [a, b, across, apart];
+        let all = logs.lie();
         logs.run(5.0);
         assert_eq!(all.map(|handle| logs.sleeps(handle)), [true; 4]);
         (logs, all)

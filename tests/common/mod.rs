@@ -3,6 +3,8 @@
 
 #[cfg(feature = "gpu")]
 pub mod layout;
+#[cfg(feature = "gpu")]
+pub mod mutation;
 #[cfg(feature = "neural")]
 mod network;
 mod noting;
