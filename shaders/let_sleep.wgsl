@@ -136,7 +136,7 @@ fn is_near_to_change(chain: Watched) -> bool {
         let far = abs(place);
         let reach = radius * node_rows[row + NODE_SCALE * LANES] + PLACES_ROUND * larger(far.x, larger(far.y, far.z));
         for (var k = 0u; k < params.stir_count; k++) {
-            let corners = params.stir_base + k * STIR_ENTRIES;
+            let corners = params.instance_count * 2u * REST_WATCH_ENTRIES + k * STIR_ENTRIES;
             let outside = max(stir3(corners + STIR_LOW) - place, place - stir3(corners + STIR_HIGH));
             near = near || radius > 0.0 && larger(outside.x, larger(outside.y, outside.z)) <= reach;
         }

@@ -21,6 +21,9 @@ const FIRMEST: f32 = 1.0e4;
 // Which share of Coulomb's limit is below it.
 const STICKING: f32 = 0.999;
 
+// The velocity (m/s) with which a row says that nothing bounces.
+const NO_BOUNCE: f32 = -1.0e30;
+
 // How fast a node that is found inside a half-space is pushed out (m/s).
 const RECOVERY_SPEED: f32 = 1.0;
 
@@ -157,6 +160,8 @@ struct Point {
     moved: vec3<f32>,
     // How far it would go (m).
     predicted: vec3<f32>,
+    // Its velocity at the start (m/s).
+    velocity: vec3<f32>,
     // How far it would turn (rad).
     turned: vec3<f32>,
     // The rod's direction at the start.
@@ -198,6 +203,7 @@ fn point_of_node(chain: Chain, index: u32) -> Point {
         start,
         node3(row, NODE_MOVED),
         node3(row, NODE_PREDICTED_MOVE),
+        node3(row, NODE_OLDER_VELOCITY),
         turn_on(prev_frame, node4(row, NODE_PREDICTED_FRAME)),
         axes_of(prev_frame)[2],
         rest_radius,
@@ -221,6 +227,7 @@ fn point_between(a: Point, b: Point, along: f32) -> Point {
         a.start + (b.start - a.start) * along,
         a.moved + (b.moved - a.moved) * along,
         a.predicted + (b.predicted - a.predicted) * along,
+        a.velocity + (b.velocity - a.velocity) * along,
         a.turned + (b.turned - a.turned) * along,
         a.axis,
         a.rest_radius + (b.rest_radius - a.rest_radius) * along,
@@ -313,6 +320,14 @@ fn write_row(chain: Chain, at: u32, segment: u32, point: Point, there: Surface) 
     let meets = chain_at(chain.chain, CHAIN_MEETS);
     set_contact(at, CONTACT_STAYS, where_less(0.0, smaller(dual, pressing), meets, 0.0));
     set_contact3(at, CONTACT_ANCHOR, anchor);
+    if params.bounces != 0u && params.iteration == 0u {
+        // As fast as the surface comes itself, and as a share of how fast both come to each other.
+        let comes = (was - gap) * params.inv_h;
+        let away = dot(normal, point.velocity) - comes;
+        let least = 2.0 * params.h * sqrt(dot(params.gravity, params.gravity));
+        let bounces = where_less(away, -least, there.restitution, 0.0);
+        set_contact(at, CONTACT_BOUNCE, where_less(0.0, bounces, comes - away * bounces, NO_BOUNCE));
+    }
 }
 
 // A half-space's plane as the chain sees it.
@@ -332,6 +347,7 @@ struct Surface {
     // At its end.
     later: Plane,
     friction: f32,
+    restitution: f32,
     // By which share of its radius it dents flesh that its bones carry into it.
     dents: f32,
     // How far what touches may be from it beside that (m), at most 0.
@@ -350,6 +366,7 @@ fn surface_in_substep(row: u32) -> Surface {
         plane_on_the_way(row, params.alpha - share),
         plane_on_the_way(row, params.alpha),
         plane_at(row, PLANE_FRICTION),
+        plane_at(row, PLANE_RESTITUTION),
         0.0,
         0.0,
         0.0,
@@ -365,6 +382,7 @@ fn surface_of_tangent(row: u32) -> Surface {
         unit_plane(contact3(plane, PLANE_NORMAL_FROM), contact_at(plane, PLANE_OFFSET_FROM)),
         unit_plane(contact3(plane, PLANE_NORMAL_TO), contact_at(plane, PLANE_OFFSET_TO)),
         contact_at(plane, PLANE_FRICTION),
+        contact_at(plane, PLANE_RESTITUTION),
         contact_at(row, TANGENT_DENTS),
         contact_at(row, TANGENT_ALLOWED),
         contact_at(row, TANGENT_OWN),

@@ -1,4 +1,4 @@
-//! What may touch what, and how the friction of two sides is one.
+//! What may touch what, and how the friction and the restitution of two sides are one.
 
 /// Which groups something is in, and which it touches: as rapier's `InteractionGroups`, 32 of them, a bit each.
 ///
@@ -36,11 +36,11 @@ impl Default for CollisionGroups {
     }
 }
 
-/// How the coefficients of friction of two sides are one, as rapier's `CoefficientCombineRule`. Where the sides name different
+/// How the coefficients of friction, or of restitution, of two sides are one, as rapier's `CoefficientCombineRule`. Where the sides name different
 /// rules, the one that comes later here is taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub enum FrictionRule {
+pub enum CombineRule {
     /// The mean of both.
     #[default]
     Average,
@@ -56,35 +56,35 @@ pub enum FrictionRule {
     GeometricMean,
 }
 
-/// How a side rubs.
+/// How a side rubs or bounces.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Friction {
-    /// Coulomb's coefficient, 0 to 1000 (1).
-    pub coefficient: f32,
+pub struct Coefficient {
+    /// Coulomb's coefficient of friction, 0 to 1000 (1), or Newton's of restitution, 0 to 1 (1).
+    pub value: f32,
     /// How it is combined with the other side's.
-    pub rule: FrictionRule,
+    pub rule: CombineRule,
 }
 
 /// The most that a coefficient of friction is.
 pub(crate) const MOST_FRICTION: f32 = 1.0e3;
 
-impl Friction {
+impl Coefficient {
     /// A coefficient, combined by a rule.
-    pub const fn new(coefficient: f32, rule: FrictionRule) -> Self {
-        Self { coefficient, rule }
+    pub const fn new(value: f32, rule: CombineRule) -> Self {
+        Self { value, rule }
     }
 
     /// The coefficient of both sides together.
     pub fn with(self, other: Self) -> f32 {
-        let (a, b) = (self.coefficient, other.coefficient);
+        let (a, b) = (self.value, other.value);
         let both = match self.rule.max(other.rule) {
-            FrictionRule::Average => 0.5 * (a + b),
-            FrictionRule::Min => a.min(b),
-            FrictionRule::Multiply => a * b,
-            FrictionRule::Max => a.max(b),
-            FrictionRule::ClampedSum => (a + b).clamp(0.0, 1.0),
-            FrictionRule::GeometricMean => (a * b).sqrt(),
+            CombineRule::Average => 0.5 * (a + b),
+            CombineRule::Min => a.min(b),
+            CombineRule::Multiply => a * b,
+            CombineRule::Max => a.max(b),
+            CombineRule::ClampedSum => (a + b).clamp(0.0, 1.0),
+            CombineRule::GeometricMean => (a * b).sqrt(),
         };
         both.min(MOST_FRICTION)
     }
@@ -115,7 +115,10 @@ pub struct Collisions {
     pub bone_pills: bool,
     /// How it rubs on half-spaces and solids. `None`, the default: as they say alone, by their coefficient. Its own bones' pills say
     /// so by themselves, and flesh rubs on flesh by a coefficient of 0.5, always.
-    pub friction: Option<Friction>,
+    pub friction: Option<Coefficient>,
+    /// How it bounces off half-spaces and solids, beside what its own elasticity has it do. `None`, the default: as they say alone, by
+    /// their coefficient. It bounces off neither its own bones' pills nor other flesh.
+    pub restitution: Option<Coefficient>,
 }
 
 impl Default for Collisions {
@@ -129,6 +132,7 @@ impl Default for Collisions {
             solids: true,
             bone_pills: true,
             friction: None,
+            restitution: None,
         }
     }
 }
@@ -144,6 +148,7 @@ impl Collisions {
         solids: false,
         bone_pills: false,
         friction: None,
+        restitution: None,
     };
 
     /// The groups by which it touches other instances' flesh.
@@ -152,8 +157,13 @@ impl Collisions {
     }
 
     /// How it rubs on what says so of itself.
-    pub(crate) fn rubs_on(&self, coefficient: f32, rule: FrictionRule) -> f32 {
-        self.friction.map_or(coefficient, |own| own.with(Friction { coefficient, rule }))
+    pub(crate) fn rubs_on(&self, friction: f32, rule: CombineRule) -> f32 {
+        self.friction.map_or(friction, |own| own.with(Coefficient::new(friction, rule)))
+    }
+
+    /// How it bounces off what says so of itself.
+    pub(crate) fn bounces_off(&self, restitution: f32, rule: CombineRule) -> f32 {
+        self.restitution.map_or(restitution, |own| own.with(Coefficient::new(restitution, rule))).min(1.0)
     }
 }
 
@@ -173,15 +183,14 @@ mod tests {
 
     #[test]
     fn the_later_rule_is_taken() {
-        let (ice, rubber) = (Friction::new(0.04, FrictionRule::Min), Friction::new(0.9, FrictionRule::Average));
+        let (ice, rubber) = (Coefficient::new(0.04, CombineRule::Min), Coefficient::new(0.9, CombineRule::Average));
         assert_eq!(ice.with(rubber), 0.04);
-        let sticky = Friction::new(0.9, FrictionRule::Max);
+        let sticky = Coefficient::new(0.9, CombineRule::Max);
         assert_eq!((ice.with(sticky), sticky.with(ice)), (0.9, 0.9));
-        let with = |rule| Friction::new(0.25, rule).with(Friction::new(1.0, FrictionRule::Average));
-        let all =
-            [FrictionRule::Average, FrictionRule::Multiply, FrictionRule::ClampedSum, FrictionRule::GeometricMean];
+        let with = |rule| Coefficient::new(0.25, rule).with(Coefficient::new(1.0, CombineRule::Average));
+        let all = [CombineRule::Average, CombineRule::Multiply, CombineRule::ClampedSum, CombineRule::GeometricMean];
         assert_eq!(all.map(with), [0.625, 0.25, 1.0, 0.5]);
-        let most = Friction::new(1.0e3, FrictionRule::Multiply);
+        let most = Coefficient::new(1.0e3, CombineRule::Multiply);
         assert_eq!(most.with(most), 1.0e3);
     }
 }

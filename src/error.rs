@@ -119,12 +119,17 @@ pub enum StepError {
     },
     /// A coefficient of friction that no flesh has.
     #[error(
-        "collisions.friction.coefficient is {0}; it must be between 0 and 1000, or friction None for what is touched to say"
+        "collisions.friction.value is {0}; it must be between 0 and 1000, or friction None for what is touched to say"
     )]
     BadFriction(f32),
+    /// A coefficient of restitution is out of range.
+    #[error(
+        "collisions.restitution.value is {0}; it must be between 0 and 1, or restitution None for what is touched to say"
+    )]
+    BadRestitution(f32),
     /// A plane that is none.
     #[error(
-        "planes[{0}] needs a unit normal, an offset and a centre within 10¹² m, a friction between 0 and 1000, and at most 10⁴ m/s and rad/s"
+        "planes[{0}] needs a unit normal, an offset and a centre within 10¹² m, a friction between 0 and 1000, a restitution between 0 and 1, and at most 10⁴ m/s and rad/s"
     )]
     BadPlane(usize),
     /// A solid that is none.

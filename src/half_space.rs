@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use crate::{CollisionGroups, Collisions, FrictionRule};
+use crate::{CollisionGroups, Collisions, CombineRule};
 
 /// Everything below a plane is solid: normal · x < offset is inside.
 ///
@@ -23,7 +23,13 @@ pub struct HalfSpace {
     /// Coulomb's coefficient of friction (1).
     pub friction: f32,
     /// How that is combined with what flesh says of itself ([`Collisions::friction`]), if that does.
-    pub friction_rule: FrictionRule,
+    pub friction_rule: CombineRule,
+    /// Newton's coefficient of restitution, 0 to 1 (1): with which share of the speed at which flesh comes to it, straight against its
+    /// surface, it leaves again; of what comes as slowly as gravity alone makes it in two substeps, nothing. 0 by default: flesh bounces
+    /// by its own elasticity.
+    pub restitution: f32,
+    /// How that is combined with what flesh says of itself ([`Collisions::restitution`]), if that does.
+    pub restitution_rule: CombineRule,
     /// Which flesh it touches, by [`Collisions::groups`]: all by default.
     pub groups: CollisionGroups,
     /// Names it in contact events ([`Physics::contact_events`](crate::Physics::contact_events)), together with all that have the same;
@@ -50,8 +56,20 @@ impl HalfSpace {
     /// A half-space at rest, of a unit normal, an offset (m) and a coefficient of friction.
     pub fn new(normal: DVec3, offset: f64, friction: f32) -> Self {
         let still = DVec3::ZERO;
-        let (friction_rule, groups) = Default::default();
-        Self { normal, offset, friction, friction_rule, groups, id: None, velocity: still, spin: still, centre: still }
+        let (friction_rule, restitution, restitution_rule, groups) = Default::default();
+        Self {
+            normal,
+            offset,
+            friction,
+            friction_rule,
+            restitution,
+            restitution_rule,
+            groups,
+            id: None,
+            velocity: still,
+            spin: still,
+            centre: still,
+        }
     }
 
     /// The floor: solid below y = `height` (m).
@@ -80,25 +98,32 @@ impl HalfSpace {
         Self { groups, ..self }
     }
 
+    /// It with a coefficient of restitution.
+    pub fn bouncing(self, restitution: f32) -> Self {
+        Self { restitution, ..self }
+    }
+
     /// It with an id.
     pub fn named(self, id: u64) -> Self {
         Self { id: Some(id), ..self }
     }
 
-    /// Whether it is one: a unit normal, an offset and a centre within 10¹² m, friction between 0 and 1000, and velocities up to
-    /// 10⁴ m/s and 10⁴ rad/s.
+    /// Whether it is one: a unit normal, an offset and a centre within 10¹² m, friction between 0 and 1000, restitution between 0 and 1,
+    /// and velocities up to 10⁴ m/s and 10⁴ rad/s.
     pub fn is_sound(&self) -> bool {
         let unit = (self.normal.length() - 1.0).abs() < 1.0e-3;
         let near = self.offset.abs() <= FARTHEST && self.centre.length() <= FARTHEST;
         let slow = self.velocity.length() <= FASTEST && self.spin.length() <= FASTEST;
-        unit && near && slow && (0.0..=1.0e3).contains(&self.friction)
+        let bounded = (0.0..=1.0e3).contains(&self.friction) && (0.0..=1.0).contains(&self.restitution);
+        unit && near && slow && bounded
     }
 
     /// It as flesh meets it that touches what is said, where it is nobody's so far away that nothing comes to it.
     pub(crate) fn met_by(&self, collisions: &Collisions) -> Self {
         if collisions.half_spaces && collisions.groups.meets(self.groups) {
             let friction = collisions.rubs_on(self.friction, self.friction_rule);
-            return Self { friction, ..*self };
+            let restitution = collisions.bounces_off(self.restitution, self.restitution_rule);
+            return Self { friction, restitution, ..*self };
         }
         Self::new(self.normal, -FARTHEST, 0.0)
     }

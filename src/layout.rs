@@ -95,8 +95,12 @@ pub struct Group {
     pub touched_solids: u32,
     /// By which coefficient it rubs on solids, as bits of an f32.
     pub rubs: u32,
-    /// By which rule, as [`FrictionRule`](crate::FrictionRule) numbers them; [`NO_RULE`] where they alone say so.
-    pub rule: u32,
+    /// By which rule, as [`CombineRule`](crate::CombineRule) numbers them; [`NO_RULE`] where they alone say so.
+    pub rubs_by: u32,
+    /// By which coefficient it bounces off solids, as bits of an f32.
+    pub bounces: u32,
+    /// By which rule, as that of friction.
+    pub bounces_by: u32,
     /// The first word of the pills of its instance's bones, as [`solid`] has them.
     pub pill_base: u32,
     /// How many there are that it touches.
@@ -486,8 +490,10 @@ pub mod plane {
     pub const MOVE: usize = 9;
     /// By how much it turns in the frame (rad), 3 entries.
     pub const TURN: usize = 12;
+    /// Newton's coefficient of restitution (1).
+    pub const RESTITUTION: usize = 15;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 15;
+    pub const ENTRIES: usize = 16;
 }
 
 /// Entries of a chain row: how a group's bones moved, carried from substep to substep.

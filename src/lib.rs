@@ -107,7 +107,7 @@ pub mod world;
 
 pub use backend::{BackendReport, PipelineProgress, SegmentPair};
 pub use character::{Character, Placement};
-pub use collisions::{CollisionGroups, Collisions, Friction, FrictionRule};
+pub use collisions::{Coefficient, CollisionGroups, Collisions, CombineRule};
 pub use cpu::LaneWidth;
 pub use error::{StepError, UnknownMuscle};
 pub use fixed_step::FixedStep;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use glam::{DQuat, DVec3};
 
 use crate::half_space::{FARTHEST, FASTEST, MOST_TURN};
-use crate::{CollisionGroups, Collisions, FrictionRule, Pose, Shape};
+use crate::{CollisionGroups, Collisions, CombineRule, Pose, Shape};
 
 /// A solid body that flesh stays out of: a shape somewhere in the world.
 ///
@@ -33,7 +33,13 @@ pub struct Solid {
     /// Coulomb's coefficient of friction (1).
     pub friction: f32,
     /// How that is combined with what flesh says of itself ([`Collisions::friction`]), if that does.
-    pub friction_rule: FrictionRule,
+    pub friction_rule: CombineRule,
+    /// Newton's coefficient of restitution, 0 to 1 (1): with which share of the speed at which flesh comes to it, straight against its
+    /// surface, it leaves again; of what comes as slowly as gravity alone makes it in two substeps, nothing. 0 by default: flesh bounces
+    /// by its own elasticity.
+    pub restitution: f32,
+    /// How that is combined with what flesh says of itself ([`Collisions::restitution`]), if that does.
+    pub restitution_rule: CombineRule,
     /// Which flesh it touches, by [`Collisions::groups`]: all by default.
     pub groups: CollisionGroups,
     /// Names it in contact events ([`Physics::contact_events`](crate::Physics::contact_events)), together with all that have the same;
@@ -49,7 +55,7 @@ impl Solid {
     pub fn new(shape: Arc<Shape>, pose: Pose, friction: f32) -> Self {
         let still = DVec3::ZERO;
         let centre = pose.translation;
-        let (friction_rule, groups) = Default::default();
+        let (friction_rule, restitution, restitution_rule, groups) = Default::default();
         Self {
             shape,
             border_radius: 0.0,
@@ -59,6 +65,8 @@ impl Solid {
             centre,
             friction,
             friction_rule,
+            restitution,
+            restitution_rule,
             groups,
             id: None,
             dents: 0.5,
@@ -85,16 +93,21 @@ impl Solid {
         Self { groups, ..self }
     }
 
+    /// It with a coefficient of restitution.
+    pub fn bouncing(self, restitution: f32) -> Self {
+        Self { restitution, ..self }
+    }
+
     /// It with an id.
     pub fn named(self, id: u64) -> Self {
         Self { id: Some(id), ..self }
     }
 
     /// Whether it is one: a shape that is ([`Shape::check`]), a pose and a centre that are finite and within 10⁹ m and 10¹² m,
-    /// a border and friction between 0 and 1000, dents between 0 and 1, and velocities up to 10⁴ m/s and 10⁴ rad/s.
+    /// a border and friction between 0 and 1000, dents and restitution between 0 and 1, and velocities up to 10⁴ m/s and 10⁴ rad/s.
     pub fn is_sound(&self) -> bool {
-        let dents = (0.0..=1.0).contains(&self.dents);
-        let bounded = dents && (0.0..=1.0e3).contains(&self.friction) && (0.0..=1.0e3).contains(&self.border_radius);
+        let shares = [self.dents, self.restitution].iter().all(|share| (0.0..=1.0).contains(share));
+        let bounded = shares && (0.0..=1.0e3).contains(&self.friction) && (0.0..=1.0e3).contains(&self.border_radius);
         let slow = self.velocity.length() <= FASTEST && self.spin.length() <= FASTEST;
         self.shape.check().is_ok() && self.pose.is_sound() && self.centre.length() <= FARTHEST && bounded && slow
     }

@@ -8,7 +8,7 @@ mod logs;
 use std::sync::Arc;
 
 use common::FRAME;
-use glam::{DQuat, DVec3};
+use glam::DVec3;
 use logs::{Logs, RADIUS};
 use sinew::flesh::{Flesh, NodeState, RodSpec};
 use sinew::scenes::SceneParameters;

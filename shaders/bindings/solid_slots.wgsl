@@ -105,6 +105,7 @@ struct Target {
     // Which it is, as rows tell it: a solid's place, or −2 less a pill's.
     name: f32,
     friction: f32,
+    restitution: f32,
     // How far away what is told may be (m).
     far: f32,
     // Whether it may touch at the segment's first node, and between both.
@@ -136,8 +137,14 @@ fn touch_solid(
     let moving = moving_of(row);
     let pill = pill_of(moving, origin, ends);
     let far = reach + number_at(row + SOLID_BORDER) + number_at(row + SOLID_SWEEP);
-    let friction = rubs_on(group, number_at(row + SOLID_FRICTION), solids[row + SOLID_RULE]);
-    var it = Target(row, f32(solid), friction, far, true, ends.goes_on, 0.0, -1.0, 0u, false, vec2<f32>(MOST_DUAL), 0u);
+    let rubs = both_of(group.rubs, group.rubs_by, number_at(row + SOLID_FRICTION), solids[row + SOLID_RUBS_BY]);
+    let friction = min(rubs, MOST_FRICTION);
+    let bounces =
+        both_of(group.bounces, group.bounces_by, number_at(row + SOLID_RESTITUTION), solids[row + SOLID_BOUNCES_BY]);
+    let restitution = min(bounces, 1.0);
+    var it = Target(
+        row, f32(solid), friction, restitution, far, true, ends.goes_on, 0.0, -1.0, 0u, false, vec2<f32>(MOST_DUAL), 0u,
+    );
     let is_mesh = solids[row + SOLID_FORM] == FORM_MESH;
     let shape = solids[row + SOLID_SHAPE];
     // Other forms are as the only leaf of a mesh's tree.
@@ -364,6 +371,7 @@ fn write_tangent(
     set_contact3(plane, PLANE_NORMAL_TO, normal_to);
     set_contact(plane, PLANE_OFFSET_TO, dot(normal_to, point) + dot(normal_to, goes));
     set_contact(plane, PLANE_FRICTION, it.friction);
+    set_contact(plane, PLANE_RESTITUTION, it.restitution);
     let from_axis = (origin - moving.anchor) - (moving.offset + moving.about);
     set_contact3(plane, PLANE_MOVE, moving.goes + cross(moving.turns, from_axis));
     set_contact3(plane, PLANE_TURN, moving.turns);
@@ -433,33 +441,32 @@ fn hand_over(chain: Chain, index: u32, count: u32, before: ptr<function, array<M
     }
 }
 
-// The coefficient of flesh that says how it rubs, if it does, and of what it touches.
-fn rubs_on(group: Group, coefficient: f32, rule: u32) -> f32 {
-    if group.rule == NO_RULE {
+// The coefficient of flesh, given as bits, that says how it rubs or bounces, if it does, and of what it touches.
+fn both_of(own_bits: u32, own_rule: u32, coefficient: f32, rule: u32) -> f32 {
+    if own_rule == NO_RULE {
         return coefficient;
     }
-    let own = bitcast<f32>(group.rubs);
-    var both = 0.5 * (own + coefficient);
-    switch max(group.rule, rule) {
+    let own = bitcast<f32>(own_bits);
+    switch max(own_rule, rule) {
         case 1u: {
-            both = min(own, coefficient);
+            return min(own, coefficient);
         }
         case 2u: {
-            both = own * coefficient;
+            return own * coefficient;
         }
         case 3u: {
-            both = max(own, coefficient);
+            return max(own, coefficient);
         }
         case 4u: {
-            both = clamp(own + coefficient, 0.0, 1.0);
+            return clamp(own + coefficient, 0.0, 1.0);
         }
         case 5u: {
-            both = sqrt(own * coefficient);
+            return sqrt(own * coefficient);
         }
         default: {
+            return 0.5 * (own + coefficient);
         }
     }
-    return min(both, MOST_FRICTION);
 }
 
 // Finds what a segment touches of the pills of its instance's own bones.
@@ -504,7 +511,7 @@ fn touch_bone_pills(
             // What is as near as that is told, however far.
             let friction = number_at(row + SOLID_FRICTION);
             var it = Target(
-                row, name, friction, MOST_DUAL, at_node, both, 1.0, pressed, 0u, false, vec2<f32>(MOST_DUAL), 0u,
+                row, name, friction, 0.0, MOST_DUAL, at_node, both, 1.0, pressed, 0u, false, vec2<f32>(MOST_DUAL), 0u,
             );
             touch_primitive(chain, index, origin, ends, &it, moving, pill, group, found);
         }

@@ -160,7 +160,8 @@ const PLANE_OFFSET_TO: u32 = 7u;
 const PLANE_FRICTION: u32 = 8u;
 const PLANE_MOVE: u32 = 9u;
 const PLANE_TURN: u32 = 12u;
-const PLANE_ENTRIES: u32 = 15u;
+const PLANE_RESTITUTION: u32 = 15u;
+const PLANE_ENTRIES: u32 = 16u;
 
 // Entries of a meet row: a point at which two segments of different chains touch.
 const MEET_ALONG: u32 = 0u;
@@ -230,7 +231,8 @@ const CONTACT_ROLLING: u32 = 19u;
 const CONTACT_ROLLING_LIMIT: u32 = 20u;
 const CONTACT_TURN: u32 = 21u;
 const CONTACT_STAYS: u32 = 24u;
-const CONTACT_ENTRIES: u32 = 25u;
+const CONTACT_BOUNCE: u32 = 25u;
+const CONTACT_ENTRIES: u32 = 26u;
 
 // Entries of a tangent row: the plane that is tangent to a solid where a segment is nearest to it.
 const TANGENT_ALONG: u32 = 1u;
@@ -241,7 +243,7 @@ const TANGENT_ALLOWED: u32 = 5u;
 const TANGENT_PLANE: u32 = 6u;
 
 // What follows in it, which solid that is, and how many a segment has.
-const TOUCH_SOLID: u32 = 21u;
+const TOUCH_SOLID: u32 = 22u;
 const TOUCHES: u32 = 4u;
 const TOUCHES_RECORDING: u32 = 1u;
 const TOUCHES_NEAR: u32 = 2u;
@@ -254,14 +256,16 @@ const SOLID_MOTION: u32 = 2u;
 const SOLID_MOTIONS: u32 = 3u;
 const SOLID_BORDER: u32 = 4u;
 const SOLID_FRICTION: u32 = 5u;
-const SOLID_RULE: u32 = 6u;
+const SOLID_RUBS_BY: u32 = 6u;
 const SOLID_DENTS: u32 = 7u;
 const SOLID_MEMBERSHIPS: u32 = 8u;
 const SOLID_FILTER: u32 = 9u;
 const SOLID_CENTRE: u32 = 10u;
 const SOLID_EXTENT: u32 = 13u;
 const SOLID_SWEEP: u32 = 14u;
-const SOLID_ENTRIES: u32 = 15u;
+const SOLID_RESTITUTION: u32 = 15u;
+const SOLID_BOUNCES_BY: u32 = 16u;
+const SOLID_ENTRIES: u32 = 17u;
 const MOTION_ANCHOR: u32 = 0u;
 const MOTION_OFFSET: u32 = 3u;
 const MOTION_FRAME: u32 = 6u;
@@ -375,7 +379,9 @@ struct Group {
     to_solids: u32,
     touched_solids: u32,
     rubs: u32,
-    rule: u32,
+    rubs_by: u32,
+    bounces: u32,
+    bounces_by: u32,
     pill_base: u32,
     pill_count: u32,
     pill_rest_base: u32,
@@ -454,9 +460,9 @@ struct StepParams {
     level_count: u32,
     solid_count: u32,
     solid_base: u32,
+    bounces: u32,
     sleep_after: f32,
     sleep_within: f32,
-    stir_base: u32,
     stir_count: u32,
 }
 

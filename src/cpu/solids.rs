@@ -299,6 +299,7 @@ struct Touching<'a> {
     primitive: u32,
     border: f64,
     friction: f32,
+    restitution: f32,
     dents: f32,
     moved: Moved,
     /// How deep what touches it may be in it, where that is told by how deep it is at rest.
@@ -310,14 +311,23 @@ struct Touching<'a> {
 impl<'a> Touching<'a> {
     fn solid((solid, collisions): (&'a Solid, &Collisions), primitive: u32, time: f64, params: &StepParams) -> Self {
         let moved = Moved::of(solid, time, params);
-        let (border, Solid { shape, friction, friction_rule, dents, .. }) = (f64::from(solid.border_radius), solid);
-        let friction = collisions.rubs_on(*friction, *friction_rule);
-        Self { shape, primitive, border, friction, dents: *dents, moved, rest_gap: None, pressed: f64::NAN }
+        let Solid { shape, border_radius, friction, friction_rule, restitution, restitution_rule, dents, .. } = solid;
+        Self {
+            shape,
+            primitive,
+            border: f64::from(*border_radius),
+            friction: collisions.rubs_on(*friction, *friction_rule),
+            restitution: collisions.bounces_off(*restitution, *restitution_rule),
+            dents: *dents,
+            moved,
+            rest_gap: None,
+            pressed: f64::NAN,
+        }
     }
 
     fn bone_pill(MetPill { shape, friction, moved, rest_gap }: MetPill<'a>, pressed: f32) -> Self {
         let (rest_gap, pressed) = (Some(rest_gap), f64::from(pressed));
-        Self { shape, primitive: 0, border: 0.0, friction, dents: 0.0, moved, rest_gap, pressed }
+        Self { shape, primitive: 0, border: 0.0, friction, restitution: 0.0, dents: 0.0, moved, rest_gap, pressed }
     }
 
     /// Writes a lane of a slot's rows; how far the axis is from the solid in each that something is there to touch (m).
@@ -329,7 +339,7 @@ impl<'a> Touching<'a> {
         lane: usize,
     ) -> [f64; SolidSlot::ROWS] {
         let mut distances = [f64::NAN; SolidSlot::ROWS];
-        let Self { shape, primitive, border, friction, dents, moved, rest_gap, pressed } = self;
+        let Self { shape, primitive, border, friction, restitution, dents, moved, rest_gap, pressed } = self;
         let (primitive, Moved { earlier, later, goes, turns, about }) = (*primitive, moved);
         let places = ends.places.map(|place| local(earlier, place));
         let surface = shape.surface(primitive, places[0]);
@@ -357,6 +367,7 @@ impl<'a> Touching<'a> {
                 row[offset_at][lane] = normal.dot(point - ends.origin) as f32;
             }
             row[plane::FRICTION][lane] = *friction;
+            row[plane::RESTITUTION][lane] = *restitution;
             write_vec3(row, plane::MOVE, lane, *goes + turns.cross(ends.origin - *about));
             write_vec3(row, plane::TURN, lane, *turns);
         };

@@ -47,6 +47,9 @@ pub const FIRMEST: f32 = 1.0e4;
 /// Which share of Coulomb's limit is below it.
 pub const STICKING: f32 = 0.999;
 
+/// The velocity (m/s) with which a row says that nothing bounces.
+pub const NO_BOUNCE: f32 = -1.0e30;
+
 /// How fast a node that is found inside a half-space is pushed out (m/s).
 pub const RECOVERY_SPEED: f32 = 1.0;
 
@@ -103,6 +106,8 @@ struct Point<V> {
     moved: V3<V>,
     /// How far it would go (m).
     predicted: V3<V>,
+    /// Its velocity at the start (m/s).
+    velocity: V3<V>,
     /// How far it would turn (rad).
     turned: V3<V>,
     /// The rod's direction at the start.
@@ -151,6 +156,7 @@ impl<V: Lane> Point<V> {
             start,
             moved: V3::load(lanes, row, node::MOVED),
             predicted: V3::load(lanes, row, node::PREDICTED_MOVE),
+            velocity: V3::load(lanes, row, node::OLDER_VELOCITY),
             turned: prev_frame.turn_on(lanes, Quaternion::load(lanes, row, node::PREDICTED_FRAME)),
             axis: prev_frame.axes(lanes)[2],
             rest_radius,
@@ -191,6 +197,7 @@ impl<V: Lane> Point<V> {
             start: mix3(a.start, b.start),
             moved: mix3(a.moved, b.moved),
             predicted: mix3(a.predicted, b.predicted),
+            velocity: mix3(a.velocity, b.velocity),
             turned: mix3(a.turned, b.turned),
             axis: a.axis,
             rest_radius: mix(a.rest_radius, b.rest_radius),
@@ -272,6 +279,14 @@ fn write_row<L: Lanes>(
     } else {
         (V3::load(lanes, row, contact::ANCHOR), zero)
     };
+    if params.bounces != 0 && params.iteration == 0 {
+        // As fast as the surface comes itself, and as a share of how fast both come to each other.
+        let comes = (was - gap) * lanes.splat(params.inv_h);
+        let away = normal.dot(point.velocity) - comes;
+        let bounces = away.where_less(lanes.splat(-params.least_bounce()), there.restitution, zero);
+        let bounce = zero.where_less(bounces, comes - away * bounces, lanes.splat(NO_BOUNCE));
+        lanes.store(bounce, &mut row[contact::BOUNCE]);
+    }
 
     lanes.store(lanes.splat(segment as f32), &mut row[contact::SEGMENT]);
     lanes.store(point.along, &mut row[contact::ALONG]);
@@ -307,6 +322,7 @@ struct Surface<V> {
     /// At its end.
     later: Plane<V>,
     friction: V,
+    restitution: V,
     /// By which share of its radius it dents flesh that its bones carry into it.
     dents: V,
     /// How far what touches may be from it beside that (m), at most 0.
@@ -340,6 +356,7 @@ impl<V: Lane> Surface<V> {
             earlier,
             later,
             friction: lanes.load(&row[plane::FRICTION]),
+            restitution: lanes.load(&row[plane::RESTITUTION]),
             dents: lanes.splat(0.0),
             allowed: lanes.splat(0.0),
             own: lanes.splat(0.0),

@@ -540,7 +540,7 @@ fn write_vec3(row: &mut [Entry<f32>], at: usize, lane: usize, value: Vec3) {
 
 /// A half-space as a chain sees it whose origin is given, in a frame of so long (s).
 fn write_plane(row: &mut [Entry<f32>], lane: usize, half_space: &HalfSpace, origin: DVec3, frame: f64) {
-    let HalfSpace { normal, velocity, spin, centre, friction, .. } = *half_space;
+    let HalfSpace { normal, velocity, spin, centre, friction, restitution, .. } = *half_space;
     let (goes, turns) = (velocity * frame, (spin * frame).clamp_length_max(MOST_TURN));
     let back = DQuat::from_scaled_axis(-turns);
     let normal_from = back * normal;
@@ -554,6 +554,7 @@ fn write_plane(row: &mut [Entry<f32>], lane: usize, half_space: &HalfSpace, orig
         row[offset_at][lane] = normal.dot(near - origin) as f32;
     }
     row[plane::FRICTION][lane] = friction;
+    row[plane::RESTITUTION][lane] = restitution;
     // About where the centre is halfway.
     write_vec3(row, plane::MOVE, lane, (goes + turns.cross(origin - (centre - goes * 0.5))).as_vec3());
     write_vec3(row, plane::TURN, lane, turns.as_vec3());

@@ -20,7 +20,7 @@ use crate::instances::{Active, InstanceState, Pushes, SegmentName};
 use crate::layout::{
     GROUPS_TOGETHER, Group, LANES, NO_RULE, OWN_CHAINS, TOUCHES, WITHIN_CHAINS, contact, force, input, plane, touch,
 };
-use crate::{CollisionGroups, Collisions};
+use crate::{Coefficient, CollisionGroups, Collisions};
 
 /// Where an instance's chains lie.
 pub(super) struct ChainRows {
@@ -273,7 +273,9 @@ impl ChainPool {
         let planes = rows.planes();
         let (mut offset, mut reactions, mut trees, mut touches) = (0, 0, 0, 0);
         let overlaps = rows.overlaps.clone().unwrap_or(0..0);
-        let Collisions { own_chains, within_chains, groups: to_solids, friction, .. } = rows.collisions;
+        let Collisions { own_chains, within_chains, groups: to_solids, friction, restitution, .. } = rows.collisions;
+        let value = |own: Option<Coefficient>| own.map_or(0, |own| own.value.to_bits());
+        let rule = |own: Option<Coefficient>| own.map_or(NO_RULE, |own| own.rule as u32);
         let to_solids = if rows.touching.solids { to_solids } else { CollisionGroups::NONE };
         let touch_count = if rows.touching.any() { TOUCHES } else { 0 };
         let pills = rows.pills.as_ref().filter(|_| rows.touching.pills);
@@ -299,8 +301,10 @@ impl ChainPool {
                 touch_count,
                 to_solids: to_solids.memberships,
                 touched_solids: to_solids.filter,
-                rubs: friction.map_or(0, |own| own.coefficient.to_bits()),
-                rule: friction.map_or(NO_RULE, |own| own.rule as u32),
+                rubs: value(friction),
+                rubs_by: rule(friction),
+                bounces: value(restitution),
+                bounces_by: rule(restitution),
                 pill_base: pills.base,
                 pill_count: pills.count,
                 pill_rest_base: pills.rest_base,

@@ -22,7 +22,7 @@ use crate::cpu::{
     settle::{AS_GOOD, GOES_ON, LEAST_GIVEN, LIES, LYING_GIVEN, MOST_LEFT_OUT, WANTED},
     solid_slots::ALIKE,
     solids::{DEEPER, FOLLOWS, MOST_REACH, ROUNDED, SLACK},
-    solve_contacts::{FIRM, FIRMEST, PENALTY, RECOVERY_SPEED, STICKING, STIFFEST, STOPS},
+    solve_contacts::{FIRM, FIRMEST, NO_BOUNCE, PENALTY, RECOVERY_SPEED, STICKING, STIFFEST, STOPS},
     solve_rods::{LEAST_PIVOT, ROUGH, TRUSTED},
     solved::{LEAST_SCALE, MOST_SCALE},
     strains::{LEAST_COSINE, RESOLVED},
@@ -64,7 +64,9 @@ wgsl_struct!(Group {
     to_solids,
     touched_solids,
     rubs,
-    rule,
+    rubs_by,
+    bounces,
+    bounces_by,
     pill_base,
     pill_count,
     pill_rest_base,
@@ -157,9 +159,9 @@ wgsl_struct!(StepParams {
     level_count,
     solid_count,
     solid_base,
+    bounces,
     sleep_after,
     sleep_within,
-    stir_base,
     stir_count,
 });
 wgsl_struct!(SkinVertex {
@@ -238,15 +240,16 @@ const CHAIN: &[(&str, u32)] = &entries!(chain "CHAIN_":
 );
 const FORCE: &[(&str, u32)] = &entries!(force "FORCE_": ACCELERATION VELOCITY ENTRIES);
 const PLANE: &[(&str, u32)] = &entries!(plane "PLANE_":
-    NORMAL_FROM OFFSET_FROM NORMAL_TO OFFSET_TO FRICTION MOVE TURN ENTRIES
+    NORMAL_FROM OFFSET_FROM NORMAL_TO OFFSET_TO FRICTION MOVE TURN RESTITUTION ENTRIES
 );
 const CONTACT: &[(&str, u32)] = &entries!(contact "CONTACT_":
     SEGMENT ALONG DIRECTION SCALE_TERM ARM GAP STIFFNESS FRICTION LIMIT STICKS ANCHOR DUAL TANGENT
-    ROLLING ROLLING_LIMIT TURN STAYS ENTRIES
+    ROLLING ROLLING_LIMIT TURN STAYS BOUNCE ENTRIES
 );
 const TANGENT: &[(&str, u32)] = &entries!(tangent "TANGENT_": ALONG SHARE DENTS OWN ALLOWED PLANE);
 const SOLID: &[(&str, u32)] = &entries!(solid "SOLID_":
-    FORM SHAPE MOTION MOTIONS BORDER FRICTION RULE DENTS MEMBERSHIPS FILTER CENTRE EXTENT SWEEP ENTRIES
+    FORM SHAPE MOTION MOTIONS BORDER FRICTION RUBS_BY DENTS MEMBERSHIPS FILTER CENTRE EXTENT SWEEP RESTITUTION BOUNCES_BY
+    ENTRIES
 );
 const MOTION: &[(&str, u32)] = &entries!(motion "MOTION_": ANCHOR OFFSET FRAME TURN BY GOES TURNS ABOUT ENTRIES);
 const FORM: &[(&str, u32)] = &entries!(form "FORM_": SEGMENT CUBOID CYLINDER CONE CONVEX MESH);
@@ -377,6 +380,7 @@ pub const FLOAT_CONSTANTS: &[(&str, f32)] = &[
     ("AMISS", AMISS),
     ("STIFFEST", STIFFEST),
     ("STOPS", STOPS),
+    ("NO_BOUNCE", NO_BOUNCE),
     ("STICKING", STICKING),
     ("FIRM", FIRM),
     ("FIRMEST", FIRMEST),

@@ -14,8 +14,8 @@ use crate::step::StepParams;
 pub(super) struct SleepPool {
     /// Whether anything may sleep in the frame, and in the one before: what slept in that is woken where nothing may any more.
     may: [bool; 2],
-    /// The first word of what stirs, and how many boxes that is.
-    stirs: [u32; 2],
+    /// In how many boxes something changes.
+    stirs: u32,
 }
 
 impl SleepPool {
@@ -39,7 +39,7 @@ impl SleepPool {
         };
         let boxes: Vec<f32> = changes.boxes.iter().flat_map(corners).collect();
         let watches = instances * 2 * rest_watch::ENTRIES as u64;
-        self.stirs = [watches as u32, changes.boxes.len() as u32];
+        self.stirs = changes.boxes.len() as u32;
         upload.reserve(STILL_PLACES, node_rows)?;
         upload.reserve(REST_WATCHES, watches + boxes.len() as u64)?;
         upload.rows(REST_WATCHES, watches, &boxes)
@@ -52,6 +52,6 @@ impl SleepPool {
 
     /// Tells kernels of it.
     pub fn tell(&self, params: &mut StepParams) {
-        [params.stir_base, params.stir_count] = self.stirs;
+        params.stir_count = self.stirs;
     }
 }

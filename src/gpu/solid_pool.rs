@@ -163,7 +163,9 @@ fn row(placed: &Solid, time: f64) -> [u32; solid::ENTRIES] {
     row[solid::FORM] = form_of(&placed.shape).unwrap_or_default() as u32;
     row[solid::BORDER] = placed.border_radius.to_bits();
     row[solid::FRICTION] = placed.friction.to_bits();
-    row[solid::RULE] = placed.friction_rule as u32;
+    row[solid::RUBS_BY] = placed.friction_rule as u32;
+    row[solid::RESTITUTION] = placed.restitution.to_bits();
+    row[solid::BOUNCES_BY] = placed.restitution_rule as u32;
     row[solid::DENTS] = placed.dents.to_bits();
     row[solid::MEMBERSHIPS] = placed.groups.memberships;
     row[solid::FILTER] = placed.groups.filter;

@@ -3,7 +3,7 @@
 /// How many rows of solids a node has on a GPU: of what a segment touches the nearest.
 pub const TOUCHES: u32 = 4;
 
-/// In the place of a rule of friction, where flesh does not say how it rubs.
+/// In the place of a rule, where flesh does not say how it rubs or bounces.
 pub const NO_RULE: u32 = u32::MAX;
 
 /// Contact rows of what solids are to a group's chains: a first one says of each lane how many it has, and in which recording that
@@ -35,7 +35,7 @@ pub mod solid {
     /// Coulomb's coefficient.
     pub const FRICTION: usize = 5;
     /// How that is combined.
-    pub const RULE: usize = 6;
+    pub const RUBS_BY: usize = 6;
     /// By which share of its radius it dents flesh that its bones carry into it.
     pub const DENTS: usize = 7;
     /// The groups in which it is.
@@ -48,8 +48,12 @@ pub mod solid {
     pub const EXTENT: usize = 13;
     /// How far a point of it goes in the frame at most (m).
     pub const SWEEP: usize = 14;
+    /// Newton's coefficient of restitution.
+    pub const RESTITUTION: usize = 15;
+    /// How that is combined.
+    pub const BOUNCES_BY: usize = 16;
     /// How many words.
-    pub const ENTRIES: usize = 15;
+    pub const ENTRIES: usize = 17;
 }
 
 /// Words of how a solid goes in a substep.

@@ -47,8 +47,10 @@ pub mod contact {
     /// 1 where it pressed in the last substep on a chain that met others then: the first solve has it in its matrix wherever the
     /// chain begins.
     pub const STAYS: usize = 24;
+    /// With which velocity along d the chain is to leave what it bounces off (m/s); −10³⁰ where it does not bounce.
+    pub const BOUNCE: usize = 25;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 25;
+    pub const ENTRIES: usize = 26;
 }
 
 /// Entries of a tangent row: the plane that is tangent to a solid where a segment is nearest to it in a substep, in every lane its

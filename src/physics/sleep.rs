@@ -101,7 +101,10 @@ fn moves_plane(plane: &HalfSpace) -> bool {
 /// Whether a solid is as it was, and stands.
 fn is_same(one: &Solid, next: &Solid) -> bool {
     let stands = next.velocity == DVec3::ZERO && next.spin == DVec3::ZERO;
-    let like = |solid: &Solid| (solid.border_radius, solid.dents, solid.friction, solid.friction_rule, solid.groups);
+    let like = |solid: &Solid| {
+        let Solid { border_radius, dents, friction, friction_rule, restitution, restitution_rule, groups, .. } = *solid;
+        (border_radius, dents, (friction, friction_rule), (restitution, restitution_rule), groups)
+    };
     stands && Arc::ptr_eq(&one.shape, &next.shape) && one.pose == next.pose && like(one) == like(next)
 }
 

@@ -6,7 +6,7 @@ use super::{ActiveBackend, Physics};
 use crate::Solid;
 use crate::backend::{Frame, HostFrame, SegmentPair};
 use crate::cpu::solids::SolidScene;
-use crate::instances::Instances;
+use crate::instances::{Instance, Instances};
 use crate::layout::GROUPS_TOGETHER;
 use crate::step::{
     FrameReport, MOST_GRAVITY, MOST_PASSES, MOST_RETRIES, MOST_SOLVES, Scheduled, StepConfig, StepParams, Walk,
@@ -140,10 +140,17 @@ impl Physics {
         let on_cpu = self.on_cpu();
         // The CPU passes by itself.
         let passes = if on_cpu { 0 } else { self.config.passes };
+        let planes = self.all_planes();
+        let of_flesh = |instance: &Instance| instance.collisions.restitution.is_some_and(|own| own.value > 0.0);
+        let bounces = planes.iter().any(|plane| plane.restitution > 0.0)
+            || self.all_solids().any(|solid| solid.restitution > 0.0)
+            || self.instances.iter().any(of_flesh);
+        let mut params = params_of(&self.config, dt, self.newest().substeps[0], passes);
+        params.iter_mut().for_each(|params| params.bounces = u32::from(bounces));
         Plan {
             schedule: schedule(time.substeps, self.config.iterations, passes),
-            params: params_of(&self.config, dt, self.newest().substeps[0], passes),
-            planes: self.all_planes(),
+            params,
+            planes,
             solids: SolidScene::new(self.all_solids().cloned(), time.simulated),
             time,
         }

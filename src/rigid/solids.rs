@@ -15,7 +15,7 @@ use super::RigidWorld;
 #[cfg(doc)]
 use crate::Physics;
 use crate::shape::{Convex, Mesh};
-use crate::{CollisionGroups, FrictionRule, HalfSpace, Shape, ShapeError, Solid};
+use crate::{CollisionGroups, CombineRule, HalfSpace, Shape, ShapeError, Solid};
 
 /// What the flesh knows of rapier's colliders, kept from step to step: a mesh is gone through once.
 pub struct TouchedColliders {
@@ -51,7 +51,7 @@ pub enum LeftOut {
     Shape(#[from] ShapeError),
     /// No solid that flesh can touch.
     #[error(
-        "flesh cannot touch the collider: it is farther than 10⁹ m, a number is not finite, or its friction or border is not within 0 and 1000"
+        "flesh cannot touch the collider: it is farther than 10⁹ m, a number is not finite, its friction or border is not within 0 and 1000, or its restitution is no number"
     )]
     Place,
 }
@@ -71,7 +71,7 @@ struct Known {
 impl RigidWorld {
     /// Every half-space collider that flesh touches as a [`HalfSpace`], in the order of rapier's set (which depends only on the
     /// order of insertions and removals): enabled, no sensor, and in groups that [`TouchedColliders::groups`] collide with. They bring
-    /// their groups and the rule of their friction, and are named by [`collider_id`].
+    /// their groups and the rules of their friction and restitution, and are named by [`collider_id`].
     ///
     /// Those on moving bodies are where their body was after the last step, and move as it did.
     pub fn half_spaces(&self) -> Vec<HalfSpace> {
@@ -83,6 +83,8 @@ impl RigidWorld {
                 let normal = (pose.rotation * shape.normal.as_dvec3()).normalize();
                 let still = HalfSpace {
                     friction_rule: collider.friction_combine_rule().into(),
+                    restitution: collider.restitution().clamp(0.0, 1.0),
+                    restitution_rule: collider.restitution_combine_rule().into(),
                     groups: collider.collision_groups().into(),
                     id: Some(collider_id(handle)),
                     ..HalfSpace::new(normal, normal.dot(pose.translation), collider.friction())
@@ -96,7 +98,7 @@ impl RigidWorld {
 
     /// Every other enabled collider that is no sensor as [`Solid`]s for the flesh, several of a compound, in the order of rapier's
     /// set: those that [`TouchedColliders::groups`] collide with, but for those on [`RigidWorld::character_bones`] and on bodies
-    /// that `passes` names. They bring their groups and the rule of their friction, and are named by [`collider_id`]. Fixed ones dent no
+    /// that `passes` names. They bring their groups and the rules of their friction and restitution, and are named by [`collider_id`]. Fixed ones dent no
     /// flesh ([`Solid::dents`]). They are where they were after the last step, and move as they did in it. Solids on
     /// one side: oriented triangle meshes, height fields and voxels; other meshes are thin and have two.
     pub fn solids(&mut self, passes: impl Fn(RigidBodyHandle) -> bool) -> Vec<Solid> {
@@ -128,6 +130,8 @@ impl RigidWorld {
                 let mut solid = Solid {
                     border_radius: *border_radius,
                     friction_rule: collider.friction_combine_rule().into(),
+                    restitution: collider.restitution().clamp(0.0, 1.0),
+                    restitution_rule: collider.restitution_combine_rule().into(),
                     groups: collider.collision_groups().into(),
                     id: Some(collider_id(handle)),
                     ..Solid::new(shape.clone(), pose, friction)
@@ -173,7 +177,7 @@ impl From<InteractionGroups> for CollisionGroups {
     }
 }
 
-impl From<CoefficientCombineRule> for FrictionRule {
+impl From<CoefficientCombineRule> for CombineRule {
     fn from(rule: CoefficientCombineRule) -> Self {
         match rule {
             CoefficientCombineRule::Average => Self::Average,

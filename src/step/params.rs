@@ -75,13 +75,13 @@ pub struct StepParams {
     pub solid_count: u32,
     /// The first word of what is said of them.
     pub solid_base: u32,
+    /// 1 where flesh bounces off anything, else 0.
+    pub bounces: u32,
     /// After how long flesh sleeps that stands still (s).
     pub sleep_after: f32,
     /// By which share of its radius a node may go and stand still nonetheless.
     pub sleep_within: f32,
-    /// The first word, among those of what sleeps, of the boxes within which something changes.
-    pub stir_base: u32,
-    /// How many there are.
+    /// How many boxes there are on a GPU within which something changes.
     pub stir_count: u32,
 }
 
@@ -89,6 +89,11 @@ impl StepParams {
     /// Whether reactions are asked for: what is read of them is the frame's last substep's.
     pub fn asks_for_reactions(&self) -> bool {
         self.alpha == 1.0
+    }
+
+    /// How fast what bounces is to come at least (m/s): what rests comes as fast as gravity makes it in a substep.
+    pub fn least_bounce(&self) -> f32 {
+        2.0 * self.h * glam::Vec3::from(self.gravity).length()
     }
 
     /// Which share of the frame this substep is.

@@ -6,7 +6,7 @@ use sinew::rapier3d::na::Unit;
 use sinew::rapier3d::prelude::*;
 use sinew::rigid::{RigidWorld, collider_id, collider_of};
 use sinew::world::{ContactBody, contact_events};
-use sinew::{CollisionGroups, Collisions, ContactPhase, ContactWith, Friction, FrictionRule};
+use sinew::{Coefficient, CollisionGroups, Collisions, CombineRule, ContactPhase, ContactWith};
 
 use crate::{FRAME, RADIUS, SEGMENTS, Scene};
 
@@ -44,7 +44,7 @@ fn groups_and_rules_are_rapiers() {
     let rules = [Rule::Average, Rule::Min, Rule::Multiply, Rule::Max, Rule::ClampedSum, Rule::GeometricMean];
     for (a, b) in rules.iter().flat_map(|a| rules.map(|b| (*a, b))) {
         for (x, y) in [(0.0, 0.7), (0.25, 1.0), (0.9, 1.6)] {
-            let own = Friction::new(x, FrictionRule::from(a)).with(Friction::new(y, FrictionRule::from(b)));
+            let own = Coefficient::new(x, CombineRule::from(a)).with(Coefficient::new(y, CombineRule::from(b)));
             let theirs = Rule::combine(x, y, a, b);
             assert!((own - theirs).abs() <= 1.0e-6, "{a:?} {b:?} of {x}, {y}: {own}, not {theirs}");
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use glam::{DQuat, DVec3, Vec3};
 use sinew::step::StepConfig;
-use sinew::{CollisionGroups, Collisions, Friction, FrictionRule, HalfSpace, Pose, Shape, Solid, Touched};
+use sinew::{Coefficient, CollisionGroups, Collisions, CombineRule, HalfSpace, Pose, Shape, Solid, Touched};
 
 use super::{GRAVITY, RADIUS, Scene};
 
@@ -56,11 +56,11 @@ fn friction_is_of_both_sides() {
     let ground = HalfSpace::ground(0.0, 0.3);
     let solid = Solid { friction: 0.3, ..plate(0.0) };
     let cases = [
-        (None, FrictionRule::Max, 0.3),
-        (Some(Friction::new(0.9, FrictionRule::Average)), FrictionRule::Average, 0.6),
-        (Some(Friction::new(0.1, FrictionRule::Average)), FrictionRule::Min, 0.1),
-        (Some(Friction::new(0.8, FrictionRule::Max)), FrictionRule::Min, 0.8),
-        (Some(Friction::new(0.5, FrictionRule::Min)), FrictionRule::Multiply, 0.15),
+        (None, CombineRule::Max, 0.3),
+        (Some(Coefficient::new(0.9, CombineRule::Average)), CombineRule::Average, 0.6),
+        (Some(Coefficient::new(0.1, CombineRule::Average)), CombineRule::Min, 0.1),
+        (Some(Coefficient::new(0.8, CombineRule::Max)), CombineRule::Min, 0.8),
+        (Some(Coefficient::new(0.5, CombineRule::Min)), CombineRule::Multiply, 0.15),
     ];
     for (friction, rule, expected) in cases {
         for on_solid in [false, true] {

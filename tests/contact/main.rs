@@ -5,6 +5,7 @@ mod bones;
 mod common;
 mod filters;
 mod moving;
+mod restitution;
 mod slopes;
 mod solids;
 

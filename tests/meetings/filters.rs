@@ -6,7 +6,7 @@ use std::sync::Arc;
 use glam::DVec3;
 use sinew::flesh::{Flesh, RodNode, RodSpec};
 use sinew::step::StepConfig;
-use sinew::{CollisionGroups, Collisions, Friction, FrictionRule, HalfSpace, Physics, Pose, StepError};
+use sinew::{Coefficient, CollisionGroups, Collisions, CombineRule, HalfSpace, Physics, Pose, StepError};
 
 use crate::common::{FRAME, material};
 use crate::pile::{LENGTH, PASSES, Pile, RADIUS, SEGMENTS};
@@ -73,7 +73,7 @@ fn who_wants_all_is_as_ever() {
 fn bad_friction_is_refused() {
     let mut pile = Pile::crossed();
     for bad in [-0.1, f32::NAN, 1.1e3] {
-        let rubs = Collisions { friction: Some(Friction::new(bad, FrictionRule::Average)), ..Collisions::default() };
+        let rubs = Collisions { friction: Some(Coefficient::new(bad, CombineRule::Average)), ..Collisions::default() };
         let refused = pile.physics.set_collisions(pile.logs[0], rubs);
         assert!(
             matches!(refused, Err(StepError::BadFriction(value)) if value.to_bits() == bad.to_bits()),

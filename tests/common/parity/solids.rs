@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use glam::{DQuat, DVec3, Vec3};
 use sinew::flesh::{BonePill, Flesh, Holds, RodSpec};
-use sinew::{Collisions, Convex, Friction, FrictionRule, Mesh, Pose, Shape, Solid};
+use sinew::{Coefficient, Collisions, CombineRule, Convex, Mesh, Pose, Shape, Solid};
 
 use super::scenes::{hung, no_bones, rods, soft};
 use super::{DT, Scene};
@@ -110,7 +110,7 @@ pub fn on_solids() -> Vec<Scene> {
     shapes.solids = turned_shapes;
     shapes.before = 60;
     shapes.play = |physics, handle, _| {
-        let friction = Some(Friction::new(0.3, FrictionRule::GeometricMean));
+        let friction = Some(Coefficient::new(0.3, CombineRule::GeometricMean));
         physics.set_collisions(handle, Collisions { friction, ..Collisions::default() }).unwrap();
     };
     let bridge = hung(hung(lying(0.3), 0, 0, Holds::CLAMP), 99, 1, Holds::CLAMP);
