@@ -381,7 +381,7 @@ mod tests {
         // A plane that tips over with its body: its own +Y comes to lie along −X.
         let tipped = Pose::new(FAR + DVec3::X * 3.0, DQuat::from_rotation_z(std::f64::consts::FRAC_PI_2));
         let bone = world.spawn_bone(&tipped, None).unwrap();
-        let plane = || ColliderBuilder::halfspace(Unit::new_unchecked(Vec3::Y)).friction(0.75);
+        let plane = || ColliderBuilder::halfspace(Unit::new_unchecked(Vec3::Y)).friction(0.75).restitution(0.5);
         world.colliders.insert_with_parent(plane(), bone, &mut world.bodies);
         world.colliders.insert(plane().sensor(true));
         world.colliders.insert(plane().enabled(false));
@@ -394,6 +394,7 @@ mod tests {
         let ids: Vec<_> = planes.iter().filter_map(|plane| plane.id).map(collider_of).collect();
         assert!(ids.len() == 2 && ids.iter().all(|id| world.colliders[*id].shape().as_halfspace().is_some()));
         assert!(planes[1].normal.distance(DVec3::NEG_X) < 1e-6 && planes[1].friction == 0.75);
+        assert_eq!([planes[0].restitution, planes[1].restitution], [0.0, 0.5]);
         assert!(planes[1].distance(tipped.translation).abs() < 1e-9);
         assert!((planes[1].distance(FAR) - 3.0).abs() < 1e-6, "the origin is 3 m outside");
     }

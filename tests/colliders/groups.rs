@@ -112,3 +112,24 @@ fn events_follow_colliders_not_places() {
     assert_eq!((events.len(), events[0].phase, events[0].impulse), (1, ContactPhase::Ended, 0.0));
     assert_eq!(events[0].sides[1], ContactBody::Collider(platform));
 }
+
+/// Colliders bring their restitution: a rod that falls on a block with 0.7 and a rule comes up again by half.
+#[test]
+fn colliders_bring_their_restitution() {
+    let mut rigid = RigidWorld::default();
+    let block = ColliderBuilder::cuboid(1.0, 0.05, 1.0).translation(Vec3::NEG_Y * 0.05).restitution(0.7);
+    rigid.colliders.insert(block.restitution_combine_rule(CoefficientCombineRule::Max));
+    let solids = rigid.solids(|_| false);
+    assert_eq!((solids[0].restitution, solids[0].restitution_rule), (0.7, CombineRule::Max));
+    let mut scene = Scene::beside(rigid, DVec3::Y * 0.5, 0.0, 0.0);
+    let start = height(&scene) - RADIUS;
+    let (mut lowest, mut highest) = (start, 0.0_f64);
+    for _ in 0..90 {
+        scene.run(1.0 / 60.0);
+        let gap = height(&scene) - RADIUS;
+        lowest = lowest.min(gap);
+        highest = if lowest < 0.1 * start { highest.max(gap) } else { 0.0 };
+    }
+    println!("dropped by {start:.2} m, up again by {highest:.3}");
+    assert!((highest / (0.49 * start) - 1.0).abs() < 0.1, "{highest} of {start}");
+}

@@ -47,7 +47,12 @@ impl Logs {
     pub fn asleep(physics: Physics) -> (Self, [FleshHandle; 4]) {
         let mut logs = Self::new(physics);
         let all = logs.lie();
-        logs.run(5.0);
+        for _ in 0..20 {
+            logs.run(0.25);
+            if all.iter().all(|log| logs.sleeps(*log)) {
+                break;
+            }
+        }
         assert_eq!(all.map(|handle| logs.sleeps(handle)), [true; 4]);
         (logs, all)
     }

@@ -70,17 +70,21 @@ fn who_wants_all_is_as_ever() {
 }
 
 #[test]
-fn bad_friction_is_refused() {
+fn bad_coefficients_are_refused() {
     let mut pile = Pile::crossed();
+    let log = pile.logs[0];
+    let own = |value: f32| Some(Coefficient::new(value, CombineRule::Average));
+    let mut refused = |collisions: Collisions| pile.physics.set_collisions(log, collisions).unwrap_err();
+    let same = |value: f32, bad: f32| value.to_bits() == bad.to_bits();
     for bad in [-0.1, f32::NAN, 1.1e3] {
-        let rubs = Collisions { friction: Some(Coefficient::new(bad, CombineRule::Average)), ..Collisions::default() };
-        let refused = pile.physics.set_collisions(pile.logs[0], rubs);
-        assert!(
-            matches!(refused, Err(StepError::BadFriction(value)) if value.to_bits() == bad.to_bits()),
-            "{refused:?}"
-        );
+        let error = refused(Collisions { friction: own(bad), ..Collisions::default() });
+        assert!(matches!(error, StepError::BadFriction(value) if same(value, bad)), "{error:?}");
+        let error = refused(Collisions { restitution: own(bad), ..Collisions::default() });
+        assert!(matches!(error, StepError::BadRestitution(value) if same(value, bad)), "{error:?}");
     }
-    assert_eq!(pile.physics.collisions(pile.logs[0]), Ok(Collisions::default()));
+    assert_eq!(pile.physics.collisions(log), Ok(Collisions::default()));
+    pile.physics.planes[0].restitution = 1.5;
+    assert!(matches!(pile.physics.step_flesh(1.0 / 60.0), Err(StepError::BadPlane(0))));
 }
 
 /// A rod across another one of the same flesh.
