@@ -15,13 +15,13 @@ impl Physics {
     ///
     /// `binding` says which chains its muscles are ([`CorrectiveNetwork::bind`]); how its joints are turned
     /// [`Physics::set_joint_rotations`] says before each step, at rest until then. Characters of an hecs world take
-    /// [`world::set_network`](crate::world::set_network) instead, and have their poses read. Normals and tangents stay as they are
+    /// `world::set_network` instead, and have their poses read. Normals and tangents stay as they are
     /// in mesh space: what turns is what skinning turns. Snapshots do not have it, but what is set of it.
     ///
     /// # Errors
     /// [`StepError::NoSuchFlesh`]; [`StepError::NetworkVertices`], [`StepError::NetworkInputs`] or [`StepError::NoSuchChain`] where
-    /// the network is of another mesh, or the binding of another network or other flesh; [`StepError::Gpu`] with
-    /// [`NetworksTooLarge`](crate::gpu::GpuError::NetworksTooLarge) where the GPU in use has no room for it.
+    /// the network is of another mesh, or the binding of another network or other flesh; `StepError::Gpu` with
+    /// `GpuError::NetworksTooLarge` where the GPU in use has no room for it.
     pub fn set_network(
         &mut self,
         handle: FleshHandle,
