@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use burn_core::tensor::backend::{Backend, ExecutionError};
 use serde::{Deserialize, Serialize};
 
 use super::TrainError;
@@ -46,12 +47,17 @@ impl Stand {
     }
 
     /// Takes in an epoch, and its layers if it is the best so far.
-    pub fn note(&mut self, losses: [f32; 2], layers: impl FnOnce() -> [Layer; 3]) {
+    pub fn note(
+        &mut self,
+        losses: [f32; 2],
+        layers: impl FnOnce() -> Result<[Layer; 3], ExecutionError>,
+    ) -> Result<(), ExecutionError> {
         let best = self.history.get((self.best_epoch as usize).wrapping_sub(1)).map_or(f32::INFINITY, |best| best[1]);
         self.history.push(losses);
         if losses[1] < best {
-            (self.best_epoch, self.best) = (self.epoch(), layers());
+            (self.best_epoch, self.best) = (self.epoch(), layers()?);
         }
+        Ok(())
     }
 }
 
@@ -76,7 +82,7 @@ impl Checkpoint {
     }
 
     /// Where training stood; none where there is no whole checkpoint of the same data and options.
-    pub fn load(&self, trainee: Trainee) -> Option<(Trainee, Stand)> {
+    pub fn load<B: Backend>(&self, trainee: Trainee<B>) -> Option<(Trainee<B>, Stand)> {
         let text = std::fs::read_to_string(&self.path).ok()?;
         let (hash, text) = text.split_once('\n')?;
         if hash_bytes(text.as_bytes()) != hash {
@@ -89,7 +95,7 @@ impl Checkpoint {
         Some((trainee.load([network, adam])?, stand))
     }
 
-    pub fn save(&self, trainee: &Trainee, stand: &Stand) -> Result<(), TrainError> {
+    pub fn save<B: Backend>(&self, trainee: &Trainee<B>, stand: &Stand) -> Result<(), TrainError> {
         let [network, adam] = trainee.save();
         let saved = Saved { key: self.key.clone(), stand: stand.clone(), network, adam };
         let text = serde_json::to_string(&saved).expect("numbers are JSON");

@@ -1,5 +1,7 @@
 //! Why nothing can be trained.
 
+use burn_core::tensor::backend::ExecutionError;
+
 use crate::neural::NetworkError;
 
 /// Why nothing can be trained.
@@ -49,6 +51,36 @@ pub enum TrainError {
         /// Where in it.
         index: usize,
     },
+    /// Training on a GPU, by a build that cannot.
+    #[error(
+        "this build trains on the CPU alone: build it with --features train-gpu, or leave the backend at cpu (--backend cpu)"
+    )]
+    GpuNotBuilt,
+    /// No adapter of this machine can train.
+    #[error(
+        "no GPU adapter was found to train on ({found}); install a Vulkan, Metal or DirectX 12 driver (on Debian without a GPU: \
+         mesa-vulkan-drivers), see what WGPU_BACKEND and WGPU_ADAPTER_NAME ask for, or train on the CPU (--backend cpu)"
+    )]
+    NoAdapter {
+        /// The adapters that were seen.
+        found: String,
+    },
+    /// The adapter refused a device.
+    #[error("adapter {adapter} refused a device: {message}; update its driver, or train on the CPU (--backend cpu)")]
+    NoDevice {
+        /// The adapter's name.
+        adapter: String,
+        /// The driver's words.
+        message: String,
+    },
+    /// The backend failed in training: a device that was lost, or has no memory left.
+    #[error(
+        "training failed: {message}; run it again to go on from its checkpoint, on the CPU if need be (--backend cpu)"
+    )]
+    Backend {
+        /// The backend's words.
+        message: String,
+    },
     /// A network that is not one.
     #[error(transparent)]
     Network(#[from] NetworkError),
@@ -69,4 +101,10 @@ pub enum TrainError {
     /// Whoever was told of the progress stopped it.
     #[error("it was stopped; run it again to go on from its checkpoint")]
     Stopped,
+}
+
+impl From<ExecutionError> for TrainError {
+    fn from(error: ExecutionError) -> Self {
+        Self::Backend { message: error.to_string() }
+    }
 }

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use burn_core::tensor::backend::{Backend, ExecutionError};
+
 use super::analysis::Analysis;
 use super::checkpoint::{Checkpoint, Stand};
 use super::perceptron::Trainee;
@@ -135,11 +137,11 @@ impl Fit {
         (of(&self.rows[0].inputs, inputs), of(&self.rows[0].targets, outputs))
     }
 
-    fn held_out_loss(&self, trainee: &Trainee) -> f32 {
+    fn held_out_loss<B: Backend>(&self, trainee: &Trainee<B>) -> Result<f32, ExecutionError> {
         let rows = &self.rows[1];
-        let given = trainee.infer(rows.inputs.clone(), self.columns()[0]);
+        let given = trainee.infer(rows.inputs.clone(), self.columns()[0])?;
         let off = given.iter().zip(&rows.targets).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>();
-        (off / rows.count.max(1) as f64) as f32
+        Ok((off / rows.count.max(1) as f64) as f32)
     }
 
     fn fitted(self, layers: [Layer; 3], history: Vec<[f32; 2]>) -> Fitted {
@@ -152,15 +154,17 @@ impl Fit {
 }
 
 /// Trains until what is held out gets no better, and takes what was best there.
-pub(super) fn fit(
+pub(super) fn fit<B: Backend>(
     fit: Fit,
+    device: &B::Device,
     options: &TrainOptions,
     (folder, key): (Option<&Path>, &str),
     progress: &mut dyn FnMut(TrainProgress) -> bool,
 ) -> Result<Fitted, TrainError> {
     let [inputs, outputs] = fit.columns();
     let widths = [inputs, options.hidden[0], options.hidden[1], outputs];
-    let new = || Trainee::new(widths, options.seed.wrapping_add(fit.which as u64), options.weight_decay as f32);
+    let new =
+        || Trainee::<B>::new(widths, options.seed.wrapping_add(fit.which as u64), options.weight_decay as f32, device);
     let checkpoint = folder.map(|folder| Checkpoint::new(folder, fit.which, key));
     let (mut trainee, mut stand) =
         checkpoint.as_ref().and_then(|checkpoint| checkpoint.load(new())).unwrap_or_else(|| (new(), Stand::default()));
@@ -170,16 +174,17 @@ pub(super) fn fit(
         Random::new(options.seed.wrapping_mul(0x1_0001).wrapping_add(u64::from(epoch))).shuffle(&mut order);
         let way = f64::from(epoch) / f64::from(options.epochs);
         let rate = options.learning_rate * (0.505 + 0.495 * (std::f64::consts::PI * way).cos());
+        let batches = || order.chunks(options.batch);
+        let losses = trainee.steps(batches().map(|rows| fit.batch(rows)), [inputs, outputs], rate)?;
         let mut training = 0.0;
-        for rows in order.chunks(options.batch) {
-            let loss = trainee.step(fit.batch(rows), [inputs, outputs], rate);
+        for (rows, loss) in batches().zip(losses) {
             training += f64::from(loss) * rows.len() as f64 / order.len() as f64;
         }
-        let held_out = fit.held_out_loss(&trainee);
+        let held_out = fit.held_out_loss(&trainee)?;
         if !(training.is_finite() && held_out.is_finite()) {
             return Err(TrainError::Diverged { epoch });
         }
-        stand.note([training as f32, held_out], || trainee.layers());
+        stand.note([training as f32, held_out], || trainee.layers())?;
         if let Some(checkpoint) = &checkpoint
             && stand.epoch() % options.checkpoint_every == 0
         {

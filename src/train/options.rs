@@ -1,11 +1,13 @@
 //! How networks are trained.
 
-use super::TrainError;
+use super::{TrainBackend, TrainError};
 use crate::neural::Precision;
 
 /// How networks are trained.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrainOptions {
+    /// What perceptrons are trained on.
+    pub backend: TrainBackend,
     /// Of what is random.
     pub seed: u64,
     /// Which share of the poses is held out, above 0 and below 1.
@@ -37,6 +39,7 @@ pub struct TrainOptions {
 impl Default for TrainOptions {
     fn default() -> Self {
         Self {
+            backend: TrainBackend::Cpu,
             seed: 0,
             held_out: 0.2,
             components: [32, 64],

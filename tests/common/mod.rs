@@ -72,11 +72,16 @@ pub fn slow_muscle(physics: &mut sinew::Physics) -> sinew::FleshHandle {
 
 #[cfg(feature = "gpu")]
 fn no_adapter<T>(error: sinew::gpu::GpuError) -> Option<T> {
-    let demanded = std::env::var("SINEW_REQUIRE_ADAPTER").is_ok_and(|demand| demand == "1");
     let none = matches!(error, sinew::gpu::GpuError::NoAdapter { .. } | sinew::gpu::GpuError::NoDevice { .. });
+    skip_without_adapter(none, &error);
+    None
+}
+
+/// Says that a part of a test is skipped for want of an adapter; fails where one is demanded, or where that is not what is wrong.
+pub fn skip_without_adapter(none: bool, error: &dyn std::error::Error) {
+    let demanded = std::env::var("SINEW_REQUIRE_ADAPTER").is_ok_and(|demand| demand == "1");
     assert!(none && !demanded, "{error}");
     println!("skipped: no adapter: {error}");
-    None
 }
 
 /// A folder of the shared data beside the checkout, which never enters the repository. Without it the caller

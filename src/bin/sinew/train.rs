@@ -10,7 +10,7 @@ use sinew::Character;
 use sinew::bake::DataSet;
 use sinew::neural::{ErrorRow, MOVING_SHARE, Precision, SkinErrors, SkinnedBy};
 use sinew::picture::{Camera, Image, MeshView, Scene};
-use sinew::train::{TrainOptions, Trained, TrainingData, train};
+use sinew::train::{TrainBackend, TrainOptions, Trained, TrainingData, train};
 
 use crate::figures::plot::{Curve, Figure, Panel};
 use crate::heat::{heat, side_by_side};
@@ -31,6 +31,9 @@ pub struct TrainArgs {
     /// What one unit of the character's file is (m).
     #[arg(long, default_value_t = 1.0)]
     meters_per_unit: f32,
+    /// What perceptrons are trained on; gpu needs a build with feature train-gpu.
+    #[arg(long, value_enum, default_value = "cpu")]
+    backend: TrainBackendArg,
     /// Of what is random.
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -76,6 +79,12 @@ pub struct TrainArgs {
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
+enum TrainBackendArg {
+    Cpu,
+    Gpu,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
 enum PrecisionArg {
     F32,
     F16,
@@ -87,6 +96,10 @@ pub fn train_networks(args: &TrainArgs) -> Result<(), Error> {
         values.try_into().map_err(|_| format!("--{name} takes two numbers, such as 32,64").into())
     };
     let options = TrainOptions {
+        backend: match args.backend {
+            TrainBackendArg::Cpu => TrainBackend::Cpu,
+            TrainBackendArg::Gpu => TrainBackend::Gpu,
+        },
         seed: args.seed,
         held_out: args.held_out,
         components: pair("components", &args.components)?,
