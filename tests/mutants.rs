@@ -131,7 +131,7 @@ const SOLIDS: &[Mutant] = &[
     (Stage::SolveContacts, "on a table", "if all((*before)[k].touched ⟨==⟩ of_solid) {", "!="),
     (Stage::SolveContacts, "on cylinders and cones", "vec2<f32>(0.0 - radius, ⟨2.0⟩ * half_height);", "1.0"),
     (Stage::SolveContacts, "on cylinders and cones", "let beyond_side = radial.w ⟨-⟩ radius;", "+"),
-    (Stage::SolveContacts, "on cylinders and cones", "both = ⟨sqrt⟩(own * coefficient);", "abs"),
+    (Stage::SolveContacts, "on cylinders and cones", "return ⟨sqrt⟩(own * coefficient);", "abs"),
     (Stage::SolveContacts, "carried into solids", "point.obeyed_radius ⟨-⟩ point.yields * there.dents;", "+"),
     (Stage::SolveContacts, "over their bones", "let allowed = carried * other ⟨+⟩ there.allowed;", "-"),
     (Stage::SolveContacts, "over their bones", "(along - (*it).pressed) ⟨*⟩ FOLLOWS", "+"),
