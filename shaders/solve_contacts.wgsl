@@ -21,9 +21,6 @@ const FIRMEST: f32 = 1.0e4;
 // Which share of Coulomb's limit is below it.
 const STICKING: f32 = 0.999;
 
-// The velocity (m/s) with which a row says that nothing bounces.
-const NO_BOUNCE: f32 = -1.0e30;
-
 // How fast a node that is found inside a half-space is pushed out (m/s).
 const RECOVERY_SPEED: f32 = 1.0;
 
@@ -326,7 +323,7 @@ fn write_row(chain: Chain, at: u32, segment: u32, point: Point, there: Surface) 
         let away = dot(normal, point.velocity) - comes;
         let least = 2.0 * params.h * sqrt(dot(params.gravity, params.gravity));
         let bounces = where_less(away, -least, there.restitution, 0.0);
-        set_contact(at, CONTACT_BOUNCE, where_less(0.0, bounces, comes - away * bounces, NO_BOUNCE));
+        set_contact(at, CONTACT_BOUNCE, where_less(0.0, bounces, comes - away * bounces, 0.0));
     }
 }
 

@@ -3,9 +3,6 @@
 // How long (s) a chain goes without the second order of which a solve was led astray or went far.
 const ROUGH: f32 = 0.3;
 
-// The velocity (m/s) with which a row says that nothing bounces.
-const NO_BOUNCE: f32 = -1.0e30;
-
 // First order: rate = change/h. Second order (BDF2): rate = (3·change − last change)/2h. Places: the velocity that
 // predict left, and (moved − predicted move)/h̃ of what the solve added.
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -54,8 +51,8 @@ fn bounce(chain: Chain) -> f32 {
         for (var k = 0u; k < rows; k++) {
             let at = row_at_node(chain, index, k);
             let presses = smaller(contact_at(at, CONTACT_DUAL), contact_at(at, CONTACT_STIFFNESS));
-            let wanted = where_less(0.0, presses, contact_at(at, CONTACT_BOUNCE), NO_BOUNCE);
-            if !is_told(chain, at, k) || !(NO_BOUNCE < wanted) {
+            let wanted = where_less(0.0, presses, contact_at(at, CONTACT_BOUNCE), 0.0);
+            if !is_told(chain, at, k) || wanted == 0.0 {
                 continue;
             }
             let direction = contact3(at, CONTACT_DIRECTION);

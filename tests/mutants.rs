@@ -85,7 +85,7 @@ const CONTACTS_AND_VELOCITIES: &[Mutant] = &[
     (Stage::SolveContacts, "about to slip", "where_less(0.0, limit, larger(⟨stuck⟩, stops), 0.0);", "0.0"),
     (Stage::SolveContacts, "carried into a plane", "var anchor = slide ⟨+⟩ tangent * goes_on;", "-"),
     (Stage::SolveContacts, "rods on a slope", "across(sweep(there, start ⟨-⟩ normal * prev_radius), normal);", "+"),
-    (Stage::SolveContacts, "bouncing", "bounces, comes - away ⟨*⟩ bounces, NO_BOUNCE", "+"),
+    (Stage::SolveContacts, "bouncing", "bounces, comes - away ⟨*⟩ bounces, 0.0", "+"),
     (Stage::UpdateVelocities, "bouncing", "let missing = larger(wanted ⟨-⟩ dot(direction, velocity), 0.0);", "+"),
     (Stage::SolveRods, "about to slip", "if first && row.sticks ⟨>⟩ 0.5 {", "<"),
     (Stage::SolveRods, "slipping", "(friction.slipping ⟨*⟩ dot(friction.way, goes));", "+"),

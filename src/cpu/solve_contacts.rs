@@ -47,9 +47,6 @@ pub const FIRMEST: f32 = 1.0e4;
 /// Which share of Coulomb's limit is below it.
 pub const STICKING: f32 = 0.999;
 
-/// The velocity (m/s) with which a row says that nothing bounces.
-pub const NO_BOUNCE: f32 = -1.0e30;
-
 /// How fast a node that is found inside a half-space is pushed out (m/s).
 pub const RECOVERY_SPEED: f32 = 1.0;
 
@@ -284,7 +281,7 @@ fn write_row<L: Lanes>(
         let comes = (was - gap) * lanes.splat(params.inv_h);
         let away = normal.dot(point.velocity) - comes;
         let bounces = away.where_less(lanes.splat(-params.least_bounce()), there.restitution, zero);
-        let bounce = zero.where_less(bounces, comes - away * bounces, lanes.splat(NO_BOUNCE));
+        let bounce = zero.where_less(bounces, comes - away * bounces, zero);
         lanes.store(bounce, &mut row[contact::BOUNCE]);
     }
 

@@ -7,7 +7,6 @@
 use super::group::{Group, second_order, unpadded};
 use super::lanes::{Lane, Lanes, each};
 use super::math::{Quaternion, V3};
-use super::solve_contacts::NO_BOUNCE;
 use super::solve_rods::ROUGH;
 use crate::layout::{chain, contact, node, rest};
 use crate::step::StepParams;
@@ -65,8 +64,9 @@ where
     for slot in 0..group.contacts.len() / contact::ENTRIES {
         let row = &group.contacts[slot * contact::ENTRIES..][..contact::ENTRIES];
         let presses = lanes.load(&row[contact::DUAL]).min(lanes.load(&row[contact::STIFFNESS]));
-        let wanted = zero.where_less(presses, lanes.load(&row[contact::BOUNCE]), lanes.splat(NO_BOUNCE));
-        if !lanes.any(lanes.splat(NO_BOUNCE).where_less(wanted, one, zero)) {
+        let wanted = zero.where_less(presses, lanes.load(&row[contact::BOUNCE]), zero);
+        let bounces = zero.where_less(wanted * wanted, one, zero);
+        if !lanes.any(bounces) {
             continue;
         }
         let direction = V3::load(lanes, row, contact::DIRECTION);
@@ -80,7 +80,7 @@ where
         });
         let velocities = each!(k in 0..2 => V3::load(lanes, group.row(nodes[k]), node::VELOCITY));
         let leaves = direction.dot(velocities[0] * shares[0] + velocities[1] * shares[1]);
-        let missing = (wanted - leaves).max(zero);
+        let missing = (wanted - leaves).max(zero) * bounces;
         let mobility = mobilities[0] * shares[0] + mobilities[1] * shares[1];
         let impulse = zero.where_less(mobility, missing / mobility.max(lanes.splat(f32::MIN_POSITIVE)), zero);
         bounced = zero.where_less(impulse, one, bounced);

@@ -47,7 +47,7 @@ pub mod contact {
     /// 1 where it pressed in the last substep on a chain that met others then: the first solve has it in its matrix wherever the
     /// chain begins.
     pub const STAYS: usize = 24;
-    /// With which velocity along d the chain is to leave what it bounces off (m/s); −10³⁰ where it does not bounce.
+    /// With which velocity along d the chain is to leave what it bounces off (m/s); 0 where it does not bounce.
     pub const BOUNCE: usize = 25;
     /// How many entries a row has.
     pub const ENTRIES: usize = 26;
