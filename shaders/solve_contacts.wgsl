@@ -117,22 +117,29 @@ fn solve_contacts(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let chain = chain_of(thread_of(invocation));
     for (var index = 0u; index < chain.node_count; index++) {
         let node = point_of_node(chain, index);
-        for (var slot = 0u; slot < params.plane_count; slot++) {
-            let there = surface_in_substep(plane_row_of(chain, slot));
-            write_row(chain, contact_row_of(chain, index * params.plane_count + slot), index, node, there);
-        }
-        for (var touch = 0u; touch < chain.touch_count; touch++) {
-            let tangent = tangent_row_of(chain, index, touch);
-            let share = contact_at(tangent, TANGENT_SHARE);
-            if share > 0.0 {
-                var point = node;
+        // Of one place in the code, which compilers write out.
+        for (var k = 0u; k < rows_at_node(chain); k++) {
+            let is_solid = k >= chain.plane_count;
+            let at = row_at_node(chain, index, k);
+            var point = node;
+            var there: Surface;
+            if is_solid {
+                let tangent = tangent_row_of(chain, index, k - chain.plane_count);
+                let share = contact_at(tangent, TANGENT_SHARE);
+                if !(share > 0.0) {
+                    continue;
+                }
                 let along = contact_at(tangent, TANGENT_ALONG);
                 if along > 0.0 {
                     point = point_between(node, point_of_node(chain, min(index + 1u, chain.node_count - 1u)), along);
                 }
                 point.weight = point.weight * share;
-                let at = touch_row_of(chain, index, touch);
-                write_row(chain, at, index, point, surface_of_tangent(tangent));
+                there = surface_of_tangent(tangent);
+            } else {
+                there = surface_in_substep(plane_row_of(chain, k));
+            }
+            write_row(chain, at, index, point, there);
+            if is_solid {
                 forget_idle(at);
             }
         }
@@ -297,12 +304,16 @@ fn write_row(chain: Chain, at: u32, segment: u32, point: Point, there: Surface) 
     let stops = where_less(sqrt(dot(foreseen, foreseen)) * inertia * inv_step * inv_step, limit, 1.0, 0.0);
     let holds = smaller(limit, pulled) / larger(pulled, MIN_POSITIVE) / larger(stiffness, MIN_POSITIVE);
     let goes_on = where_less(0.0, stiffness, holds, 0.0);
-    var anchor = slide + tangent * goes_on;
-    var sticks = where_less(0.0, limit, larger(stuck, stops), 0.0);
-    if params.iteration > 0u {
-        anchor = contact3(at, CONTACT_ANCHOR);
-        sticks = 0.0;
-    }
+    // Chosen, not branched on: lavapipe would compile a kernel anew for each value of what of `params` it branches on.
+    let is_first = params.iteration == 0u;
+    let anchor = select(contact3(at, CONTACT_ANCHOR), slide + tangent * goes_on, is_first);
+    let sticks = select(0.0, where_less(0.0, limit, larger(stuck, stops), 0.0), is_first);
+    // As fast as the surface comes itself, and as a share of how fast both come to each other.
+    let comes = (was - gap) * params.inv_h;
+    let away = dot(normal, point.velocity) - comes;
+    let least = 2.0 * params.h * sqrt(dot(params.gravity, params.gravity));
+    let bounces = where_less(away, -least, there.restitution, 0.0);
+    let bounce = where_less(0.0, bounces, comes - away * bounces, 0.0);
 
     set_contact(at, CONTACT_SEGMENT, f32(segment));
     set_contact(at, CONTACT_ALONG, point.along);
@@ -317,14 +328,7 @@ fn write_row(chain: Chain, at: u32, segment: u32, point: Point, there: Surface) 
     let meets = chain_at(chain.chain, CHAIN_MEETS);
     set_contact(at, CONTACT_STAYS, where_less(0.0, smaller(dual, pressing), meets, 0.0));
     set_contact3(at, CONTACT_ANCHOR, anchor);
-    if params.bounces != 0u && params.iteration == 0u {
-        // As fast as the surface comes itself, and as a share of how fast both come to each other.
-        let comes = (was - gap) * params.inv_h;
-        let away = dot(normal, point.velocity) - comes;
-        let least = 2.0 * params.h * sqrt(dot(params.gravity, params.gravity));
-        let bounces = where_less(away, -least, there.restitution, 0.0);
-        set_contact(at, CONTACT_BOUNCE, where_less(0.0, bounces, comes - away * bounces, 0.0));
-    }
+    set_contact(at, CONTACT_BOUNCE, select(contact_at(at, CONTACT_BOUNCE), bounce, is_first));
 }
 
 // A half-space's plane as the chain sees it.

@@ -80,7 +80,7 @@ const CONTACTS_AND_VELOCITIES: &[Mutant] = &[
     ),
     (Stage::SolveContacts, "rods on a slope", "surface.goes ⟨+⟩ cross(surface.turns, point);", "-"),
     (Stage::SolveContacts, "rods on a slope", "let kept = smaller(was ⟨+⟩ recovery, 0.0);", "-"),
-    (Stage::SolveContacts, "rods on a slope", "contact_row_of(chain, index * params.plane_count ⟨+⟩ slot), index", "*"),
+    (Stage::SolveContacts, "rods on a slope", "return contact_row_of(chain, index * chain.plane_count ⟨+⟩ k);", "*"),
     (Stage::SolveContacts, "thrown on a floor", "let most = larger(STIFFEST, rate ⟨*⟩ rate);", "+"),
     (Stage::SolveContacts, "about to slip", "where_less(0.0, limit, larger(⟨stuck⟩, stops), 0.0);", "0.0"),
     (Stage::SolveContacts, "carried into a plane", "var anchor = slide ⟨+⟩ tangent * goes_on;", "-"),
