@@ -242,13 +242,13 @@ fn train_on_gpu(
     Some(trained)
 }
 
-/// Compares what two backends' networks leave over in held-out poses, to 0.5 %. Roundings move it by up to 0.08 % on Mesa's software
-/// driver; of five other seeds four move it by 1.7 to 12 %.
+/// Compares what two backends' networks leave over in held-out poses, to 15 %: Adam amplifies roundings, which over six seeds moved it
+/// by up to 12 % on Mesa's software driver. What must be the same to roundings alone is the loss before any step.
 #[cfg(feature = "train-gpu")]
 fn assert_as_good(gpu: &Trained, cpu: &Trained) {
     let [on_gpu, on_cpu] = [gpu, cpu].map(|trained| row(&trained.network, "held out").0);
     println!("held out: {:.4} mm by GPU, {:.4} mm by CPU", 1.0e3 * on_gpu, 1.0e3 * on_cpu);
-    assert!((on_gpu / on_cpu - 1.0).abs() < 0.005);
+    assert!((on_gpu / on_cpu - 1.0).abs() < 0.15);
     // Roundings differ: what was trained on the CPU in the GPU's place would be the very same.
     assert!(gpu.network.to_bytes() != cpu.network.to_bytes());
 }
