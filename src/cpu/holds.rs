@@ -157,8 +157,8 @@ pub(super) fn hold<L: Lanes>(
 ) {
     let one = lanes.splat(1.0);
     let free = free_unknowns(lanes, rest_row);
+    hold_rhs(lanes, rest_row, rhs);
     for i in 0..UNKNOWNS {
-        rhs[i] = rhs[i] * free[i];
         for k in 0..=i {
             block[i][k] = block[i][k] * free[i] * free[k];
         }
@@ -166,6 +166,15 @@ pub(super) fn hold<L: Lanes>(
         for k in 0..UNKNOWNS {
             coupling[i][k] = coupling[i][k] * free[i];
         }
+    }
+}
+
+/// As [`hold`], of a right-hand side alone.
+#[inline(always)]
+pub(super) fn hold_rhs<L: Lanes>(lanes: L, rest_row: &[Entry<L::Scalar>], rhs: &mut Vec7<L::V>) {
+    let free = free_unknowns(lanes, rest_row);
+    for i in 0..UNKNOWNS {
+        rhs[i] = rhs[i] * free[i];
     }
 }
 
@@ -208,8 +217,7 @@ pub(super) fn guide<L: Lanes>(
     let w = guide_axis(lanes, row);
     let slides = lanes.load(&rest_row[rest::SLIDES]);
     let stiff = slides * (block[0][0] + block[1][1] + block[2][2]);
-    let [x, y, z] = along_guide([rhs[0], rhs[1], rhs[2]], w, slides);
-    (rhs[0], rhs[1], rhs[2]) = (x, y, z);
+    guide_rhs(lanes, rest_row, row, rhs);
     for i in 3..UNKNOWNS {
         let [x, y, z] = along_guide([block[i][0], block[i][1], block[i][2]], w, slides);
         (block[i][0], block[i][1], block[i][2]) = (x, y, z);
@@ -233,6 +241,19 @@ pub(super) fn guide<L: Lanes>(
         let [x, y, z] = along_guide([coupling[0][k], coupling[1][k], coupling[2][k]], w, slides);
         (coupling[0][k], coupling[1][k], coupling[2][k]) = (x, y, z);
     }
+}
+
+/// As [`guide`], of a right-hand side alone.
+#[inline(always)]
+pub(super) fn guide_rhs<L: Lanes>(
+    lanes: L,
+    rest_row: &[Entry<L::Scalar>],
+    row: &[Entry<L::Scalar>],
+    rhs: &mut Vec7<L::V>,
+) {
+    let slides = lanes.load(&rest_row[rest::SLIDES]);
+    let [x, y, z] = along_guide([rhs[0], rhs[1], rhs[2]], guide_axis(lanes, row), slides);
+    (rhs[0], rhs[1], rhs[2]) = (x, y, z);
 }
 
 /// Takes the next node's place across its guide out of the coupling.

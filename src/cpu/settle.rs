@@ -8,12 +8,12 @@
 
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
-use super::block_tridiagonal::{eliminate_rhs, solve_lower};
+use super::block_tridiagonal::solve_lower;
 use super::contact_rows::ContactRow;
 use super::contacts::{Cursors, gone, is_idle};
 use super::find_meetings::MEETING;
 use super::group::{Group, second_order, unpadded};
-use super::holds::{Placed, When, across, guide, hold};
+use super::holds::{Placed, When, across, guide_rhs, hold_rhs};
 use super::lanes::{Entry, Lane, Lanes, apart, each, unrolled};
 use super::math::V3;
 use super::predict::{RigidMotion, inertia_about, spin_of};
@@ -102,17 +102,16 @@ where
             rhs = own;
         } else {
             let scratch_row = group.scratch_row(index - 1);
-            let mut coupling = [[zero; UNKNOWNS]; UNKNOWNS];
-            let mut inv_pivot = [zero; UNKNOWNS];
-            let mut gradient = [zero; UNKNOWNS];
+            let mut scaled = rhs;
+            unrolled!(for k in 0..7 {
+                scaled[k] = rhs[k] * lanes.at(scratch_row, scratch::INV_PIVOT + k);
+            });
             unrolled!(for i in 0..7 {
-                inv_pivot[i] = lanes.at(scratch_row, scratch::INV_PIVOT + i);
-                gradient[i] = zero - own[i];
+                rhs[i] = own[i];
                 for k in 0..UNKNOWNS {
-                    coupling[i][k] = lanes.at(scratch_row, scratch::COUPLING + i * UNKNOWNS + k);
+                    rhs[i] = rhs[i] - lanes.at(scratch_row, scratch::COUPLING + k * UNKNOWNS + i) * scaled[k];
                 }
             });
-            eliminate_rhs(&coupling, &inv_pivot, &gradient, &mut rhs);
         }
         if let Some(bears) = group.rest.bears[index] {
             let borne = group.borne_row(bears);
@@ -120,12 +119,11 @@ where
                 *rhs = *rhs + lanes.load(&borne[borne::RHS + i]);
             }
         }
-        let (mut block, mut unused) = ([[zero; UNKNOWNS]; UNKNOWNS], [[zero; UNKNOWNS]; UNKNOWNS]);
         if group.rest.held[index] {
-            hold(lanes, group.rest.row(index), &mut block, &mut rhs, &mut unused);
+            hold_rhs(lanes, group.rest.row(index), &mut rhs);
         }
         if group.rest.slides[index] {
-            guide(lanes, group.rest.row(index), group.row(index), &mut block, &mut rhs, &mut unused);
+            guide_rhs(lanes, group.rest.row(index), group.row(index), &mut rhs);
         }
         if group.rest.hung[index] {
             keep_stump_rhs(lanes, group.rest.row(index), group.stump_row(), &mut rhs);
