@@ -8,7 +8,7 @@ pub(crate) use motion::Wide;
 use glam::DVec3;
 
 use crate::Pose;
-use crate::cpu::contact_rows::{ContactRow, System};
+use crate::cpu::contact_rows::{ContactRow, Gone, System};
 use crate::cpu::contacts::contact_rows;
 use crate::cpu::fascia::add_tie;
 use crate::cpu::holds::Placed;
@@ -124,8 +124,7 @@ impl Quality {
             let row = ContactRow::load(lanes, row, meets);
             let ends =
                 [segment, (segment + 1).min(count - 1)].map(|j| wide(&nodes[j * node::ENTRIES..][..node::ENTRIES]));
-            let [a, b] = [&ends[0], &ends[1]].map(|end| Placed::now(lanes, end));
-            let gone = row.gone(lanes, [&ends[0], &ends[1]], [&a, &b]);
+            let gone = row.gone(&ends.map(|end| Gone::of_node(lanes, &end, &Placed::now(lanes, &end))));
             let block = [[0.0; UNKNOWNS]; UNKNOWNS];
             let mut system = System { block, rhs: touching[segment], terms: SegmentTerms::none(lanes) };
             row.add(lanes, &gone, false, &mut system);

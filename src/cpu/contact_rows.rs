@@ -115,7 +115,7 @@ pub(super) struct Pressed<V> {
 impl<V: Lane> Gone<V> {
     /// A node that was where its row says, and is somewhere.
     #[inline(always)]
-    fn of_node<L: Lanes<V = V>>(lanes: L, row: &[Entry<L::Scalar>], at: &Placed<V>) -> Self {
+    pub fn of_node<L: Lanes<V = V>>(lanes: L, row: &[Entry<L::Scalar>], at: &Placed<V>) -> Self {
         let (zero, two) = (lanes.splat(0.0), lanes.splat(2.0));
         let turn = at.frame.product(Quaternion::load(lanes, row, node::PREV_FRAME).conjugate());
         // By the shorter way.
@@ -151,10 +151,9 @@ impl<V: Lane> ContactRow<V> {
         }
     }
 
-    /// How far the chain has gone there, given its nodes around it and where these are.
+    /// How far the chain has gone there, given how far its nodes around it have.
     #[inline(always)]
-    pub fn gone<L: Lanes<V = V>>(&self, lanes: L, rows: [&[Entry<L::Scalar>]; 2], [a, b]: [&Placed<V>; 2]) -> Gone<V> {
-        let (first, second) = (Gone::of_node(lanes, rows[0], a), Gone::of_node(lanes, rows[1], b));
+    pub fn gone(&self, [first, second]: &[Gone<V>; 2]) -> Gone<V> {
         Gone {
             place: first.place + (second.place - first.place) * self.along,
             scale: first.scale + (second.scale - first.scale) * self.along,

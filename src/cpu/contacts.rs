@@ -135,6 +135,7 @@ pub fn add_contacts<L: Lanes>(
 ) where
     L::Scalar: Into<f64>,
 {
+    let nodes = gone(lanes, group, index, When::Now);
     for kind in 0..2 {
         while let Some(slot) = cursors.forth(group, kind, index) {
             let row = &group.touching()[kind][slot * contact::ENTRIES..][..contact::ENTRIES];
@@ -143,7 +144,7 @@ pub fn add_contacts<L: Lanes>(
                 continue;
             }
             let row = ContactRow::load(lanes, row, kind == 1);
-            let gone = gone(lanes, group, &row, index, When::Now);
+            let gone = row.gone(&nodes);
             row.add(lanes, &gone, solved.is_none(), system);
             let (in_the_way, slid) = (row.in_the_way(lanes, &gone), row.slid(&gone));
             note(lanes, group.contact_mut(kind, slot), solved, in_the_way, slid);
@@ -208,31 +209,29 @@ where
 {
     let mut stored = lanes.splat(0.0);
     for rows in group.touching() {
+        let mut last = None;
         for (segment, row) in contact_rows(rows) {
             if is_idle(row) {
                 continue;
             }
+            let nodes = match last {
+                Some((of, nodes)) if of == segment => nodes,
+                _ => gone(lanes, group, segment, when),
+            };
+            last = Some((segment, nodes));
             let row = ContactRow::load(lanes, row, false);
-            stored = stored + row.potential(lanes, &gone(lanes, group, &row, segment, when));
+            stored = stored + row.potential(lanes, &row.gone(&nodes));
         }
     }
     stored
 }
 
-/// How far the chain has gone where a row acts whose segment a node begins.
+/// How far the nodes of a segment have gone, which all rows of it share.
 #[inline(always)]
-pub(super) fn gone<L: Lanes>(
-    lanes: L,
-    group: &Group<L::Scalar>,
-    row: &ContactRow<L::V>,
-    segment: usize,
-    when: When,
-) -> Gone<L::V> {
-    // After the last node there is none, and the row has no weight for it.
-    let next = (segment + 1).min(group.rest.node_count - 1);
-    let nodes = [segment, next];
-    let [here, after] = each!(end in 0..2 => Placed::at(lanes, group, nodes[end], when));
-    row.gone(lanes, [group.row(segment), group.row(next)], [&here, &after])
+pub(super) fn gone<L: Lanes>(lanes: L, group: &Group<L::Scalar>, segment: usize, when: When) -> [Gone<L::V>; 2] {
+    // After the last node there is none, and a row has no weight for it.
+    let nodes = [segment, (segment + 1).min(group.rest.node_count - 1)];
+    each!(end in 0..2 => Gone::of_node(lanes, group.row(nodes[end]), &Placed::at(lanes, group, nodes[end], when)))
 }
 
 /// The stiffness of all rows together (N/m).

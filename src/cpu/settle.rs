@@ -253,7 +253,7 @@ where
             let index = stored[contact::SEGMENT][0].into() as usize;
             let row = ContactRow::load(lanes, stored, kind == 1);
             let has = has(lanes, group, at.clone(), (kind, slot));
-            let gone = gone(lanes, group, &row, index, When::Now);
+            let gone = row.gone(&gone(lanes, group, index, When::Now));
             let presses = row.presses(lanes, &gone);
             let recounted = flagged_presses(lanes, Some(rough), presses, &has);
             write(lanes, group, at, (kind, slot), &recounted, Some(rough));
