@@ -13,6 +13,7 @@ pub mod grid;
 pub mod group;
 pub mod holds;
 mod host;
+mod joints;
 mod kin;
 pub mod lanes;
 mod lay;

@@ -5,10 +5,11 @@ use glam::{DMat3, DVec3};
 
 use super::descent::DESCENT_ENTRIES;
 use super::group::Group;
+use super::joints::vector;
 use super::lanes::{LANES, OneF64};
 use super::math::V3;
 use super::predict::{BODY_ENTRIES, spin_of};
-use super::trees::{Kept, vector};
+use super::trees::Kept;
 use crate::flesh::Branch;
 use crate::layout::{chain, rigid};
 

@@ -27,6 +27,7 @@ use super::LaneWidth;
 use super::descent::{DESCENT_ENTRIES, Descends, Descent, Of, OneGroup, run};
 use super::group::{Group, is_kicked};
 use super::holds::Placed;
+use super::joints::{Bearing, Joint, vector};
 use super::lanes::{Entry, Half, LANES, Lanes, OneF32, Wide, apart, with_instructions};
 use super::lay::lay;
 use super::predict::{Body, add_motion, kick};
@@ -78,6 +79,8 @@ pub(super) struct Forest<'a, 'b> {
     width: LaneWidth,
     params: &'a StepParams,
     branches: &'a [Branch],
+    /// Of each group, those whose chains are in it.
+    of_groups: Vec<&'a [Branch]>,
     groups: &'a mut [Group<'b, f32>],
     kept: &'a mut [Kept],
     /// For each group, and of it each node that bears chains, what these add to its rows; summed in f64, it is the same in whatever
@@ -104,7 +107,14 @@ impl<'a, 'b> Forest<'a, 'b> {
     ) -> Self {
         let none = |group: &Group<'_, f32>| vec![[[0.0; LANES]; borne::ENTRIES]; group.rest.bearing_count];
         let borne = groups.iter().map(none).collect();
-        Self { width, params, branches, groups, kept, borne }
+        let mut left = branches;
+        let split = |group| {
+            let (own, after) = left.split_at(left.iter().take_while(|branch| branch.chain[0] == group).count());
+            left = after;
+            own
+        };
+        let of_groups = (0..groups.len()).map(split).collect();
+        Self { width, params, branches, of_groups, groups, kept, borne }
     }
 
     /// Runs a stage.
@@ -147,7 +157,7 @@ impl<'a, 'b> Forest<'a, 'b> {
             if !self.steps(group) {
                 continue;
             }
-            for branch in self.branches_of(group) {
+            for branch in self.of_groups[group] {
                 let [stem, stem_lane] = branch.stem;
                 let step = &self.groups[stem].scratch_row(branch.stem_node)[scratch::STEP..];
                 let step: [f32; UNKNOWNS] = std::array::from_fn(|k| step[k][stem_lane]);
@@ -191,10 +201,10 @@ impl<'a, 'b> Forest<'a, 'b> {
             self.bodies().write_motions(self.branches, self.groups);
         }
         for group in 0..self.groups.len() {
-            for branch in self.branches_of(group) {
+            for branch in self.of_groups[group] {
                 let [stem, lane] = branch.stem;
                 let start = Placed::start(OneF32(lane), &self.groups[stem], branch.stem_node);
-                let joint = self.joint(branch, &start);
+                let joint = Bearing::of(self.groups, branch, &start).joint(self.groups, branch);
                 let [place, frame] = [node::TARGET_PLACE, node::TARGET_FRAME];
                 self.write(branch, &joint, place, frame);
             }
@@ -237,8 +247,7 @@ impl<'a, 'b> Forest<'a, 'b> {
     /// Moves a chain that was laid anew, as it is, to where it hangs, and gives it its stem's velocity.
     fn join(&mut self, branch: &Branch) {
         let [stem, stem_lane] = branch.stem;
-        let now = Placed::now(OneF32(stem_lane), self.groups[stem].row(branch.stem_node));
-        let Joint { place, frame, .. } = self.joint(branch, &now);
+        let Joint { place, frame, .. } = Bearing::now(self.groups, branch).joint(self.groups, branch);
         let velocity = vector(self.groups[stem].row(branch.stem_node), node::VELOCITY, stem_lane);
         let ([group, lane], node) = (branch.chain, branch.node);
         let rows = &mut self.groups[group].nodes;
@@ -263,29 +272,6 @@ impl<'a, 'b> Forest<'a, 'b> {
         }
     }
 
-    /// The branches whose chains are in a group.
-    fn branches_of(&self, group: usize) -> &'a [Branch] {
-        let from = self.branches.partition_point(|branch| branch.chain[0] < group);
-        let to = self.branches.partition_point(|branch| branch.chain[0] <= group);
-        &self.branches[from..to]
-    }
-
-    /// Where a section of the stem has a branch, from the branch's own origin.
-    fn joint(&self, branch: &Branch, stem: &Placed<f32>) -> Joint {
-        let [group, lane] = branch.stem;
-        let origin = |[group, lane]: [usize; 2]| vector(self.groups[group].chains, chain::ORIGIN, lane);
-        let from = origin(branch.stem) - origin(branch.chain);
-        let row = self.groups[group].row(branch.stem_node);
-        let moved = DVec3::from_array(stem.moved.0.map(f64::from));
-        let rotation = DQuat::from_array(stem.frame.0.map(f64::from)).normalize();
-        let DVec3 { x: u, y: v, z: w } = branch.rest.translation;
-        let scale = f64::from(stem.scale);
-        let outward = rotation * DVec3::new(u, v, 0.0);
-        let arm = outward * scale + rotation * DVec3::new(0.0, 0.0, w);
-        let place = from + vector(row, node::PREV_PLACE, lane) + moved + arm;
-        Joint { place, frame: rotation * branch.rest.rotation, arm, outward }
-    }
-
     /// Writes where a branch's last node is to be.
     fn write(&mut self, branch: &Branch, joint: &Joint, place: usize, frame: usize) {
         let ([group, lane], node) = (branch.chain, branch.node);
@@ -297,15 +283,16 @@ impl<'a, 'b> Forest<'a, 'b> {
 
     /// Puts the last nodes of a group's branches where their stems have them now.
     fn place(&mut self, group: usize) {
-        for branch in self.branches_of(group) {
-            let [stem, lane] = branch.stem;
-            let now = Placed::now(OneF32(lane), self.groups[stem].row(branch.stem_node));
-            let joint = self.joint(branch, &now);
-            self.write(branch, &joint, node::PLACE, node::FRAME);
-            let lane = branch.chain[1];
-            let row = row_mut(self.groups[group].nodes, branch.node);
-            let moved = joint.place - vector(row, node::PREV_PLACE, lane);
-            put(row, node::MOVED, lane, moved.to_array());
+        for beside in self.of_groups[group].chunk_by(Branch::is_beside) {
+            let bearing = Bearing::now(self.groups, &beside[0]);
+            for branch in beside {
+                let joint = bearing.joint(self.groups, branch);
+                self.write(branch, &joint, node::PLACE, node::FRAME);
+                let lane = branch.chain[1];
+                let row = row_mut(self.groups[group].nodes, branch.node);
+                let moved = joint.place - vector(row, node::PREV_PLACE, lane);
+                put(row, node::MOVED, lane, moved.to_array());
+            }
         }
     }
 
@@ -320,7 +307,7 @@ impl<'a, 'b> Forest<'a, 'b> {
 
     /// Adds what is left of a group's branches to what their stems' nodes bear: of the whole system, or of its right-hand side.
     fn give_to_stems(&mut self, group: usize, whole: bool) {
-        let branches = self.branches_of(group);
+        let branches = self.of_groups[group];
         if branches.is_empty() {
             return;
         }
@@ -338,16 +325,18 @@ impl<'a, 'b> Forest<'a, 'b> {
 
     /// Keeps T of a group's branches, where their stems are now; of those that are solved `again` alone.
     fn keep_turnings(&mut self, group: usize, again: bool) {
-        for branch in self.branches_of(group) {
-            let ([stem, stem_lane], lane) = (branch.stem, branch.chain[1]);
-            if again && self.kept[group][Of::stepping as usize][lane] < 0.5 {
-                continue;
+        for beside in self.of_groups[group].chunk_by(Branch::is_beside) {
+            let bearing = Bearing::now(self.groups, &beside[0]);
+            for branch in beside {
+                let lane = branch.chain[1];
+                if again && self.kept[group][Of::stepping as usize][lane] < 0.5 {
+                    continue;
+                }
+                let Joint { arm, outward, .. } = bearing.joint(self.groups, branch);
+                let row = self.groups[group].stump_row();
+                put(row, stump::ARM, lane, arm.to_array());
+                put(row, stump::OUTWARD, lane, outward.to_array());
             }
-            let now = Placed::now(OneF32(stem_lane), self.groups[stem].row(branch.stem_node));
-            let Joint { arm, outward, .. } = self.joint(branch, &now);
-            let row = self.groups[group].stump_row();
-            put(row, stump::ARM, lane, arm.to_array());
-            put(row, stump::OUTWARD, lane, outward.to_array());
         }
     }
 
@@ -461,17 +450,6 @@ impl Descends for Forest<'_, '_> {
     }
 }
 
-/// Where a stem has a branch.
-struct Joint {
-    /// The branch's last node from its chain's origin (m).
-    place: DVec3,
-    frame: DQuat,
-    /// From the stem's node to it (m).
-    arm: DVec3,
-    /// How it goes where the stem's scale grows (m).
-    outward: DVec3,
-}
-
 #[inline(always)]
 fn do_part<L: Lanes<Scalar = f32>>(
     lanes: L,
@@ -556,10 +534,6 @@ fn row(rows: &[Entry<f32>], index: usize) -> &[Entry<f32>] {
 
 fn row_mut(rows: &mut [Entry<f32>], index: usize) -> &mut [Entry<f32>] {
     &mut rows[index * node::ENTRIES..][..node::ENTRIES]
-}
-
-pub(super) fn vector(row: &[Entry<f32>], at: usize, lane: usize) -> DVec3 {
-    DVec3::from_array([0, 1, 2].map(|k| f64::from(row[at + k][lane])))
 }
 
 fn quaternion(row: &[Entry<f32>], lane: usize) -> DQuat {

@@ -34,6 +34,11 @@ impl Branch {
         let rest = stem.rest[stem_node].inverse() * chain.rest[node];
         Self { chain: [chain.group, chain.lane], node, stem: [stem.group, stem.lane], stem_node, rest }
     }
+
+    /// Whether another one hangs on the same section.
+    pub fn is_beside(&self, other: &Self) -> bool {
+        (self.stem, self.stem_node) == (other.stem, other.stem_node)
+    }
 }
 
 /// Groups of rods with those beside each other whose rods hang on each other, each after those that its own hang on.
