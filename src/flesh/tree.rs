@@ -1,5 +1,7 @@
 //! Rods that hang on rods.
 
+#[cfg(feature = "gpu")]
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::Chain;
@@ -33,6 +35,14 @@ impl Branch {
         let node = chain.node_count() - 1;
         let rest = stem.rest[stem_node].inverse() * chain.rest[node];
         Self { chain: [chain.group, chain.lane], node, stem: [stem.group, stem.lane], stem_node, rest }
+    }
+
+    /// Which of two comes first by where they hang, and of those that hang in one place, as they are listed.
+    #[cfg(feature = "gpu")]
+    fn around_stem(&self, other: &Self) -> Ordering {
+        let key = |Pose { translation, rotation }: Pose| translation.to_array().into_iter().chain(rotation.to_array());
+        let places = key(self.rest).zip(key(other.rest)).map(|(one, other)| one.total_cmp(&other));
+        places.fold(Ordering::Equal, Ordering::then).then(self.chain.cmp(&other.chain))
     }
 
     /// Whether another one hangs on the same section.
@@ -120,7 +130,8 @@ impl Flesh {
             }
         }
         let mut by_node: Vec<&Branch> = self.branches.iter().collect();
-        by_node.sort_by_key(|branch| (branch.stem_node, branch.chain));
+        // Not as they are listed, which is nobody's business: a GPU sums in f32 what they add to their stem.
+        by_node.sort_by(|one, other| one.stem_node.cmp(&other.stem_node).then_with(|| one.around_stem(other)));
         for Branch { chain, node, stem, stem_node, .. } in by_node.into_iter().rev() {
             let [own, stem] = [*chain, *stem].map(number);
             let next = set(stem, tree::FIRST, own + 1);
