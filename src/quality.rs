@@ -72,10 +72,13 @@ impl Quality {
             let nodes: Vec<_> = (0..chain.node_count()).map(|j| state.node(flesh, index, j)).collect();
             let poses: Vec<Pose> = nodes.iter().map(NodeState::pose).collect();
             for (j, (pair, rest)) in poses.windows(2).zip(chain.rest.windows(2)).enumerate() {
-                let over_rest = |of: fn([&Pose; 2]) -> f64| of([&pair[0], &pair[1]]) / of([&rest[0], &rest[1]]);
-                let stretch = over_rest(|[a, b]| a.translation.distance(b.translation));
+                let length = |[a, b]: [&Pose; 2]| a.translation.distance(b.translation);
+                let ([a, b], rest) = ([&pair[0], &pair[1]], [&rest[0], &rest[1]]);
+                // By the way that the solve has them turned against each other, which may be more than half a turn.
+                let along = ((a.rotation + b.rotation).normalize() * DVec3::Z).dot(b.translation - a.translation);
                 let scale = 0.5 * f64::from(nodes[j].scale + nodes[j + 1].scale);
-                self.add_segment((over_rest(spacing) * scale * scale - 1.0).abs(), (stretch - 1.0).abs());
+                let volume = along / spacing(rest) * scale * scale;
+                self.add_segment((volume - 1.0).abs(), (length([a, b]) / length(rest) - 1.0).abs());
             }
         }
         // Before the first substep nothing was solved.

@@ -115,3 +115,30 @@ fn a_stretched_band_stores_its_energy() {
     println!("a band drawn out by 1 %: {found:.4} J, ½EAε²L {exact:.4} (bar 3 %)");
     assert!((found / exact - 1.0).abs() < 0.03);
 }
+
+/// Tentacles buckle as they land: sections beside each other turn by more than half a turn, which turns no segment inside out.
+#[test]
+fn what_turns_far_is_not_taken_for_inside_out() {
+    let parameters = SceneParameters { rods: 2, ..SceneParameters::of("octopuses").expect("is a scene") };
+    let scene = parameters.build("octopuses").expect("builds");
+    let mut physics = Physics::with_config(scene.config);
+    scene.insert(&mut physics).expect("fits");
+    let octopuses: Vec<_> = physics.instances().collect();
+    let (mut worst, mut turned): (f64, f32) = (0.0, 0.0);
+    for _ in 0..30 {
+        physics.step_flesh(FRAME).expect("steps");
+        worst = worst.max(physics.quality().volume_error_max);
+        for (&octopus, chain) in octopuses.iter().flat_map(|octopus| (1..9).map(move |chain| (octopus, chain))) {
+            let frames: Vec<_> =
+                (0..5).map(|node| physics.node(octopus, chain, node).expect("is there").frame).collect();
+            let turns = frames.windows(2).map(|pair| 2.0 * pair[0].dot(pair[1]).clamp(-1.0, 1.0).acos());
+            turned = turns.fold(turned, f32::max);
+        }
+    }
+    println!(
+        "two octopuses land: volume off by {worst:.2} at most, sections {:.0}° against each other",
+        turned.to_degrees()
+    );
+    assert!(turned > std::f32::consts::PI, "nothing turns as far as the measure has to bear: {turned}");
+    assert!(worst < 0.8, "{worst}");
+}
