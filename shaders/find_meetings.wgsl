@@ -49,8 +49,9 @@ fn find_meetings(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let first_pill = pill_seen(a, vec3<f32>());
     let second_pill = pill_seen(b, shift);
     let touch = points_of(first_pill, second_pill);
-    meet(meet_row_of(pair, 0u), touch[0], a, b, first_pill, second_pill);
-    meet(meet_row_of(pair, 1u), touch[1], a, b, first_pill, second_pill);
+    let rubs = rubs_of(pair);
+    meet(meet_row_of(pair, 0u), rubs, touch[0], a, b, first_pill, second_pill);
+    meet(meet_row_of(pair, 1u), rubs, touch[1], a, b, first_pill, second_pill);
     for (var point = 0u; point < 2u; point++) {
         write_row(meet_row_of(pair, point), point, first_side, 0u, 1.0);
         write_row(meet_row_of(pair, point), point, second_side, 1u, -1.0);
@@ -161,7 +162,7 @@ fn mix_radii(side: SeenSide, along: f32) -> f32 {
 }
 
 // Writes what is known of a point at which a pair touches.
-fn meet(row: u32, point: PillPoint, a: SeenSide, b: SeenSide, first_pill: Pill, second_pill: Pill) {
+fn meet(row: u32, rubs: f32, point: PillPoint, a: SeenSide, b: SeenSide, first_pill: Pill, second_pill: Pill) {
     let inv_h = params.inv_h;
     let recovery = APART * params.h;
     // Later ones of the substep go on from the same anchors.
@@ -203,8 +204,8 @@ fn meet(row: u32, point: PillPoint, a: SeenSide, b: SeenSide, first_pill: Pill, 
     let pull = across(meet3(row, MEET_PULL), direction);
     let force = meet_at(row, MEET_FORCE);
     let pressing = where_less(0.0, force, stiffness, where_less(closed, 0.0, stiffness, 0.0));
-    let friction = where_less(0.0, pressing, rubbing, 0.0);
-    let limit = RUBS * force;
+    let friction = where_less(0.0, smaller(pressing, rubs), rubbing, 0.0);
+    let limit = rubs * force;
     let pulled = sqrt(dot(pull, pull));
     let holds = smaller(limit, pulled) / larger(pulled, MIN_POSITIVE) / larger(friction, MIN_POSITIVE);
     let reach_on = where_less(0.0, friction, holds, 0.0);
@@ -227,6 +228,7 @@ fn meet(row: u32, point: PillPoint, a: SeenSide, b: SeenSide, first_pill: Pill, 
     set_meet(row, MEET_STIFFNESS, pressing);
     set_meet(row, MEET_FRICTION, friction);
     set_meet3(row, MEET_ANCHOR, anchor);
+    set_meet(row, MEET_RUBS, rubs);
     set_meet3(row, MEET_ROW_ANCHOR, swept_a - off);
     set_meet3(row, MEET_ROW_ANCHOR + 3u, swept_b + off);
     let rolling = friction * (radius * radius) * ROLLING;
@@ -260,7 +262,7 @@ fn write_row(row: u32, point: u32, own: Side, side: u32, sign: f32) {
     set_contact(at, CONTACT_ARM, meet_at(row, MEET_ARM + side));
     set_contact(at, CONTACT_GAP, meet_at(row, MEET_ROW_GAP + side));
     set_contact(at, CONTACT_FRICTION, 2.0 * meet_at(row, MEET_FRICTION));
-    let limit = RUBS * meet_at(row, MEET_FORCE);
+    let limit = meet_at(row, MEET_RUBS) * meet_at(row, MEET_FORCE);
     set_contact(at, CONTACT_LIMIT, limit);
     set_contact(at, CONTACT_STICKS, where_less(0.0, limit, 1.0, 0.0));
     set_contact(at, CONTACT_STAYS, 0.0);

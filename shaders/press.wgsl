@@ -32,7 +32,7 @@ fn press(@builtin(global_invocation_id) invocation: vec3<u32>) {
         let swept_a = swept_by(going_a, direction, meet_at(row, MEET_ARM));
         let swept_b = swept_by(going_b, -direction, meet_at(row, MEET_ARM + 1u));
         let pulling = (meet3(row, MEET_ANCHOR) - (swept_a - swept_b)) * meet_at(row, MEET_FRICTION);
-        let pull = limited(pulling, RUBS * force);
+        let pull = limited(pulling, meet_at(row, MEET_RUBS) * force);
         let radius = smaller(meet_at(row, MEET_ARM), meet_at(row, MEET_ARM + 1u));
         let rolling = meet_at(row, MEET_FRICTION) * radius * radius * ROLLING;
         let turning = (meet3(row, MEET_TURN_ANCHOR) - (going_a.turn - going_b.turn)) * rolling;

@@ -69,6 +69,9 @@ pub struct Coefficient {
 /// The most that a coefficient of friction is.
 pub(crate) const MOST_FRICTION: f32 = 1.0e3;
 
+/// How flesh rubs on flesh where it does not say so.
+pub(crate) const RUBS: Coefficient = Coefficient::new(0.5, CombineRule::Average);
+
 impl Coefficient {
     /// A coefficient, combined by a rule.
     pub const fn new(value: f32, rule: CombineRule) -> Self {
@@ -113,8 +116,8 @@ pub struct Collisions {
     /// Whether it touches the pills of its own bones ([`Flesh::with_bone_pills`](crate::flesh::Flesh::with_bone_pills)); on by
     /// default.
     pub bone_pills: bool,
-    /// How it rubs on half-spaces and solids. `None`, the default: as they say alone, by their coefficient. Its own bones' pills say
-    /// so by themselves, and flesh rubs on flesh by a coefficient of 0.5, always.
+    /// How it rubs on flesh, its own too, on half-spaces and solids. `None`, the default: on half-spaces and solids as they say alone,
+    /// by their coefficient, and on flesh as if it had a coefficient of 0.5, averaged. Its own bones' pills say so by themselves.
     pub friction: Option<Coefficient>,
     /// How it bounces off half-spaces and solids, beside what its own elasticity has it do. `None`, the default: as they say alone, by
     /// their coefficient. It bounces off neither its own bones' pills nor other flesh.
@@ -159,6 +162,11 @@ impl Collisions {
     /// How it rubs on what says so of itself.
     pub(crate) fn rubs_on(&self, friction: f32, rule: CombineRule) -> f32 {
         self.friction.map_or(friction, |own| own.with(Coefficient::new(friction, rule)))
+    }
+
+    /// How it rubs on flesh.
+    pub(crate) fn rubs_with(&self, other: &Self) -> f32 {
+        self.friction.unwrap_or(RUBS).with(other.friction.unwrap_or(RUBS))
     }
 
     /// How it bounces off what says so of itself.

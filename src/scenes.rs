@@ -16,7 +16,7 @@ use glam::DVec3;
 
 use crate::flesh::{BuildError, Flesh, Holds, RodSpec};
 use crate::step::StepConfig;
-use crate::{FleshHandle, HalfSpace, Material, Motion, Physics, Pose, Solid, StepError};
+use crate::{Collisions, FleshHandle, HalfSpace, Material, Motion, Physics, Pose, Solid, StepError};
 
 /// Parameters of the scene of cantilevers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -136,6 +136,8 @@ pub struct Scene {
     pub keys: Vec<Key>,
     /// Other flesh.
     pub props: Vec<Prop>,
+    /// What all flesh touches, and how it rubs.
+    pub collisions: Collisions,
     /// Half-spaces that the flesh stays out of.
     pub planes: Vec<HalfSpace>,
     /// Solids that the flesh stays out of, and how they go.
@@ -220,6 +222,7 @@ impl Scene {
             start: Vec::new(),
             keys: vec![Key::default()],
             props: Vec::new(),
+            collisions: Collisions::default(),
             planes: Vec::new(),
             solids: Vec::new(),
             config,
@@ -230,7 +233,7 @@ impl Scene {
     /// solids; the first of the instances.
     ///
     /// # Errors
-    /// As for [`Physics::insert`] and [`Physics::set_velocity`].
+    /// As for [`Physics::insert`], [`Physics::set_velocity`] and [`Physics::set_collisions`].
     pub fn insert(&self, physics: &mut Physics) -> Result<FleshHandle, StepError> {
         physics.planes.extend_from_slice(&self.planes);
         physics.solids.extend(self.solids.iter().map(|moved| moved.at([0.0; 2])));
@@ -239,11 +242,14 @@ impl Scene {
         for root in self.roots.iter().skip(1) {
             handles.push(physics.insert(self.flesh.clone(), &self.start, *root)?);
         }
-        for (handle, motion) in handles.into_iter().zip(&self.motions) {
-            physics.set_velocity(handle, *motion)?;
+        for (handle, motion) in handles.iter().zip(&self.motions) {
+            physics.set_velocity(*handle, *motion)?;
         }
         for Prop { flesh, bones, root } in &self.props {
-            physics.insert(flesh.clone(), bones, *root)?;
+            handles.push(physics.insert(flesh.clone(), bones, *root)?);
+        }
+        for handle in handles {
+            physics.set_collisions(handle, self.collisions)?;
         }
         Ok(first)
     }

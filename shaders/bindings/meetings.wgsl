@@ -13,7 +13,7 @@
 // What is farther than this is not known to others (in whatever unit it has).
 const FARTHEST: f32 = 1.0e9;
 
-// Coulomb's coefficient between chains.
+// Coulomb's coefficient of flesh on flesh that does not say how it rubs, averaged.
 const RUBS: f32 = 0.5;
 
 // Rolling friction's limit over the force with which chains press and the radius.
@@ -60,6 +60,17 @@ fn side_of(pair: u32, side: u32) -> Side {
         named.z,
         vec2<f32>(f32(named.w & 1u), f32(named.w >> 1u)),
     );
+}
+
+// Coulomb's coefficient between both sides.
+fn rubs_of(pair: u32) -> f32 {
+    let first = groups[pairs[2u + pair * 2u].x / LANES];
+    let second = groups[pairs[3u + pair * 2u].x / LANES];
+    let own = select(bitcast<f32>(first.rubs), RUBS, first.rubs_by == NO_RULE);
+    let theirs = select(bitcast<f32>(second.rubs), RUBS, second.rubs_by == NO_RULE);
+    // The average is rule 0.
+    let rule = max(select(first.rubs_by, 0u, first.rubs_by == NO_RULE), select(second.rubs_by, 0u, second.rubs_by == NO_RULE));
+    return combined(own, theirs, rule);
 }
 
 // How far a node, or a point between two, goes (m), swells and turns (rad).

@@ -26,9 +26,6 @@ const ROUNDED: f32 = 1.0e-6;
 // By the cosine between normals, how alike primitives face of which one goes on with the other's friction.
 const ALIKE: f32 = 0.9;
 
-// The most that a coefficient of friction is.
-const MOST_FRICTION: f32 = 1.0e3;
-
 // A segment at a substep's start, against its chain's origin (m); of a chain's last node, twice that.
 struct Ends {
     first: vec3<f32>,
@@ -137,8 +134,7 @@ fn touch_solid(
     let moving = moving_of(row);
     let pill = pill_of(moving, origin, ends);
     let far = reach + number_at(row + SOLID_BORDER) + number_at(row + SOLID_SWEEP);
-    let rubs = both_of(group.rubs, group.rubs_by, number_at(row + SOLID_FRICTION), solids[row + SOLID_RUBS_BY]);
-    let friction = min(rubs, MOST_FRICTION);
+    let friction = both_of(group.rubs, group.rubs_by, number_at(row + SOLID_FRICTION), solids[row + SOLID_RUBS_BY]);
     let bounces =
         both_of(group.bounces, group.bounces_by, number_at(row + SOLID_RESTITUTION), solids[row + SOLID_BOUNCES_BY]);
     let restitution = min(bounces, 1.0);
@@ -446,27 +442,7 @@ fn both_of(own_bits: u32, own_rule: u32, coefficient: f32, rule: u32) -> f32 {
     if own_rule == NO_RULE {
         return coefficient;
     }
-    let own = bitcast<f32>(own_bits);
-    switch max(own_rule, rule) {
-        case 1u: {
-            return min(own, coefficient);
-        }
-        case 2u: {
-            return own * coefficient;
-        }
-        case 3u: {
-            return max(own, coefficient);
-        }
-        case 4u: {
-            return clamp(own + coefficient, 0.0, 1.0);
-        }
-        case 5u: {
-            return sqrt(own * coefficient);
-        }
-        default: {
-            return 0.5 * (own + coefficient);
-        }
-    }
+    return combined(bitcast<f32>(own_bits), coefficient, max(own_rule, rule));
 }
 
 // Finds what a segment touches of the pills of its instance's own bones.

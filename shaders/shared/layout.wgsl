@@ -172,15 +172,16 @@ const MEET_GAP: u32 = 9u;
 const MEET_STIFFNESS: u32 = 10u;
 const MEET_FRICTION: u32 = 11u;
 const MEET_ANCHOR: u32 = 12u;
-const MEET_ROW_GAP: u32 = 15u;
-const MEET_ROW_ANCHOR: u32 = 17u;
-const MEET_ROW_TURN: u32 = 23u;
-const MEET_TURN_ANCHOR: u32 = 29u;
-const MEET_FORCE: u32 = 32u;
-const MEET_PULL: u32 = 33u;
-const MEET_COUPLE: u32 = 36u;
-const MEET_RATIO: u32 = 39u;
-const MEET_ENTRIES: u32 = 40u;
+const MEET_RUBS: u32 = 15u;
+const MEET_ROW_GAP: u32 = 16u;
+const MEET_ROW_ANCHOR: u32 = 18u;
+const MEET_ROW_TURN: u32 = 24u;
+const MEET_TURN_ANCHOR: u32 = 30u;
+const MEET_FORCE: u32 = 33u;
+const MEET_PULL: u32 = 34u;
+const MEET_COUPLE: u32 = 37u;
+const MEET_RATIO: u32 = 40u;
+const MEET_ENTRIES: u32 = 41u;
 
 // Entries of what the last solve's matrix has of a contact row, and of what passes want of it after these.
 const SOLVED_STIFFNESS: u32 = 0u;

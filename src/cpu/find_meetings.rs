@@ -4,7 +4,7 @@
 use super::holds::across;
 use super::lanes::{Entry, LANES, Lane, Lanes, each};
 use super::math::V3;
-use super::meetings::{Going, OWN_ROWS, PairBlock, ROLLING, ROLLS, RUBS, ShownNodes, Side, mix};
+use super::meetings::{Going, OWN_ROWS, PairBlock, ROLLING, ROLLS, ShownNodes, Side, mix};
 use super::pills::{Pill, nearest, points_around};
 use crate::layout::{contact, meet};
 use crate::step::StepParams;
@@ -220,8 +220,9 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         let pull = across(V3([x, y, z]), direction);
         let pressing = zero.where_less(force, stiffness, closed.where_less(zero, stiffness, zero));
         let pressing = half.where_less(near, pressing, zero);
-        let friction = zero.where_less(pressing, friction, zero);
-        let limit = lanes.splat(RUBS) * force;
+        let rubs = lanes.at(row, meet::RUBS);
+        let friction = zero.where_less(pressing.min(rubs), friction, zero);
+        let limit = rubs * force;
         let pulled = pull.dot(pull).sqrt();
         let reach_on = zero.where_less(friction, limit.min(pulled) / pulled.max(least) / friction.max(least), zero);
         let anchor = if first_solve { pull * reach_on } else { V3::load(lanes, row, meet::ANCHOR) };
@@ -281,7 +282,7 @@ impl Side {
         row[contact::GAP][to] = gap;
         row[contact::STIFFNESS][to] = 2.0 * from[meet::STIFFNESS][lane];
         row[contact::FRICTION][to] = 2.0 * from[meet::FRICTION][lane];
-        let limit = RUBS * force;
+        let limit = from[meet::RUBS][lane] * force;
         row[contact::LIMIT][to] = limit;
         row[contact::STICKS][to] = if limit > 0.0 { 1.0 } else { 0.0 };
         let radius = from[meet::ARM][lane].min(from[meet::ARM + 1][lane]);

@@ -18,6 +18,7 @@ use super::sort_sides::MeetingGroup;
 use crate::Collisions;
 use crate::backend::SegmentPair;
 use crate::instances::{FleshHandle, Instances, Pressed, REMEMBERED, SegmentName, Touch};
+use crate::layout::meet;
 use crate::step::Stage;
 use crate::timing::StageClock;
 
@@ -158,6 +159,9 @@ impl Meetings {
             for (point, memory) in block.memory.iter_mut().enumerate() {
                 memory[lane] = remembered.map_or([0.0; REMEMBERED], |touch| touch.points[point]);
             }
+            let [own, theirs] = indices.map(|index| &self.collisions[self.segments[index as usize].place as usize]);
+            let rubs = own.rubs_with(theirs);
+            block.points.iter_mut().for_each(|row| row[meet::RUBS][lane] = rubs);
             self.names.push(indices.map(|index| self.segments[index as usize].name));
         }
     }

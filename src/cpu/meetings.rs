@@ -22,9 +22,6 @@ use crate::step::StepParams;
 /// What is farther than this is not shown to others (in whatever unit it has).
 pub(crate) const FARTHEST: f32 = 1.0e9;
 
-/// Coulomb's coefficient between chains.
-pub const RUBS: f32 = 0.5;
-
 /// Rolling friction's limit over the force with which chains press and the radius.
 pub const ROLLS: f32 = 0.2;
 

@@ -4,7 +4,7 @@
 use super::contact_rows::MOST_DUAL;
 use super::lanes::{Entry, LANES, Lane, Lanes, each};
 use super::math::V3;
-use super::meetings::{Going, PairBlock, ROLLING, ROLLS, RUBS, ShownNodes};
+use super::meetings::{Going, PairBlock, ROLLING, ROLLS, ShownNodes};
 use crate::layout::meet;
 
 /// Finds with what force the segments of eight pairs press, and friction pulls, where both sides have gone to.
@@ -33,7 +33,7 @@ pub fn press<L: Lanes<Scalar = f32>>(lanes: L, shown: &[Entry<f32>], block: &mut
         let force = (stiffness * (zero - closed).max(zero)).min(lanes.splat(MOST_DUAL));
         let slid = going[0].swept(direction, arms[0]) - going[1].swept(-direction, arms[1]);
         let pull = (V3::load(lanes, row, meet::ANCHOR) - slid) * friction;
-        let (size, limit) = (pull.dot(pull).sqrt(), lanes.splat(RUBS) * force);
+        let (size, limit) = (pull.dot(pull).sqrt(), lanes.at(row, meet::RUBS) * force);
         let pull = pull * (limit.min(size) / size.max(lanes.splat(f32::MIN_POSITIVE)));
         let radius = arms[0].min(arms[1]);
         let rolling = friction * radius * radius * lanes.splat(ROLLING);

@@ -1,6 +1,6 @@
 //! What shaders may declare under the same names.
 
-use crate::collisions::MOST_FRICTION;
+use crate::collisions::{MOST_FRICTION, RUBS};
 use crate::cpu::{
     carry::OFF_JOINT,
     check_health::{
@@ -14,7 +14,7 @@ use crate::cpu::{
     find_meetings::{self, APART, CHANGES, DEEP, HANDS_OVER, MEETING, MOST_RATIO},
     gather_segments::PLACES_ROUND,
     math::MOST_TURN2,
-    meetings::{FARTHEST, ROLLING, ROLLS, RUBS},
+    meetings::{FARTHEST, ROLLING, ROLLS},
     pills::{ALONGSIDE, CROSSED, LEVEL, ROCKS},
     potential::{ALIGNED, MOST_ROUNDING, PIVOT_ROUNDINGS},
     predict::{SCALE_LIMIT, SLENDER},
@@ -259,7 +259,7 @@ const SCRATCH: &[(&str, u32)] = &entries!(scratch "SCRATCH_":
     LOWER INV_PIVOT COUPLING RHS STEP BASE SIDES ENTRIES
 );
 const MEET: &[(&str, u32)] = &entries!(meet "MEET_":
-    ALONG DIRECTION SCALE_TERM ARM GAP STIFFNESS FRICTION ANCHOR ROW_GAP ROW_ANCHOR ROW_TURN TURN_ANCHOR FORCE PULL
+    ALONG DIRECTION SCALE_TERM ARM GAP STIFFNESS FRICTION ANCHOR RUBS ROW_GAP ROW_ANCHOR ROW_TURN TURN_ANCHOR FORCE PULL
     COUPLE RATIO ENTRIES
 );
 const SOLVED: &[(&str, u32)] = &entries!(solved "SOLVED_":
@@ -355,7 +355,7 @@ pub const FLOAT_CONSTANTS: &[(&str, f32)] = &[
     ("HANDS_OVER", HANDS_OVER),
     ("FARTHEST", FARTHEST),
     ("APART", APART),
-    ("RUBS", RUBS),
+    ("RUBS", RUBS.value),
     ("ROLLS", ROLLS),
     ("ROLLING", ROLLING),
     ("DEEP", DEEP[0]),

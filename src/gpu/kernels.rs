@@ -15,6 +15,7 @@ pub const SHARED: &[&str] = &[
     include_str!("../../shaders/shared/layout.wgsl"),
     include_str!("../../shaders/shared/skin.wgsl"),
     include_str!("../../shaders/shared/math.wgsl"),
+    include_str!("../../shaders/shared/coefficients.wgsl"),
     include_str!("../../shaders/shared/pills.wgsl"),
     include_str!("../../shaders/shared/grid.wgsl"),
     include_str!("../../shaders/shared/block_tridiagonal.wgsl"),

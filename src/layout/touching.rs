@@ -124,26 +124,28 @@ pub mod meet {
     pub const FRICTION: usize = 11;
     /// How far the surfaces go against each other until friction does not pull (m), 3 entries.
     pub const ANCHOR: usize = 12;
+    /// Coulomb's coefficient µ.
+    pub const RUBS: usize = 15;
     /// As [`super::contact::GAP`], of each side's contact row (m), 2 entries.
-    pub const ROW_GAP: usize = 15;
+    pub const ROW_GAP: usize = 16;
     /// As [`super::contact::ANCHOR`], of each side's contact row (m), 3 entries for each.
-    pub const ROW_ANCHOR: usize = 17;
+    pub const ROW_ANCHOR: usize = 18;
     /// As [`super::contact::TURN`], of each side's contact row (rad), 3 entries for each.
-    pub const ROW_TURN: usize = 23;
+    pub const ROW_TURN: usize = 24;
     /// By how much they turn against each other until rolling friction does not hold them back (rad), 3 entries.
-    pub const TURN_ANCHOR: usize = 29;
+    pub const TURN_ANCHOR: usize = 30;
     /// With what force both press (N).
-    pub const FORCE: usize = 32;
+    pub const FORCE: usize = 33;
     /// With what force friction pulls the first side (N), 3 entries.
-    pub const PULL: usize = 33;
+    pub const PULL: usize = 34;
     /// With what couple rolling friction turns the first side (N·m), 3 entries.
-    pub const COUPLE: usize = 36;
+    pub const COUPLE: usize = 37;
     /// Stiffness over what that of a pair of their masses is, ρ.
-    pub const RATIO: usize = 39;
+    pub const RATIO: usize = 40;
     /// What is remembered from substep to substep.
     pub const MEMORY: std::ops::Range<usize> = FORCE..ENTRIES;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 40;
+    pub const ENTRIES: usize = 41;
 }
 
 /// Entries of what a node shows other chains: where it stands, and from [`INV_MASS`](shown::INV_MASS) on what it takes to tell how it

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use glam::{DQuat, DVec3, Vec3};
 
 use super::{Moved, Prop, Scene, SceneError, SceneParameters};
-use crate::cpu::meetings::RUBS;
 use crate::flesh::{BuildError, Flesh, Holds, RodSpec};
 use crate::step::StepConfig;
-use crate::{HalfSpace, Material, Mesh, Motion, Pose, Shape, Solid};
+use crate::{Coefficient, Collisions, CombineRule, HalfSpace, Material, Mesh, Motion, Pose, Shape, Solid};
 
 /// What the ground of a slope is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,7 +19,7 @@ pub enum SlopeSurface {
     Cuboid,
     /// Triangles, thin and with two sides.
     Mesh,
-    /// Rods that a bone holds, each across the flesh that lies on it. Friction is that of flesh on flesh, 0.5.
+    /// Rods that a bone holds, each across the flesh that lies on it.
     Rods,
 }
 
@@ -130,14 +129,6 @@ fn on_slope(parameters: &SceneParameters, across: bool) -> Result<Scene, SceneEr
             Scene { solids: vec![Moved::still(mesh)], ..scene }
         }
         SlopeSurface::Rods => {
-            let rubs = f64::from(RUBS);
-            if parameters.friction != rubs {
-                return Err(SceneError::BadValue {
-                    key: "friction".into(),
-                    value: parameters.friction.to_string(),
-                    expected: "0.5 on rods, as all flesh on flesh",
-                });
-            }
             let (wide, ahead) = (0.5 * (count as f64 * spacing + length), AHEAD * length);
             let rails = if across {
                 Rails { along: DVec3::X, aside: DVec3::Z, from: -wide, to: wide, reach: ahead }
@@ -146,7 +137,8 @@ fn on_slope(parameters: &SceneParameters, across: bool) -> Result<Scene, SceneEr
             };
             let flesh = rails.build(parameters)?;
             let prop = Prop { flesh, bones: vec![turned(parameters)], root: Pose::IDENTITY };
-            Scene { props: vec![prop], ..scene }
+            let friction = Some(Coefficient::new(friction, CombineRule::Average));
+            Scene { props: vec![prop], collisions: Collisions { friction, ..Collisions::default() }, ..scene }
         }
     })
 }

@@ -6,7 +6,10 @@ use glam::{DQuat, DVec3, Mat3, Quat, Vec3};
 use sinew::flesh::{Bundle, Carriers, Contraction, Disc, Flesh, Holds, RodSpec};
 use sinew::scenes::Cantilevers;
 use sinew::step::Integrator;
-use sinew::{Active, FleshHandle, HalfSpace, Material, MorphRow, MorphTarget, Motion, Physics, Pose, Skin};
+use sinew::{
+    Active, Coefficient, Collisions, CombineRule, FleshHandle, HalfSpace, Material, MorphRow, MorphTarget, Motion,
+    Physics, Pose, Skin,
+};
 
 use super::super::sheet;
 use super::solids::on_solids;
@@ -214,6 +217,8 @@ fn meeting() -> Vec<Scene> {
     scene.config.passes = 4;
     scene.before = 0;
     scene.play = |physics, handle, step| {
+        let chains = physics.flesh(handle).unwrap().chains().len();
+        rub(physics, handle, [Some((0.8, CombineRule::GeometricMean)), None][usize::from(chains == 2)]);
         // Of three instances the second is dragged over the first.
         if step == 1 && physics.flesh(handle).unwrap().chains().len() == 4 {
             let velocity = DVec3::new(0.6, -0.4, 0.2);
@@ -233,12 +238,20 @@ fn meeting() -> Vec<Scene> {
     thrown.name = "thrown together";
     thrown.config.iterations = 2;
     thrown.play = |physics, handle, step| {
+        let chains = physics.flesh(handle).unwrap().chains().len();
+        rub(physics, handle, Some([(0.3, CombineRule::Multiply), (0.9, CombineRule::Min)][usize::from(chains == 2)]));
         if step == 1 && physics.flesh(handle).unwrap().chains().len() == 4 {
             let motion = Motion { velocity: DVec3::NEG_Y * 12.0, spin: DVec3::new(1.0, 2.0, 9.0), centre: DVec3::ZERO };
             physics.set_velocity(handle, motion).unwrap();
         }
     };
     vec![scene, grounded, thrown]
+}
+
+/// Has flesh rub by a coefficient and its rule.
+fn rub(physics: &mut Physics, handle: FleshHandle, by: Option<(f32, CombineRule)>) {
+    let friction = by.map(|(value, rule)| Coefficient::new(value, rule));
+    physics.set_collisions(handle, Collisions { friction, ..Collisions::default() }).unwrap();
 }
 
 /// A body and what hangs on it, from their tips to it: five arms, of one of them two twigs, and of one of these a third; a rod beside.
