@@ -14,8 +14,8 @@ use sinew::flesh::{Flesh, NodeState, RodSpec};
 use sinew::scenes::SceneParameters;
 use sinew::step::StepConfig;
 use sinew::{
-    Active, CollisionGroups, Collisions, ContactPhase, FleshHandle, HalfSpace, Material, Motion, Physics, Pose, Shape,
-    SkinMotion, Solid, StepError,
+    Active, Coefficient, CollisionGroups, Collisions, CombineRule, ContactPhase, FleshHandle, HalfSpace, Material,
+    Motion, Physics, Pose, Shape, SkinMotion, Solid, StepError,
 };
 
 #[test]
@@ -72,6 +72,22 @@ fn heaps_sleep_at_any_frame_rate_and_anywhere() {
         let depth = physics.quality().penetration_max;
         println!("8 octopuses at {rate} Hz, {away} m away: asleep after {seconds:.1} s, {:.1} % deep", 100.0 * depth);
         assert!(all_sleep(&physics) && depth <= 0.05 && resets(&physics) == 0, "{rate} Hz, {away} m: {depth}");
+    }
+}
+
+/// However flesh rubs on flesh.
+#[test]
+fn heaps_sleep_at_any_friction() {
+    for value in [0.0, 2.0, 1000.0] {
+        let mut physics = heap(8, 0, |config| config);
+        let friction = Some(Coefficient::new(value, CombineRule::Max));
+        for handle in physics.instances().collect::<Vec<_>>() {
+            physics.set_collisions(handle, Collisions { friction, ..Collisions::default() }).expect("sound");
+        }
+        (0..1200).for_each(|_| physics.step_flesh(FRAME).expect("steps"));
+        let quality = physics.quality();
+        println!("8 octopuses that rub by {value}, after 20 s: {:.2} % deep", 100.0 * quality.penetration_max);
+        assert!(quality.speed_max == 0.0 && quality.penetration_max <= 0.05 && resets(&physics) == 0, "{quality:?}");
     }
 }
 
