@@ -15,7 +15,7 @@ use super::math::V3;
 use super::meetings::{PairBlock, Side};
 use super::pills::{Pill, nearest};
 use super::sort_sides::MeetingGroup;
-use crate::Collisions;
+use crate::{Collisions, ContactWith};
 use crate::backend::SegmentPair;
 use crate::instances::{FleshHandle, Instances, Pressed, REMEMBERED, SegmentName, Touch};
 use crate::step::Stage;
@@ -180,7 +180,7 @@ impl Meetings {
                 && handle != other
                 && let Ok(instance) = instances.get_mut(handle)
             {
-                instance.tally.flesh.push((other, pressed.map(|sums| sums[lane])));
+                instance.tally.with.push((ContactWith::Flesh(other), pressed.map(|sums| sums[lane])));
             }
             let points = block.memory.map(|point| point[lane]);
             let touches = points.iter().any(|[force, .., ratio]| *force > 0.0 || *ratio > 1.0);
