@@ -123,7 +123,7 @@ impl SentTallies {
         }
         if is_first {
             let held = slots.iter_mut().filter_map(|slot| slot.instance.as_mut());
-            held.for_each(|instance| instance.tally.begin(0, true));
+            held.for_each(|instance| instance.tally.begin(0, false));
         }
         let mut rows: Vec<&[u32]> = rows.chunks_exact(tally::ENTRIES).take(report.found as usize).collect();
         rows.sort_unstable_by_key(|row| [row[tally::INSTANCE], row[tally::CHAIN], row[tally::OTHER]]);
@@ -149,7 +149,7 @@ impl SentTallies {
         }
         for &(slot, _, slept) in whose {
             if let (Some(_), Some(instance)) = (handles.get(slot).copied().flatten(), &mut slots[slot].instance) {
-                instance.tally.slept &= slept;
+                instance.tally.slept = slept && (is_first || instance.tally.slept);
             }
         }
         report

@@ -34,7 +34,7 @@ pub enum ContactWith {
     World(u64),
 }
 
-/// An instance and something else that touch, in the newest step: all of their chains and segments together, one event a step.
+/// An instance and something else that touch: all of their chains and segments together, one event a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactEvent {
     /// The instance; of two, the one whose handle is lower.
@@ -130,6 +130,12 @@ impl Physics {
     /// Each contact that begins ends once, whatever happens to who is in it: removed, paused or switched off, it ends in the next step;
     /// teleported, in that too unless it presses again in it. [`Physics::restore`] puts flesh back, not the log: the next step's
     /// events lead from what was said last to what is then.
+    ///
+    /// On a GPU they come back as its other results do, some steps late, and no step waits for it: they are of the step that
+    /// [`Physics::contact_events_step`] says, or none where nothing came back with the last one. Where several steps' come back at once, or
+    /// with [`Physics::finish`], they are told as one step: who pressed in any of these touched, with all their impulses. Of steps of
+    /// which nothing comes back, because the host ran too far ahead (`Physics::encode`), or which had no room for all that pressed
+    /// (`Physics::tally_report`), nothing is told: what began and ended in them alone is missed, and what goes on goes on.
     ///
     /// What moves within the list of solids or half-spaces has an id ([`Solid::id`](crate::Solid::id)), else it is taken for what was in its place.
     pub fn contact_events(&self) -> impl ExactSizeIterator<Item = &ContactEvent> {
