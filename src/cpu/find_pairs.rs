@@ -15,11 +15,11 @@ use super::math::V3;
 use super::meetings::{PairBlock, Side};
 use super::pills::{Pill, nearest};
 use super::sort_sides::MeetingGroup;
-use crate::{Collisions, ContactWith};
 use crate::backend::SegmentPair;
 use crate::instances::{FleshHandle, Instances, Pressed, REMEMBERED, SegmentName, Touch};
 use crate::step::Stage;
 use crate::timing::StageClock;
+use crate::{Collisions, ContactWith};
 
 /// Names a segment from frame to frame: its instance, and which of that.
 pub(super) type Name = (FleshHandle, SegmentName);

@@ -137,8 +137,8 @@ impl GpuBackend {
             residents.sleep.follow(&mut upload, rows, (may_sleep, frame.changes))?;
         }
         if let Some(named) = &frame.events {
-            let groups = residents.chains.group_rows();
-            residents.tallies.begin(&mut upload, named, (groups, results.tallies(), *recorded))?;
+            let rows = [residents.chains.group_rows(), residents.chain_count()];
+            residents.tallies.begin(&mut upload, named, (rows, results.tallies(), *recorded))?;
         }
         for params in &mut params {
             params.group_count = residents.chains.stepped() as u32;

@@ -220,6 +220,11 @@ impl Residents {
         skins.send_inputs(upload)
     }
 
+    /// How many chains there are.
+    pub fn chain_count(&self) -> u64 {
+        self.slots.iter().flatten().map(|resident| resident.chains.flesh.chains().len() as u64).sum()
+    }
+
     /// Whether any chain may touch a solid, or a pill of its own bones.
     pub fn any_touching(&self) -> bool {
         self.slots.iter().flatten().any(|resident| resident.chains.touching.any())

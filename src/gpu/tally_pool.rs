@@ -15,8 +15,10 @@ use crate::instances::{FleshHandle, Slot};
 use crate::layout::{LANES, tallies, tally};
 use crate::physics::Named;
 
-/// The least number of tallies that there is room for.
+/// The least number of tallies that there is room for, and for how many of each chain there is at first: of what chains in a heap
+/// touch, half have the pair themselves, and what lands all at once is to be told as it does.
 const LEAST_TALLIES: u64 = 64;
+const OF_CHAIN: u64 = 4;
 
 /// Bytes of a row.
 const ROW: u64 = 4 * tally::ENTRIES as u64;
@@ -49,8 +51,8 @@ struct Names {
 /// Room for tallies.
 #[derive(Default)]
 pub(super) struct TallyPool {
-    /// For how many: at first one for each place that groups have for chains, or [`LEAST_TALLIES`]. How many a frame made is known some
-    /// frames later; then there is room for half as many again. Until then such frames make no events, and [`TallyReport`] says so.
+    /// For how many: at first [`OF_CHAIN`] for each chain, or [`LEAST_TALLIES`]. How many a frame made is known some frames later; then
+    /// there is room for half as many again. Until then such frames make no events, and [`TallyReport`] says so.
     room: u64,
     /// Which row is the first one's.
     first: u64,
@@ -60,18 +62,17 @@ pub(super) struct TallyPool {
 }
 
 impl TallyPool {
-    /// Has a recording begin with none, and makes room for those of so many groups, given what is known of the newest frame that has
-    /// arrived.
+    /// Has a recording begin with none, and makes room for those of so many groups and chains, given what is known of the newest frame
+    /// that has arrived.
     pub fn begin(
         &mut self,
         upload: &mut Upload<'_>,
         named: &Named<'_>,
-        (groups, known, recording): (u64, Option<TallyReport>, u64),
+        ([groups, chains], known, recording): ([u64; 2], Option<TallyReport>, u64),
     ) -> Result<(), GpuError> {
         let found = known.filter(|report| !report.is_whole()).map_or(0, |report| report.found * 3 / 2);
-        let chains = groups * u64::from(LANES);
-        self.room = self.room.max(found).max(chains).max(LEAST_TALLIES);
-        self.first = 1 + chains.div_ceil(tally::ENTRIES as u64);
+        self.room = self.room.max(found).max(OF_CHAIN * chains).max(LEAST_TALLIES);
+        self.first = 1 + (groups * u64::from(LANES)).div_ceil(tally::ENTRIES as u64);
         self.recording = recording;
         self.names = Arc::new(Names { planes: named.planes().collect(), solids: named.solids().collect() });
         upload.reserve(TALLIES, self.first + self.room)?;
