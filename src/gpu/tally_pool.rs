@@ -86,7 +86,11 @@ impl TallyPool {
     /// What comes back of a recording, the newest, if it has any.
     pub fn sent_in(&self, recording: u64) -> Option<SentTallies> {
         let Self { room, first, names, .. } = self;
-        (self.recording == recording).then(|| SentTallies { room: *room, first: *first, names: names.clone() })
+        (*room > 0 && self.recording == recording).then(|| SentTallies {
+            room: *room,
+            first: *first,
+            names: names.clone(),
+        })
     }
 }
 
