@@ -6,7 +6,7 @@ use crate::cpu::LaneWidth;
 use crate::cpu::solids::SolidScene;
 use crate::flesh::{Flesh, FleshState, FrameInputs};
 use crate::instances::{Active, Health, Instances, Pushes, ReadBack};
-use crate::physics::Changes;
+use crate::physics::{Changes, Named};
 use crate::step::{FrameReport, Scheduled, StepParams};
 use crate::timing::StageTimes;
 use crate::{Collisions, HalfSpace, Pose, StepError};
@@ -69,8 +69,8 @@ pub(crate) struct Frame<'a> {
     pub read_back: ReadBack,
     /// How many passes bring chains together that meet; 0 for chains that do not.
     pub passes: u32,
-    /// Whether the CPU tallies what presses.
-    pub events: bool,
+    /// How what presses is named; `None` where nobody asks for contact events.
+    pub events: Option<Named<'a>>,
     /// Whether stages are timed.
     pub timed: bool,
 }
@@ -112,6 +112,10 @@ pub(crate) trait FleshBackend: Send {
 
     /// Notes that the host has put every instance at a step.
     fn put_at(&mut self, step: u64);
+
+    /// Of which step what the instances' tallies say is, where the newest one taken is number `step`; the newest of several. `None` where
+    /// nothing has come since that was last asked.
+    fn take_tallied(&mut self, step: u64) -> Option<u64>;
 
     /// Which pairs of segments the newest step found that may touch each other, in order.
     ///

@@ -147,11 +147,6 @@ pub enum StepError {
         /// What it is.
         form: &'static str,
     },
-    /// Contact events are gathered on the CPU alone as yet.
-    #[error(
-        "physics.gather_events: what touches on a GPU stays there as yet, so that it has no contact events; switch it off, or step on the CPU"
-    )]
-    EventsOnGpu,
     /// More chains hang on each other than a GPU steps together; chains of like depth and length in one flesh, eight a group, count as
     /// if they did.
     #[error(

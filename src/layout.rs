@@ -22,6 +22,7 @@ mod skin;
 mod sleeping;
 mod solids;
 mod solving;
+mod tallying;
 mod touching;
 mod wgsl;
 
@@ -36,6 +37,7 @@ pub use solids::{
     BOX_ITEM_ENTRIES, BOX_NODE_ENTRIES, CONVEX_ENTRIES, NO_RULE, TOUCHES, form, mesh, motion, solid, touch, triangle,
 };
 pub use solving::{borne, held, rigid, scratch, stump};
+pub use tallying::{tallies, tally};
 pub use touching::{contact, meet, shown, solved, tangent};
 pub use wgsl::{StructLayout, WgslField, WgslStruct, field_size};
 

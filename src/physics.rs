@@ -21,6 +21,7 @@ pub(crate) use active::ActiveBackend;
 pub use active::{Backend, BackendError};
 pub use contacts::{Contact, Touched};
 use events::EventLog;
+pub(crate) use events::Named;
 pub use events::{ContactEvent, ContactPhase, ContactWith};
 pub use flesh_contacts::{ContactSide, FleshContact};
 #[cfg(feature = "hecs")]
@@ -58,7 +59,8 @@ pub struct Physics {
     pub solids: Vec<Solid>,
     /// Whether [`Physics::stage_times`] is measured.
     pub measure_stages: bool,
-    /// Whether [`Physics::contact_events`] are gathered, on the CPU alone as yet; off by default, and it costs nothing then.
+    /// Whether [`Physics::contact_events`] are gathered; off by default, and it costs nothing then. On a GPU it is one dispatch a
+    /// substep, and 32 bytes a step come back for each contact of a chain that there is room for.
     pub gather_events: bool,
     /// What a GPU sends back of every instance: by default vertices alone, and nothing is enough for a host that draws from GPU
     /// memory (`Physics::vertex_slice`). More of one instance is sent by [`Physics::ask_for`]. The CPU's is all there.
@@ -371,6 +373,7 @@ impl Physics {
     pub fn finish(&mut self) -> Result<(), StepError> {
         self.backend.finish(&mut self.instances, self.step)?;
         self.instances.iter_mut().for_each(|instance| instance.step = self.step);
+        self.note_finished();
         Ok(())
     }
 

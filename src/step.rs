@@ -12,6 +12,7 @@
 //!
 //! Chains that meet each other take stages of their own on a GPU ([`Domain::is_of_meetings`]). The CPU does what these do between
 //! its stages of chains, see `src/cpu/members.rs`, and has flesh fall asleep at the frame's end, so that they are not in its schedule.
+//! So is [`Stage::Tally`], which it does with the stages that it follows, and which no schedule has where nobody asks for events.
 
 mod params;
 
@@ -91,6 +92,8 @@ macro_rules! stages {
             }
             /// Velocities from the substep's motion.
             UpdateVelocities update_velocities Chains { looks: Own, wgsl: [group scratch], loops: AsWritten }
+            /// Who presses whom in the substep, where contact events are asked for.
+            Tally tally TalliedChains { looks: Beyond, wgsl: [], loops: AsWritten }
             /// Chains that are where flesh cannot be are laid anew along their bones.
             CheckHealth check_health Chains {
                 looks: Own, wgsl: [group scratch holds carry lay trees], loops: AsWritten,
@@ -148,6 +151,7 @@ pub const FRAME: &[Entry] = &[
             Passes(&[Run(Stage::Press), Run(Stage::Settle)]),
         ]),
         Run(Stage::UpdateVelocities),
+        Run(Stage::Tally),
     ]),
     Run(Stage::CheckHealth),
     Run(Stage::ReportHealth),
@@ -171,6 +175,8 @@ pub enum Domain {
     Trees,
     /// On a GPU, a chain where there is anything solid around.
     TouchingChains,
+    /// On a GPU, a chain in a frame of which contact events are asked for.
+    TalliedChains,
     /// An instance.
     Instances,
     /// A cross-section that skin follows; on the CPU, an instance.

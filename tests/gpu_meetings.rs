@@ -12,7 +12,7 @@ use glam::{DQuat, DVec3};
 use sinew::flesh::{Flesh, RodSpec};
 use sinew::gpu::{KERNELS, KernelSpec, PairReport};
 use sinew::step::{Domain, Size, Stage, StepConfig, schedule};
-use sinew::{Active, CollisionGroups, Collisions, FleshHandle, HalfSpace, Motion, Physics, Pose, ReadBack, StepError};
+use sinew::{Active, CollisionGroups, Collisions, FleshHandle, HalfSpace, Motion, Physics, Pose, ReadBack};
 
 const RADIUS: f64 = 0.03;
 const SEGMENTS: usize = 10;
@@ -258,7 +258,7 @@ fn piles_outlive_what_happens_in_them() {
 
 /// What chains that meet take: passes are two dispatches each, and without them there is not one more. Passes for chains that hang on
 /// each other are in the place of those for others; where there are both kinds, beside them. Where anything may sleep, the frame has
-/// four more.
+/// four more, and where contact events are asked for a substep one.
 #[test]
 fn dispatches_are_few() {
     let count = |substeps: u32, passes: u32| {
@@ -267,8 +267,8 @@ fn dispatches_are_few() {
         let of_others = |specs: &&[KernelSpec]| specs.iter().filter(|spec| !elsewhere.contains(&spec.size)).count();
         let kernels = |stage| KERNELS.iter().find(|(of, _)| *of == stage).map_or(0, |(_, specs)| of_others(specs));
         let scheduled = schedule(substeps, 1, passes);
-        let awake = scheduled.iter().map(|scheduled| scheduled.stage).filter(|stage| *stage != Stage::LetSleep);
-        awake.map(kernels).sum::<usize>()
+        let asked = |stage: &Stage| !matches!(stage, Stage::LetSleep | Stage::Tally);
+        scheduled.iter().map(|scheduled| scheduled.stage).filter(asked).map(kernels).sum::<usize>()
     };
     let of_substep = |passes: u32| count(2, passes) - count(1, passes);
     let (frame, calm) = (count(1, 6) - of_substep(6), count(1, 0) - of_substep(0));
@@ -303,20 +303,13 @@ fn groups_hold_on_a_gpu() {
         physics.set_collisions(logs[3], Collisions { others: false, ..Collisions::default() }).unwrap();
         physics.set_collisions(logs[4], Collisions::NOTHING).unwrap();
         run(&mut physics, 40);
-        (first, [3, 4].map(|log| middle(&physics, log)), physics)
+        (first, [3, 4].map(|log| middle(&physics, log)))
     };
-    let (cpu, cpu_then, _) = heights(Physics::default());
-    let (on_gpu, gpu_then, mut gpu) = heights(gpu);
+    let (cpu, cpu_then) = heights(Physics::default());
+    let (on_gpu, gpu_then) = heights(gpu);
     println!("heights in radii: {cpu:.3?}, {on_gpu:.3?} on the GPU; then {cpu_then:.3?}, {gpu_then:.3?}");
     assert!((on_gpu[0] - 3.0).abs() < 0.1 && (on_gpu[1] - 1.0).abs() < 0.1 && on_gpu[2] < -50.0);
     assert!((gpu_then[0] - 1.0).abs() < 0.1 && gpu_then[1] < -50.0);
     let apart = cpu.into_iter().chain(cpu_then).zip(on_gpu.into_iter().chain(gpu_then)).map(|(a, b)| (a - b).abs());
     assert!(apart.fold(0.0, f64::max) < 0.02);
-
-    // What it cannot do it says.
-    gpu.gather_events = true;
-    assert_eq!(gpu.step_flesh(FRAME), Err(StepError::EventsOnGpu));
-    gpu.gather_events = false;
-    gpu.step_flesh(FRAME).unwrap();
-    assert_eq!(gpu.contact_events().len(), 0);
 }

@@ -327,6 +327,20 @@ const STIR_LOW: u32 = 0u;
 const STIR_HIGH: u32 = 3u;
 const STIR_ENTRIES: u32 = 6u;
 
+// Words of the row before all tallies, and of a tally: what one thing presses a chain with in a frame.
+const TALLIES_FOUND: u32 = 0u;
+const TALLIES_ROOM: u32 = 1u;
+const TALLIES_FIRST: u32 = 2u;
+const TALLY_NEXT: u32 = 0u;
+const TALLY_INSTANCE: u32 = 1u;
+const TALLY_CHAIN: u32 = 2u;
+const TALLY_OTHER: u32 = 3u;
+const TALLY_IMPULSE: u32 = 4u;
+const TALLY_PUSH: u32 = 5u;
+const TALLY_ENTRIES: u32 = 8u;
+const TALLY_PLANE: u32 = 0x40000000u;
+const TALLY_SOLID: u32 = 0x80000000u;
+
 // Entries of a reaction row: what a held node does to what holds it.
 const REACTION_FORCE: u32 = 0u;
 const REACTION_COUPLE: u32 = 3u;

@@ -10,11 +10,12 @@ use super::group::Group;
 use super::kin::Member;
 use super::lanes::Entry;
 use super::packs::Packing;
+use super::tally::add_contacts;
 use super::threads::Threads;
 use super::{run_on_instance, run_on_vertices};
 use crate::StepError;
 use crate::backend::{BackendReport, FleshBackend, Frame, SegmentPair};
-use crate::instances::{Active, Instance, Instances, add_contacts, deltas_of};
+use crate::instances::{Active, Instance, Instances, deltas_of};
 use crate::step::{Domain, Scheduled, Stage, runs};
 use crate::timing::{StageClock, StageTimes};
 
@@ -85,6 +86,10 @@ impl FleshBackend for CpuBackend {
 
     fn put_at(&mut self, _: u64) {}
 
+    fn take_tallied(&mut self, step: u64) -> Option<u64> {
+        Some(step)
+    }
+
     fn pairs(&mut self) -> Result<Vec<SegmentPair>, StepError> {
         Ok(self.meetings.pairs().collect())
     }
@@ -137,7 +142,7 @@ impl Runner<'_> {
             // What these are for, `run_chains` does.
             Domain::Chains | Domain::MeetingChains | Domain::Segments | Domain::Pairs => {}
             // Of a GPU's passes alone.
-            Domain::LoneChains | Domain::Trees | Domain::TouchingChains => {}
+            Domain::LoneChains | Domain::Trees | Domain::TouchingChains | Domain::TalliedChains => {}
             // Little for each: a barrier would cost more.
             Domain::Host | Domain::Instances => self.clock.timed(stage, || {
                 instances.iter_mut().for_each(|instance| run_on_instance(stage, self.frame, instance));
@@ -211,7 +216,8 @@ impl Runner<'_> {
             self.on_rows(part, &mut member.group(scratch, solved));
             let last = &part[part.len() - 1];
             if let Some(pressed) = member.pressed.as_mut().filter(|_| ends(last)) {
-                add_contacts(pressed, &member.state.contacts, params(last).h);
+                let substep = params(last).h;
+                self.clock.timed(Stage::Tally, || add_contacts(pressed, &member.state.contacts, substep));
             }
         }
     }

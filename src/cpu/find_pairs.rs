@@ -15,12 +15,12 @@ use super::math::V3;
 use super::meetings::{PairBlock, Side};
 use super::pills::{Pill, nearest};
 use super::sort_sides::MeetingGroup;
-use crate::Collisions;
 use crate::backend::SegmentPair;
 use crate::instances::{FleshHandle, Instances, Pressed, REMEMBERED, SegmentName, Touch};
 use crate::layout::meet;
 use crate::step::Stage;
 use crate::timing::StageClock;
+use crate::{Collisions, ContactWith};
 
 /// Names a segment from frame to frame: its instance, and which of that.
 pub(super) type Name = (FleshHandle, SegmentName);
@@ -184,7 +184,7 @@ impl Meetings {
                 && handle != other
                 && let Ok(instance) = instances.get_mut(handle)
             {
-                instance.tally.flesh.push((other, pressed.map(|sums| sums[lane])));
+                instance.tally.with.push((ContactWith::Flesh(other), pressed.map(|sums| sums[lane])));
             }
             let points = block.memory.map(|point| point[lane]);
             let touches = points.iter().any(|[force, .., ratio]| *force > 0.0 || *ratio > 1.0);

@@ -32,7 +32,7 @@ pub(super) fn gather_inputs(frame: &Frame<'_>, instance: &mut Instance) {
     frame.host.gather_inputs((flesh, works, collisions), shown, told, (*acceleration, pushes), health);
     *forces = pushes.rows(flesh);
     nodes.make_room_for_contacts();
-    tally.begin(if frame.events { flesh.groups.len() } else { 0 }, asleep);
+    tally.begin(if frame.events.is_some() { flesh.groups.len() } else { 0 }, asleep);
     // Where flesh sleeps its skin follows what else moves the palette.
     let stands = asleep
         && !*redeform

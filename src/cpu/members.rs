@@ -15,7 +15,8 @@ use super::meetings::{PairBlock, Side, show, show_gone};
 use super::press::press;
 use super::settle::{GOES_ON, WANTED, recount, restore, settle, unsettled};
 use super::sort_sides::MeetingGroup;
-use crate::instances::{Instances, Pressed, REMEMBERED, add};
+use super::tally::add_meetings;
+use crate::instances::Instances;
 use crate::layout::{contact, meet, shown, solved};
 use crate::step::{Scheduled, Stage, StepParams};
 
@@ -90,7 +91,7 @@ impl Runner<'_> {
         let params = &self.frame.params;
         let Meetings { blocks, sides, groups, shown, rooms, pressed, .. } = meetings;
         pressed.clear();
-        pressed.resize(if self.frame.events { blocks.len() } else { 0 }, [[0.0; LANES]; 4]);
+        pressed.resize(if self.frame.events.is_some() { blocks.len() } else { 0 }, [[0.0; LANES]; 4]);
         rooms.resize_with(groups.iter().flatten().count().max(rooms.len()), Room::default);
         let (mut free, mut members, mut meeting) = (Vec::new(), Vec::new(), Vec::new());
         for (member, met) in all.into_iter().zip(&*groups) {
@@ -174,7 +175,7 @@ impl Runner<'_> {
                             }
                         });
                     });
-                    tally(pressed, blocks, params.h);
+                    self.clock.timed(Stage::Tally, || add_meetings(pressed, blocks, params.h));
                 }
                 done = at + 1;
             }
@@ -340,16 +341,6 @@ fn meet_wide<S: Simd>(simd: S, blocks: &mut [PairBlock], shown: &[Entry<f32>], f
         meet_in(Half(simd, 4), blocks, shown, finds);
     } else {
         meet_in(Wide(simd), blocks, shown, finds);
-    }
-}
-
-/// Adds with what force pairs press at the end of a substep of so long (s).
-fn tally(pressed: &mut [Pressed], blocks: &[PairBlock], substep: f32) {
-    for (sums, block) in pressed.iter_mut().zip(blocks) {
-        for (row, memory) in block.points.iter().zip(&block.memory) {
-            let of_all: [Entry<f32>; REMEMBERED] = std::array::from_fn(|k| memory.map(|of_one| of_one[k]));
-            add(sums, &of_all[0], &row[meet::DIRECTION..], &of_all[1..], substep);
-        }
     }
 }
 

@@ -108,11 +108,6 @@ impl SolidScene {
         self.time
     }
 
-    /// The solid in a place.
-    pub fn get(&self, place: usize) -> Option<&Solid> {
-        self.solids.get(place)
-    }
-
     pub fn is_empty(&self) -> bool {
         self.solids.is_empty()
     }

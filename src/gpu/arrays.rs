@@ -4,7 +4,7 @@ use super::{ArrayId, ArraySpec, KernelSpec, Loops};
 use crate::layout::{
     Group, HealthReport, InstanceGroups, MorphBlock, MorphPull, NetworkGroup, NetworkPlace, NetworkRun, SectionBlock,
     Segment, SkinBlock, SkinnedVertex, chain, contact, force, input, meet, node, partners, plane, reaction, rest,
-    scratch,
+    scratch, tally,
 };
 use crate::skin::{ModelPose, SectionMatrix, SectionWeight, SkinSection, SkinVertex};
 use crate::step::{Domain, Size, Stage, stages};
@@ -96,27 +96,30 @@ pub const STILL_PLACES: ArrayId = ArrayId(37);
 /// [`stir`](crate::layout::stir)s.
 pub const REST_WATCHES: ArrayId = ArrayId(38);
 
+/// [`tallies`](crate::layout::tallies), each chain's newest tally, and all [`tally`] words.
+pub const TALLIES: ArrayId = ArrayId(39);
+
 /// [`NetworkPlace`] table.
 #[cfg(feature = "neural")]
-pub const NETWORKS: ArrayId = ArrayId(39);
+pub const NETWORKS: ArrayId = ArrayId(40);
 /// Networks' layers, mean displacements, and rows of their bases.
 #[cfg(feature = "neural")]
-pub const NETWORK_WORDS: ArrayId = ArrayId(40);
+pub const NETWORK_WORDS: ArrayId = ArrayId(41);
 /// Networks' bases, packed.
 #[cfg(feature = "neural")]
-pub const NETWORK_BASES: ArrayId = ArrayId(41);
+pub const NETWORK_BASES: ArrayId = ArrayId(42);
 /// What networks read in the frame.
 #[cfg(feature = "neural")]
-pub const NETWORK_INPUTS: ArrayId = ArrayId(42);
+pub const NETWORK_INPUTS: ArrayId = ArrayId(43);
 /// Units and coefficients of the frame.
 #[cfg(feature = "neural")]
-pub const NETWORK_UNITS: ArrayId = ArrayId(43);
+pub const NETWORK_UNITS: ArrayId = ArrayId(44);
 /// [`NetworkRun`] table of the frame, those of a network together.
 #[cfg(feature = "neural")]
-pub const NETWORK_RUNS: ArrayId = ArrayId(44);
+pub const NETWORK_RUNS: ArrayId = ArrayId(45);
 /// [`NetworkGroup`] table of the frame.
 #[cfg(feature = "neural")]
-pub const NETWORK_GROUPS: ArrayId = ArrayId(45);
+pub const NETWORK_GROUPS: ArrayId = ArrayId(46);
 
 /// Every array.
 pub const ARRAYS: &[ArraySpec] = &[
@@ -159,6 +162,7 @@ pub const ARRAYS: &[ArraySpec] = &[
     ArraySpec::words("solids", 1),
     ArraySpec::of_lanes("still_places", 3),
     ArraySpec::words("rest_watches", 1),
+    ArraySpec::words("tallies", tally::ENTRIES as u32),
     ArraySpec::table::<NetworkPlace>("networks"),
     ArraySpec::words("network_words", 1),
     ArraySpec::words("network_bases", 1),

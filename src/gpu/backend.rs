@@ -8,7 +8,7 @@ use super::arrays::{ARRAYS, KERNELS, SKINNED};
 use super::meeting_pool::PairReport;
 use super::residents::{Residents, Upload};
 use super::results::{DEPTH, Results};
-use super::{Buffers, GpuDevice, GpuError, Kernel, Recorder, StageTimer, Workgroups, touches};
+use super::{Buffers, GpuDevice, GpuError, Kernel, Recorder, StageTimer, TallyReport, Workgroups, touches};
 use crate::StepError;
 use crate::backend::{BackendReport, FleshBackend, Frame, PipelineProgress, Progress, SegmentPair};
 use crate::instances::{Instances, ReadBack, Slot};
@@ -136,6 +136,10 @@ impl GpuBackend {
             let may_sleep = params.iter().any(|params| params.sleep_after.is_finite());
             residents.sleep.follow(&mut upload, rows, (may_sleep, frame.changes))?;
         }
+        if let Some(named) = &frame.events {
+            let rows = [residents.chains.group_rows(), residents.chain_count()];
+            residents.tallies.begin(&mut upload, named, (rows, results.tallies(), *recorded))?;
+        }
         for params in &mut params {
             params.group_count = residents.chains.stepped() as u32;
             params.lone_count = residents.chains.lone.len() as u32;
@@ -188,7 +192,7 @@ impl GpuBackend {
             #[cfg(not(feature = "neural"))]
             Domain::Networks | Domain::NetworkVertices => 0,
             Domain::Vertices => residents.skins.working_skin_blocks.len() as u32,
-            Domain::MeetingChains => workgroups(residents.chains.stepped() as u32),
+            Domain::MeetingChains | Domain::TalliedChains => workgroups(residents.chains.stepped() as u32),
             // How many pairs there are the GPU alone knows.
             Domain::Segments | Domain::Pairs => residents.meetings.workgroups(),
         };
@@ -224,11 +228,13 @@ impl GpuBackend {
     ) -> Result<(), GpuError> {
         let Self { gpu, buffers, residents, results, recorded, .. } = self;
         results.poll(gpu, residents, slots)?;
-        let asked = |slot: usize| {
+        let told = |slot: usize| {
             let instance = slots.get(slot).and_then(|slot| slot.instance.as_ref());
-            instance.map_or(ReadBack::NOTHING, |instance| instance.sent_back(frame.read_back))
+            instance.map_or((ReadBack::NOTHING, false), |instance| {
+                (instance.sent_back(frame.read_back), instance.steps().flesh)
+            })
         };
-        results.send((gpu, encoder), buffers, residents, (*recorded, frame.step, frame.passes > 0), asked)
+        results.send((gpu, encoder), buffers, residents, (*recorded, frame.step, frame.passes > 0), told)
     }
 
     /// Submits a frame, and waits where the host would run more than [`AHEAD`] steps ahead of the GPU.
@@ -253,6 +259,11 @@ impl GpuBackend {
     /// How many pairs of segments the newest frame found of which that is known.
     pub fn pair_report(&self) -> Option<PairReport> {
         self.results.pairs()
+    }
+
+    /// How many tallies the newest frame made of which that is known.
+    pub fn tally_report(&self) -> Option<TallyReport> {
+        self.results.tallies()
     }
 
     /// How many bytes the last frame uploaded, and how many it has sent back.
@@ -383,6 +394,10 @@ impl FleshBackend for GpuBackend {
 
     fn put_at(&mut self, step: u64) {
         self.results.put_at(self.recorded, step);
+    }
+
+    fn take_tallied(&mut self, _: u64) -> Option<u64> {
+        self.results.take_tallied()
     }
 
     fn pairs(&mut self) -> Result<Vec<SegmentPair>, StepError> {

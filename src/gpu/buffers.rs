@@ -151,6 +151,12 @@ impl Buffers {
         Ok(())
     }
 
+    /// Records that the first `rows` rows are zeros, as far as there are any.
+    pub fn clear(&self, encoder: &mut wgpu::CommandEncoder, id: ArrayId, rows: u64) {
+        let bytes = (rows * self.specs[id.0].row_bytes).min(self.arrays[id.0].size());
+        encoder.clear_buffer(&self.arrays[id.0], 0, Some(bytes));
+    }
+
     /// Begins a recording, counted from 1. What was replaced up to one that has `arrived` is let go.
     pub fn begin(&mut self, recording: u64, arrived: u64) {
         self.recording = recording;

@@ -166,6 +166,11 @@ impl ChainPool {
         self.lone.len() + self.trees.len()
     }
 
+    /// How many places there are for groups.
+    pub fn group_rows(&self) -> u64 {
+        self.groups.end()
+    }
+
     /// How many rows of nodes, contacts and scratch there are room for: what follows is for chains that meet.
     pub fn node_rows(&self) -> u64 {
         self.nodes.end()

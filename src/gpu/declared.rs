@@ -38,7 +38,7 @@ use crate::layout::{
 };
 use crate::layout::{
     borne, chain, contact, force, form, held, input, meet, mesh, motion, node, partners, plane, reaction, rest,
-    rest_watch, scratch, solid, solved, stir, stump, tangent, touch, tree, triangle,
+    rest_watch, scratch, solid, solved, stir, stump, tallies, tally, tangent, touch, tree, triangle,
 };
 use crate::shape::{BISECTIONS, FLAT};
 use crate::skin::{ModelPose, SectionMatrix, SectionWeight, SkinSection, SkinVertex};
@@ -268,6 +268,8 @@ const SOLVED: &[(&str, u32)] = &entries!(solved "SOLVED_":
 const PARTNERS: &[(&str, u32)] = &entries!(partners "PARTNERS_": FIRST COUNT FIRST_PAIR UPPER LISTED ENTRIES);
 const REST_WATCH: &[(&str, u32)] = &entries!(rest_watch "REST_WATCH_": STILL ISLAND RECORDING BESIDE STIRRED ENTRIES);
 const STIR: &[(&str, u32)] = &entries!(stir "STIR_": LOW HIGH ENTRIES);
+const TALLIES: &[(&str, u32)] = &entries!(tallies "TALLIES_": FOUND ROOM FIRST);
+const TALLY: &[(&str, u32)] = &entries!(tally "TALLY_": NEXT INSTANCE CHAIN OTHER IMPULSE PUSH ENTRIES PLANE SOLID);
 const REACTION: &[(&str, u32)] = &entries!(reaction "REACTION_": FORCE COUPLE ENTRIES);
 const HELD: &[(&str, u32)] = &entries!(held "HELD_": RHS BLOCK COUPLING ENTRIES);
 const TREE: &[(&str, u32)] = &entries!(tree "TREE_":
@@ -310,7 +312,7 @@ const SIZES: &[(&str, u32)] = &[
 /// Every whole constant that a shader may declare under the same name.
 pub const CONSTANTS: &[&[(&str, u32)]] = &[
     SIZES, REST, TREE, NODE, INPUT, FORCE, PLANE, CHAIN, CONTACT, REACTION, SCRATCH, HELD, BORNE, STUMP, MEET, SOLVED,
-    PARTNERS, TANGENT, SOLID, MOTION, FORM, MESH, TRIANGLE, REST_WATCH, STIR,
+    PARTNERS, TANGENT, SOLID, MOTION, FORM, MESH, TRIANGLE, REST_WATCH, STIR, TALLIES, TALLY,
 ];
 
 /// Every other constant that a shader may declare under the same name.

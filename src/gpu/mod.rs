@@ -27,6 +27,7 @@ mod sleep_pool;
 pub(crate) mod solid_pool;
 mod staging;
 mod stepping;
+mod tally_pool;
 mod timing;
 mod touches;
 mod unroll;
@@ -35,6 +36,7 @@ pub use device::{AdapterReport, GpuDevice};
 pub use error::GpuError;
 pub use meeting_pool::PairReport;
 pub use stepping::{Transfers, VertexSlice};
+pub use tally_pool::TallyReport;
 
 // What kernels stand on, for tests.
 #[doc(hidden)]

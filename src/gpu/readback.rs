@@ -22,6 +22,9 @@ pub struct Readback {
     under_way: Arc<AtomicUsize>,
     free: Vec<wgpu::Buffer>,
     latest: Option<(u64, Vec<u8>)>,
+    /// Whether those before it are kept until they are taken, and these.
+    keeps_older: bool,
+    older: Vec<(u64, Vec<u8>)>,
 }
 
 /// A mapped copy.
@@ -52,7 +55,8 @@ impl Readback {
     /// Room for `depth` copies under way; 3 suits a host that runs at most two frames ahead.
     pub fn new(label: &'static str, depth: usize) -> Self {
         let (arrived, under_way) = Default::default();
-        Self { label, depth, arrived, under_way, free: Vec::new(), latest: None }
+        let (free, older) = Default::default();
+        Self { label, depth, arrived, under_way, free, latest: None, keeps_older: false, older }
     }
 
     /// Records a copy of `parts`, one after the other, as the result of `step`. Never waits.
@@ -106,15 +110,29 @@ impl Readback {
         self.latest.as_ref().map(|(step, bytes)| (*step, bytes.as_slice()))
     }
 
+    /// Has what arrives before the newest result kept from here on, or not.
+    pub fn keep_older(&mut self, keeps_older: bool) {
+        self.keeps_older = keeps_older;
+    }
+
+    /// What was kept, from the oldest on.
+    pub fn take_older(&mut self) -> Vec<(u64, Vec<u8>)> {
+        std::mem::take(&mut self.older)
+    }
+
     fn collect(&mut self) -> Result<(), GpuError> {
         let mut arrived = std::mem::take(&mut *self.arrived.lock().unwrap_or_else(PoisonError::into_inner));
-        if let Some(newest) = arrived.back() {
-            let view = newest
+        let wanted = if self.keeps_older { arrived.len() } else { 1 };
+        for arrival in arrived.iter().skip(arrived.len().saturating_sub(wanted)) {
+            let view = arrival
                 .buffer
-                .get_mapped_range(..newest.bytes)
+                .get_mapped_range(..arrival.bytes)
                 .map_err(|e| GpuError::Refused { message: e.to_string() })?;
+            if self.keeps_older {
+                self.older.extend(self.latest.take());
+            }
             let (step, bytes) = self.latest.get_or_insert_default();
-            *step = newest.step;
+            *step = arrival.step;
             bytes.clear();
             bytes.extend_from_slice(&view);
         }

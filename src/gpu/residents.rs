@@ -8,6 +8,7 @@ use super::network_pool::NetworkPool;
 use super::skin_pool::{SkinPool, SkinRows};
 use super::sleep_pool::SleepPool;
 use super::solid_pool::SolidPool;
+use super::tally_pool::TallyPool;
 use super::{ArrayId, Buffers, GpuDevice, GpuError, touches};
 use crate::backend::HostFrame;
 use crate::instances::{Instance, InstanceNetwork, Slot};
@@ -31,6 +32,11 @@ impl Upload<'_> {
     /// As [`Buffers::reserve`].
     pub fn reserve(&mut self, id: ArrayId, rows: u64) -> Result<(), GpuError> {
         self.buffers.reserve(self.gpu, self.encoder, id, rows)
+    }
+
+    /// As [`Buffers::clear`].
+    pub fn clear(&mut self, id: ArrayId, rows: u64) {
+        self.buffers.clear(self.encoder, id, rows);
     }
 }
 
@@ -57,6 +63,7 @@ pub(super) struct Residents {
     pub meetings: MeetingPool,
     pub sleep: SleepPool,
     pub solids: SolidPool,
+    pub tallies: TallyPool,
     #[cfg(feature = "neural")]
     pub networks: NetworkPool,
 }
@@ -211,6 +218,11 @@ impl Residents {
         self.networks.send_inputs(upload)?;
         chains.send_inputs(upload)?;
         skins.send_inputs(upload)
+    }
+
+    /// How many chains there are.
+    pub fn chain_count(&self) -> u64 {
+        self.slots.iter().flatten().map(|resident| resident.chains.flesh.chains().len() as u64).sum()
     }
 
     /// Whether any chain may touch a solid, or a pill of its own bones.

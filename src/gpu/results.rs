@@ -10,6 +10,7 @@ use super::arrays::{
 use super::meeting_pool::PairReport;
 use super::readback::{BufferPart, read_now};
 use super::residents::{Resident, Residents};
+use super::tally_pool::{SentTallies, TallyReport, Whose};
 use super::{ArrayId, Buffers, GpuDevice, GpuError, Readback};
 use crate::flesh::BoneMotion;
 use crate::instances::{Instance, ReadBack, Slot};
@@ -46,6 +47,8 @@ struct Front {
     planes: u32,
     /// Whether its skin was deformed in a frame up to this one.
     deformed: bool,
+    /// Whether its flesh was stepped, or slept.
+    steps: bool,
     asked: ReadBack,
     /// Its rows of each array of [`READ`].
     rows: [Range<u64>; READ.len()],
@@ -54,7 +57,7 @@ struct Front {
 }
 
 impl Front {
-    fn new(slot: usize, resident: &Resident, asked: ReadBack) -> Self {
+    fn new(slot: usize, resident: &Resident, (asked, steps): (ReadBack, bool)) -> Self {
         let Resident { generation, chains, skin, .. } = resident;
         // Rows that no frame has written may have been another's.
         let asked =
@@ -67,6 +70,7 @@ impl Front {
             activations: chains.activations.clone(),
             planes: chains.planes(),
             deformed: skin.deformed,
+            steps,
             asked,
             rows: rows.map(Range::clone),
             bytes: Default::default(),
@@ -85,15 +89,25 @@ struct Sent {
     finds: bool,
     /// Bytes of how many.
     pairs: Range<usize>,
+    /// Who presses whom in it, where that was asked for, and the bytes of that.
+    tallies: Option<SentTallies>,
+    tallied: Range<usize>,
     fronts: Vec<Front>,
 }
 
 impl Sent {
-    fn new((tag, step, finds): (u64, u64, bool), residents: &Residents, asked: impl Fn(usize) -> ReadBack) -> Self {
+    /// Given what is asked for of a slot's instance, and whether it is stepped.
+    fn new(
+        (tag, step, finds): (u64, u64, bool),
+        residents: &Residents,
+        told: impl Fn(usize) -> (ReadBack, bool),
+    ) -> Self {
         let slots = residents.slots.iter().enumerate();
-        let fronts = slots.filter_map(|(slot, resident)| Some(Front::new(slot, resident.as_ref()?, asked(slot))));
+        let fronts = slots.filter_map(|(slot, resident)| Some(Front::new(slot, resident.as_ref()?, told(slot))));
         let reports = residents.slots.len() as u64;
-        let mut sent = Self { tag, step, reports, finds, pairs: 0..0, fronts: fronts.collect() };
+        let tallies = residents.tallies.sent_in(tag);
+        let mut sent =
+            Self { tag, step, reports, finds, pairs: 0..0, tallies, tallied: 0..0, fronts: fronts.collect() };
         sent.place();
         sent
     }
@@ -119,6 +133,8 @@ impl Sent {
             }
         }
         self.pairs = end..end + if self.finds { ARRAYS[PAIR_SIZES.0].row_bytes as usize } else { 0 };
+        let end = self.pairs.end;
+        self.tallied = end..end + self.tallies.as_ref().map_or(0, SentTallies::bytes);
     }
 
     /// How many pairs it found, if it did.
@@ -145,7 +161,23 @@ impl Sent {
         if self.finds {
             parts.push((buffers.array(PAIR_SIZES), 0, self.pairs.len() as u64));
         }
+        parts.extend(self.tallies.iter().flat_map(|tallies| tallies.parts(buffers)));
+        parts.retain(|(.., bytes)| *bytes > 0);
         parts
+    }
+
+    /// Which instances were in which slots, and which of them slept.
+    fn whose(&self, bytes: &[u8]) -> Vec<Whose> {
+        let of_front = |front: &Front| {
+            let report = self.report_of(front, bytes);
+            let slept = front.steps && report.recording == self.tag as u32 && report.asleep != 0;
+            (front.slot, front.generation, slept)
+        };
+        self.fronts.iter().map(of_front).collect()
+    }
+
+    fn report_of(&self, front: &Front, bytes: &[u8]) -> HealthReport {
+        bytemuck::pod_read_unaligned(&bytes[front.slot * REPORT..][..REPORT])
     }
 
     /// Shows its instances as they were after it, as far as they were asked for and the host has not changed them since.
@@ -161,7 +193,7 @@ impl Sent {
                 instance.state.activations.clone_from(&front.activations);
             }
             if self.tag >= resident.since && !instance.changed {
-                let report = bytemuck::pod_read_unaligned(&bytes[front.slot * REPORT..][..REPORT]);
+                let report = self.report_of(front, bytes);
                 self.show_one(front, instance, report, bytes);
             }
         }
@@ -226,6 +258,30 @@ fn take_rows<T: bytemuck::Pod>(rows: &mut [T], bytes: &mut &[u8]) {
     *bytes = rest;
 }
 
+/// Who presses whom, as far as it has arrived.
+#[derive(Default)]
+struct Tallied {
+    /// The tag of the newest frame of which it has.
+    tag: u64,
+    /// How many tallies that made.
+    report: Option<TallyReport>,
+    /// The step of the newest that was left with the instances since it was last asked.
+    step: Option<u64>,
+}
+
+impl Tallied {
+    /// Leaves with the instances what pressed them in a frame, once.
+    fn take(&mut self, sent: &Sent, bytes: &[u8], slots: &mut [Slot]) {
+        let Some(tallies) = sent.tallies.as_ref().filter(|_| sent.tag > self.tag) else { return };
+        let report = tallies.leave(&bytes[sent.tallied.clone()], &sent.whose(bytes), slots, self.step.is_none());
+        self.tag = sent.tag;
+        self.report = Some(report);
+        if report.is_whole() {
+            self.step = Some(sent.step);
+        }
+    }
+}
+
 /// What was read back and is on its way.
 pub(super) struct Results {
     readback: Readback,
@@ -235,6 +291,7 @@ pub(super) struct Results {
     shown: (u64, u64),
     /// How many pairs of segments the newest frame found that has arrived.
     pairs: Option<PairReport>,
+    tallied: Tallied,
     /// How many bytes the last frame has sent back.
     pub bytes: u64,
 }
@@ -242,10 +299,11 @@ pub(super) struct Results {
 impl Results {
     pub fn new() -> Self {
         let readback = Readback::new("results", DEPTH);
-        Self { readback, under_way: VecDeque::new(), shown: (0, 0), pairs: None, bytes: 0 }
+        let (under_way, tallied) = Default::default();
+        Self { readback, under_way, shown: (0, 0), pairs: None, tallied, bytes: 0 }
     }
 
-    /// Has a frame's results sent back, as far as each instance's are asked for. Where too many are under way they are left
+    /// Has a frame's results sent back, as far as each instance's are asked for; `told` says that, and whether it is stepped. Where too many are under way they are left
     /// out.
     pub fn send(
         &mut self,
@@ -253,12 +311,15 @@ impl Results {
         buffers: &Buffers,
         residents: &Residents,
         (tag, step, finds): (u64, u64, bool),
-        asked: impl Fn(usize) -> ReadBack,
+        told: impl Fn(usize) -> (ReadBack, bool),
     ) -> Result<(), GpuError> {
         self.bytes = 0;
-        let sent = Sent::new((tag, step, finds), residents, asked);
-        // Of no instance nothing is copied; that the frame was is remembered.
-        let parts = if sent.fronts.is_empty() { Vec::new() } else { sent.parts(buffers) };
+        let sent = Sent::new((tag, step, finds), residents, told);
+        // Of no instance nothing is copied, but that what pressed the last one has parted; that the frame was is remembered.
+        let is_empty = sent.fronts.is_empty() && sent.tallies.is_none();
+        let parts = if is_empty { Vec::new() } else { sent.parts(buffers) };
+        // No hit is missed where several frames arrive at once.
+        self.readback.keep_older(sent.tallies.is_some());
         if self.readback.enqueue(gpu, encoder, tag, &parts)? {
             self.bytes = parts.iter().map(|(.., bytes)| bytes).sum();
         }
@@ -274,6 +335,16 @@ impl Results {
         self.pairs
     }
 
+    /// How many tallies the newest frame made that has arrived and had any.
+    pub fn tallies(&self) -> Option<TallyReport> {
+        self.tallied.report
+    }
+
+    /// The newest step of which tallies were left with the instances since this was last asked.
+    pub fn take_tallied(&mut self) -> Option<u64> {
+        self.tallied.step.take()
+    }
+
     /// The tag of the newest that the instances were shown.
     pub fn arrived(&self) -> u64 {
         self.shown.0
@@ -281,7 +352,7 @@ impl Results {
 
     /// Takes in what has arrived, without waiting.
     pub fn poll(&mut self, gpu: &GpuDevice, residents: &Residents, slots: &mut [Slot]) -> Result<(), GpuError> {
-        let polled = self.readback.poll(gpu);
+        let polled = self.take_arrived(gpu, slots);
         if let Some((tag, bytes)) = self.readback.latest()
             && tag > self.shown.0
             && let Some(index) = self.under_way.iter().rposition(|sent| sent.tag == tag)
@@ -291,6 +362,20 @@ impl Results {
             sent.show(residents, slots, bytes);
             self.pairs = sent.pair_report(bytes);
             self.shown = (tag, sent.step);
+        }
+        polled
+    }
+
+    /// Takes in what has arrived, and of all of it who presses whom; nothing else is shown yet.
+    fn take_arrived(&mut self, gpu: &GpuDevice, slots: &mut [Slot]) -> Result<(), GpuError> {
+        let Self { readback, under_way, tallied, .. } = self;
+        let polled = readback.poll(gpu);
+        let older = readback.take_older();
+        let older = older.iter().map(|(tag, bytes)| (*tag, bytes.as_slice()));
+        for (tag, bytes) in older.chain(readback.latest()) {
+            if let Some(sent) = under_way.iter().find(|sent| sent.tag == tag) {
+                tallied.take(sent, bytes, slots);
+            }
         }
         polled
     }
@@ -305,8 +390,11 @@ impl Results {
     ) -> Result<(), GpuError> {
         gpu.check()?;
         let finds = residents.meetings.found_in(tag);
-        let sent = Sent::new((tag, step, finds), residents, |_| ReadBack::ALL);
+        let steps = |slot: usize| slots.get(slot)?.instance.as_ref().map(|instance| instance.steps().flesh);
+        let sent = Sent::new((tag, step, finds), residents, |slot| (ReadBack::ALL, steps(slot).unwrap_or_default()));
         let bytes = read_now(gpu, &sent.parts(buffers))?;
+        self.take_arrived(gpu, slots)?;
+        self.tallied.take(&sent, &bytes, slots);
         sent.show(residents, slots, &bytes);
         if finds {
             self.pairs = sent.pair_report(&bytes);
@@ -338,6 +426,7 @@ impl Results {
             buffers.take_back(sent.tag);
             let sent = sent.whole();
             let bytes = read_now(gpu, &sent.parts(buffers))?;
+            self.tallied.take(&sent, &bytes, slots);
             sent.show(residents, slots, &bytes);
             self.shown = (sent.tag, sent.step);
         } else if !known {

@@ -1,6 +1,6 @@
 //! [`Physics`] on a GPU.
 
-use super::{GpuDevice, PairReport};
+use super::{GpuDevice, PairReport, TallyReport};
 use crate::physics::ActiveBackend;
 use crate::step::{Stage, StepConfig};
 use crate::{BackendError, FleshHandle, Physics, PipelineProgress, StepError};
@@ -141,6 +141,13 @@ impl Physics {
     pub fn pair_report(&self) -> Option<PairReport> {
         let ActiveBackend::Gpu(gpu) = &self.backend else { return None };
         gpu.pair_report()
+    }
+
+    /// How many tallies of who presses whom the newest frame made that has come back and had any ([`Physics::gather_events`]); `None`
+    /// before one has, and on the CPU, which has room for all.
+    pub fn tally_report(&self) -> Option<TallyReport> {
+        let ActiveBackend::Gpu(gpu) = &self.backend else { return None };
+        gpu.tally_report()
     }
 
     /// An instance's deformed vertices in GPU memory as the steps submitted leave them; `None` on the CPU and before

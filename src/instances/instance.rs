@@ -72,7 +72,7 @@ pub(crate) struct Instance {
     pub wanted: bool,
     /// What the game gives it in the next step.
     pub pushes: Pushes,
-    /// With what it was pressed in the newest step, where the CPU steps and events are asked for.
+    /// With what it was pressed in the newest step, where events are asked for; where a GPU steps, in those that have come back.
     pub tally: Tally,
     /// Force rows of the frame, where the CPU steps.
     pub forces: Vec<Vec<Entry<f32>>>,

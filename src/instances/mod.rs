@@ -24,7 +24,7 @@ pub use pushes::Motion;
 pub(crate) use pushes::{MOST_ACCELERATION, MOST_VELOCITY, Pushes};
 pub use read_back::ReadBack;
 pub(crate) use sleep::Rest;
-pub(crate) use tally::{Pressed, Tally, add, add_contacts};
+pub(crate) use tally::{Pressed, Tally};
 pub(crate) use touch::{REMEMBERED, SegmentName, Touch};
 
 use std::sync::Arc;

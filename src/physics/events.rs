@@ -6,6 +6,7 @@ use super::Physics;
 use super::contacts::{Touched, sources};
 use super::stepping::Plan;
 use crate::instances::{FleshHandle, Instances};
+use crate::{HalfSpace, Solid};
 
 /// What of a contact between an instance and something else happened in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -33,7 +34,7 @@ pub enum ContactWith {
     World(u64),
 }
 
-/// An instance and something else that touch, in the newest step: all of their chains and segments together, one event a step.
+/// An instance and something else that touch: all of their chains and segments together, one event a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactEvent {
     /// The instance; of two, the one whose handle is lower.
@@ -52,9 +53,53 @@ pub struct ContactEvent {
     pub(crate) entities: [Option<hecs::Entity>; 2],
 }
 
+/// A frame's half-spaces and solids as events name them: so many of them are the host's, and the rest the world's around.
+#[derive(Clone, Copy)]
+pub(crate) struct Named<'a> {
+    planes: &'a [HalfSpace],
+    solids: &'a [Solid],
+    of_host: [usize; 2],
+}
+
+impl<'a> Named<'a> {
+    pub(super) fn new(plan: &'a Plan, of_host: [usize; 2]) -> Self {
+        Self { planes: &plan.planes, solids: plan.solids.solids(), of_host }
+    }
+
+    /// What half-spaces are called, by their places.
+    #[cfg(feature = "gpu")]
+    pub fn planes(&self) -> impl Iterator<Item = ContactWith> {
+        (0..self.planes.len()).map(|at| self.plane(at))
+    }
+
+    /// What solids are called, by their places.
+    #[cfg(feature = "gpu")]
+    pub fn solids(&self) -> impl Iterator<Item = ContactWith> {
+        (0..self.solids.len()).map(|at| self.solid(at))
+    }
+
+    fn plane(&self, at: usize) -> ContactWith {
+        named(self.planes.get(at).and_then(|plane| plane.id), at < self.of_host[0], ContactWith::Plane(at))
+    }
+
+    fn solid(&self, at: usize) -> ContactWith {
+        named(self.solids.get(at).and_then(|solid| solid.id), at < self.of_host[1], ContactWith::Solid(at))
+    }
+}
+
+fn named(id: Option<u64>, is_of_host: bool, place: ContactWith) -> ContactWith {
+    match id {
+        None => place,
+        Some(id) if is_of_host => ContactWith::Body(id),
+        Some(id) => ContactWith::World(id),
+    }
+}
+
 /// Who touches whom, from step to step.
 #[derive(Default)]
 pub(super) struct EventLog {
+    /// Of which step the events are.
+    step: u64,
     /// What presses in the newest step, row by row, in its order; then each pair once.
     found: Vec<(u32, ContactEvent)>,
     /// Who touched in the newest step, in order, as its event says.
@@ -86,34 +131,58 @@ impl Physics {
     /// teleported, in that too unless it presses again in it. [`Physics::restore`] puts flesh back, not the log: the next step's
     /// events lead from what was said last to what is then.
     ///
+    /// On a GPU they come back as its other results do, some steps late, and no step waits for it: they are of the step that
+    /// [`Physics::contact_events_step`] says, or none where nothing came back with the last one. Where several steps' come back at once, or
+    /// with [`Physics::finish`], they are told as one step: who pressed in any of these touched, with all their impulses. Of steps of
+    /// which nothing comes back, because the host ran too far ahead (`Physics::encode`) or put back a state meanwhile
+    /// ([`Physics::restore`]), or which had no room for all that pressed (`Physics::tally_report`), nothing is told: what began and ended
+    /// in them alone is missed, and what goes on goes on.
+    ///
     /// What moves within the list of solids or half-spaces has an id ([`Solid::id`](crate::Solid::id)), else it is taken for what was in its place.
     pub fn contact_events(&self) -> impl ExactSizeIterator<Item = &ContactEvent> {
         self.event_log.events.iter()
     }
 
-    /// Writes the events of a step that was taken.
+    /// Of which step [`Physics::contact_events`] are: the newest, on a GPU the newest of which they had come back with the last call.
+    pub fn contact_events_step(&self) -> u64 {
+        self.event_log.step
+    }
+
+    /// Writes the events of a step that was taken, or on a GPU of those that have come back since.
     pub(super) fn note_contacts(&mut self, plan: &Plan) {
+        let tallied = self.backend.take_tallied(self.step);
+        let of_host = [self.planes.len(), self.solids.len()];
         let Self { event_log: log, instances, .. } = self;
-        if !self.gather_events && log.touching.is_empty() {
+        let step = if self.gather_events { tallied } else { Some(self.step) };
+        let Some(step) = step.filter(|_| self.gather_events || !log.touching.is_empty()) else {
             log.events.clear();
             return;
-        }
+        };
+        log.step = step;
         log.found.clear();
         if self.gather_events {
-            log.find(instances, plan, [self.planes.len(), self.solids.len()]);
+            log.find(instances, Some(Named::new(plan, of_host)));
         }
+        log.compare();
+    }
+
+    /// Writes the events of steps that have come back without a step having been taken, if any have.
+    pub(super) fn note_finished(&mut self) {
+        if self.on_cpu() || !self.gather_events {
+            return;
+        }
+        let Some(step) = self.backend.take_tallied(self.step) else { return };
+        let Self { event_log: log, instances, .. } = self;
+        log.step = step;
+        log.found.clear();
+        log.find(instances, None);
         log.compare();
     }
 }
 
 impl EventLog {
-    /// Collects what presses; of half-spaces and solids, so many are the host's, and the rest the world's around.
-    fn find(&mut self, instances: &Instances, plan: &Plan, of_host: [usize; 2]) {
-        let named = |id: Option<u64>, at: usize, of_host: usize, place: ContactWith| match id {
-            None => place,
-            Some(id) if at < of_host => ContactWith::Body(id),
-            Some(id) => ContactWith::World(id),
-        };
+    /// Collects what presses; where there are rows that say so, what they touch is named.
+    fn find(&mut self, instances: &Instances, named: Option<Named<'_>>) {
         // What sleeps is not stepped, and presses as it did.
         let slept = |handle: FleshHandle| instances.get(handle).is_ok_and(|instance| instance.tally.slept);
         for event in &self.touching {
@@ -141,7 +210,8 @@ impl EventLog {
                 };
                 self.found.push((self.found.len() as u32, event));
             };
-            instance.tally.flesh.iter().for_each(|&(other, pressed)| add(ContactWith::Flesh(other), pressed));
+            instance.tally.with.iter().for_each(|&(other, pressed)| add(other, pressed));
+            let Some(named) = named else { continue };
             for (group, pressed) in instance.state.nodes.groups.iter().zip(&instance.tally.rows) {
                 if pressed.is_empty() {
                     continue;
@@ -150,14 +220,8 @@ impl EventLog {
                     for (lane, touched) in touches.into_iter().enumerate() {
                         let of_lane = pressed.map(|sums| sums[lane]);
                         match touched {
-                            Some((Touched::Plane(at), _)) => {
-                                let id = plan.planes.get(at).and_then(|plane| plane.id);
-                                add(named(id, at, of_host[0], ContactWith::Plane(at)), of_lane);
-                            }
-                            Some((Touched::Solid(at), _)) => {
-                                let id = plan.solids.get(at).and_then(|solid| solid.id);
-                                add(named(id, at, of_host[1], ContactWith::Solid(at)), of_lane);
-                            }
+                            Some((Touched::Plane(at), _)) => add(named.plane(at), of_lane),
+                            Some((Touched::Solid(at), _)) => add(named.solid(at), of_lane),
                             Some((Touched::BonePill(_), _)) | None => {}
                         }
                     }

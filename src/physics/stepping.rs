@@ -1,7 +1,7 @@
 //! A frame: what is asked of the backend, and what is known afterwards.
 
 use super::sleep::Changes;
-use super::{ActiveBackend, Physics};
+use super::{ActiveBackend, Named, Physics};
 #[cfg(feature = "gpu")]
 use crate::Solid;
 use crate::backend::{Frame, HostFrame, SegmentPair};
@@ -9,7 +9,7 @@ use crate::cpu::solids::SolidScene;
 use crate::instances::{Instance, Instances};
 use crate::layout::GROUPS_TOGETHER;
 use crate::step::{
-    FrameReport, MOST_GRAVITY, MOST_PASSES, MOST_RETRIES, MOST_SOLVES, Scheduled, StepConfig, StepParams, Walk,
+    FrameReport, MOST_GRAVITY, MOST_PASSES, MOST_RETRIES, MOST_SOLVES, Scheduled, Stage, StepConfig, StepParams, Walk,
     params_of, schedule,
 };
 use crate::{HalfSpace, StepError};
@@ -112,9 +112,6 @@ impl Physics {
                 return Err(StepError::SolidOnGpu { solid, form: placed.shape.name() });
             }
         }
-        if self.gather_events && !self.on_cpu() {
-            return Err(StepError::EventsOnGpu);
-        }
         if !self.on_cpu() {
             let families = self.instances.iter().flat_map(|instance| {
                 let flesh = &instance.flesh;
@@ -147,13 +144,10 @@ impl Physics {
             || self.instances.iter().any(of_flesh);
         let mut params = params_of(&self.config, dt, self.newest().substeps[0], passes);
         params.iter_mut().for_each(|params| params.bounces = u32::from(bounces));
-        Plan {
-            schedule: schedule(time.substeps, self.config.iterations, passes),
-            params,
-            planes,
-            solids: SolidScene::new(self.all_solids().cloned(), time.simulated),
-            time,
-        }
+        let mut schedule = schedule(time.substeps, self.config.iterations, passes);
+        // The CPU tallies by itself, too.
+        schedule.retain(|scheduled| scheduled.stage != Stage::Tally || self.gather_events && !on_cpu);
+        Plan { schedule, params, planes, solids: SolidScene::new(self.all_solids().cloned(), time.simulated), time }
     }
 
     /// The backend, what it steps, and the frame that it is asked for by a plan.
@@ -177,7 +171,7 @@ impl Physics {
             pool: self.thread_pool.as_ref(),
             read_back: self.read_back,
             passes: self.config.passes,
-            events: self.gather_events,
+            events: self.gather_events.then(|| Named::new(plan, [self.planes.len(), self.solids.len()])),
             timed: self.measure_stages,
         };
         (&mut self.backend, &mut self.instances, frame)
