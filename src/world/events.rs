@@ -41,8 +41,7 @@ pub struct EntityContact {
     pub push: DVec3,
 }
 
-/// Who began to touch whom in the last step, who goes on, and who parted, as [`Physics::contact_events`] says, and of the steps that it
-/// says; nothing where
+/// Who began to touch whom, who goes on, and who parted, in the steps of which [`Physics::contact_events`] tells; nothing where
 /// [`Physics::gather_events`] is off.
 pub fn contact_events(physics: &Physics) -> impl ExactSizeIterator<Item = EntityContact> {
     physics.contact_events().map(|event| {

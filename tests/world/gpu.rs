@@ -3,7 +3,8 @@
 use glam::DVec3;
 
 use sinew::components::{CharacterInstance, MuscleStates};
-use sinew::{Active, Physics, ReadBack};
+use sinew::world::{ContactBody, contact_events};
+use sinew::{Active, ContactPhase, Physics, ReadBack};
 
 use crate::{Pose, Scene, at, character, common};
 
@@ -103,4 +104,34 @@ fn a_paused_character_is_one_all_the_same() {
         assert_eq!(scene.health(other).resets, 0);
         assert_eq!(scene.physics.instances().count(), 1);
     }
+}
+
+/// Entities that touch and part on a GPU do so as on the CPU, some frames later; who is despawned is named in the contact's end.
+#[test]
+fn entities_touch_and_part_on_a_gpu() {
+    let Some(mut physics) = common::gpu_physics() else { return };
+    physics.config.passes = 6;
+    physics.gather_events = true;
+    let arm = character("arm.glb");
+    let mut scene = Scene { physics, ..Scene::default() };
+    let one = scene.spawn(&arm, at(0.0, 0.0, 0.0));
+    let other = scene.spawn(&arm, at(0.03, 0.0, 0.0));
+    let sides = [one, other].map(ContactBody::Entity);
+    let mut phases = Vec::new();
+    for frame in 0..24 {
+        if frame == 12 {
+            scene.world.despawn(other).expect("is there");
+        }
+        scene.step();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        for event in contact_events(&scene.physics) {
+            assert_eq!(event.sides, sides);
+            assert_eq!(event.impulse > 0.0, event.phase != ContactPhase::Ended);
+            phases.push(event.phase);
+        }
+    }
+    println!("{phases:?}");
+    let went_on = phases.iter().filter(|phase| **phase == ContactPhase::GoesOn).count();
+    assert!(went_on > 0 && phases.len() == went_on + 2);
+    assert_eq!((phases[0], phases[phases.len() - 1]), (ContactPhase::Began, ContactPhase::Ended));
 }
