@@ -303,8 +303,8 @@ impl Results {
         Self { readback, under_way, shown: (0, 0), pairs: None, tallied, bytes: 0 }
     }
 
-    /// Has a frame's results sent back, as far as each instance's are asked for; `told` says that, and whether it is stepped. Where too many are under way they are left
-    /// out.
+    /// Has a frame's results sent back, as far as each instance's are asked for; `told` says that, and whether it is stepped. Where too
+    /// many are under way they are left out.
     pub fn send(
         &mut self,
         (gpu, encoder): (&GpuDevice, &mut wgpu::CommandEncoder),
