@@ -319,7 +319,7 @@ impl Physics {
     /// [`StepError::NoSuchFlesh`], and as for [`Physics::finish`].
     pub fn state_mut(&mut self, handle: FleshHandle) -> Result<&mut FleshState, StepError> {
         self.get(handle)?;
-        self.finish()?;
+        self.wait()?;
         self.instances.wake_around(handle);
         let instance = self.get_mut(handle)?;
         (instance.fresh, instance.changed, instance.placed) = (false, true, false);
@@ -366,14 +366,21 @@ impl Physics {
     }
 
     /// Waits for the last step, so that [`Physics::state`] and its like show all of it, asked for or not: for snapshots and
-    /// tests, never in a frame. Does nothing on the CPU. Encoders filled by `encode` must have been submitted.
+    /// tests, never in a frame. Does nothing on the CPU. Encoders filled by `encode` must have been submitted. On a GPU
+    /// [`Physics::contact_events`] are then those that came back with it: read those of the last step before.
     ///
     /// # Errors
     /// `StepError::Gpu` where the device failed; the state that last arrived then stays.
     pub fn finish(&mut self) -> Result<(), StepError> {
+        self.wait()?;
+        self.note_finished();
+        Ok(())
+    }
+
+    /// As [`Physics::finish`]; contact events are left as they are, and what came back is told with the next step.
+    fn wait(&mut self) -> Result<(), StepError> {
         self.backend.finish(&mut self.instances, self.step)?;
         self.instances.iter_mut().for_each(|instance| instance.step = self.step);
-        self.note_finished();
         Ok(())
     }
 
@@ -410,7 +417,7 @@ impl Physics {
 
     /// As [`Physics::switch_backend`], with a backend that is there.
     pub(crate) fn go_on_with(&mut self, next: ActiveBackend) {
-        if self.finish().is_err() {
+        if self.wait().is_err() {
             self.backend.give_up(&mut self.instances);
         }
         self.backend = next;

@@ -13,8 +13,9 @@
 // What is farther than this is not known to others (in whatever unit it has).
 const FARTHEST: f32 = 1.0e9;
 
-// Coulomb's coefficient of flesh on flesh that does not say how it rubs, averaged.
+// Coulomb's coefficient of flesh on flesh that does not say how it rubs, and its rule.
 const RUBS: f32 = 0.5;
+const RUBS_BY: u32 = 0u;
 
 // Rolling friction's limit over the force with which chains press and the radius.
 const ROLLS: f32 = 0.2;
@@ -64,13 +65,14 @@ fn side_of(pair: u32, side: u32) -> Side {
 
 // Coulomb's coefficient between both sides.
 fn rubs_of(pair: u32) -> f32 {
-    let first = groups[pairs[2u + pair * 2u].x / LANES];
-    let second = groups[pairs[3u + pair * 2u].x / LANES];
-    let own = select(bitcast<f32>(first.rubs), RUBS, first.rubs_by == NO_RULE);
-    let theirs = select(bitcast<f32>(second.rubs), RUBS, second.rubs_by == NO_RULE);
-    // The average is rule 0.
-    let rule = max(select(first.rubs_by, 0u, first.rubs_by == NO_RULE), select(second.rubs_by, 0u, second.rubs_by == NO_RULE));
-    return combined(own, theirs, rule);
+    let first = rubbing_of(groups[pairs[2u + pair * 2u].x / LANES]);
+    let second = rubbing_of(groups[pairs[3u + pair * 2u].x / LANES]);
+    return combined(bitcast<f32>(first.x), bitcast<f32>(second.x), max(first.y, second.y));
+}
+
+// How a group's flesh rubs on flesh: the bits of its coefficient, and its rule.
+fn rubbing_of(group: Group) -> vec2<u32> {
+    return select(vec2<u32>(group.rubs, group.rubs_by), vec2<u32>(bitcast<u32>(RUBS), RUBS_BY), group.rubs_by == NO_RULE);
 }
 
 // How far a node, or a point between two, goes (m), swells and turns (rad).

@@ -321,6 +321,8 @@ mod tests {
         let mut used = PairBlock { turn_anchors: [[[7.0; LANES]; 3]; 2], ..new.clone() };
         used.points = [[[7.0; LANES]; meet::ROW_GAP]; 2];
         let found = |mut block: PairBlock| {
+            // Each frame says for each pair how it rubs.
+            block.points.iter_mut().for_each(|row| row[meet::RUBS] = [0.5; LANES]);
             for (iteration, gone) in [(0, 0.0), (1, 0.95)] {
                 let params = StepParams { h: 1.0 / 120.0, inv_h: 120.0, iteration, ..StepParams::default() };
                 (0..LANES).for_each(|lane| find_meetings(OneF32(lane), &params, &shown(gone), &mut block));

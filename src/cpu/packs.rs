@@ -332,6 +332,7 @@ fn stepped_mut(state: &mut GroupState) -> [&mut [Entry<f32>]; 4] {
 
 /// Copies some lanes of rows to others.
 fn copy(from: &[Entry<f32>], to: &mut [Entry<f32>], [these, those]: &[Range<usize>; 2]) {
+    debug_assert_eq!(these.len(), those.len());
     // One by one: they are few.
     for (from, to) in from.iter().zip(to) {
         for (from, to) in from[these.clone()].iter().zip(&mut to[those.clone()]) {

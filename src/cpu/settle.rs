@@ -247,14 +247,19 @@ where
         return;
     }
     for kind in 0..2 {
+        let mut last = None;
         for slot in 0..group.touching()[kind].len() / contact::ENTRIES {
             let stored = &group.touching()[kind][slot * contact::ENTRIES..][..contact::ENTRIES];
             let Some(at) = group.solved_at(kind, slot).filter(|_| !is_idle(stored)) else { continue };
             let index = stored[contact::SEGMENT][0].into() as usize;
             let row = ContactRow::load(lanes, stored, kind == 1);
             let has = has(lanes, group, at.clone(), (kind, slot));
-            let gone = row.gone(&gone(lanes, group, index, When::Now));
-            let presses = row.presses(lanes, &gone);
+            let nodes = match last {
+                Some((of, nodes)) if of == index => nodes,
+                _ => gone(lanes, group, index, When::Now),
+            };
+            last = Some((index, nodes));
+            let presses = row.presses(lanes, &row.gone(&nodes));
             let recounted = flagged_presses(lanes, Some(rough), presses, &has);
             write(lanes, group, at, (kind, slot), &recounted, Some(rough));
         }

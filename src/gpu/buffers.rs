@@ -136,9 +136,7 @@ impl Buffers {
         if needed <= held {
             return Ok(());
         }
-        let limits = gpu.device().limits();
-        let limit = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
-        let limit = limit - limit % spec.row_bytes;
+        let limit = self.most(gpu, id) * spec.row_bytes;
         if needed > limit {
             return Err(GpuError::ArrayTooLarge { array: spec.name, bytes: needed, limit });
         }
@@ -149,6 +147,12 @@ impl Buffers {
         self.replaced.push((self.recording, id, outgrown));
         self.generation += 1;
         Ok(())
+    }
+
+    /// How many rows an array may have.
+    pub fn most(&self, gpu: &GpuDevice, id: ArrayId) -> u64 {
+        let limits = gpu.device().limits();
+        limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) / self.specs[id.0].row_bytes
     }
 
     /// Records that the first `rows` rows are zeros, as far as there are any.

@@ -305,6 +305,7 @@ const SIZES: &[(&str, u32)] = &[
     ("TOUCHES_RECORDING", touch::RECORDING as u32),
     ("TOUCHES_NEAR", touch::NEAR as u32),
     ("NO_RULE", NO_RULE),
+    ("RUBS_BY", RUBS.rule as u32),
     ("BISECTIONS", BISECTIONS),
     ("NEAR_CHAIN", NEAR_CHAIN),
 ];

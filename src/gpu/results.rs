@@ -315,6 +315,10 @@ impl Results {
     ) -> Result<(), GpuError> {
         self.bytes = 0;
         let sent = Sent::new((tag, step, finds), residents, told);
+        if sent.tallies.is_none() {
+            // What frames before it made is of before events were switched off.
+            self.tallied.tag = tag;
+        }
         // Of no instance nothing is copied, but that what pressed the last one has parted; that the frame was is remembered.
         let is_empty = sent.fronts.is_empty() && sent.tallies.is_none();
         let parts = if is_empty { Vec::new() } else { sent.parts(buffers) };

@@ -27,7 +27,7 @@ const ROW: u64 = 4 * tally::ENTRIES as u64;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TallyReport {
     /// How many it would have made: one for each chain and each instance, half-space and solid that pressed it. Where there was no room
-    /// for all, each substep counts those anew that got none.
+    /// for all, those that got none are counted anew whenever the chain comes to them, in every substep: there are no more than that.
     pub found: u64,
     /// For how many there was room. Of a frame that found more nothing is told: see
     /// [`Physics::contact_events`](crate::Physics::contact_events).
@@ -51,8 +51,9 @@ struct Names {
 /// Room for tallies.
 #[derive(Default)]
 pub(super) struct TallyPool {
-    /// For how many: at first [`OF_CHAIN`] for each chain, or [`LEAST_TALLIES`]. How many a frame made is known some frames later; then
-    /// there is room for half as many again. Until then such frames make no events, and [`TallyReport`] says so.
+    /// For how many: at first [`OF_CHAIN`] for each chain, or [`LEAST_TALLIES`]. Whether a frame found more is known some frames later;
+    /// then there is room for half as many again as it counted, but no more than twice what there was, as it counts too many, and as a
+    /// buffer may hold. Until then such frames make no events, and [`TallyReport`] says so.
     room: u64,
     /// Which row is the first one's.
     first: u64,
@@ -70,9 +71,11 @@ impl TallyPool {
         named: &Named<'_>,
         ([groups, chains], known, recording): ([u64; 2], Option<TallyReport>, u64),
     ) -> Result<(), GpuError> {
-        let found = known.filter(|report| !report.is_whole()).map_or(0, |report| report.found * 3 / 2);
-        self.room = self.room.max(found).max(OF_CHAIN * chains).max(LEAST_TALLIES);
         self.first = 1 + (groups * u64::from(LANES)).div_ceil(tally::ENTRIES as u64);
+        let most = upload.buffers.most(upload.gpu, TALLIES).saturating_sub(self.first);
+        let lacked = known.filter(|report| !report.is_whole() && report.room == self.room);
+        let wanted = lacked.map_or(0, |report| (report.found * 3 / 2).min(2 * self.room));
+        self.room = self.room.max(wanted).max(OF_CHAIN * chains).max(LEAST_TALLIES).min(most);
         self.recording = recording;
         self.names = Arc::new(Names { planes: named.planes().collect(), solids: named.solids().collect() });
         upload.reserve(TALLIES, self.first + self.room)?;
@@ -120,17 +123,18 @@ impl SentTallies {
     /// Leaves with the instances what pressed them, given whose the slots were; beside what is there of earlier frames, but for the
     /// first. Of a frame that had no room for all nothing is left: what it lacks would have parted and begun anew.
     pub fn leave(&self, bytes: &[u8], whose: &[Whose], slots: &mut [Slot], is_first: bool) -> TallyReport {
-        let words: Vec<u32> = bytemuck::pod_collect_to_vec(bytes);
-        let (header, rows) = words.split_at(tally::ENTRIES);
+        let (header, rows) = bytes.split_at(ROW as usize);
+        let header: [u32; tally::ENTRIES] = bytemuck::pod_read_unaligned(header);
         let report = TallyReport { found: header[tallies::FOUND].into(), room: self.room };
         if !report.is_whole() {
             return report;
         }
+        let words: Vec<u32> = bytemuck::pod_collect_to_vec(&rows[..(report.found * ROW) as usize]);
         if is_first {
             let held = slots.iter_mut().filter_map(|slot| slot.instance.as_mut());
             held.for_each(|instance| instance.tally.begin(0, false));
         }
-        let mut rows: Vec<&[u32]> = rows.chunks_exact(tally::ENTRIES).take(report.found as usize).collect();
+        let mut rows: Vec<&[u32]> = words.chunks_exact(tally::ENTRIES).collect();
         rows.sort_unstable_by_key(|row| [row[tally::INSTANCE], row[tally::CHAIN], row[tally::OTHER]]);
         let mut handles = vec![None; slots.len()];
         for &(slot, generation, _) in whose {

@@ -123,19 +123,22 @@ impl Physics {
     /// they touch. Nothing where [`Physics::gather_events`] is off: in the first step in which it is, all contacts that were on end.
     ///
     /// A contact is between two instances, or an instance and a half-space, a solid, or all solids of an id: one event a step, however
-    /// many segments of theirs touch. Of flesh that sleeps they go on as they were when it fell asleep. They touch in a step if they press in any substep of it, so that no hit is missed; what
+    /// many segments of theirs touch. They touch in a step if they press in any substep of it, so that no hit is missed; what
     /// [`Physics::contacts`] and [`Physics::flesh_contacts`] list is the last substep's, segment by segment. What an instance
     /// touches of itself, its own chains and its bones' pills, is only there.
     ///
+    /// Of flesh that sleeps they go on as was said of it last, until it wakes: that is of before [`Physics::restore`] where it was
+    /// restored asleep, and nothing where it slept already when [`Physics::gather_events`] was switched on.
+    ///
     /// Each contact that begins ends once, whatever happens to who is in it: removed, paused or switched off, it ends in the next step;
     /// teleported, in that too unless it presses again in it. [`Physics::restore`] puts flesh back, not the log: the next step's
-    /// events lead from what was said last to what is then.
+    /// events lead from what was said last to what is then, as far as flesh is awake.
     ///
     /// On a GPU they come back as its other results do, some steps late, and no step waits for it: they are of the step that
     /// [`Physics::contact_events_step`] says, or none where nothing came back with the last one. Where several steps' come back at once, or
     /// with [`Physics::finish`], they are told as one step: who pressed in any of these touched, with all their impulses. Of steps of
-    /// which nothing comes back, because the host ran too far ahead (`Physics::encode`) or put back a state meanwhile
-    /// ([`Physics::restore`]), or which had no room for all that pressed (`Physics::tally_report`), nothing is told: what began and ended
+    /// which nothing comes back, because the host ran too far ahead (`Physics::encode`), put back a state meanwhile
+    /// ([`Physics::restore`]) or switched to another backend, or which had no room for all that pressed (`Physics::tally_report`), nothing is told: what began and ended
     /// in them alone is missed, and what goes on goes on.
     ///
     /// What moves within the list of solids or half-spaces has an id ([`Solid::id`](crate::Solid::id)), else it is taken for what was in its place.

@@ -115,7 +115,7 @@ impl Physics {
             self.instances.handles().map(|(handle, _)| handle).filter(|handle| !was_saved(handle)).collect();
         if !(outcome.newer.is_empty() && outcome.other_flesh.is_empty()) {
             // What goes on as it is a GPU may have alone.
-            self.finish()?;
+            self.wait()?;
         }
         let newest = self.newest();
         if scene.last_substep != newest.substeps[0] {

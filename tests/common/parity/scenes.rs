@@ -239,7 +239,7 @@ fn meeting() -> Vec<Scene> {
     thrown.config.iterations = 2;
     thrown.play = |physics, handle, step| {
         let chains = physics.flesh(handle).unwrap().chains().len();
-        rub(physics, handle, Some([(0.3, CombineRule::Multiply), (0.9, CombineRule::Min)][usize::from(chains == 2)]));
+        rub(physics, handle, [Some((0.3, CombineRule::Multiply)), None][usize::from(chains == 2)]);
         if step == 1 && physics.flesh(handle).unwrap().chains().len() == 4 {
             let motion = Motion { velocity: DVec3::NEG_Y * 12.0, spin: DVec3::new(1.0, 2.0, 9.0), centre: DVec3::ZERO };
             physics.set_velocity(handle, motion).unwrap();
