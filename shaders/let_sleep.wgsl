@@ -121,7 +121,7 @@ fn has_moved(chain: Watched) -> bool {
     return moved;
 }
 
-// Whether the chain sleeps, and a node of it is where something changes.
+// Whether the chain sleeps, and a segment of it is where something changes.
 fn is_near_to_change(chain: Watched) -> bool {
     if !(chain_rows[chain_word(chain.index, CHAIN_SLEEPS, chain.lane)] > 0.75) {
         return false;
@@ -129,16 +129,23 @@ fn is_near_to_change(chain: Watched) -> bool {
     let at = chain_word(chain.index, CHAIN_ORIGIN, chain.lane);
     let origin = vec3<f32>(chain_rows[at], chain_rows[at + LANES], chain_rows[at + 2u * LANES]);
     var near = false;
+    // Of the node before.
+    var low = vec3<f32>();
+    var high = vec3<f32>();
     for (var node = 0u; node < chain.group.node_count; node++) {
         let row = node_row(chain, node);
         let place = origin + place_at(row);
         let radius = rest_rows[word(chain.group.rest_base + node, REST_ENTRIES, REST_RADIUS, chain.lane)];
         let far = abs(place);
         let reach = radius * node_rows[row + NODE_SCALE * LANES] + PLACES_ROUND * larger(far.x, larger(far.y, far.z));
+        let segment_low = min(place - reach, select(low, place - reach, node == 0u));
+        let segment_high = max(place + reach, select(high, place + reach, node == 0u));
+        low = place - reach;
+        high = place + reach;
         for (var k = 0u; k < params.stir_count; k++) {
             let corners = params.instance_count * 2u * REST_WATCH_ENTRIES + k * STIR_ENTRIES;
-            let outside = max(stir3(corners + STIR_LOW) - place, place - stir3(corners + STIR_HIGH));
-            near = near || radius > 0.0 && larger(outside.x, larger(outside.y, outside.z)) <= reach;
+            let outside = max(stir3(corners + STIR_LOW) - segment_high, segment_low - stir3(corners + STIR_HIGH));
+            near = near || radius > 0.0 && larger(outside.x, larger(outside.y, outside.z)) <= 0.0;
         }
     }
     return near;
@@ -191,7 +198,8 @@ fn let_sleep(@builtin(global_invocation_id) invocation: vec3<u32>) {
         still = smaller(time_before(instance, REST_WATCH_STILL) + params.frame, EVER);
     }
     let island = smaller(still, beside + params.frame);
-    let sleeps = island >= params.sleep_after;
+    // The frame to come is among it: of two at least one was seen.
+    let sleeps = island >= larger(params.sleep_after, 1.5 * params.frame);
     let at = chain_word(chain.index, CHAIN_SLEEPS, chain.lane);
     let slept = chain_rows[at] > 0.75 && was_watched(instance);
     chain_rows[at] = select(select(0.0, 0.5, slept), 1.0, sleeps);

@@ -9,11 +9,12 @@ use std::sync::Arc;
 
 use common::FRAME;
 use common::mutation::changed;
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 use logs::{Logs, RADIUS};
+use sinew::flesh::{Flesh, RodSpec};
 use sinew::scenes::SceneParameters;
 use sinew::step::Stage;
-use sinew::{FleshHandle, HalfSpace, Motion, Physics, Pose, ReadBack, Shape, Solid};
+use sinew::{FleshHandle, HalfSpace, Material, Motion, Physics, Pose, ReadBack, Shape, Solid};
 
 fn gpu() -> Option<Physics> {
     common::gpu_physics().map(|mut physics| {
@@ -157,6 +158,41 @@ fn what_lay_on_what_is_gone_falls() {
     assert!(logs.height(across) < -0.8 && logs.height(apart) < -0.8);
 }
 
+/// What lies between its nodes on solids alone falls where these are gone.
+#[test]
+fn long_segments_are_near_to_what_changes() {
+    let Some(physics) = gpu() else { return };
+    let mut logs = Logs::new(physics);
+    let half = DVec3::X * 0.5;
+    let mut rod = RodSpec::straight("plank", -half, half, 2, 0.02);
+    rod.material = Material { youngs_modulus: 1.0e7, damping: 4.0, ..Material::default() };
+    let flesh = Arc::new(Flesh::build(&[rod], &[]).expect("in range"));
+    let plank = logs.physics.insert(flesh, &[], Pose::from_translation(DVec3::Y * 0.12)).expect("finite");
+    let cube = Arc::new(Shape::Cuboid { half_extents: Vec3::splat(0.05) });
+    let at = |x: f64| Solid::new(cube.clone(), Pose::from_translation(DVec3::new(x, 0.05, 0.0)), 0.5);
+    logs.physics.solids = vec![at(-0.25), at(0.25)];
+    logs.run(3.0);
+    let height = |logs: &Logs| logs.physics.node(plank, 0, 0).expect("is there").place.y;
+    assert!(logs.sleeps(plank) && height(&logs) > 0.08, "{}", height(&logs));
+    logs.physics.solids.clear();
+    logs.run(1.0);
+    assert!(height(&logs) < 0.03, "{}", height(&logs));
+}
+
+/// What was saved asleep is awake where nothing may sleep: it does not let others through.
+#[test]
+fn what_was_saved_asleep_touches_where_nothing_sleeps() {
+    let Some(physics) = gpu() else { return };
+    let (mut logs, [a, b, across, _]) = Logs::asleep(physics);
+    let saved = logs.physics.save();
+    logs.physics.config.sleep_after = f64::INFINITY;
+    logs.run(0.1);
+    logs.physics.restore(&saved).expect("fits");
+    logs.run(1.0);
+    assert!(![a, b, across].into_iter().any(|log| logs.sleeps(log)));
+    assert!(logs.height(across) > 2.5 * RADIUS, "{}", logs.height(across));
+}
+
 /// Chains that hang on chains sleep too.
 #[test]
 fn octopuses_that_were_dropped_fall_asleep() {
@@ -165,10 +201,19 @@ fn octopuses_that_were_dropped_fall_asleep() {
     let parameters = SceneParameters { rods: 2, ..SceneParameters::of("octopuses").expect("is there") };
     let scene = parameters.build("octopuses").expect("in range");
     scene.insert(&mut logs.physics).expect("finite");
-    logs.run(6.0);
-    let asleep = logs.physics.instances().filter(|handle| logs.sleeps(*handle)).count();
+    let asleep = |logs: &Logs| logs.physics.instances().filter(|handle| logs.sleeps(*handle)).count();
+    // How long they creep hangs on roundings.
+    let mut seconds = 0;
+    while asleep(&logs) < 2 && seconds < 15 {
+        logs.run(1.0);
+        seconds += 1;
+    }
+    let asleep = asleep(&logs);
     let quality = logs.physics.quality();
-    println!("2 octopuses on a GPU: {asleep} asleep, {:.2} % deep at most", 100.0 * quality.penetration_max);
+    println!(
+        "2 octopuses on a GPU after {seconds} s: {asleep} asleep, {:.2} % deep at most",
+        100.0 * quality.penetration_max
+    );
     assert!(asleep == 2 && quality.penetration_max <= 0.05 && quality.speed_max == 0.0, "{quality:?}");
 }
 
@@ -202,7 +247,7 @@ const MUTANTS: &[(Stage, &str, &str)] = &[
     (Stage::LetSleep, "tell(first, time_before(⟨second⟩, REST_WATCH_ISLAND));", "first"),
     (Stage::LetSleep, "node_rows[row + entry * LANES] = ⟨0.0⟩;", "1.0"),
     (Stage::LetSleep, "select(select(0.0, ⟨0.5⟩, slept), 1.0, sleeps)", "0.0"),
-    (Stage::LetSleep, "let outside = max(stir3(corners + STIR_LOW) ⟨-⟩ place", "+"),
+    (Stage::LetSleep, "let outside = max(stir3(corners + STIR_LOW) ⟨-⟩ segment_high", "+"),
     (Stage::LetSleep, "INPUT_WORKS, 0u)] = ⟨-1.0⟩;", "1.0"),
     (Stage::ReportHealth, "params.passes > 0u ⟨&&⟩ slept;", "||"),
 ];

@@ -91,6 +91,17 @@ fn heaps_sleep_at_any_friction() {
     }
 }
 
+/// A half-space that comes to be far above them wakes what lies in it then.
+#[test]
+fn what_a_half_space_covers_wakes() {
+    let (mut logs, [a, ..]) = Logs::asleep(Physics::default());
+    logs.physics.planes.push(HalfSpace::ground(2.0, 0.5));
+    logs.step();
+    assert!(!logs.sleeps(a));
+    logs.run(3.0);
+    assert!(logs.height(a) > 1.9, "{}", logs.height(a));
+}
+
 /// What lies on a paused one, which bears nothing and stirs nobody, sleeps once it lies elsewhere.
 #[test]
 fn what_touched_what_is_paused_sleeps() {

@@ -18,7 +18,8 @@ use crate::cpu::lanes::Entry;
 use crate::flesh::{Flesh, FleshState, GroupState};
 use crate::instances::{Active, InstanceState, Pushes, SegmentName};
 use crate::layout::{
-    GROUPS_TOGETHER, Group, LANES, NO_RULE, OWN_CHAINS, TOUCHES, WITHIN_CHAINS, contact, force, input, plane, touch,
+    GROUPS_TOGETHER, Group, LANES, NO_RULE, OWN_CHAINS, TOUCHES, WITHIN_CHAINS, chain, contact, force, input, plane,
+    touch,
 };
 use crate::{Coefficient, CollisionGroups, Collisions};
 
@@ -421,7 +422,10 @@ impl ChainRows {
             state.groups.iter().flat_map(of).copied().collect()
         };
         upload.rows(NODE_ROWS, self.nodes.start, &rows(|group| &group.nodes))?;
-        upload.rows(CHAIN_ROWS, self.groups.start, &rows(|group| &group.chains))?;
+        let mut chains = rows(|group| &group.chains);
+        // What the host sends is awake, whatever was read back of it.
+        chains.chunks_exact_mut(chain::ENTRIES).for_each(|row| row[chain::SLEEPS] = [0.0; LANES as usize]);
+        upload.rows(CHAIN_ROWS, self.groups.start, &chains)?;
         upload.rows(REACTION_ROWS, self.reactions.start, &rows(|group| &group.reactions))?;
         let contacts: Vec<_> = state.groups.iter().flat_map(GroupState::of_planes).collect();
         let entries = count(&self.contacts) * contact::ENTRIES;

@@ -82,7 +82,7 @@ impl Changes {
         let near_plane = |plane: &HalfSpace| {
             let (middle, half) = ((low + high) * 0.5, (high - low) * 0.5);
             let goes = (plane.velocity + plane.spin.cross(middle - plane.centre)).length() * frame;
-            plane.distance(middle).abs() <= half.dot(plane.normal.abs()) + goes + NEAR
+            plane.distance(middle) <= half.dot(plane.normal.abs()) + goes + NEAR
         };
         let meets = |other: &[DVec3; 2]| other[0].cmple(high).all() && other[1].cmpge(low).all();
         self.gravity || self.planes.iter().any(near_plane) || self.boxes.iter().any(meets)
