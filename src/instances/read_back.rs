@@ -1,7 +1,8 @@
 //! What of an instance comes back from a GPU.
 
 /// What a GPU sends back of an instance after each step, to be seen some steps later; on the CPU all of it is always there. Asked
-/// for nothing, it sends how often chains were laid anew ([`Health::resets`](crate::Health::resets)), 8 bytes an instance.
+/// for nothing, it sends how often chains were laid anew ([`Health::resets`](crate::Health::resets)) and whether it sleeps, 12 bytes an
+/// instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadBack {
     /// Its nodes, bones and activations, whole: what [`Physics::state`](crate::Physics::state), `node`, `swing`, `muscle` and

@@ -42,7 +42,7 @@ fn rebound(physics: &mut Physics, rod: FleshHandle) -> f64 {
     highest
 }
 
-/// Dropped flat by a metre, it comes up again by e² of that, off half-spaces, solids and meshes, at any number of substeps.
+/// Dropped flat by a metre, it comes up again by e² of that, off half-spaces and solids, at any number of substeps.
 #[test]
 fn what_is_dropped_comes_up_again() {
     let block = || Arc::new(Shape::Cuboid { half_extents: Vec3::new(2.0, 0.5, 2.0) });
