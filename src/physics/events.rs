@@ -138,8 +138,8 @@ impl Physics {
     /// [`Physics::contact_events_step`] says, or none where nothing came back with the last one. Where several steps' come back at once, or
     /// with [`Physics::finish`], they are told as one step: who pressed in any of these touched, with all their impulses. Of steps of
     /// which nothing comes back, because the host ran too far ahead (`Physics::encode`), put back a state meanwhile
-    /// ([`Physics::restore`]) or switched to another backend, or which had no room for all that pressed (`Physics::tally_report`), nothing is told: what began and ended
-    /// in them alone is missed, and what goes on goes on.
+    /// ([`Physics::restore`]) or switched to another backend, or which had no room for all that pressed (`Physics::tally_report`),
+    /// nothing is told: what began and ended in them alone is missed, and what goes on goes on.
     ///
     /// What moves within the list of solids or half-spaces has an id ([`Solid::id`](crate::Solid::id)), else it is taken for what was in its place.
     pub fn contact_events(&self) -> impl ExactSizeIterator<Item = &ContactEvent> {
