@@ -88,7 +88,7 @@ fn predict_chain(chain: Chain, contracting: bool, motion: RigidMotion) {
     let second_order = second_order_of(chain);
     let carried = second_order * (1.0 / 3.0);
     let step = h * (1.0 - carried);
-    let gravity = params.gravity + input3(chain.input, INPUT_ACCELERATION);
+    let gravity = falls_of(chain);
     let moving = bones_move(chain);
     let is_free = moves_freely(chain);
 

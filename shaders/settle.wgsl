@@ -252,11 +252,6 @@ fn is_off(at: u32, meets: bool, least_gone: f32) -> bool {
     return least * least < off;
 }
 
-// How a chain falls that nothing holds (m/s²).
-fn falls_of(chain: Chain) -> vec3<f32> {
-    return params.gravity + input3(chain.input, INPUT_ACCELERATION);
-}
-
 // A chain that sits a pass out has no step that the next would go on by.
 fn stand_still(chain: Chain) {
     let none = Presses(0.0, vec3<f32>(), vec3<f32>());

@@ -24,6 +24,15 @@ const STICKING: f32 = 0.999;
 // How fast a node that is found inside a half-space is pushed out (m/s).
 const RECOVERY_SPEED: f32 = 1.0;
 
+// How fast (m/s) what bounces is to come at least, beside twice as fast as it falls in a substep.
+const LEAST_BOUNCE: f32 = 0.01;
+
+// At which share of that, or of how fast it came, it is stopped.
+const STILL_COMES: f32 = 0.1;
+
+// How long (s) it may take to stop what is to bounce, beside two substeps.
+const LONGEST_STOP: f32 = 0.0125;
+
 // Finds along which planes the segments of every chain touch solids in a substep.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn touch_solids(@builtin(global_invocation_id) invocation: vec3<u32>) {
@@ -295,25 +304,27 @@ fn write_row(chain: Chain, at: u32, segment: u32, point: Point, there: Surface) 
     let by_mass = contact_stiffness(point, was - gap - dot(normal, point.predicted));
     let by_force = dual * there.own * FIRM / larger(prev_radius, MIN_POSITIVE);
     let stiffness = larger(by_mass, smaller(by_force, by_mass * FIRMEST));
-    let pressing = where_less(reach, 0.0, stiffness, 0.0);
+    // Chosen, not branched on: lavapipe would compile a kernel anew for each value of what of `params` it branches on.
+    let is_first = params.iteration == 0u;
+    // As fast as the surface goes against how fast it comes itself.
+    let comes = (was - gap) * params.inv_h - dot(normal, point.velocity);
+    let fall = falls_of(chain);
+    let least = larger(length(fall) * (2.0 * params.h), LEAST_BOUNCE);
+    let before = contact4(at, CONTACT_BOUNCE);
+    let gathered = gather(before, dual, there.restitution, comes, least, was, 0.0 - dot(normal, fall));
+    let bounces = select(before, gathered, is_first);
+    let bounce = larger(bounces.x, 0.0);
+    let pressing = where_less(smaller(reach, 0.0 - bounce), 0.0, stiffness, 0.0);
     let tangent = across(contact3(at, CONTACT_TANGENT), normal);
     let pulled = sqrt(dot(tangent, tangent));
     let stuck = where_less(pulled, contact_at(at, CONTACT_LIMIT) * STICKING, 1.0, 0.0);
-    let limit = smaller(there.friction * where_less(0.0, dual, dual, 0.0), MOST_DUAL);
+    let limit = smaller(there.friction * (where_less(0.0, dual, dual, 0.0) + bounce), MOST_DUAL);
     let inertia = inertia_of(point, normal, foreseen);
     let stops = where_less(sqrt(dot(foreseen, foreseen)) * inertia * inv_step * inv_step, limit, 1.0, 0.0);
     let holds = smaller(limit, pulled) / larger(pulled, MIN_POSITIVE) / larger(stiffness, MIN_POSITIVE);
     let goes_on = where_less(0.0, stiffness, holds, 0.0);
-    // Chosen, not branched on: lavapipe would compile a kernel anew for each value of what of `params` it branches on.
-    let is_first = params.iteration == 0u;
     let anchor = select(contact3(at, CONTACT_ANCHOR), slide + tangent * goes_on, is_first);
     let sticks = select(0.0, where_less(0.0, limit, larger(stuck, stops), 0.0), is_first);
-    // As fast as the surface comes itself, and as a share of how fast both come to each other.
-    let comes = (was - gap) * params.inv_h;
-    let away = dot(normal, point.velocity) - comes;
-    let least = 2.0 * params.h * sqrt(dot(params.gravity, params.gravity));
-    let bounces = where_less(away, -least, there.restitution, 0.0);
-    let bounce = where_less(0.0, bounces, comes - away * bounces, 0.0);
 
     set_contact(at, CONTACT_SEGMENT, f32(segment));
     set_contact(at, CONTACT_ALONG, point.along);
@@ -326,9 +337,48 @@ fn write_row(chain: Chain, at: u32, segment: u32, point: Point, there: Surface) 
     set_contact(at, CONTACT_LIMIT, limit);
     set_contact(at, CONTACT_STICKS, sticks);
     let meets = chain_at(chain.chain, CHAIN_MEETS);
-    set_contact(at, CONTACT_STAYS, where_less(0.0, smaller(dual, pressing), meets, 0.0));
+    let stays = where_less(0.0, smaller(dual, pressing), meets, 0.0);
+    set_contact(at, CONTACT_STAYS, where_less(0.0, bounce, -1.0, stays));
     set_contact3(at, CONTACT_ANCHOR, anchor);
-    set_contact(at, CONTACT_BOUNCE, select(contact_at(at, CONTACT_BOUNCE), bounce, is_first));
+    set_contact4(at, CONTACT_BOUNCE, bounces);
+    if is_first && bounce > 0.0 {
+        throw_nodes(chain, segment, normal * bounce, point.along, 1.0 / inv_step);
+    }
+}
+
+// How heavy what comes at a row is, as that stops it, and once it has, with what force it throws it: what is at CONTACT_BOUNCE, given
+// what is there, with what force it pressed, how fast the chain comes, is to come at least (m/s), is away (m), and falls (m/s²).
+fn gather(before: vec4<f32>, dual: f32, e: f32, comes: f32, least: f32, away: f32, falls: f32) -> vec4<f32> {
+    let last_h = params.h / params.h_over_last_h;
+    let impulse = dual * last_h;
+    // For how long it has been stopped: what did not press, not at all.
+    let stopped = larger(where_less(0.0, impulse, 0.0 - before.x, 0.0), 0.0);
+    let slowed = before.w - comes + falls * last_h;
+    let weighs = where_less(0.0, slowed, impulse / larger(slowed, MIN_POSITIVE), MOST_DUAL);
+    let mass = where_less(0.0, stopped, smaller(weighs, before.y), MOST_DUAL);
+    // It falls on until it is there.
+    let after = between(away / larger(comes, MIN_POSITIVE), 0.0, params.h);
+    let came = where_less(0.0, stopped, before.z, comes + falls * after);
+
+    let enough = where_less(0.0, stopped, larger(least, came) * STILL_COMES, least);
+    let in_time = where_less(stopped, larger(LONGEST_STOP, 1.5 * params.h), 1.0, 0.0);
+    let comes_on = where_less(enough, comes, e, 0.0);
+    let leaves = where_less(0.0, comes_on, 0.0, larger(e * came + comes, 0.0));
+    let throws = where_less(mass, MOST_DUAL, mass * leaves * params.inv_h, 0.0);
+    return vec4<f32>(where_less(0.5, where_less(0.0, comes_on, in_time, 0.0), 0.0 - (stopped + params.h), throws), mass, came, comes);
+}
+
+// Adds to what a segment's nodes are predicted to go what a force on a point of it (N) makes of it in a step of so long (s).
+fn throw_nodes(chain: Chain, segment: u32, force: vec3<f32>, along: f32, step: f32) {
+    for (var end = 0u; end < 2u; end++) {
+        let index = min(segment + end, chain.node_count - 1u);
+        let rest_row = rest_row_of(chain, index);
+        let share = select(1.0 - along, along, end == 1u) * rest_at(rest_row, REST_FREE_PLACE);
+        let gained = force * (share * step / larger(weight_of(rest_row, REST_MASS), MIN_POSITIVE));
+        let row = node_row_of(chain, index);
+        set_node3(row, NODE_VELOCITY, node3(row, NODE_VELOCITY) + gained);
+        set_node3(row, NODE_PREDICTED_MOVE, node3(row, NODE_PREDICTED_MOVE) + gained * step);
+    }
 }
 
 // A half-space's plane as the chain sees it.

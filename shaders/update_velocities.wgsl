@@ -35,46 +35,18 @@ fn update_velocities(@builtin(global_invocation_id) invocation: vec3<u32>) {
         set_node3(row, NODE_SPIN, spin * calm);
     }
     let history = smaller(chain_at(chain.chain, CHAIN_HISTORY) + 1.0, 1.0);
-    var rough = chain_at(chain.chain, CHAIN_ROUGH);
-    if params.bounces != 0u {
-        rough = larger(rough, bounce(chain));
-    }
+    let rough = chain_at(chain.chain, CHAIN_ROUGH);
     set_chain(chain.chain, CHAIN_HISTORY, where_less(rough, 0.5, history, -ROUGH * params.inv_h));
-}
-
-// What half-spaces and solids pressed leaves them as fast as it is to bounce; 1 where anything did, else 0. Row by row, by an impulse
-// on the nodes of the row's segment.
-fn bounce(chain: Chain) -> f32 {
-    var bounced = 0.0;
-    let rows = rows_at_node(chain);
-    for (var index = 0u; index < chain.node_count; index++) {
-        for (var k = 0u; k < rows; k++) {
-            let at = row_at_node(chain, index, k);
-            let presses = smaller(contact_at(at, CONTACT_DUAL), contact_at(at, CONTACT_STIFFNESS));
-            let wanted = where_less(0.0, presses, contact_at(at, CONTACT_BOUNCE), 0.0);
-            if !is_told(chain, at, k) || wanted == 0.0 {
-                continue;
-            }
-            let direction = contact3(at, CONTACT_DIRECTION);
-            let along = contact_at(at, CONTACT_ALONG);
-            let next = min(index + 1u, chain.node_count - 1u);
-            let rows = vec2<u32>(node_row_of(chain, index), node_row_of(chain, next));
-            let shares = vec2<f32>(1.0 - along, along);
-            let mobilities =
-                shares * vec2<f32>(mobility(rest_row_of(chain, index)), mobility(rest_row_of(chain, next)));
-            let velocity = node3(rows.x, NODE_VELOCITY) * shares.x + node3(rows.y, NODE_VELOCITY) * shares.y;
-            let missing = larger(wanted - dot(direction, velocity), 0.0);
-            let mobile = mobilities.x * shares.x + mobilities.y * shares.y;
-            let impulse = where_less(0.0, mobile, missing / larger(mobile, MIN_POSITIVE), 0.0);
-            bounced = where_less(0.0, impulse, 1.0, bounced);
-            set_node3(rows.x, NODE_VELOCITY, node3(rows.x, NODE_VELOCITY) + direction * (impulse * mobilities.x));
-            set_node3(rows.y, NODE_VELOCITY, node3(rows.y, NODE_VELOCITY) + direction * (impulse * mobilities.y));
-        }
+    if params.bounces != 0u {
+        count_bounces(chain);
     }
-    return bounced;
 }
 
-// One over what a node weighs (1/kg); 0 where bones hold it.
-fn mobility(rest_row: u32) -> f32 {
-    return rest_at(rest_row, REST_FREE_PLACE) / larger(weight_of(rest_row, REST_MASS), MIN_POSITIVE);
+// What throws has pressed, too.
+fn count_bounces(chain: Chain) {
+    let count = row_count_of(chain);
+    for (var slot = 0u; slot < count; slot++) {
+        let at = row_of(chain, slot);
+        set_contact(at, CONTACT_DUAL, contact_at(at, CONTACT_DUAL) + larger(contact_at(at, CONTACT_BOUNCE), 0.0));
+    }
 }

@@ -373,7 +373,7 @@ pub enum Integrator {
     #[default]
     ImplicitEuler,
     /// Second-order backward differences (BDF2), where implicit Euler's damping shows. It needs equal steps: the first
-    /// substep after `dt` or `substeps` change is an implicit Euler one.
+    /// substep after `dt` or `substeps` change is an implicit Euler one, and so are all where anything has restitution.
     SecondOrder,
 }
 

@@ -29,7 +29,7 @@ struct ContactRow {
     rolling: f32,
     rolling_limit: f32,
     turn: vec3<f32>,
-    // 1 where the first solve has it in its matrix wherever the chain begins.
+    // 1 where the first solve has it in its matrix wherever the chain begins, −1 where it has it out of it.
     stays: f32,
     // Whether it is of a meeting with another chain.
     meets: bool,
@@ -178,7 +178,7 @@ fn in_matrix(row: ContactRow, gone: Gone, first: bool) -> vec2<f32> {
         return vec2<f32>(row.stiffness, within);
     }
     let stays = select(0.0, row.stays, first);
-    let held = where_less(distance, 0.0, 1.0, stays);
+    let held = where_less(distance, 0.0, 1.0, 0.0) + stays;
     return vec2<f32>(where_less(0.5, held, row.stiffness, 0.0), where_less(0.5, stays, distance, within));
 }
 
@@ -240,7 +240,7 @@ fn pressed_by(
     // What is no number does not press.
     var pressed: Pressed;
     let stays = select(0.0, row.stays, first);
-    if where_less(0.0, was_in_the_way, 1.0, stays) > 0.5 {
+    if where_less(0.0, was_in_the_way, 1.0, 0.0) + stays > 0.5 {
         pressed.force = where_less(0.0, left, smaller(row.stiffness * left, MOST_DUAL), 0.0);
         let pulled = abs(was_in_the_way) * PULLED + stays * row.arm * GENTLY;
         pressed.amiss = where_less(left, 0.0 - pulled, 2.0, 0.0);

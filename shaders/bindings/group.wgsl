@@ -258,6 +258,15 @@ fn set_contact3(row: u32, entry: u32, value: vec3<f32>) {
     set_contact(row, entry + 2u, value.z);
 }
 
+fn contact4(row: u32, entry: u32) -> vec4<f32> {
+    return vec4<f32>(contact3(row, entry), contact_at(row, entry + 3u));
+}
+
+fn set_contact4(row: u32, entry: u32, value: vec4<f32>) {
+    set_contact3(row, entry, value.xyz);
+    set_contact(row, entry + 3u, value.w);
+}
+
 // Forgets what touched the chain.
 fn forget_contacts(chain: Chain) {
     let count = row_count_of(chain);
@@ -266,8 +275,14 @@ fn forget_contacts(chain: Chain) {
         set_contact(row, CONTACT_STIFFNESS, 0.0);
         set_contact(row, CONTACT_FRICTION, 0.0);
         set_contact(row, CONTACT_DUAL, 0.0);
+        set_contact(row, CONTACT_BOUNCE, 0.0);
         set_contact3(row, CONTACT_TANGENT, vec3<f32>());
     }
+}
+
+// How a chain falls that nothing holds (m/s²).
+fn falls_of(chain: Chain) -> vec3<f32> {
+    return params.gravity + input3(chain.input, INPUT_ACCELERATION);
 }
 
 fn load_section(row: u32) -> Section {

@@ -50,6 +50,8 @@ struct Memory {
     dual: f32,
     tangent: vec3<f32>,
     direction: vec3<f32>,
+    // How it throws the chain, or stops it: CONTACT_BOUNCE and on.
+    bounce: vec4<f32>,
 }
 
 // A recording as it is told: two that follow each other are known as such.
@@ -92,6 +94,7 @@ fn memory_of(row: u32, tangent: u32) -> Memory {
         contact_at(row, CONTACT_DUAL),
         contact3(row, CONTACT_TANGENT),
         contact3(row, CONTACT_DIRECTION),
+        contact4(row, CONTACT_BOUNCE),
     );
 }
 
@@ -409,6 +412,7 @@ fn remember(
     set_contact(row, CONTACT_LIMIT, memory.limit);
     set_contact(row, CONTACT_DUAL, memory.dual);
     set_contact3(row, CONTACT_TANGENT, memory.tangent);
+    set_contact4(row, CONTACT_BOUNCE, memory.bounce);
 }
 
 // What a segment leaves of a solid's primitives goes with what is remembered to the one that it comes to: over a mesh's edges
@@ -433,6 +437,7 @@ fn hand_over(chain: Chain, index: u32, count: u32, before: ptr<function, array<M
             set_contact(row, CONTACT_LIMIT, contact_at(row, CONTACT_LIMIT) + left.limit);
             set_contact(row, CONTACT_DUAL, contact_at(row, CONTACT_DUAL) + left.dual);
             set_contact3(row, CONTACT_TANGENT, contact3(row, CONTACT_TANGENT) + left.tangent);
+            set_contact4(row, CONTACT_BOUNCE, contact4(row, CONTACT_BOUNCE) + left.bounce);
         }
     }
 }

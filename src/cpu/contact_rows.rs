@@ -279,7 +279,7 @@ impl<V: Lane> ContactRow<V> {
         let open = left.where_less(zero - pulled, one, zero);
         let through = (self.arm * lanes.splat(LET_THROUGH)).where_less(left, one, zero);
         let through = zero.where_less(self.stiffness, through, zero);
-        let (held, half) = (zero.where_less(in_the_way, one, stays), lanes.splat(0.5));
+        let (held, half) = (zero.where_less(in_the_way, one, zero) + stays, lanes.splat(0.5));
         let force = half.where_less(held, force, zero);
         let open = half.where_less(held, open, through);
 
@@ -307,7 +307,7 @@ impl<V: Lane> ContactRow<V> {
             return [self.stiffness, within];
         }
         let stays = if first { self.stays } else { zero };
-        let held = distance.where_less(zero, lanes.splat(1.0), stays);
+        let held = distance.where_less(zero, lanes.splat(1.0), zero) + stays;
         [half.where_less(held, self.stiffness, zero), half.where_less(stays, distance, within)]
     }
 

@@ -1,6 +1,7 @@
 //! A group of chains as the stages see it; its twin is `shaders/bindings/group.wgsl`.
 
 use super::lanes::{Entry, Lane, Lanes};
+use super::math::V3;
 use crate::layout::{MAX_BONES, POSE, borne, chain, contact, held, input, node, rest, scratch, solved, stump};
 use crate::step::StepParams;
 
@@ -231,6 +232,13 @@ pub fn second_order<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Sc
     history.where_less(lanes.splat(1.0), lanes.splat(0.0), lanes.splat(params.second_order))
 }
 
+/// How a chain falls that nothing holds (m/s²).
+#[inline(always)]
+pub fn falls<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>) -> V3<L::V> {
+    let [x, y, z] = params.gravity;
+    V3([lanes.splat(x), lanes.splat(y), lanes.splat(z)]) + V3::load(lanes, group.inputs, input::ACCELERATION)
+}
+
 /// 1 where a segment follows the node, else 0: padding is no path.
 #[inline(always)]
 pub fn goes_on<L: Lanes>(lanes: L, rest: &GroupRest<L::Scalar>, index: usize) -> L::V {
@@ -252,7 +260,8 @@ pub fn forget_contacts<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, flag: L
     let (zero, half) = (lanes.splat(0.0), lanes.splat(0.5));
     for row in group.contacts.chunks_exact_mut(contact::ENTRIES) {
         let tangent = contact::TANGENT..contact::TANGENT + 3;
-        for entry in tangent.chain([contact::STIFFNESS, contact::FRICTION, contact::DUAL]) {
+        let others = [contact::STIFFNESS, contact::FRICTION, contact::DUAL, contact::BOUNCE];
+        for entry in tangent.chain(others) {
             lanes.store(flag.where_less(half, lanes.load(&row[entry]), zero), &mut row[entry]);
         }
     }

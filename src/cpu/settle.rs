@@ -12,7 +12,7 @@ use super::block_tridiagonal::solve_lower;
 use super::contact_rows::ContactRow;
 use super::contacts::{Cursors, gone, is_idle};
 use super::find_meetings::MEETING;
-use super::group::{Group, second_order, unpadded};
+use super::group::{Group, falls, second_order, unpadded};
 use super::holds::{Placed, When, across, guide_rhs, hold_rhs};
 use super::lanes::{Entry, Lane, Lanes, apart, each, unrolled};
 use super::math::V3;
@@ -438,13 +438,6 @@ where
         }
     }
     flag
-}
-
-/// How a chain falls that nothing holds (m/s²).
-#[inline(always)]
-fn falls<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>) -> V3<L::V> {
-    let [x, y, z] = params.gravity;
-    V3([lanes.splat(x), lanes.splat(y), lanes.splat(z)]) + V3::load(lanes, group.inputs, input::ACCELERATION)
 }
 
 /// Adds to the right-hand sides of its two nodes by how much a row should press otherwise than the system has it; the system then

@@ -159,9 +159,9 @@ impl GroupState {
                         }
                     };
                     let Some(to) = all.clone().find(comes_to) else { continue };
-                    for entry in
-                        [contact::LIMIT, contact::DUAL].into_iter().chain(contact::TANGENT..contact::TANGENT + 3)
-                    {
+                    let of_last =
+                        [contact::LIMIT, contact::DUAL, contact::BOUNCE, contact::MASS, contact::CAME, contact::COMES];
+                    for entry in of_last.into_iter().chain(contact::TANGENT..contact::TANGENT + 3) {
                         contacts[at(to) + entry][lane] += contacts[at(left) + entry][lane];
                         contacts[at(left) + entry][lane] = 0.0;
                     }

@@ -14,13 +14,20 @@
 //! A chain's own bones are stiffer where more than its weight presses on them: so much that the force of the last solve has it a
 //! hundredth of its radius deep ([`FIRM`]). They let in what was in them at rest, and what is squeezed there keeps its scale.
 //!
+//! What comes at something with restitution is stopped first, which tells how heavy it is there: by what impulse it became how much
+//! slower, the least of all substeps that it takes. Then a force throws it, of as much as has that mass leave e times as fast as it
+//! came: it goes to where the nodes of the row are predicted to go, and the solve spreads it over what was stopped. So a rod that
+//! lands on its end bounces as one that lands flat, as far as it is stiff against a substep. What comes at a surface reaches it within
+//! a substep and is stopped in the next; what is soft, or meets a penalty that is no stiffer than [`STIFFEST`], later. An impulse of
+//! all these substeps together, given back in one, would throw what is near the surface with the energy of what is not.
+//!
 //! A half-space moves through the frame as a rigid body does. How deep a node is inside is measured against where the
 //! half-space was at the substep's start, and it is pushed out of that at [`RECOVERY_SPEED`]; of what the half-space itself
 //! goes in the substep it is pushed out at once. Padding touches nothing.
 
 use super::carry::carried;
 use super::contact_rows::MOST_DUAL;
-use super::group::{Group, second_order, unpadded};
+use super::group::{Group, falls, second_order, unpadded};
 use super::holds::across;
 use super::lanes::{Entry, Lane, Lanes, each};
 use super::math::{Quaternion, V3};
@@ -49,6 +56,15 @@ pub const STICKING: f32 = 0.999;
 
 /// How fast a node that is found inside a half-space is pushed out (m/s).
 pub const RECOVERY_SPEED: f32 = 1.0;
+
+/// How fast (m/s) what bounces is to come at least. Beside that, twice as fast as it falls in a substep: what rests comes by that.
+pub const LEAST_BOUNCE: f32 = 0.01;
+
+/// At which share of that, or of how fast it came, it is stopped.
+pub const STILL_COMES: f32 = 0.1;
+
+/// How long (s) it may take to stop what is to bounce, beside two substeps: what is pushed comes on.
+pub const LONGEST_STOP: f32 = 0.0125;
 
 /// Writes each node's row of each half-space, and the rows of what solids' tangent planes touch.
 #[inline(always)]
@@ -256,16 +272,24 @@ fn write_row<L: Lanes>(
     let slide = across(there.sweep(lanes, start - normal * prev_radius), normal);
     let foreseen = across(point.predicted, normal) + normal.cross(point.turned) * prev_radius - slide;
     let meets = lanes.load(&group.chains[chain::MEETS]);
+    let fall = falls(lanes, params, group);
+    let least = (fall.length() * lanes.splat(2.0 * params.h)).max(lanes.splat(LEAST_BOUNCE));
     let row = &mut group.contacts[slot * contact::ENTRIES..][..contact::ENTRIES];
     let dual = lanes.load(&row[contact::DUAL]);
     let by_mass = point.contact_stiffness(lanes, params, was - gap - normal.dot(point.predicted));
     let by_force = dual * there.own * lanes.splat(FIRM) / prev_radius.max(lanes.splat(f32::MIN_POSITIVE));
     let stiffness = by_mass.max(by_force.min(by_mass * lanes.splat(FIRMEST)));
-    let pressing = reach.where_less(zero, stiffness, zero);
+    if params.iteration == 0 {
+        // As fast as the surface goes against how fast it comes itself.
+        let comes = (was - gap) * lanes.splat(params.inv_h) - normal.dot(point.velocity);
+        gather(lanes, params, row, there.restitution, [comes, least, was, zero - normal.dot(fall)]);
+    }
+    let bounce = lanes.load(&row[contact::BOUNCE]).max(zero);
+    let pressing = reach.min(zero - bounce).where_less(zero, stiffness, zero);
     let tangent = across(V3::load(lanes, row, contact::TANGENT), normal);
     let pulled = tangent.dot(tangent).sqrt();
     let stuck = pulled.where_less(lanes.load(&row[contact::LIMIT]) * lanes.splat(STICKING), one, zero);
-    let limit = (there.friction * zero.where_less(dual, dual, zero)).min(lanes.splat(MOST_DUAL));
+    let limit = (there.friction * (zero.where_less(dual, dual, zero) + bounce)).min(lanes.splat(MOST_DUAL));
     let inertia = point.inertia(lanes, normal, foreseen);
     let stops = (foreseen.dot(foreseen).sqrt() * inertia * inv_step * inv_step).where_less(limit, one, zero);
     let least = lanes.splat(f32::MIN_POSITIVE);
@@ -276,14 +300,6 @@ fn write_row<L: Lanes>(
     } else {
         (V3::load(lanes, row, contact::ANCHOR), zero)
     };
-    if params.bounces != 0 && params.iteration == 0 {
-        // As fast as the surface comes itself, and as a share of how fast both come to each other.
-        let comes = (was - gap) * lanes.splat(params.inv_h);
-        let away = normal.dot(point.velocity) - comes;
-        let bounces = away.where_less(lanes.splat(-params.least_bounce()), there.restitution, zero);
-        let bounce = zero.where_less(bounces, comes - away * bounces, zero);
-        lanes.store(bounce, &mut row[contact::BOUNCE]);
-    }
 
     lanes.store(lanes.splat(segment as f32), &mut row[contact::SEGMENT]);
     lanes.store(point.along, &mut row[contact::ALONG]);
@@ -295,8 +311,72 @@ fn write_row<L: Lanes>(
     lanes.store(pressing, &mut row[contact::FRICTION]);
     lanes.store(limit, &mut row[contact::LIMIT]);
     lanes.store(sticks, &mut row[contact::STICKS]);
-    lanes.store(zero.where_less(dual.min(pressing), meets, zero), &mut row[contact::STAYS]);
+    let stays = zero.where_less(dual.min(pressing), meets, zero);
+    lanes.store(zero.where_less(bounce, zero - one, stays), &mut row[contact::STAYS]);
     anchor.store(lanes, row, contact::ANCHOR);
+    if params.iteration == 0 && lanes.any(zero.where_less(bounce, one, zero)) {
+        throw(lanes, group, segment, (normal * bounce, point.along), one / inv_step);
+    }
+}
+
+/// How heavy what comes at a row is, as that stops it, and once it has, with what force it throws it (N): so that it leaves as fast
+/// as it came, by restitution. Given how fast it comes, is to come at least (m/s), is away (m), and falls (m/s²).
+#[inline(always)]
+fn gather<L: Lanes>(
+    lanes: L,
+    params: &StepParams,
+    row: &mut [Entry<L::Scalar>],
+    restitution: L::V,
+    [comes, least, away, falls]: [L::V; 4],
+) {
+    let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
+    if params.bounces == 0 {
+        lanes.store(zero, &mut row[contact::BOUNCE]);
+        return;
+    }
+    let last_h = lanes.splat(params.h / params.h_over_last_h);
+    let impulse = lanes.load(&row[contact::DUAL]) * last_h;
+    // For how long it has been stopped: what did not press, not at all.
+    let stopped = zero.where_less(impulse, zero - lanes.load(&row[contact::BOUNCE]), zero).max(zero);
+    let slowed = lanes.load(&row[contact::COMES]) - comes + falls * last_h;
+    let most = lanes.splat(MOST_DUAL);
+    let mass = zero.where_less(slowed, impulse / slowed.max(lanes.splat(f32::MIN_POSITIVE)), most);
+    let mass = zero.where_less(stopped, mass.min(lanes.load(&row[contact::MASS])), most);
+    // It falls on until it is there.
+    let after = (away / comes.max(lanes.splat(f32::MIN_POSITIVE))).clamp(zero, lanes.splat(params.h));
+    let came = zero.where_less(stopped, lanes.load(&row[contact::CAME]), comes + falls * after);
+
+    let enough = zero.where_less(stopped, least.max(came) * lanes.splat(STILL_COMES), least);
+    let in_time = stopped.where_less(lanes.splat(LONGEST_STOP.max(1.5 * params.h)), one, zero);
+    let comes_on = enough.where_less(comes, restitution, zero);
+    let leaves = zero.where_less(comes_on, zero, (restitution * came + comes).max(zero));
+    let throws = mass.where_less(most, mass * leaves * lanes.splat(params.inv_h), zero);
+    let comes_on = zero.where_less(comes_on, in_time, zero);
+    let stopped = stopped + lanes.splat(params.h);
+    lanes.store(half.where_less(comes_on, zero - stopped, throws), &mut row[contact::BOUNCE]);
+    lanes.store(mass, &mut row[contact::MASS]);
+    lanes.store(came, &mut row[contact::CAME]);
+    lanes.store(comes, &mut row[contact::COMES]);
+}
+
+/// Adds to what a segment's nodes are predicted to go what a force on a point of it (N) makes of it in a step of so long (s).
+#[inline(always)]
+fn throw<L: Lanes>(
+    lanes: L,
+    group: &mut Group<L::Scalar>,
+    segment: usize,
+    (force, along): (V3<L::V>, L::V),
+    step: L::V,
+) {
+    let one = lanes.splat(1.0);
+    let nodes = [segment, (segment + 1).min(group.rest.node_count - 1)];
+    for (index, share) in nodes.into_iter().zip([one - along, along]) {
+        let mass = unpadded(lanes, group, index, rest::MASS).max(lanes.splat(f32::MIN_POSITIVE));
+        let gained = force * (share * lanes.load(&group.rest.row(index)[rest::FREE_PLACE]) * step / mass);
+        let row = group.row_mut(index);
+        (V3::load(lanes, row, node::VELOCITY) + gained).store(lanes, row, node::VELOCITY);
+        (V3::load(lanes, row, node::PREDICTED_MOVE) + gained * step).store(lanes, row, node::PREDICTED_MOVE);
+    }
 }
 
 /// A half-space's plane as the chain sees it.

@@ -45,12 +45,19 @@ pub mod contact {
     /// How far what touches turns (rad), 3 entries.
     pub const TURN: usize = 21;
     /// 1 where it pressed in the last substep on a chain that met others then: the first solve has it in its matrix wherever the
-    /// chain begins.
+    /// chain begins. −1 where it bounces: the first solve has it out of its matrix.
     pub const STAYS: usize = 24;
-    /// With which velocity along d the chain is to leave what it bounces off (m/s); 0 where it does not bounce.
+    /// With what force it throws the chain in this substep (N), which moves where its nodes are predicted to go; while it stops a
+    /// chain that comes at it, less than 0, by for how long it has (s).
     pub const BOUNCE: usize = 25;
+    /// How heavy it is there: the least impulse of a substep in that time over by how much it has slowed it (kg).
+    pub const MASS: usize = 26;
+    /// How fast it came (m/s).
+    pub const CAME: usize = 27;
+    /// How fast it came in the last substep (m/s).
+    pub const COMES: usize = 28;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 26;
+    pub const ENTRIES: usize = 29;
 }
 
 /// Entries of a tangent row: the plane that is tangent to a solid where a segment is nearest to it in a substep, in every lane its

@@ -11,7 +11,7 @@ use crate::layout::{LANES, chain, contact, input, meet, node, plane, reaction};
 use crate::skin::MOST_MORPH_WEIGHT;
 
 /// Number of the format in which snapshots are serialised. Another field in a state is another format.
-pub const SNAPSHOT_VERSION: u32 = 14;
+pub const SNAPSHOT_VERSION: u32 = 15;
 
 /// Entries of each row kind that states hold, and the lanes of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

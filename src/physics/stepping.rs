@@ -143,7 +143,10 @@ impl Physics {
             || self.all_solids().any(|solid| solid.restitution > 0.0)
             || self.instances.iter().any(of_flesh);
         let mut params = params_of(&self.config, dt, self.newest().substeps[0], passes);
-        params.iter_mut().for_each(|params| params.bounces = u32::from(bounces));
+        for params in params.iter_mut().filter(|_| bounces) {
+            // What is given back is an impulse, which backward differences would make more of.
+            (params.bounces, params.second_order) = (1, 0.0);
+        }
         let mut schedule = schedule(time.substeps, self.config.iterations, passes);
         // The CPU tallies by itself, too.
         schedule.retain(|scheduled| scheduled.stage != Stage::Tally || self.gather_events && !on_cpu);

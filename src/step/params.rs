@@ -91,11 +91,6 @@ impl StepParams {
         self.alpha == 1.0
     }
 
-    /// How fast what bounces is to come at least (m/s): what rests comes as fast as gravity makes it in a substep.
-    pub fn least_bounce(&self) -> f32 {
-        2.0 * self.h * glam::Vec3::from(self.gravity).length()
-    }
-
     /// Which share of the frame this substep is.
     pub fn substep_share(&self) -> f32 {
         self.h / self.frame
