@@ -364,8 +364,10 @@ fn gather(before: vec4<f32>, dual: f32, e: f32, comes: f32, least: f32, away: f3
     let in_time = where_less(stopped, larger(LONGEST_STOP, 1.5 * params.h), 1.0, 0.0);
     let comes_on = where_less(enough, comes, e, 0.0);
     let leaves = where_less(0.0, comes_on, 0.0, larger(e * came + comes, 0.0));
-    let throws = where_less(mass, MOST_DUAL, mass * leaves * params.inv_h, 0.0);
-    return vec4<f32>(where_less(0.5, where_less(0.0, comes_on, in_time, 0.0), 0.0 - (stopped + params.h), throws), mass, came, comes);
+    let bounces = where_less(0.0, e, 1.0, 0.0);
+    let throws = where_less(mass, MOST_DUAL, mass * leaves * bounces * params.inv_h, 0.0);
+    let bounce = where_less(0.5, where_less(0.0, comes_on, in_time, 0.0), 0.0 - (stopped + params.h), throws);
+    return vec4<f32>(bounce, mass * bounces, came * bounces, comes * bounces);
 }
 
 // Adds to what a segment's nodes are predicted to go what a force on a point of it (N) makes of it in a step of so long (s).

@@ -350,13 +350,14 @@ fn gather<L: Lanes>(
     let in_time = stopped.where_less(lanes.splat(LONGEST_STOP.max(1.5 * params.h)), one, zero);
     let comes_on = enough.where_less(comes, restitution, zero);
     let leaves = zero.where_less(comes_on, zero, (restitution * came + comes).max(zero));
-    let throws = mass.where_less(most, mass * leaves * lanes.splat(params.inv_h), zero);
+    let bounces = zero.where_less(restitution, one, zero);
+    let throws = mass.where_less(most, mass * leaves * bounces * lanes.splat(params.inv_h), zero);
     let comes_on = zero.where_less(comes_on, in_time, zero);
     let stopped = stopped + lanes.splat(params.h);
     lanes.store(half.where_less(comes_on, zero - stopped, throws), &mut row[contact::BOUNCE]);
-    lanes.store(mass, &mut row[contact::MASS]);
-    lanes.store(came, &mut row[contact::CAME]);
-    lanes.store(comes, &mut row[contact::COMES]);
+    lanes.store(mass * bounces, &mut row[contact::MASS]);
+    lanes.store(came * bounces, &mut row[contact::CAME]);
+    lanes.store(comes * bounces, &mut row[contact::COMES]);
 }
 
 /// Adds to what a segment's nodes are predicted to go what a force on a point of it (N) makes of it in a step of so long (s).
