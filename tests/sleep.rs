@@ -281,6 +281,81 @@ fn what_all_lie_in_wakes_all() {
     assert_eq!(all.map(|handle| logs.sleeps(handle)), [true; 4]);
 }
 
+/// What would have woken it has flesh that is about to sleep begin anew to be still, and all that lies on it: none of it falls asleep
+/// in the air.
+#[test]
+fn what_is_about_to_sleep_does_not_where_something_changes() {
+    /// Logs on a half-space or on a block, two across two and one on these.
+    fn lie(on_block: bool) -> (Logs, [FleshHandle; 5]) {
+        let mut logs = Logs::new(Physics::default());
+        logs.physics.config.sleep_within = 0.1;
+        if on_block {
+            let block = Arc::new(Shape::Cuboid { half_extents: glam::Vec3::new(2.0, 0.5, 2.0) });
+            logs.physics.solids = vec![Solid::new(block, Pose::from_translation(DVec3::NEG_Y * 0.5), 0.6)];
+            logs.physics.planes.clear();
+        }
+        let [along, across] = [0.0, std::f64::consts::FRAC_PI_2];
+        let all = [(0.0, 1.0, -0.15, along), (0.0, 1.0, 0.15, along), (-0.15, 3.0, 0.0, across)];
+        let all = [all[0], all[1], all[2], (0.15, 3.0, 0.0, across), (0.0, 5.0, 0.0, along)];
+        let all = all.map(|(x, y, z, turn)| logs.add(DVec3::new(x, y * RADIUS, z), turn));
+        (logs, all)
+    }
+    let step = |logs: &mut Logs| logs.physics.step_flesh(1.0 / 240.0).expect("steps");
+    // How many frames they take to sleep.
+    let frames = [false, true].map(|on_block| {
+        let (mut logs, all) = lie(on_block);
+        let sleeps = |logs: &Logs| all.iter().all(|log| logs.sleeps(*log));
+        let frame = (0..2400).find(|_| {
+            step(&mut logs);
+            sleeps(&logs)
+        });
+        frame.expect("they sleep") + 1
+    });
+    let take: fn(&mut Physics, &[FleshHandle]) = |physics, logs| {
+        for log in logs {
+            physics.remove(*log).expect("is there");
+        }
+    };
+    let let_through: fn(&mut Physics, &[FleshHandle]) = |physics, logs| {
+        for log in logs {
+            let collisions = Collisions { groups: CollisionGroups::NONE, ..Collisions::default() };
+            physics.set_collisions(*log, collisions).expect("sound");
+        }
+    };
+    // What is done, on what they lie, and how far the highest one falls at least (m).
+    type Change = (&'static str, bool, f64, fn(&mut Physics, &[FleshHandle]));
+    let changes: [Change; 9] = [
+        ("no half-space", false, 0.2, |physics, _| physics.planes.clear()),
+        ("a lower one", false, 0.2, |physics, _| physics.planes[0].offset = -1.0),
+        ("one that goes down", false, 0.2, |physics, _| {
+            physics.planes = vec![HalfSpace::ground(-1.0, 0.5).moving(DVec3::NEG_Y)];
+        }),
+        ("no solid", true, 0.2, |physics, _| physics.solids.clear()),
+        ("a lower one", true, 0.2, |physics, _| physics.solids[0].pose.translation.y -= 1.0),
+        ("no gravity but upwards", false, -0.2, |physics, _| physics.config.gravity = DVec3::Y * 9.81),
+        ("nothing below", false, 0.08, take),
+        ("what is below bears nothing", false, 0.08, let_through),
+        ("what is below stops to be stepped", false, 0.08, |physics, logs| {
+            for log in logs {
+                physics.set_active(*log, Active::PAUSED).expect("is there");
+            }
+        }),
+    ];
+    let fall = |(what, on_block, least, change): &Change| {
+        let (mut logs, all @ [.., over]) = lie(*on_block);
+        (1..frames[usize::from(*on_block)]).for_each(|_| step(&mut logs));
+        assert!(!all.iter().any(|log| logs.sleeps(*log)));
+        let before = logs.height(over);
+        change(&mut logs.physics, &all[..2]);
+        (0..72).for_each(|_| step(&mut logs));
+        let fell = before - logs.height(over);
+        println!("{what}: the highest log falls by {fell:.3} m in 0.3 s");
+        fell * least.signum() > least.abs()
+    };
+    let hang: Vec<_> = changes.iter().filter(|change| !fall(change)).map(|(what, ..)| what).collect();
+    assert!(hang.is_empty(), "{hang:?}");
+}
+
 #[test]
 fn what_falls_on_them_wakes_them_and_lies_on_them() {
     let (mut logs, [a, b, across, apart]) = Logs::asleep(Physics::default());

@@ -77,15 +77,19 @@ impl Changes {
         self.gravity || !self.planes.is_empty()
     }
 
-    /// Whether anything is other for what covers a box, in a frame of so long (s).
-    fn reach(&self, [low, high]: [DVec3; 2], frame: f64) -> bool {
+    /// Whether anything is other for an instance, in a frame of so long (s).
+    fn reach(&self, instance: &Instance, frame: f64) -> bool {
+        if self.gravity || self.planes.is_empty() && self.boxes.is_empty() {
+            return self.gravity;
+        }
+        let [low, high] = instance.bounds();
         let near_plane = |plane: &HalfSpace| {
             let (middle, half) = ((low + high) * 0.5, (high - low) * 0.5);
             let goes = (plane.velocity + plane.spin.cross(middle - plane.centre)).length() * frame;
             plane.distance(middle) <= half.dot(plane.normal.abs()) + goes + NEAR
         };
         let meets = |other: &[DVec3; 2]| other[0].cmple(high).all() && other[1].cmpge(low).all();
-        self.gravity || self.planes.iter().any(near_plane) || self.boxes.iter().any(meets)
+        self.planes.iter().any(near_plane) || self.boxes.iter().any(meets)
     }
 }
 
@@ -131,19 +135,21 @@ impl Physics {
     }
 
     /// Wakes those that are given something else in the frame to come than what they slept in; what of that a GPU is to tell them.
+    /// Those awake that it would have woken begin anew to be still.
     pub(crate) fn rouse(&mut self, plan: &Plan) -> Changes {
         let next = (self.config.gravity, plan.planes.as_slice(), plan.solids.solids());
-        let changes = self.surroundings.changes(next, plan.time.asked);
+        let (changes, frame) = (self.surroundings.changes(next, plan.time.asked), plan.time.asked);
         let sleeps = self.on_cpu() && self.sleeps();
-        let stirred =
-            |instance: &Instance| {
-                instance.state.rest.bounds().is_some_and(|bounds| {
-                    !sleeps || !instance.is_left_alone() || changes.reach(bounds, plan.time.asked)
-                })
-            };
+        let stirred = |instance: &Instance| {
+            let is_other = || !sleeps || !instance.is_left_alone() || changes.reach(instance, frame);
+            instance.state.rest.goes_on() && is_other()
+        };
         let all = self.instances.handles();
         let woken: Vec<_> = all.filter(|(_, instance)| stirred(instance)).map(|(handle, _)| handle).collect();
         woken.into_iter().for_each(|handle| self.instances.wake(handle));
+        if sleeps {
+            self.instances.begin_beside();
+        }
         changes
     }
 
