@@ -261,7 +261,7 @@ fn what_moves_one_wakes_its_island_and_no_other() {
 
 #[test]
 fn what_all_lie_in_wakes_all() {
-    let stirs: [(&str, Stir); 3] = [
+    let stirs: [(&str, Stir); 4] = [
         ("gravity", |physics, _| physics.config.gravity = DVec3::X),
         ("the ground", |physics, _| physics.planes[0].offset = -0.01),
         ("a lift", |physics, _| physics.planes[0] = physics.planes[0].moving(DVec3::Y)),
@@ -283,6 +283,7 @@ fn what_all_lie_in_wakes_all() {
 
 /// What would have woken it has flesh that is about to sleep begin anew to be still, and all that lies on it: none of it falls asleep
 /// in the air.
+        ("no passes", |physics, _| physics.config.passes = 0),
 #[test]
 fn what_is_about_to_sleep_does_not_where_something_changes() {
     /// Logs on a half-space or on a block, two across two and one on these.
@@ -300,16 +301,9 @@ fn what_is_about_to_sleep_does_not_where_something_changes() {
         let all = all.map(|(x, y, z, turn)| logs.add(DVec3::new(x, y * RADIUS, z), turn));
         (logs, all)
     }
-    let step = |logs: &mut Logs| logs.physics.step_flesh(1.0 / 240.0).expect("steps");
-    // How many frames they take to sleep.
     let frames = [false, true].map(|on_block| {
         let (mut logs, all) = lie(on_block);
-        let sleeps = |logs: &Logs| all.iter().all(|log| logs.sleeps(*log));
-        let frame = (0..2400).find(|_| {
-            step(&mut logs);
-            sleeps(&logs)
-        });
-        frame.expect("they sleep") + 1
+        logs.frames_to_sleep(&all)
     });
     let take: fn(&mut Physics, &[FleshHandle]) = |physics, logs| {
         for log in logs {
@@ -343,11 +337,11 @@ fn what_is_about_to_sleep_does_not_where_something_changes() {
     ];
     let fall = |(what, on_block, least, change): &Change| {
         let (mut logs, all @ [.., over]) = lie(*on_block);
-        (1..frames[usize::from(*on_block)]).for_each(|_| step(&mut logs));
+        logs.run_frames(frames[usize::from(*on_block)] - 1);
         assert!(!all.iter().any(|log| logs.sleeps(*log)));
         let before = logs.height(over);
         change(&mut logs.physics, &all[..2]);
-        (0..72).for_each(|_| step(&mut logs));
+        logs.run_frames(72);
         let fell = before - logs.height(over);
         println!("{what}: the highest log falls by {fell:.3} m in 0.3 s");
         fell * least.signum() > least.abs()
@@ -463,6 +457,61 @@ fn what_creeps_does_not_sleep() {
         let bones = [Pose::IDENTITY];
         let mut rod = RodSpec::straight("rod", DVec3::ZERO, DVec3::X * 0.5, 10, 0.02);
         rod.material = Material { youngs_modulus: 3.0e5, damping: 60.0, ..Material::default() };
+/// Restored sleepers, and what sleeps where these are put, part where they are in each other.
+#[test]
+fn restored_sleepers_and_what_sleeps_where_they_are_put_part() {
+    let (mut logs, [.., apart]) = Logs::asleep(Physics::default());
+    let saved = logs.physics.save();
+    logs.physics.teleport(apart, &[], Pose::from_translation(DVec3::new(10.0, RADIUS, 0.0))).expect("finite");
+    let newer = logs.add(DVec3::new(5.0, RADIUS, 0.04), 0.0);
+    let far = logs.add(DVec3::new(-5.0, RADIUS, 0.0), 0.0);
+    logs.run(2.0);
+    assert!([newer, far, apart].iter().all(|log| logs.sleeps(*log)));
+    logs.physics.restore(&saved).expect("its own");
+    logs.step();
+    assert_eq!([newer, far, apart].map(|log| logs.sleeps(log)), [false, true, false]);
+    logs.run(2.0);
+    let place = |log: FleshHandle| logs.physics.node(log, 0, 3).expect("is there").place;
+    let between = place(newer).distance(place(apart));
+    assert!(between > 1.9 * RADIUS, "{between}");
+}
+
+/// What was saved asleep wakes where it touches something else than it did.
+#[test]
+fn restored_sleepers_that_touch_something_else_wake() {
+    let (mut logs, [a, b, across, apart]) = Logs::asleep(Physics::default());
+    let saved = logs.physics.save();
+    for log in [a, b] {
+        let collisions = Collisions { groups: CollisionGroups::NONE, ..Collisions::default() };
+        logs.physics.set_collisions(log, collisions).expect("sound");
+    }
+    logs.physics.restore(&saved).expect("its own");
+    logs.run(1.0);
+    assert!(logs.height(across) < 1.1 * RADIUS && logs.sleeps(apart), "{}", logs.height(across));
+}
+
+/// What was saved when it was about to sleep does not in the air.
+#[test]
+fn what_is_restored_about_to_sleep_falls_where_its_ground_is_gone() {
+    let lie = || {
+        let mut logs = Logs::new(Physics::default());
+        logs.physics.config.sleep_within = 0.1;
+        let log = logs.add(DVec3::Y * RADIUS, 0.0);
+        (logs, log)
+    };
+    let frames = {
+        let (mut logs, log) = lie();
+        logs.frames_to_sleep(&[log])
+    };
+    let (mut logs, log) = lie();
+    logs.run_frames(frames - 1);
+    let saved = logs.physics.save();
+    logs.physics.planes.clear();
+    logs.physics.restore(&saved).expect("its own");
+    logs.run_fast(0.5);
+    assert!(logs.height(log) < -0.5, "{}", logs.height(log));
+}
+
         let rod = rod.attach(0, 0, sinew::flesh::Holds::CLAMP);
         let flesh = Arc::new(Flesh::build(&[rod], &bones).expect("in range"));
         let mut physics = Physics::with_config(StepConfig { sleep_after, ..StepConfig::default() });

@@ -19,6 +19,8 @@ const NEAR: f64 = 0.02;
 #[derive(Default)]
 pub(crate) struct Surroundings {
     gravity: DVec3,
+    /// Whether flesh touches flesh.
+    meets: bool,
     planes: Vec<HalfSpace>,
     solids: Vec<Solid>,
 }
@@ -28,6 +30,7 @@ impl Surroundings {
     pub fn digest(&self) -> u64 {
         let mut bits = Digest::default();
         bits.take_all(self.gravity.to_array());
+        bits.take_all([f64::from(u8::from(self.meets))]);
         for plane in &self.planes {
             bits.take_all(plane.normal.to_array());
             bits.take_all([plane.offset, plane.friction.into()]);
@@ -41,8 +44,8 @@ impl Surroundings {
     }
 
     /// What of them is other in a frame of so long (s).
-    fn changes(&self, next: (DVec3, &[HalfSpace], &[Solid]), frame: f64) -> Changes {
-        let (gravity, planes, solids) = next;
+    fn changes(&self, next: ((DVec3, bool), &[HalfSpace], &[Solid]), frame: f64) -> Changes {
+        let (of_all, planes, solids) = next;
         let other_plane = |pair: &[Option<&HalfSpace>; 2]| pair[0] != pair[1] || pair[1].is_some_and(moves_plane);
         let other_solid = |pair: &[Option<&Solid>; 2]| match pair {
             [Some(one), Some(next)] => !is_same(one, next),
@@ -53,7 +56,7 @@ impl Surroundings {
             [low - NEAR, high + NEAR]
         };
         Changes {
-            gravity: gravity != self.gravity,
+            of_all: of_all != (self.gravity, self.meets),
             planes: pairs(&self.planes, planes).filter(other_plane).flatten().flatten().cloned().collect(),
             boxes: pairs(&self.solids, solids).filter(other_solid).flatten().flatten().map(around).collect(),
         }
@@ -63,7 +66,8 @@ impl Surroundings {
 /// What is other around flesh than in the frame before.
 #[derive(Default)]
 pub(crate) struct Changes {
-    gravity: bool,
+    /// Whether gravity is, or whether flesh touches flesh.
+    of_all: bool,
     /// Half-spaces that are, as they were and as they are.
     planes: Vec<HalfSpace>,
     /// Within which solids are (m).
@@ -74,22 +78,21 @@ impl Changes {
     /// Whether something is other wherever flesh is: half-spaces are for all.
     #[cfg(feature = "gpu")]
     pub fn are_everywhere(&self) -> bool {
-        self.gravity || !self.planes.is_empty()
+        self.of_all || !self.planes.is_empty()
     }
 
     /// Whether anything is other for an instance, in a frame of so long (s).
     fn reach(&self, instance: &Instance, frame: f64) -> bool {
-        if self.gravity || self.planes.is_empty() && self.boxes.is_empty() {
-            return self.gravity;
+        if self.of_all || self.planes.is_empty() && self.boxes.is_empty() {
+            return self.of_all;
         }
-        let [low, high] = instance.bounds();
+        let bounds @ [low, high] = instance.bounds();
         let near_plane = |plane: &HalfSpace| {
             let (middle, half) = ((low + high) * 0.5, (high - low) * 0.5);
             let goes = (plane.velocity + plane.spin.cross(middle - plane.centre)).length() * frame;
             plane.distance(middle) <= half.dot(plane.normal.abs()) + goes + NEAR
         };
-        let meets = |other: &[DVec3; 2]| other[0].cmple(high).all() && other[1].cmpge(low).all();
-        self.planes.iter().any(near_plane) || self.boxes.iter().any(meets)
+        self.planes.iter().any(near_plane) || self.boxes.iter().any(|other| boxes_meet(&bounds, other))
     }
 }
 
@@ -100,6 +103,11 @@ fn pairs<'a, T>(a: &'a [T], b: &'a [T]) -> impl Iterator<Item = [Option<&'a T>; 
 
 fn moves_plane(plane: &HalfSpace) -> bool {
     plane.velocity != DVec3::ZERO || plane.spin != DVec3::ZERO
+/// Whether two boxes have a point in common.
+pub(super) fn boxes_meet(a: &[DVec3; 2], b: &[DVec3; 2]) -> bool {
+    a[0].cmple(b[1]).all() && b[0].cmple(a[1]).all()
+}
+
 }
 
 /// Whether a solid is as it was, and stands.
@@ -137,7 +145,8 @@ impl Physics {
     /// Wakes those that are given something else in the frame to come than what they slept in; what of that a GPU is to tell them.
     /// Those awake that it would have woken begin anew to be still.
     pub(crate) fn rouse(&mut self, plan: &Plan) -> Changes {
-        let next = (self.config.gravity, plan.planes.as_slice(), plan.solids.solids());
+        let of_all = (self.config.gravity, self.config.passes > 0);
+        let next = (of_all, plan.planes.as_slice(), plan.solids.solids());
         let (changes, frame) = (self.surroundings.changes(next, plan.time.asked), plan.time.asked);
         let sleeps = self.on_cpu() && self.sleeps();
         let stirred = |instance: &Instance| {
@@ -161,6 +170,7 @@ impl Physics {
         self.surroundings.gravity = self.config.gravity;
         self.surroundings.planes.clone_from(&plan.planes);
         self.surroundings.solids.clear();
+        self.surroundings.meets = self.config.passes > 0;
         self.surroundings.solids.extend_from_slice(plan.solids.solids());
         if self.on_cpu() {
             let [after, within] = [self.config.sleep_after, self.config.sleep_within].map(|value| value as f32);
@@ -174,6 +184,7 @@ impl Physics {
             gravity: self.config.gravity,
             planes: self.all_planes(),
             solids: self.all_solids().cloned().collect(),
+            meets: self.config.passes > 0,
         }
     }
 
