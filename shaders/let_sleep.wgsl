@@ -100,7 +100,8 @@ fn follow_rest(@builtin(global_invocation_id) invocation: vec3<u32>) {
     }
     let stirred = input_rows[word(chain.index, INPUT_ENTRIES, INPUT_STIRRED, chain.lane)] > 0.5
         || chain.group.told_in == params.recording
-        || !was_watched(chain.group.instance);
+        || !was_watched(chain.group.instance)
+        || is_unwell(chain);
     if stirred || has_moved(chain) || is_near_to_change(chain) {
         atomicStore(&rest_watches[watch_word(chain.group.instance, this_frame(), REST_WATCH_STIRRED)], 1u);
     }
@@ -115,6 +116,11 @@ fn has_moved(chain: Watched) -> bool {
         let gone = place_at(node_row(chain, node)) - was;
         // Padding has no radius.
         let radius = rest_rows[word(chain.group.rest_base + node, REST_ENTRIES, REST_RADIUS, chain.lane)];
+// Whether the chain is, or was a moment ago, where flesh cannot be: `check_health` may have to lay it anew.
+fn is_unwell(chain: Watched) -> bool {
+    return !(chain_rows[chain_word(chain.index, CHAIN_UNWELL, chain.lane)] <= 0.0);
+}
+
         let most = params.sleep_within * radius;
         moved = moved || radius > 0.0 && !(dot(gone, gone) <= most * most);
     }

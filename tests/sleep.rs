@@ -370,6 +370,14 @@ fn what_falls_on_them_wakes_them_and_lies_on_them() {
     let lowest = [a, b, across, falls].map(|handle| logs.height(handle)).into_iter().fold(f64::MAX, f64::min);
     assert!(lowest > 0.9 * RADIUS, "{lowest}");
 }
+/// What is where flesh cannot be is laid anew, however little it moves there.
+#[test]
+fn what_is_unwell_does_not_sleep() {
+    let (mut logs, soft) = Logs::stretched(Physics::default());
+    logs.run(2.0);
+    assert!(logs.sleeps(soft) && resets(&logs.physics) == 1);
+}
+
 
 /// One that loses what it lies on falls, although all was asleep.
 #[test]

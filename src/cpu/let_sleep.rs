@@ -1,5 +1,6 @@
 //! Stage `let_sleep`: which instances have been still for so long that they sleep; on the CPU at the frame's end, when it is known
-//! who touches whom. Its twin is `shaders/let_sleep.wgsl`.
+//! who touches whom. Its twin is `shaders/let_sleep.wgsl`, which finds who sleeps by another algorithm: at the frame's start, each by what
+//! those beside it knew a frame ago.
 
 use super::lanes::LANES;
 use crate::flesh::{Flesh, FleshState};
@@ -43,7 +44,7 @@ impl Instance {
     fn follow_rest(&mut self, within: f32, frame: f32) {
         let motion = &self.state.nodes.motion;
         let stood = motion.from == motion.to && motion.root[0] == motion.root[1];
-        if self.steps().flesh && stood && self.is_left_alone() {
+        if self.steps().flesh && stood && self.is_left_alone() && self.state.nodes.is_well(&self.flesh) {
             self.state.rest.follow(&self.flesh, &self.state.nodes, within, frame);
         } else {
             self.state.rest.begin();
