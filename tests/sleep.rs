@@ -102,6 +102,26 @@ fn what_a_half_space_covers_wakes() {
     assert!(logs.height(a) > 1.9, "{}", logs.height(a));
 }
 
+/// A half-space that begins to turn about what lies above it wakes that whose ends it would reach.
+#[test]
+fn what_the_turn_of_a_half_space_reaches_wakes() {
+    let mut logs = Logs::new(Physics::default());
+    let block = Arc::new(Shape::Cuboid { half_extents: glam::Vec3::new(0.2, 0.02, 0.2) });
+    logs.physics.solids = vec![Solid::new(block, Pose::from_translation(DVec3::NEG_Y * 0.02), 0.6)];
+    logs.physics.planes = vec![HalfSpace::ground(-0.05, 0.6)];
+    let log = logs.add(DVec3::Y * RADIUS, 0.0);
+    logs.run(2.0);
+    assert!(logs.sleeps(log));
+    let centre = logs.physics.node(log, 0, 3).expect("is there").place;
+    logs.physics.planes[0].centre = centre;
+    logs.step();
+    logs.run(2.0);
+    assert!(logs.sleeps(log) && logs.height(log) > 0.04);
+    logs.physics.planes[0].spin = DVec3::Z * 8.0;
+    logs.step();
+    assert!(!logs.sleeps(log));
+}
+
 /// What lies on a paused one, which bears nothing and stirs nobody, sleeps once it lies elsewhere.
 #[test]
 fn what_touched_what_is_paused_sleeps() {
@@ -263,6 +283,7 @@ fn what_moves_one_wakes_its_island_and_no_other() {
 fn what_all_lie_in_wakes_all() {
     let stirs: [(&str, Stir); 4] = [
         ("gravity", |physics, _| physics.config.gravity = DVec3::X),
+        ("no passes", |physics, _| physics.config.passes = 0),
         ("the ground", |physics, _| physics.planes[0].offset = -0.01),
         ("a lift", |physics, _| physics.planes[0] = physics.planes[0].moving(DVec3::Y)),
     ];
@@ -283,7 +304,6 @@ fn what_all_lie_in_wakes_all() {
 
 /// What would have woken it has flesh that is about to sleep begin anew to be still, and all that lies on it: none of it falls asleep
 /// in the air.
-        ("no passes", |physics, _| physics.config.passes = 0),
 #[test]
 fn what_is_about_to_sleep_does_not_where_something_changes() {
     /// Logs on a half-space or on a block, two across two and one on these.
@@ -350,6 +370,14 @@ fn what_is_about_to_sleep_does_not_where_something_changes() {
     assert!(hang.is_empty(), "{hang:?}");
 }
 
+/// What is where flesh cannot be is laid anew, however little it moves there.
+#[test]
+fn what_is_unwell_does_not_sleep() {
+    let (mut logs, soft) = Logs::stretched(Physics::default());
+    logs.run(2.0);
+    assert!(logs.sleeps(soft) && resets(&logs.physics) == 1);
+}
+
 #[test]
 fn what_falls_on_them_wakes_them_and_lies_on_them() {
     let (mut logs, [a, b, across, apart]) = Logs::asleep(Physics::default());
@@ -370,14 +398,6 @@ fn what_falls_on_them_wakes_them_and_lies_on_them() {
     let lowest = [a, b, across, falls].map(|handle| logs.height(handle)).into_iter().fold(f64::MAX, f64::min);
     assert!(lowest > 0.9 * RADIUS, "{lowest}");
 }
-/// What is where flesh cannot be is laid anew, however little it moves there.
-#[test]
-fn what_is_unwell_does_not_sleep() {
-    let (mut logs, soft) = Logs::stretched(Physics::default());
-    logs.run(2.0);
-    assert!(logs.sleeps(soft) && resets(&logs.physics) == 1);
-}
-
 
 /// One that loses what it lies on falls, although all was asleep.
 #[test]
@@ -437,34 +457,6 @@ fn restored_sleepers_wake_where_what_they_lay_on_is_gone() {
     assert!(logs.height(across) < 1.1 * RADIUS && logs.sleeps(apart));
 }
 
-#[test]
-fn restored_sleepers_go_on_bit_for_bit_at_any_thread_count() {
-    let run = |threads: usize| {
-        let (mut logs, [_, _, across, _]) = Logs::asleep(Physics::default());
-        logs.physics.config.threads = threads;
-        let saved = logs.physics.save();
-        let mut hashes = Vec::new();
-        for _ in 0..2 {
-            logs.physics.restore(&saved).expect("its own");
-            assert!(logs.sleeps(across));
-            logs.run(0.2);
-            logs.physics.apply_impulse(across, 0, 3, DVec3::Y).expect("is there");
-            logs.run(0.5);
-            hashes.push(logs.physics.state_hash());
-        }
-        assert_eq!(hashes[0], hashes[1]);
-        hashes[0]
-    };
-    assert_eq!(run(1), run(2));
-}
-
-/// A soft cantilever that creeps to rest is not stopped on its way.
-#[test]
-fn what_creeps_does_not_sleep() {
-    let run = |sleep_after: f64| {
-        let bones = [Pose::IDENTITY];
-        let mut rod = RodSpec::straight("rod", DVec3::ZERO, DVec3::X * 0.5, 10, 0.02);
-        rod.material = Material { youngs_modulus: 3.0e5, damping: 60.0, ..Material::default() };
 /// Restored sleepers, and what sleeps where these are put, part where they are in each other.
 #[test]
 fn restored_sleepers_and_what_sleeps_where_they_are_put_part() {
@@ -520,6 +512,34 @@ fn what_is_restored_about_to_sleep_falls_where_its_ground_is_gone() {
     assert!(logs.height(log) < -0.5, "{}", logs.height(log));
 }
 
+#[test]
+fn restored_sleepers_go_on_bit_for_bit_at_any_thread_count() {
+    let run = |threads: usize| {
+        let (mut logs, [_, _, across, _]) = Logs::asleep(Physics::default());
+        logs.physics.config.threads = threads;
+        let saved = logs.physics.save();
+        let mut hashes = Vec::new();
+        for _ in 0..2 {
+            logs.physics.restore(&saved).expect("its own");
+            assert!(logs.sleeps(across));
+            logs.run(0.2);
+            logs.physics.apply_impulse(across, 0, 3, DVec3::Y).expect("is there");
+            logs.run(0.5);
+            hashes.push(logs.physics.state_hash());
+        }
+        assert_eq!(hashes[0], hashes[1]);
+        hashes[0]
+    };
+    assert_eq!(run(1), run(2));
+}
+
+/// A soft cantilever that creeps to rest is not stopped on its way.
+#[test]
+fn what_creeps_does_not_sleep() {
+    let run = |sleep_after: f64| {
+        let bones = [Pose::IDENTITY];
+        let mut rod = RodSpec::straight("rod", DVec3::ZERO, DVec3::X * 0.5, 10, 0.02);
+        rod.material = Material { youngs_modulus: 3.0e5, damping: 60.0, ..Material::default() };
         let rod = rod.attach(0, 0, sinew::flesh::Holds::CLAMP);
         let flesh = Arc::new(Flesh::build(&[rod], &bones).expect("in range"));
         let mut physics = Physics::with_config(StepConfig { sleep_after, ..StepConfig::default() });

@@ -89,7 +89,9 @@ impl Changes {
         let bounds @ [low, high] = instance.bounds();
         let near_plane = |plane: &HalfSpace| {
             let (middle, half) = ((low + high) * 0.5, (high - low) * 0.5);
-            let goes = (plane.velocity + plane.spin.cross(middle - plane.centre)).length() * frame;
+            // Of its middle, and of what is farthest from that.
+            let turns = plane.spin.length() * half.length();
+            let goes = ((plane.velocity + plane.spin.cross(middle - plane.centre)).length() + turns) * frame;
             plane.distance(middle) <= half.dot(plane.normal.abs()) + goes + NEAR
         };
         self.planes.iter().any(near_plane) || self.boxes.iter().any(|other| boxes_meet(&bounds, other))
@@ -101,13 +103,13 @@ fn pairs<'a, T>(a: &'a [T], b: &'a [T]) -> impl Iterator<Item = [Option<&'a T>; 
     (0..a.len().max(b.len())).map(|index| [a.get(index), b.get(index)])
 }
 
-fn moves_plane(plane: &HalfSpace) -> bool {
-    plane.velocity != DVec3::ZERO || plane.spin != DVec3::ZERO
 /// Whether two boxes have a point in common.
 pub(super) fn boxes_meet(a: &[DVec3; 2], b: &[DVec3; 2]) -> bool {
     a[0].cmple(b[1]).all() && b[0].cmple(a[1]).all()
 }
 
+fn moves_plane(plane: &HalfSpace) -> bool {
+    plane.velocity != DVec3::ZERO || plane.spin != DVec3::ZERO
 }
 
 /// Whether a solid is as it was, and stands.
@@ -168,9 +170,9 @@ impl Physics {
             return;
         }
         self.surroundings.gravity = self.config.gravity;
+        self.surroundings.meets = self.config.passes > 0;
         self.surroundings.planes.clone_from(&plan.planes);
         self.surroundings.solids.clear();
-        self.surroundings.meets = self.config.passes > 0;
         self.surroundings.solids.extend_from_slice(plan.solids.solids());
         if self.on_cpu() {
             let [after, within] = [self.config.sleep_after, self.config.sleep_within].map(|value| value as f32);
@@ -182,9 +184,9 @@ impl Physics {
     pub(super) fn surroundings_now(&self) -> Surroundings {
         Surroundings {
             gravity: self.config.gravity,
+            meets: self.config.passes > 0,
             planes: self.all_planes(),
             solids: self.all_solids().cloned().collect(),
-            meets: self.config.passes > 0,
         }
     }
 
