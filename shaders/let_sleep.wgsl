@@ -1,6 +1,7 @@
 // Stage let_sleep: which instances sleep in the frame, and are not stepped; the twin of src/cpu/let_sleep.rs, which says so at the
 // frame before's end, of whole islands at once. Here each knows for how long those that it may touch have been still, as far as these
-// knew a frame ago, so that what one of them does goes from one to the next, an instance a frame.
+// knew a frame ago, so that what one of them does goes from one to the next, an instance a frame: none has been still for longer than
+// these, also once they are gone.
 
 @group(0) @binding(0) var<uniform> params: StepParams;
 @group(0) @binding(1) var<storage, read> groups: array<Group>;
@@ -13,6 +14,9 @@
 @group(0) @binding(7) var<storage, read_write> still_places: array<f32>;
 // For each instance and either of two frames in turn, REST_WATCH_ENTRIES words; then what stirs.
 @group(0) @binding(8) var<storage, read_write> rest_watches: array<atomic<u32>>;
+
+// Over how many frames at least what sleeps has been still: the one to come is among them, and of two at least one was seen.
+const LEAST_FRAMES: f32 = 1.5;
 
 // Longer than anything is still (s).
 const EVER: f32 = 1.0e30;
@@ -36,10 +40,15 @@ fn was_watched(instance: u32) -> bool {
     return atomicLoad(&rest_watches[at]) == params.recording - 1u;
 }
 
-// A time of that frame (s), 0 where it was not.
-fn time_before(instance: u32, entry: u32) -> f32 {
-    let time = bitcast<f32>(atomicLoad(&rest_watches[watch_word(instance, 1u - this_frame(), entry)]));
+// For how long it had been still in that frame (s), 0 where it was not.
+fn still_before(instance: u32) -> f32 {
+    let time = bitcast<f32>(atomicLoad(&rest_watches[watch_word(instance, 1u - this_frame(), REST_WATCH_STILL)]));
     return select(0.0, time, was_watched(instance));
+}
+
+// Whether it moved or was stirred in this one.
+fn is_stirred(instance: u32) -> bool {
+    return atomicLoad(&rest_watches[watch_word(instance, this_frame(), REST_WATCH_STIRRED)]) != 0u;
 }
 
 fn chain_word(index: u32, entry: u32, lane: u32) -> u32 {
@@ -100,10 +109,16 @@ fn follow_rest(@builtin(global_invocation_id) invocation: vec3<u32>) {
     }
     let stirred = input_rows[word(chain.index, INPUT_ENTRIES, INPUT_STIRRED, chain.lane)] > 0.5
         || chain.group.told_in == params.recording
-        || !was_watched(chain.group.instance);
+        || !was_watched(chain.group.instance)
+        || is_unwell(chain);
     if stirred || has_moved(chain) || is_near_to_change(chain) {
         atomicStore(&rest_watches[watch_word(chain.group.instance, this_frame(), REST_WATCH_STIRRED)], 1u);
     }
+}
+
+// Whether the chain is, or was a moment ago, where flesh cannot be: `check_health` may have to lay it anew.
+fn is_unwell(chain: Watched) -> bool {
+    return !(chain_rows[chain_word(chain.index, CHAIN_UNWELL, chain.lane)] <= 0.0);
 }
 
 // Whether a node of the chain is farther from where it was than its share of its radius.
@@ -121,18 +136,17 @@ fn has_moved(chain: Watched) -> bool {
     return moved;
 }
 
-// Whether the chain sleeps, and a segment of it is where something changes.
+// Whether a segment of the chain is where something changes.
 fn is_near_to_change(chain: Watched) -> bool {
-    if !(chain_rows[chain_word(chain.index, CHAIN_SLEEPS, chain.lane)] > 0.75) {
-        return false;
-    }
     let at = chain_word(chain.index, CHAIN_ORIGIN, chain.lane);
     let origin = vec3<f32>(chain_rows[at], chain_rows[at + LANES], chain_rows[at + 2u * LANES]);
     var near = false;
     // Of the node before.
     var low = vec3<f32>();
     var high = vec3<f32>();
-    for (var node = 0u; node < chain.group.node_count; node++) {
+    // None by their count, not by a branch, as in predict.
+    let node_count = select(0u, chain.group.node_count, params.stir_count > 0u);
+    for (var node = 0u; node < node_count; node++) {
         let row = node_row(chain, node);
         let place = origin + place_at(row);
         let radius = rest_rows[word(chain.group.rest_base + node, REST_ENTRIES, REST_RADIUS, chain.lane)];
@@ -169,8 +183,8 @@ fn spread_rest(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let first = groups[pairs[2u + pair * 2u].x / LANES].instance;
     let second = groups[pairs[3u + pair * 2u].x / LANES].instance;
     if first != second {
-        tell(first, time_before(second, REST_WATCH_ISLAND));
-        tell(second, time_before(first, REST_WATCH_ISLAND));
+        tell(first, select(still_before(second), 0.0, is_stirred(second)));
+        tell(second, select(still_before(first), 0.0, is_stirred(first)));
     }
 }
 
@@ -191,18 +205,16 @@ fn let_sleep(@builtin(global_invocation_id) invocation: vec3<u32>) {
     }
     let instance = chain.group.instance;
     let frame = this_frame();
-    let stirred = atomicLoad(&rest_watches[watch_word(instance, frame, REST_WATCH_STIRRED)]) != 0u;
+    let stirred = is_stirred(instance);
     let beside = bitcast<f32>(atomicLoad(&rest_watches[watch_word(instance, frame, REST_WATCH_BESIDE)]));
     var still = 0.0;
     if !stirred {
-        still = smaller(time_before(instance, REST_WATCH_STILL) + params.frame, EVER);
+        still = smaller(smaller(still_before(instance), beside) + params.frame, EVER);
     }
-    let island = smaller(still, beside + params.frame);
-    // The frame to come is among it: of two at least one was seen.
-    let sleeps = island >= larger(params.sleep_after, 1.5 * params.frame);
+    let sleeps = still >= larger(params.sleep_after, LEAST_FRAMES * params.frame);
     let at = chain_word(chain.index, CHAIN_SLEEPS, chain.lane);
-    let slept = chain_rows[at] > 0.75 && was_watched(instance);
-    chain_rows[at] = select(select(0.0, 0.5, slept), 1.0, sleeps);
+    let slept = chain_rows[at] == SLEEPS_NOW && was_watched(instance);
+    chain_rows[at] = select(select(0.0, SLEPT_BEFORE, slept), SLEEPS_NOW, sleeps);
     for (var node = 0u; node < chain.group.node_count; node++) {
         let row = node_row(chain, node);
         if stirred {
@@ -224,7 +236,6 @@ fn let_sleep(@builtin(global_invocation_id) invocation: vec3<u32>) {
     // One chain of the instance's, of its first group.
     if chain.lane == 0u && chain.group.node_base * LANES == chain.group.segment_base {
         atomicStore(&rest_watches[watch_word(instance, frame, REST_WATCH_STILL)], bitcast<u32>(still));
-        atomicStore(&rest_watches[watch_word(instance, frame, REST_WATCH_ISLAND)], bitcast<u32>(island));
         atomicStore(&rest_watches[watch_word(instance, frame, REST_WATCH_RECORDING)], params.recording);
     }
 }

@@ -19,7 +19,7 @@ fn report_health(@builtin(global_invocation_id) invocation: vec3<u32>) {
             resets = resets + chain_rows[word(instance.group_base + group, CHAIN_ENTRIES, CHAIN_RESETS, lane)];
         }
     }
-    let slept = chain_rows[word(instance.group_base, CHAIN_ENTRIES, CHAIN_SLEEPS, 0u)] > 0.75;
+    let slept = chain_rows[word(instance.group_base, CHAIN_ENTRIES, CHAIN_SLEEPS, 0u)] == SLEEPS_NOW;
     let asleep = instance.group_count > 0u && params.passes > 0u && slept;
     reports[index] = HealthReport(u32(resets), params.recording, select(0u, 1u, asleep));
 }

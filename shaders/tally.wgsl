@@ -103,7 +103,7 @@ fn add_meetings(pressed: ptr<function, Pressed>, group: Group, lane: u32, works:
 }
 
 fn sleeps(chain: u32) -> bool {
-    return chain_rows[word(chain / LANES, CHAIN_ENTRIES, CHAIN_SLEEPS, chain % LANES)] > 0.75;
+    return chain_rows[word(chain / LANES, CHAIN_ENTRIES, CHAIN_SLEEPS, chain % LANES)] == SLEEPS_NOW;
 }
 
 fn meet_at(row: u32, entry: u32) -> f32 {

@@ -32,7 +32,7 @@ pub use pairs::{
     partners,
 };
 pub use skin::{MorphBlock, MorphPull, NO_DELTAS, SectionBlock, SkinBlock, SkinnedVertex};
-pub use sleeping::{rest_watch, stir};
+pub use sleeping::{rest_watch, sleeps, stir};
 pub use solids::{
     BOX_ITEM_ENTRIES, BOX_NODE_ENTRIES, CONVEX_ENTRIES, NO_RULE, TOUCHES, form, mesh, motion, solid, touch, triangle,
 };
@@ -533,7 +533,7 @@ pub mod chain {
     pub const ORIGIN: usize = HISTORY + 9;
     /// 1 where the chain met another in the last solve, else 0.
     pub const MEETS: usize = HISTORY + 12;
-    /// On a GPU, 1 where the chain sleeps in the frame, ½ where it did in the one before, else 0.
+    /// On a GPU, whether the chain sleeps in the frame or did in the one before: see [`sleeps`](super::sleeps).
     pub const SLEEPS: usize = HISTORY + 13;
     /// How many entries a row has.
     pub const ENTRIES: usize = HISTORY + 14;

@@ -11,10 +11,11 @@ use common::FRAME;
 use common::mutation::changed;
 use glam::{DVec3, Vec3};
 use logs::{Logs, RADIUS};
-use sinew::flesh::{Flesh, RodSpec};
+use sinew::flesh::{Flesh, Holds, RodSpec};
+use sinew::layout::{LANES, chain};
 use sinew::scenes::SceneParameters;
-use sinew::step::Stage;
-use sinew::{FleshHandle, HalfSpace, Material, Motion, Physics, Pose, ReadBack, Shape, Solid};
+use sinew::step::{Stage, StepConfig};
+use sinew::{Active, FleshHandle, HalfSpace, Material, Motion, Physics, Pose, ReadBack, Shape, Solid};
 
 fn gpu() -> Option<Physics> {
     common::gpu_physics().map(|mut physics| {
@@ -179,6 +180,116 @@ fn long_segments_are_near_to_what_changes() {
     assert!(height(&logs) < 0.03, "{}", height(&logs));
 }
 
+/// What would have woken it has flesh that is about to sleep begin anew to be still: it does not fall asleep in the air.
+#[test]
+fn what_is_about_to_sleep_does_not_where_something_changes() {
+    let Some(physics) = gpu() else { return };
+    let device = physics.gpu().expect("steps").clone();
+    let lie = || {
+        let mut logs = Logs::new(Physics::with_gpu(device.clone()).expect("compiled"));
+        logs.physics.read_back = ReadBack::NOTHING;
+        logs.physics.config.sleep_within = 0.1;
+        let block = Arc::new(Shape::Cuboid { half_extents: Vec3::new(20.0, 0.5, 20.0) });
+        logs.physics.solids = vec![Solid::new(block, Pose::from_translation(DVec3::NEG_Y * 0.5), 0.6)];
+        logs.physics.planes.clear();
+        let all = logs.lie();
+        (logs, all)
+    };
+    let frames = {
+        let (mut logs, all) = lie();
+        logs.frames_to_sleep(&all)
+    };
+    type Change = (&'static str, fn(&mut Physics));
+    let changes: [Change; 3] = [
+        ("no solid", |physics| physics.solids.clear()),
+        ("a lower one", |physics| physics.solids[0].pose.translation.y -= 1.0),
+        ("gravity upwards", |physics| physics.config.gravity = DVec3::Y * 9.81),
+    ];
+    let goes = |(what, change): &Change| {
+        let (mut logs, all) = lie();
+        logs.run_frames(frames - 1);
+        assert!(!all.iter().any(|log| logs.sleeps(*log)));
+        let before = all.map(|log| logs.height(log));
+        change(&mut logs.physics);
+        logs.run_frames(72);
+        let least = (0..4).map(|k| (before[k] - logs.height(all[k])).abs()).fold(f64::MAX, f64::min);
+        println!("{what}: logs go by {least:.3} m at least in 0.3 s");
+        least > 0.2
+    };
+    let hang: Vec<_> = changes.iter().filter(|change| !goes(change)).map(|(what, ..)| what).collect();
+    assert!(hang.is_empty(), "{hang:?}");
+}
+
+/// What slept on flesh that its bones take from under it in a frame falls.
+#[test]
+fn what_slept_on_what_is_snatched_away_falls() {
+    let Some(physics) = gpu() else { return };
+    for physics in [Physics::default(), physics] {
+        let mut logs = Logs::new(physics);
+        logs.physics.planes.clear();
+        logs.physics.config = StepConfig { jump: f64::INFINITY, sleep_within: 0.1, ..logs.physics.config };
+        let rod = |z: f64| {
+            let start = DVec3::new(-0.2, 0.0, z);
+            let mut rod = RodSpec::straight("beam", start, start + DVec3::X * 0.4, 4, RADIUS);
+            rod.material = Material { youngs_modulus: 1.0e8, damping: 1.0, ..Material::default() };
+            rod.attach(0, 0, Holds::CLAMP)
+        };
+        let bones = [Pose::IDENTITY];
+        let flesh = Arc::new(Flesh::build(&[rod(-0.15), rod(0.15)], &bones).expect("in range"));
+        let beams = logs.physics.insert(flesh, &bones, Pose::IDENTITY).expect("finite");
+        let across = logs.add(DVec3::Y * 2.0 * RADIUS, std::f64::consts::FRAC_PI_2);
+        logs.frames_to_sleep(&[beams, across]);
+        let before = logs.height(across);
+        let below = Pose::from_translation(DVec3::NEG_Y * 5.0);
+        logs.physics.set_bones(beams, &[below], Pose::IDENTITY).expect("is there");
+        logs.run_frames(72);
+        let fell = before - logs.height(across);
+        println!("what lay on beams falls by {fell:.3} m in 0.3 s");
+        assert!(fell > 0.2);
+    }
+}
+
+/// What is where flesh cannot be is laid anew, however little it moves there.
+#[test]
+fn what_is_unwell_does_not_sleep() {
+    let Some(physics) = gpu() else { return };
+    let (mut logs, soft) = Logs::stretched(physics);
+    logs.run(2.0);
+    assert!(logs.sleeps(soft) && logs.physics.health(soft).expect("is there").resets == 1);
+}
+
+/// What is paused does not sleep, nor what goes on where nothing may sleep any more: it bears others.
+#[test]
+fn what_was_paused_asleep_is_awake() {
+    let Some(physics) = gpu() else { return };
+    let (mut logs, all @ [a, b, across, apart]) = Logs::asleep(physics);
+    for log in [a, b, across] {
+        logs.physics.set_active(log, Active::PAUSED).expect("is there");
+    }
+    logs.step();
+    assert_eq!(all.map(|log| logs.sleeps(log)), [false; 4]);
+    logs.run(0.5);
+    assert_eq!(all.map(|log| logs.sleeps(log)), [false, false, false, true]);
+    logs.physics.config.sleep_after = f64::INFINITY;
+    logs.run(0.1);
+    for log in [a, b, across] {
+        logs.physics.set_active(log, Active::default()).expect("is there");
+    }
+    logs.run(0.5);
+    assert_eq!(all.map(|log| logs.sleeps(log)), [false; 4]);
+    assert!(logs.height(across) > 2.5 * RADIUS && logs.height(apart) > 0.9 * RADIUS, "{}", logs.height(across));
+    // Nor does any row say that it does, or did a frame ago.
+    for log in all {
+        logs.physics.ask_for(log, ReadBack { state: true, ..ReadBack::NOTHING }).expect("is there");
+    }
+    logs.step();
+    let says = |log: &FleshHandle| {
+        let (_, chains) = logs.physics.state(*log).expect("is there").rows().next().expect("has a group");
+        chains[chain::SLEEPS] != [0.0; LANES as usize]
+    };
+    assert_eq!(all.map(|log| says(&log)), [false; 4]);
+}
+
 /// What was saved asleep is awake where nothing may sleep: it does not let others through.
 #[test]
 fn what_was_saved_asleep_touches_where_nothing_sleeps() {
@@ -241,12 +352,12 @@ fn muscles_sleep() {
 /// A stage, a line of its source with `⟨what⟩` marked, and what becomes of that.
 const MUTANTS: &[(Stage, &str, &str)] = &[
     (Stage::LetSleep, "moved = moved || radius > 0.0 && !(dot(gone, gone) ⟨<=⟩ most * most);", ">"),
-    (Stage::LetSleep, "time_before(instance, REST_WATCH_STILL) ⟨+⟩ params.frame", "*"),
-    (Stage::LetSleep, "let island = ⟨smaller⟩(still, beside", "larger"),
-    (Stage::LetSleep, "tell(second, time_before(⟨first⟩, REST_WATCH_ISLAND));", "second"),
-    (Stage::LetSleep, "tell(first, time_before(⟨second⟩, REST_WATCH_ISLAND));", "first"),
+    (Stage::LetSleep, "smaller(still_before(instance), beside) ⟨+⟩ params.frame", "*"),
+    (Stage::LetSleep, "⟨smaller⟩(still_before(instance), beside)", "larger"),
+    (Stage::LetSleep, "tell(second, select(still_before(⟨first⟩)", "second"),
+    (Stage::LetSleep, "tell(first, select(still_before(⟨second⟩)", "first"),
     (Stage::LetSleep, "node_rows[row + entry * LANES] = ⟨0.0⟩;", "1.0"),
-    (Stage::LetSleep, "select(select(0.0, ⟨0.5⟩, slept), 1.0, sleeps)", "0.0"),
+    (Stage::LetSleep, "select(select(0.0, ⟨SLEPT_BEFORE⟩, slept), SLEEPS_NOW, sleeps)", "0.0"),
     (Stage::LetSleep, "let outside = max(stir3(corners + STIR_LOW) ⟨-⟩ segment_high", "+"),
     (Stage::LetSleep, "INPUT_WORKS, 0u)] = ⟨-1.0⟩;", "1.0"),
     (Stage::ReportHealth, "params.passes > 0u ⟨&&⟩ slept;", "||"),
@@ -275,12 +386,20 @@ fn sleeps_soundly(mut logs: Logs) -> bool {
         return false;
     }
     let ball = Arc::new(Shape::Ball { radius: 0.1 });
-    [(-10.0, true), (5.0, false)].into_iter().all(|(x, apart_sleeps)| {
+    let near = [(-10.0, true), (5.0, false)].into_iter().all(|(x, apart_sleeps)| {
         let ball = Solid::new(ball.clone(), Pose::from_translation(DVec3::new(x, 0.21, 0.0)), 0.5);
         logs.physics.solids = vec![ground.clone(), ball];
         logs.run(3.0 * FRAME);
         all.map(|log| logs.sleeps(log)) == [true, true, true, apart_sleeps]
-    })
+    });
+    // One beside the second wakes last, of that.
+    logs.physics.solids = vec![ground];
+    let beside = logs.add(DVec3::new(0.0, RADIUS, 0.15 + 2.0 * RADIUS), 0.0);
+    logs.run(3.0);
+    let slept = logs.sleeps(all[0]) && logs.sleeps(beside);
+    logs.physics.wake(all[0]).expect("is there");
+    logs.run(3.0 * FRAME);
+    near && slept && !logs.sleeps(beside)
 }
 
 #[test]

@@ -102,6 +102,26 @@ fn what_a_half_space_covers_wakes() {
     assert!(logs.height(a) > 1.9, "{}", logs.height(a));
 }
 
+/// A half-space that begins to turn about what lies above it wakes that whose ends it would reach.
+#[test]
+fn what_the_turn_of_a_half_space_reaches_wakes() {
+    let mut logs = Logs::new(Physics::default());
+    let block = Arc::new(Shape::Cuboid { half_extents: glam::Vec3::new(0.2, 0.02, 0.2) });
+    logs.physics.solids = vec![Solid::new(block, Pose::from_translation(DVec3::NEG_Y * 0.02), 0.6)];
+    logs.physics.planes = vec![HalfSpace::ground(-0.05, 0.6)];
+    let log = logs.add(DVec3::Y * RADIUS, 0.0);
+    logs.run(2.0);
+    assert!(logs.sleeps(log));
+    let centre = logs.physics.node(log, 0, 3).expect("is there").place;
+    logs.physics.planes[0].centre = centre;
+    logs.step();
+    logs.run(2.0);
+    assert!(logs.sleeps(log) && logs.height(log) > 0.04);
+    logs.physics.planes[0].spin = DVec3::Z * 8.0;
+    logs.step();
+    assert!(!logs.sleeps(log));
+}
+
 /// What lies on a paused one, which bears nothing and stirs nobody, sleeps once it lies elsewhere.
 #[test]
 fn what_touched_what_is_paused_sleeps() {
@@ -261,8 +281,9 @@ fn what_moves_one_wakes_its_island_and_no_other() {
 
 #[test]
 fn what_all_lie_in_wakes_all() {
-    let stirs: [(&str, Stir); 3] = [
+    let stirs: [(&str, Stir); 4] = [
         ("gravity", |physics, _| physics.config.gravity = DVec3::X),
+        ("no passes", |physics, _| physics.config.passes = 0),
         ("the ground", |physics, _| physics.planes[0].offset = -0.01),
         ("a lift", |physics, _| physics.planes[0] = physics.planes[0].moving(DVec3::Y)),
     ];
@@ -279,6 +300,82 @@ fn what_all_lie_in_wakes_all() {
     logs.physics.solids.push(Solid::new(ball, Pose::from_translation(DVec3::new(20.0, 0.2, 0.0)), 0.5));
     logs.step();
     assert_eq!(all.map(|handle| logs.sleeps(handle)), [true; 4]);
+}
+
+/// What would have woken it has flesh that is about to sleep begin anew to be still, and all that lies on it: none of it falls asleep
+/// in the air.
+#[test]
+fn what_is_about_to_sleep_does_not_where_something_changes() {
+    /// Logs on a half-space or on a block, two across two and one on these.
+    fn lie(on_block: bool) -> (Logs, [FleshHandle; 5]) {
+        let mut logs = Logs::new(Physics::default());
+        logs.physics.config.sleep_within = 0.1;
+        if on_block {
+            let block = Arc::new(Shape::Cuboid { half_extents: glam::Vec3::new(2.0, 0.5, 2.0) });
+            logs.physics.solids = vec![Solid::new(block, Pose::from_translation(DVec3::NEG_Y * 0.5), 0.6)];
+            logs.physics.planes.clear();
+        }
+        let [along, across] = [0.0, std::f64::consts::FRAC_PI_2];
+        let all = [(0.0, 1.0, -0.15, along), (0.0, 1.0, 0.15, along), (-0.15, 3.0, 0.0, across)];
+        let all = [all[0], all[1], all[2], (0.15, 3.0, 0.0, across), (0.0, 5.0, 0.0, along)];
+        let all = all.map(|(x, y, z, turn)| logs.add(DVec3::new(x, y * RADIUS, z), turn));
+        (logs, all)
+    }
+    let frames = [false, true].map(|on_block| {
+        let (mut logs, all) = lie(on_block);
+        logs.frames_to_sleep(&all)
+    });
+    let take: fn(&mut Physics, &[FleshHandle]) = |physics, logs| {
+        for log in logs {
+            physics.remove(*log).expect("is there");
+        }
+    };
+    let let_through: fn(&mut Physics, &[FleshHandle]) = |physics, logs| {
+        for log in logs {
+            let collisions = Collisions { groups: CollisionGroups::NONE, ..Collisions::default() };
+            physics.set_collisions(*log, collisions).expect("sound");
+        }
+    };
+    // What is done, on what they lie, and how far the highest one falls at least (m).
+    type Change = (&'static str, bool, f64, fn(&mut Physics, &[FleshHandle]));
+    let changes: [Change; 9] = [
+        ("no half-space", false, 0.2, |physics, _| physics.planes.clear()),
+        ("a lower one", false, 0.2, |physics, _| physics.planes[0].offset = -1.0),
+        ("one that goes down", false, 0.2, |physics, _| {
+            physics.planes = vec![HalfSpace::ground(-1.0, 0.5).moving(DVec3::NEG_Y)];
+        }),
+        ("no solid", true, 0.2, |physics, _| physics.solids.clear()),
+        ("a lower one", true, 0.2, |physics, _| physics.solids[0].pose.translation.y -= 1.0),
+        ("no gravity but upwards", false, -0.2, |physics, _| physics.config.gravity = DVec3::Y * 9.81),
+        ("nothing below", false, 0.08, take),
+        ("what is below bears nothing", false, 0.08, let_through),
+        ("what is below stops to be stepped", false, 0.08, |physics, logs| {
+            for log in logs {
+                physics.set_active(*log, Active::PAUSED).expect("is there");
+            }
+        }),
+    ];
+    let fall = |(what, on_block, least, change): &Change| {
+        let (mut logs, all @ [.., over]) = lie(*on_block);
+        logs.run_frames(frames[usize::from(*on_block)] - 1);
+        assert!(!all.iter().any(|log| logs.sleeps(*log)));
+        let before = logs.height(over);
+        change(&mut logs.physics, &all[..2]);
+        logs.run_frames(72);
+        let fell = before - logs.height(over);
+        println!("{what}: the highest log falls by {fell:.3} m in 0.3 s");
+        fell * least.signum() > least.abs()
+    };
+    let hang: Vec<_> = changes.iter().filter(|change| !fall(change)).map(|(what, ..)| what).collect();
+    assert!(hang.is_empty(), "{hang:?}");
+}
+
+/// What is where flesh cannot be is laid anew, however little it moves there.
+#[test]
+fn what_is_unwell_does_not_sleep() {
+    let (mut logs, soft) = Logs::stretched(Physics::default());
+    logs.run(2.0);
+    assert!(logs.sleeps(soft) && resets(&logs.physics) == 1);
 }
 
 #[test]
@@ -358,6 +455,61 @@ fn restored_sleepers_wake_where_what_they_lay_on_is_gone() {
     logs.physics.restore(&saved).expect("its own");
     logs.run_fast(2.0);
     assert!(logs.height(across) < 1.1 * RADIUS && logs.sleeps(apart));
+}
+
+/// Restored sleepers, and what sleeps where these are put, part where they are in each other.
+#[test]
+fn restored_sleepers_and_what_sleeps_where_they_are_put_part() {
+    let (mut logs, [.., apart]) = Logs::asleep(Physics::default());
+    let saved = logs.physics.save();
+    logs.physics.teleport(apart, &[], Pose::from_translation(DVec3::new(10.0, RADIUS, 0.0))).expect("finite");
+    let newer = logs.add(DVec3::new(5.0, RADIUS, 0.04), 0.0);
+    let far = logs.add(DVec3::new(-5.0, RADIUS, 0.0), 0.0);
+    logs.run(2.0);
+    assert!([newer, far, apart].iter().all(|log| logs.sleeps(*log)));
+    logs.physics.restore(&saved).expect("its own");
+    logs.step();
+    assert_eq!([newer, far, apart].map(|log| logs.sleeps(log)), [false, true, false]);
+    logs.run(2.0);
+    let place = |log: FleshHandle| logs.physics.node(log, 0, 3).expect("is there").place;
+    let between = place(newer).distance(place(apart));
+    assert!(between > 1.9 * RADIUS, "{between}");
+}
+
+/// What was saved asleep wakes where it touches something else than it did.
+#[test]
+fn restored_sleepers_that_touch_something_else_wake() {
+    let (mut logs, [a, b, across, apart]) = Logs::asleep(Physics::default());
+    let saved = logs.physics.save();
+    for log in [a, b] {
+        let collisions = Collisions { groups: CollisionGroups::NONE, ..Collisions::default() };
+        logs.physics.set_collisions(log, collisions).expect("sound");
+    }
+    logs.physics.restore(&saved).expect("its own");
+    logs.run(1.0);
+    assert!(logs.height(across) < 1.1 * RADIUS && logs.sleeps(apart), "{}", logs.height(across));
+}
+
+/// What was saved when it was about to sleep does not in the air.
+#[test]
+fn what_is_restored_about_to_sleep_falls_where_its_ground_is_gone() {
+    let lie = || {
+        let mut logs = Logs::new(Physics::default());
+        logs.physics.config.sleep_within = 0.1;
+        let log = logs.add(DVec3::Y * RADIUS, 0.0);
+        (logs, log)
+    };
+    let frames = {
+        let (mut logs, log) = lie();
+        logs.frames_to_sleep(&[log])
+    };
+    let (mut logs, log) = lie();
+    logs.run_frames(frames - 1);
+    let saved = logs.physics.save();
+    logs.physics.planes.clear();
+    logs.physics.restore(&saved).expect("its own");
+    logs.run_fast(0.5);
+    assert!(logs.height(log) < -0.5, "{}", logs.height(log));
 }
 
 #[test]

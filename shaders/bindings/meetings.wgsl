@@ -46,7 +46,7 @@ fn is_pair(pair: u32) -> bool {
 }
 
 fn sleeps(chain: u32) -> bool {
-    return chain_rows[word(chain / LANES, CHAIN_ENTRIES, CHAIN_SLEEPS, chain % LANES)] > 0.75;
+    return chain_rows[word(chain / LANES, CHAIN_ENTRIES, CHAIN_SLEEPS, chain % LANES)] == SLEEPS_NOW;
 }
 
 fn side_of(pair: u32, side: u32) -> Side {

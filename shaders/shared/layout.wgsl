@@ -317,13 +317,16 @@ const CHAIN_MEETS: u32 = 96u;
 const CHAIN_SLEEPS: u32 = 97u;
 const CHAIN_ENTRIES: u32 = 98u;
 
+// What a chain's row says of a chain that sleeps in the frame, and of one that did in the one before.
+const SLEEPS_NOW: f32 = 1.0;
+const SLEPT_BEFORE: f32 = 0.5;
+
 // Words of how still an instance is, of either of two frames in turn.
 const REST_WATCH_STILL: u32 = 0u;
-const REST_WATCH_ISLAND: u32 = 1u;
-const REST_WATCH_RECORDING: u32 = 2u;
-const REST_WATCH_BESIDE: u32 = 3u;
-const REST_WATCH_STIRRED: u32 = 4u;
-const REST_WATCH_ENTRIES: u32 = 5u;
+const REST_WATCH_RECORDING: u32 = 1u;
+const REST_WATCH_BESIDE: u32 = 2u;
+const REST_WATCH_STIRRED: u32 = 3u;
+const REST_WATCH_ENTRIES: u32 = 4u;
 
 // Entries of a box within which something changes that wakes what sleeps there.
 const STIR_LOW: u32 = 0u;

@@ -1,7 +1,6 @@
 //! Stage `let_sleep`: which instances have been still for so long that they sleep; on the CPU at the frame's end, when it is known
-//! who touches whom. Its twin is `shaders/let_sleep.wgsl`.
-
-use glam::DVec3;
+//! who touches whom. Its twin is `shaders/let_sleep.wgsl`, which finds who sleeps by another algorithm: at the frame's start, each by what
+//! those beside it knew a frame ago.
 
 use super::lanes::LANES;
 use crate::flesh::{Flesh, FleshState};
@@ -45,7 +44,7 @@ impl Instance {
     fn follow_rest(&mut self, within: f32, frame: f32) {
         let motion = &self.state.nodes.motion;
         let stood = motion.from == motion.to && motion.root[0] == motion.root[1];
-        if self.steps().flesh && stood && self.is_left_alone() {
+        if self.steps().flesh && stood && self.is_left_alone() && self.state.nodes.is_well(&self.flesh) {
             self.state.rest.follow(&self.flesh, &self.state.nodes, within, frame);
         } else {
             self.state.rest.begin();
@@ -53,17 +52,9 @@ impl Instance {
     }
 
     fn fall_asleep(&mut self, island: u64) {
-        let Self { flesh, state, .. } = self;
-        let (flesh, nodes) = (&**flesh, &state.nodes);
-        let chains = flesh.chains().iter().enumerate();
-        let all =
-            chains.flat_map(|(chain, info)| (0..info.node_count()).map(move |index| nodes.node(flesh, chain, index)));
-        state.rest.bounds = all.fold([DVec3::INFINITY, DVec3::NEG_INFINITY], |[low, high], node| {
-            let radius = DVec3::splat(f64::from(node.radius));
-            [low.min(node.place - radius), high.max(node.place + radius)]
-        });
-        state.nodes.stop();
-        state.rest.island = Some(island);
+        self.state.rest.bounds = self.bounds();
+        self.state.nodes.stop();
+        self.state.rest.island = Some(island);
     }
 }
 
@@ -86,25 +77,13 @@ impl Instances {
         if awake.iter().all(|&index| self.rest(index).still < after) {
             return;
         }
-        // Of each slot, one that it is of an island with: islands are trees whose root stands for itself.
-        let mut with: Vec<usize> = (0..self.slots.len()).collect();
-        for &index in &awake {
-            let touches = self.slots[index].instance.as_ref().map_or(&[][..], |instance| &instance.state.touches);
-            let mut last = None;
-            for touch in touches {
-                let (other, _) = touch.other.parts();
-                if last.replace(other) != Some(other) && self.get(touch.other).is_ok() {
-                    let (a, b) = (root_of(&mut with, index), root_of(&mut with, other));
-                    with[a.max(b)] = a.min(b);
-                }
-            }
-        }
+        let islands = self.islands(awake.iter().copied());
         let mut stirs = vec![false; self.slots.len()];
         for &index in &awake {
-            stirs[root_of(&mut with, index)] |= self.rest(index).still < after;
+            stirs[islands[index]] |= self.rest(index).still < after;
         }
         for &index in &awake {
-            let root = root_of(&mut with, index);
+            let root = islands[index];
             if !stirs[root]
                 && let Some(instance) = &mut self.slots[index].instance
             {
@@ -116,13 +95,4 @@ impl Instances {
     fn rest(&self, index: usize) -> &Rest {
         &self.slots[index].instance.as_ref().expect("is there").state.rest
     }
-}
-
-/// Which slot stands for another one's island.
-fn root_of(with: &mut [usize], mut index: usize) -> usize {
-    while with[index] != index {
-        with[index] = with[with[index]];
-        index = with[index];
-    }
-    index
 }

@@ -401,6 +401,11 @@ impl FleshState {
         flesh.chains.iter().map(|info| self.groups[info.group].chains[chain::RESETS][info.lane] as u32)
     }
 
+    /// Whether no chain is where flesh cannot be, or was a moment ago: `check_health` may have to lay such a one anew.
+    pub(crate) fn is_well(&self, flesh: &Flesh) -> bool {
+        flesh.chains.iter().all(|info| self.groups[info.group].chains[chain::UNWELL][info.lane] <= 0.0)
+    }
+
     /// Puts every chain at rest on bones, as [`Self::at_rest`]; how often chains were laid anew is kept.
     pub(crate) fn rest_on(&mut self, flesh: &Flesh, bones: &[Pose], root: &Pose) {
         let mut state = Self::at_rest(flesh, bones, root);

@@ -129,12 +129,13 @@ impl GpuBackend {
         residents.solids.follow(&mut upload, frame.solids, &substeps)?;
         residents.gather_inputs(&mut upload, slots, (&frame.host, &substeps), frame.changes)?;
         let mut params = frame.params.to_vec();
+        let may_sleep = frame.passes > 0 && params.iter().any(|params| params.sleep_after.is_finite());
+        residents.follow_sleep(&mut upload, slots, may_sleep);
         if frame.passes > 0 {
             residents.make_room_for_meetings(&mut upload, slots, results.pairs(), *recorded)?;
             residents.meetings.tell(&mut params, &residents.chains, *recorded);
             let rows = [residents.chains.node_rows(), residents.slots.len() as u64];
-            let may_sleep = params.iter().any(|params| params.sleep_after.is_finite());
-            residents.sleep.follow(&mut upload, rows, (may_sleep, frame.changes))?;
+            residents.sleep.make_room(&mut upload, rows, frame.changes)?;
         }
         if let Some(named) = &frame.events {
             let rows = [residents.chains.group_rows(), residents.chain_count()];

@@ -161,6 +161,13 @@ impl Buffers {
         encoder.clear_buffer(&self.arrays[id.0], 0, Some(bytes));
     }
 
+    /// Records that an entry of a row of lanes is zero in all of them.
+    pub fn clear_entry(&self, encoder: &mut wgpu::CommandEncoder, id: ArrayId, row: u64, entry: usize) {
+        let lanes = u64::from(LANES) * 4;
+        let at = row * self.specs[id.0].row_bytes + entry as u64 * lanes;
+        encoder.clear_buffer(&self.arrays[id.0], at, Some(lanes));
+    }
+
     /// Begins a recording, counted from 1. What was replaced up to one that has `arrived` is let go.
     pub fn begin(&mut self, recording: u64, arrived: u64) {
         self.recording = recording;

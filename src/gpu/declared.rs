@@ -38,7 +38,7 @@ use crate::layout::{
 };
 use crate::layout::{
     borne, chain, contact, force, form, held, input, meet, mesh, motion, node, partners, plane, reaction, rest,
-    rest_watch, scratch, solid, solved, stir, stump, tallies, tally, tangent, touch, tree, triangle,
+    rest_watch, scratch, sleeps, solid, solved, stir, stump, tallies, tally, tangent, touch, tree, triangle,
 };
 use crate::shape::{BISECTIONS, FLAT};
 use crate::skin::{ModelPose, SectionMatrix, SectionWeight, SkinSection, SkinVertex};
@@ -266,7 +266,7 @@ const SOLVED: &[(&str, u32)] = &entries!(solved "SOLVED_":
     STIFFNESS FRICTION SLIPPING WAY FORCE ROLLING COUPLE BEFORE CHANGE ENTRIES
 );
 const PARTNERS: &[(&str, u32)] = &entries!(partners "PARTNERS_": FIRST COUNT FIRST_PAIR UPPER LISTED ENTRIES);
-const REST_WATCH: &[(&str, u32)] = &entries!(rest_watch "REST_WATCH_": STILL ISLAND RECORDING BESIDE STIRRED ENTRIES);
+const REST_WATCH: &[(&str, u32)] = &entries!(rest_watch "REST_WATCH_": STILL RECORDING BESIDE STIRRED ENTRIES);
 const STIR: &[(&str, u32)] = &entries!(stir "STIR_": LOW HIGH ENTRIES);
 const TALLIES: &[(&str, u32)] = &entries!(tallies "TALLIES_": FOUND ROOM FIRST);
 const TALLY: &[(&str, u32)] = &entries!(tally "TALLY_": NEXT INSTANCE CHAIN OTHER IMPULSE PUSH ENTRIES PLANE SOLID);
@@ -413,4 +413,7 @@ pub const FLOAT_CONSTANTS: &[(&str, f32)] = &[
     ("FINITE", FINITE),
     ("WITHIN_REACH", WITHIN_REACH),
     ("EVER", rest_watch::EVER),
+    ("LEAST_FRAMES", rest_watch::LEAST_FRAMES),
+    ("SLEEPS_NOW", sleeps::NOW),
+    ("SLEPT_BEFORE", sleeps::BEFORE),
 ];

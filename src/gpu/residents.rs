@@ -6,7 +6,7 @@ use super::meeting_pool::{MeetingPool, PairReport};
 #[cfg(feature = "neural")]
 use super::network_pool::NetworkPool;
 use super::skin_pool::{SkinPool, SkinRows};
-use super::sleep_pool::SleepPool;
+use super::sleep_pool::{SleepPool, Told};
 use super::solid_pool::SolidPool;
 use super::tally_pool::TallyPool;
 use super::{ArrayId, Buffers, GpuDevice, GpuError, touches};
@@ -34,6 +34,11 @@ impl Upload<'_> {
         self.buffers.reserve(self.gpu, self.encoder, id, rows)
     }
 
+    /// As [`Buffers::clear_entry`].
+    pub fn clear_entry(&mut self, id: ArrayId, row: u64, entry: usize) {
+        self.buffers.clear_entry(self.encoder, id, row, entry);
+    }
+
     /// As [`Buffers::clear`].
     pub fn clear(&mut self, id: ArrayId, rows: u64) {
         self.buffers.clear(self.encoder, id, rows);
@@ -51,6 +56,8 @@ pub(super) struct Resident {
     pub since: u64,
     /// The same of activations, which go on where it was only put at rest elsewhere.
     pub activated_since: u64,
+    /// Of which frame what its chain rows say of sleep is.
+    pub sleeps: Told,
 }
 
 /// All instances on the GPU.
@@ -117,6 +124,7 @@ impl Residents {
                         network: None,
                         since: tag,
                         activated_since: tag,
+                        sleeps: Told::Nothing,
                     })
                 }
             };

@@ -3,31 +3,65 @@
 use glam::DVec3;
 
 use super::GpuError;
-use super::arrays::{REST_WATCHES, STILL_PLACES};
-use super::residents::Upload;
-use crate::layout::{rest_watch, stir};
+use super::arrays::{CHAIN_ROWS, REST_WATCHES, STILL_PLACES};
+use super::residents::{Residents, Upload};
+use crate::instances::Slot;
+use crate::layout::{chain, rest_watch, stir};
 use crate::physics::Changes;
 use crate::step::StepParams;
+
+/// Of which frame what chain rows say of sleep is ([`chain::SLEEPS`]).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Told {
+    /// They say nothing.
+    Nothing,
+    /// Of one before which they may have slept.
+    Before,
+    /// Of one in which they may sleep.
+    Now,
+}
+
+impl Residents {
+    /// Has chain rows say nothing of sleep any more where they are not asked in a frame: of those that are not stepped, or where
+    /// nothing may sleep. What slept before that frame stage `let_sleep` wakes.
+    pub fn follow_sleep(&mut self, upload: &mut Upload<'_>, slots: &[Slot], may_sleep: bool) {
+        self.sleep.works = may_sleep;
+        for (resident, slot) in self.slots.iter_mut().zip(slots) {
+            let (Some(resident), Some(instance)) = (resident, &slot.instance) else { continue };
+            let before = resident.sleeps;
+            resident.sleeps = match before {
+                _ if !instance.steps().flesh => Told::Nothing,
+                _ if may_sleep => Told::Now,
+                Told::Now => Told::Before,
+                Told::Before | Told::Nothing => Told::Nothing,
+            };
+            if before != Told::Nothing && resident.sleeps == Told::Nothing {
+                let groups = resident.chains.groups.clone();
+                groups.for_each(|group| upload.clear_entry(CHAIN_ROWS, group, chain::SLEEPS));
+            }
+            self.sleep.works |= resident.sleeps == Told::Before;
+        }
+    }
+}
 
 /// Room for that.
 #[derive(Default)]
 pub(super) struct SleepPool {
-    /// Whether anything may sleep in the frame, and in the one before: what slept in that is woken where nothing may any more.
-    may: [bool; 2],
+    /// Whether the frame has stage `let_sleep`.
+    works: bool,
     /// In how many boxes something changes.
     stirs: u32,
 }
 
 impl SleepPool {
     /// Makes room for a frame of so many rows of nodes and instances, and sends where something changes.
-    pub fn follow(
+    pub fn make_room(
         &mut self,
         upload: &mut Upload<'_>,
         [node_rows, instances]: [u64; 2],
-        (may_sleep, changes): (bool, &Changes),
+        changes: &Changes,
     ) -> Result<(), GpuError> {
-        self.may = [may_sleep, self.may[0]];
-        if !self.works() {
+        if !self.works {
             return Ok(());
         }
         let corners = |[low, high]: &[DVec3; 2]| -> [f32; stir::ENTRIES] {
@@ -47,7 +81,7 @@ impl SleepPool {
 
     /// Whether the frame has that stage.
     pub fn works(&self) -> bool {
-        self.may.contains(&true)
+        self.works
     }
 
     /// Tells kernels of it.

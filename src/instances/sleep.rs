@@ -34,11 +34,6 @@ impl Rest {
         self.island.is_some()
     }
 
-    /// What it covers, where it sleeps.
-    pub fn bounds(&self) -> Option<[DVec3; 2]> {
-        self.is_asleep().then_some(self.bounds)
-    }
-
     /// Whether it may be that of flesh of so many nodes in each group.
     pub fn fits(&self, mut nodes: impl Iterator<Item = usize>) -> bool {
         let places = self.from.iter().flatten().flatten();
@@ -49,6 +44,11 @@ impl Rest {
         let fits = from.all(|group| nodes.next().map(|count| 3 * count + 3) == Some(group.len()))
             && (self.from.is_empty() || nodes.next().is_none());
         sound && fits && low.is_finite() && high.is_finite()
+    }
+
+    /// Whether it sleeps or has been still since some frame: where it was is known.
+    pub fn goes_on(&self) -> bool {
+        self.is_asleep() || !self.from.is_empty()
     }
 
     /// Begins anew to be still.
@@ -72,6 +72,21 @@ impl Instance {
     /// Whether it rests under what it was given: it stays as it is, without pushes.
     pub fn is_left_alone(&self) -> bool {
         self.state.goes_on(&self.state.nodes.motion, &self.state.activations) && self.pushes.is_empty()
+    }
+
+    /// What it covers (m).
+    pub fn bounds(&self) -> [DVec3; 2] {
+        let Self { flesh, state, .. } = self;
+        if state.rest.is_asleep() {
+            return state.rest.bounds;
+        }
+        let chains = flesh.chains().iter().enumerate();
+        let all = chains
+            .flat_map(|(chain, info)| (0..info.node_count()).map(move |index| state.nodes.node(flesh, chain, index)));
+        all.fold([DVec3::INFINITY, DVec3::NEG_INFINITY], |[low, high], node| {
+            let radius = DVec3::splat(f64::from(node.radius));
+            [low.min(node.place - radius), high.max(node.place + radius)]
+        })
     }
 }
 
@@ -123,7 +138,47 @@ impl Instances {
                 gone.push(FleshHandle { index: index as u32, generation: slot.generation });
             }
         }
-        gone.into_iter().for_each(|handle| self.wake_around(handle));
+        if !gone.is_empty() {
+            gone.into_iter().for_each(|handle| self.wake_around(handle));
+            self.begin_beside();
+        }
+    }
+
+    /// Where one begins anew to be still, all do that touch it, themselves or by others, as if they slept with it: it may go from
+    /// under them, and in a frame they fall by less than what is still may go.
+    pub fn begin_beside(&mut self) {
+        let begins = |instance: &Instance| instance.steps().flesh && !instance.state.rest.goes_on();
+        if !self.iter().any(begins) || !self.iter().any(|instance| instance.state.rest.goes_on()) {
+            return;
+        }
+        let there: Vec<_> = self.handles().filter(|(_, instance)| instance.steps().flesh).collect();
+        let islands = self.islands(there.iter().map(|(handle, _)| handle.index as usize));
+        let mut begun = vec![false; self.slots.len()];
+        there.iter().for_each(|(handle, instance)| begun[islands[handle.index as usize]] |= begins(instance));
+        let beside = |(handle, instance): &(FleshHandle, &Instance)| {
+            begun[islands[handle.index as usize]] && instance.state.rest.goes_on()
+        };
+        let beside: Vec<_> = there.into_iter().filter(beside).map(|(handle, _)| handle).collect();
+        beside.into_iter().for_each(|handle| self.wake(handle));
+    }
+
+    /// Of each slot, the one that stands for its island: for all that the instances of these slots touch, themselves or by others
+    /// of them.
+    pub fn islands(&self, slots: impl Iterator<Item = usize>) -> Vec<usize> {
+        // Trees whose roots stand for themselves.
+        let mut with: Vec<usize> = (0..self.slots.len()).collect();
+        for index in slots {
+            let touches = self.slots[index].instance.as_ref().map_or(&[][..], |instance| &instance.state.touches);
+            let mut last = None;
+            for touch in touches {
+                let (other, _) = touch.other.parts();
+                if last.replace(other) != Some(other) && self.get(touch.other).is_ok() {
+                    let (a, b) = (root_of(&mut with, index), root_of(&mut with, other));
+                    with[a.max(b)] = a.min(b);
+                }
+            }
+        }
+        (0..with.len()).map(|index| root_of(&mut with, index)).collect()
     }
 
     /// As [`Self::wake`], of what comes near; those go on being still whom it does not move.
@@ -138,4 +193,13 @@ impl Instances {
             instance.tally.slept = false;
         }
     }
+}
+
+/// Which slot stands for another one's island.
+fn root_of(with: &mut [usize], mut index: usize) -> usize {
+    while with[index] != index {
+        with[index] = with[with[index]];
+        index = with[index];
+    }
+    index
 }

@@ -2,21 +2,30 @@
 
 /// Words of how still an instance is, of either of two frames in turn.
 pub mod rest_watch {
-    /// For how long it has been still (s), bits of an f32.
+    /// For how long it has been still (s), with all that it may have touched meanwhile as far as that is known; bits of an f32.
     pub const STILL: usize = 0;
-    /// For how long all that it hangs together with by touch has been, as far as that is known (s), bits of an f32.
-    pub const ISLAND: usize = 1;
     /// In which recording that was so.
-    pub const RECORDING: usize = 2;
-    /// The least of [`ISLAND`] among those that it may touch in the frame, as of the frame before.
-    pub const BESIDE: usize = 3;
+    pub const RECORDING: usize = 1;
+    /// The least of [`STILL`] among those that it may touch in the frame, as of the frame before; 0 where one is stirred in it.
+    pub const BESIDE: usize = 2;
     /// 1 where it moved or was stirred.
-    pub const STIRRED: usize = 4;
+    pub const STIRRED: usize = 3;
     /// How many words there are.
-    pub const ENTRIES: usize = 5;
+    pub const ENTRIES: usize = 4;
+
+    /// Over how many frames at least what sleeps has been still: the one to come is among them, and of two at least one was seen.
+    pub const LEAST_FRAMES: f32 = 1.5;
 
     /// Longer than anything is still (s).
     pub const EVER: f32 = 1.0e30;
+}
+
+/// What [`chain::SLEEPS`](super::chain::SLEEPS) says, else 0.
+pub mod sleeps {
+    /// The chain sleeps in the frame.
+    pub const NOW: f32 = 1.0;
+    /// It slept in the one before.
+    pub const BEFORE: f32 = 0.5;
 }
 
 /// Entries of a box within which something changes that wakes what sleeps there.

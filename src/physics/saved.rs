@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::Pose;
 use crate::cpu::contact_rows::MOST_DUAL;
 use crate::cpu::solid_slots::SolidSlot;
 use crate::flesh::{BoneMotion, Flesh, GroupState};
 use crate::instances::{Instance, InstanceNetwork, InstanceState, MOST_ACCELERATION, Mix, NetworkSettings};
 use crate::layout::{LANES, chain, contact, input, meet, node, plane, reaction};
 use crate::skin::MOST_MORPH_WEIGHT;
+use crate::{Collisions, Pose};
 
 /// Number of the format in which snapshots are serialised. Another field in a state is another format.
 pub const SNAPSHOT_VERSION: u32 = 15;
@@ -116,6 +116,8 @@ pub(super) struct SavedFlesh {
     pub mix: Mix,
     /// What is set of its network, if it has one.
     pub network: Option<NetworkSettings>,
+    /// What it touched, which it is not given back: what slept so wakes where it touches something else.
+    pub collisions: Collisions,
 }
 
 /// What flesh looks like: itself, or what was read of it.
@@ -173,7 +175,8 @@ impl PartialEq for SavedFlesh {
             (FleshShape::Itself(a), FleshShape::Itself(b)) if Arc::ptr_eq(a, b) => true,
             (a, b) => a.chains() == b.chains(),
         };
-        same && self.state == other.state && self.mix == other.mix && self.network == other.network
+        let alike = self.mix == other.mix && self.network == other.network && self.collisions == other.collisions;
+        same && alike && self.state == other.state
     }
 }
 
@@ -186,7 +189,8 @@ impl SavedFlesh {
             group.tangents.clear();
         }
         let network = instance.network.as_deref().map(InstanceNetwork::settings);
-        Self { shape: FleshShape::Itself(instance.flesh.clone()), state, mix: instance.mix, network }
+        let (shape, mix, collisions) = (FleshShape::Itself(instance.flesh.clone()), instance.mix, instance.collisions);
+        Self { shape, state, mix, network, collisions }
     }
 
     /// Whether an instance can take the state.

@@ -19,6 +19,8 @@ const NEAR: f64 = 0.02;
 #[derive(Default)]
 pub(crate) struct Surroundings {
     gravity: DVec3,
+    /// Whether flesh touches flesh.
+    meets: bool,
     planes: Vec<HalfSpace>,
     solids: Vec<Solid>,
 }
@@ -28,6 +30,7 @@ impl Surroundings {
     pub fn digest(&self) -> u64 {
         let mut bits = Digest::default();
         bits.take_all(self.gravity.to_array());
+        bits.take_all([f64::from(u8::from(self.meets))]);
         for plane in &self.planes {
             bits.take_all(plane.normal.to_array());
             bits.take_all([plane.offset, plane.friction.into()]);
@@ -41,8 +44,8 @@ impl Surroundings {
     }
 
     /// What of them is other in a frame of so long (s).
-    fn changes(&self, next: (DVec3, &[HalfSpace], &[Solid]), frame: f64) -> Changes {
-        let (gravity, planes, solids) = next;
+    fn changes(&self, next: ((DVec3, bool), &[HalfSpace], &[Solid]), frame: f64) -> Changes {
+        let (of_all, planes, solids) = next;
         let other_plane = |pair: &[Option<&HalfSpace>; 2]| pair[0] != pair[1] || pair[1].is_some_and(moves_plane);
         let other_solid = |pair: &[Option<&Solid>; 2]| match pair {
             [Some(one), Some(next)] => !is_same(one, next),
@@ -53,7 +56,7 @@ impl Surroundings {
             [low - NEAR, high + NEAR]
         };
         Changes {
-            gravity: gravity != self.gravity,
+            of_all: of_all != (self.gravity, self.meets),
             planes: pairs(&self.planes, planes).filter(other_plane).flatten().flatten().cloned().collect(),
             boxes: pairs(&self.solids, solids).filter(other_solid).flatten().flatten().map(around).collect(),
         }
@@ -63,7 +66,8 @@ impl Surroundings {
 /// What is other around flesh than in the frame before.
 #[derive(Default)]
 pub(crate) struct Changes {
-    gravity: bool,
+    /// Whether gravity is, or whether flesh touches flesh.
+    of_all: bool,
     /// Half-spaces that are, as they were and as they are.
     planes: Vec<HalfSpace>,
     /// Within which solids are (m).
@@ -74,24 +78,34 @@ impl Changes {
     /// Whether something is other wherever flesh is: half-spaces are for all.
     #[cfg(feature = "gpu")]
     pub fn are_everywhere(&self) -> bool {
-        self.gravity || !self.planes.is_empty()
+        self.of_all || !self.planes.is_empty()
     }
 
-    /// Whether anything is other for what covers a box, in a frame of so long (s).
-    fn reach(&self, [low, high]: [DVec3; 2], frame: f64) -> bool {
+    /// Whether anything is other for an instance, in a frame of so long (s).
+    fn reach(&self, instance: &Instance, frame: f64) -> bool {
+        if self.of_all || self.planes.is_empty() && self.boxes.is_empty() {
+            return self.of_all;
+        }
+        let bounds @ [low, high] = instance.bounds();
         let near_plane = |plane: &HalfSpace| {
             let (middle, half) = ((low + high) * 0.5, (high - low) * 0.5);
-            let goes = (plane.velocity + plane.spin.cross(middle - plane.centre)).length() * frame;
+            // Of its middle, and of what is farthest from that.
+            let turns = plane.spin.length() * half.length();
+            let goes = ((plane.velocity + plane.spin.cross(middle - plane.centre)).length() + turns) * frame;
             plane.distance(middle) <= half.dot(plane.normal.abs()) + goes + NEAR
         };
-        let meets = |other: &[DVec3; 2]| other[0].cmple(high).all() && other[1].cmpge(low).all();
-        self.gravity || self.planes.iter().any(near_plane) || self.boxes.iter().any(meets)
+        self.planes.iter().any(near_plane) || self.boxes.iter().any(|other| boxes_meet(&bounds, other))
     }
 }
 
 /// Those of two lists that stand at the same place.
 fn pairs<'a, T>(a: &'a [T], b: &'a [T]) -> impl Iterator<Item = [Option<&'a T>; 2]> {
     (0..a.len().max(b.len())).map(|index| [a.get(index), b.get(index)])
+}
+
+/// Whether two boxes have a point in common.
+pub(super) fn boxes_meet(a: &[DVec3; 2], b: &[DVec3; 2]) -> bool {
+    a[0].cmple(b[1]).all() && b[0].cmple(a[1]).all()
 }
 
 fn moves_plane(plane: &HalfSpace) -> bool {
@@ -131,19 +145,22 @@ impl Physics {
     }
 
     /// Wakes those that are given something else in the frame to come than what they slept in; what of that a GPU is to tell them.
+    /// Those awake that it would have woken begin anew to be still.
     pub(crate) fn rouse(&mut self, plan: &Plan) -> Changes {
-        let next = (self.config.gravity, plan.planes.as_slice(), plan.solids.solids());
-        let changes = self.surroundings.changes(next, plan.time.asked);
+        let of_all = (self.config.gravity, self.config.passes > 0);
+        let next = (of_all, plan.planes.as_slice(), plan.solids.solids());
+        let (changes, frame) = (self.surroundings.changes(next, plan.time.asked), plan.time.asked);
         let sleeps = self.on_cpu() && self.sleeps();
-        let stirred =
-            |instance: &Instance| {
-                instance.state.rest.bounds().is_some_and(|bounds| {
-                    !sleeps || !instance.is_left_alone() || changes.reach(bounds, plan.time.asked)
-                })
-            };
+        let stirred = |instance: &Instance| {
+            let is_other = || !sleeps || !instance.is_left_alone() || changes.reach(instance, frame);
+            instance.state.rest.goes_on() && is_other()
+        };
         let all = self.instances.handles();
         let woken: Vec<_> = all.filter(|(_, instance)| stirred(instance)).map(|(handle, _)| handle).collect();
         woken.into_iter().for_each(|handle| self.instances.wake(handle));
+        if sleeps {
+            self.instances.begin_beside();
+        }
         changes
     }
 
@@ -153,6 +170,7 @@ impl Physics {
             return;
         }
         self.surroundings.gravity = self.config.gravity;
+        self.surroundings.meets = self.config.passes > 0;
         self.surroundings.planes.clone_from(&plan.planes);
         self.surroundings.solids.clear();
         self.surroundings.solids.extend_from_slice(plan.solids.solids());
@@ -166,6 +184,7 @@ impl Physics {
     pub(super) fn surroundings_now(&self) -> Surroundings {
         Surroundings {
             gravity: self.config.gravity,
+            meets: self.config.passes > 0,
             planes: self.all_planes(),
             solids: self.all_solids().cloned().collect(),
         }

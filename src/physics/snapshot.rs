@@ -2,6 +2,7 @@
 
 use super::Physics;
 use super::saved::{Saved, SavedFlesh, SnapshotError};
+use super::sleep::boxes_meet;
 use super::stepping::Stepped;
 use crate::StepError;
 use crate::instances::{FleshHandle, Instance};
@@ -21,7 +22,7 @@ struct SceneState {
     last_substep: f64,
     last_solve_step: f64,
     step: u64,
-    /// What those that sleep slept in, if any does ([`Surroundings::digest`](super::sleep::Surroundings::digest)).
+    /// What those that sleep or were still were so in, if any was ([`Surroundings::digest`](super::sleep::Surroundings::digest)).
     slept_in: Option<u64>,
 }
 
@@ -85,8 +86,8 @@ impl Physics {
     pub fn save(&self) -> Snapshot {
         let instances = self.instances.handles().map(|(handle, instance)| (handle, SavedFlesh::of(instance))).collect();
         let [last_substep, last_solve_step] = self.newest().substeps;
-        let any_sleeps = self.instances.iter().any(|instance| instance.state.rest.is_asleep());
-        let (step, slept_in) = (self.shown_step(), any_sleeps.then(|| self.surroundings.digest()));
+        let any_rests = self.instances.iter().any(|instance| instance.state.rest.goes_on());
+        let (step, slept_in) = (self.shown_step(), any_rests.then(|| self.surroundings.digest()));
         Snapshot(Saved::new(SceneState { instances, last_substep, last_solve_step, step, slept_in }))
     }
 
@@ -136,11 +137,21 @@ impl Physics {
         Ok(outcome)
     }
 
-    /// Wakes what sleeps on what is no longer there.
+    /// Wakes what sleeps on what is no longer there, and what others are put back into.
     fn wake_restored(&mut self, scene: &SceneState, outcome: &Restored) {
         let (before, now) = (self.surroundings.digest(), self.surroundings_now());
-        if before != now.digest() {
-            outcome.newer.iter().chain(&outcome.other_flesh).for_each(|handle| self.instances.wake(*handle));
+        let bounds = |handle: &FleshHandle| self.get(*handle).map(Instance::bounds);
+        let restored: Vec<_> = outcome.restored.iter().filter_map(|handle| bounds(handle).ok()).collect();
+        let is_covered =
+            |handle: &FleshHandle| bounds(handle).is_ok_and(|own| restored.iter().any(|other| boxes_meet(&own, other)));
+        let others = outcome.newer.iter().chain(&outcome.other_flesh).copied();
+        let woken: Vec<_> = others.filter(|handle| before != now.digest() || is_covered(handle)).collect();
+        woken.into_iter().for_each(|handle| self.instances.wake(handle));
+        for (handle, saved) in &scene.instances {
+            let touches_else = |instance: &Instance| instance.collisions != saved.collisions;
+            if outcome.restored.contains(handle) && self.get(*handle).is_ok_and(touches_else) {
+                self.instances.wake(*handle);
+            }
         }
         if scene.slept_in.is_some_and(|slept_in| slept_in != now.digest()) {
             outcome.restored.iter().for_each(|handle| self.instances.wake(*handle));

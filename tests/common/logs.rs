@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
-use sinew::flesh::{Flesh, RodSpec};
+use sinew::flesh::{Flesh, NodeState, RodSpec};
 use sinew::step::StepConfig;
 use sinew::{FleshHandle, HalfSpace, Material, Physics, Pose};
 
@@ -57,6 +57,33 @@ impl Logs {
         (logs, all)
     }
 
+    /// Frames at 240 Hz until these sleep; on a GPU as many as it takes to be told.
+    pub fn frames_to_sleep(&mut self, all: &[FleshHandle]) -> usize {
+        let sleeps = |logs: &mut Self| {
+            logs.run_frames(1);
+            all.iter().all(|log| logs.sleeps(*log))
+        };
+        (1..2400).find(|_| sleeps(self)).expect("they sleep")
+    }
+
+    /// One that is soft, stretched to six times its length far from all, and falls nowhere.
+    pub fn stretched(physics: Physics) -> (Self, FleshHandle) {
+        let mut logs = Self::new(physics);
+        logs.physics.config = StepConfig { gravity: DVec3::ZERO, sleep_within: 0.5, ..logs.physics.config };
+        logs.physics.planes.clear();
+        let half = DVec3::X * 0.25;
+        let mut rod = RodSpec::straight("soft", -half, half, 6, RADIUS);
+        rod.material = Material { youngs_modulus: 1.0, damping: 4.0, ..Material::default() };
+        let flesh = Arc::new(Flesh::build(&[rod], &[]).expect("in range"));
+        let soft = logs.physics.insert(flesh.clone(), &[], Pose::IDENTITY).expect("finite");
+        for index in 0..7 {
+            let node = logs.physics.node(soft, 0, index).expect("is there");
+            let there = NodeState { place: node.place * 6.0, ..node };
+            logs.physics.state_mut(soft).expect("is there").set_node(&flesh, 0, index, &there);
+        }
+        (logs, soft)
+    }
+
     pub fn run(&mut self, seconds: f64) {
         (0..(seconds / FRAME).round() as usize).for_each(|_| self.physics.step_flesh(FRAME).expect("steps"));
         self.physics.finish().expect("steps");
@@ -75,7 +102,12 @@ impl Logs {
     }
 
     pub fn run_fast(&mut self, seconds: f64) {
-        (0..(seconds * 240.0) as usize).for_each(|_| self.physics.step_flesh(1.0 / 240.0).expect("steps"));
+        self.run_frames((seconds * 240.0) as usize);
+    }
+
+    /// So many frames at 240 Hz.
+    pub fn run_frames(&mut self, frames: usize) {
+        (0..frames).for_each(|_| self.physics.step_flesh(1.0 / 240.0).expect("steps"));
         self.physics.finish().expect("steps");
     }
 
