@@ -317,6 +317,52 @@ const ARM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/arm.glb");
 
 /// A small bake of the arm.
 #[cfg(feature = "cli")]
+#[test]
+fn memory_is_asked_for_what_there_is_not_for_what_a_manifest_claims() {
+    use sinew::bake::{BakeOptions, DataSet, Manifest, PlanHead, ShardEntry};
+    let folder = Folder::new("claims");
+    std::fs::create_dir_all(&folder.0).unwrap();
+    let options = BakeOptions { samples: 4096, shard_samples: 16, ..BakeOptions::default() };
+    let plan = PlanHead {
+        sinew: "0".into(),
+        character: "giant".into(),
+        file_hash: String::new(),
+        character_hash: String::new(),
+        topology: "0".into(),
+        rest_shape: "0".into(),
+        vertices: 1 << 24,
+        size: 1.0,
+        joints: Vec::new(),
+        muscles: Vec::new(),
+        animations: 0,
+        options,
+    };
+    let shard = |shard: u32| ShardEntry {
+        file: format!("shard-{shard:05}.safetensors"),
+        hash: String::new(),
+        samples: 16,
+        used: 16,
+        settled: 16,
+        singular: 0,
+    };
+    let shards = (0..plan.shard_count()).map(shard).collect();
+    let manifest = Manifest { version: 1, plan, plan_hash: String::new(), shards, flawed: Vec::new() };
+    std::fs::write(folder.0.join("manifest.json"), manifest.to_text()).unwrap();
+    let data = DataSet::open(&folder.0).unwrap();
+    let error = || {
+        LARGEST.store(0, Ordering::Relaxed);
+        let error = TrainingData::read(&data).unwrap_err().to_string();
+        let largest = LARGEST.load(Ordering::Relaxed);
+        println!("{error}; {largest} bytes");
+        assert!(largest < 1 << 20, "{error}: {largest} bytes");
+        error
+    };
+    assert!(error().contains("check the path"), "the first shard is not there");
+    std::fs::write(folder.0.join("shard-00000.safetensors"), [0; 100]).unwrap();
+    let told = error();
+    assert!(told.contains("it has 100 bytes") && told.contains("run the same `sinew bake` again"), "{told}");
+}
+
 fn baked_arm(folder: &Folder, samples: u32) -> PathBuf {
     use sinew::bake::{BakeOptions, Part, Plan, Source, bake};
     let data = folder.0.join("data");
