@@ -404,6 +404,23 @@ fn what_is_wrong_is_named_with_what_to_do() {
 fn survives(bytes: &[u8]) -> Result<(), TestCaseError> {
     match CorrectiveNetwork::from_slice("damaged", bytes) {
         Ok(network) => {
+    // A row of zeros reaches nowhere, but not times infinity.
+    for name in ["f16.safetensors", "i8.safetensors"] {
+        let mut damaged = bytes_of(name);
+        let place = |tensor: &str| {
+            let sound = bytes_of(name);
+            let data = SafeTensors::deserialize(&sound).unwrap().tensor(tensor).unwrap().data().as_ptr_range();
+            let [begin, end] = [data.start, data.end].map(|at| at as usize - sound.as_ptr() as usize);
+            begin..end
+        };
+        let rows = place("active.basis.scale").len() / 4;
+        let values = place("active.basis.values");
+        damaged[values.start..][..values.len() / rows].fill(0);
+        damaged[place("active.basis.scale")][..4].copy_from_slice(&(-3.0e38_f32).to_le_bytes());
+        damaged[place("active.coefficients.high")][..4].copy_from_slice(&1.0e3_f32.to_le_bytes());
+        let text = fault(&damaged);
+        assert!(text.contains("active.basis.scale[0] is -3") && text.contains("at most 1e30"), "{text}");
+    }
             let mut character = Correctives::new(&network);
             pose(&network, &mut character, &mut Numbers(1), 1.0);
             infer(&network, std::slice::from_mut(&mut character), 1);
