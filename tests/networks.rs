@@ -1,6 +1,7 @@
 //! Corrective networks: what they give against numpy's float64, in any batch, and what damaged ones do.
 //!
-//! Files in `tests/networks` are written by the script there, with `tools/export_network.py`.
+//! Files in `tests/networks` are written by the scripts there, with `tools/export_network.py`, of which `check_export.py` there checks what
+//! it folds and refuses.
 
 mod common;
 
