@@ -502,6 +502,14 @@ fn a_network_is_bound_by_names_or_says_all_that_differs() {
     let near = format!("did you mean {:?}", joints[2].name);
     for part in ["`arm`", "its topology is", "its rest shape is", &near, "no muscle \"wing\"", "train it again"] {
         assert!(mismatch.to_string().contains(part), "{mismatch} lacks {part}");
+    let blended = sinew::character::FleshOptions {
+        blending: sinew::SkinBlending::DualQuaternion,
+        ..sinew::character::FleshOptions::default()
+    };
+    let mismatch = network(&spec).bind(&arm.with_flesh(&blended).unwrap()).unwrap_err();
+    assert_eq!(mismatch.differences, [Difference::Blending]);
+    assert!(mismatch.to_string().contains("set FleshOptions::blending to Linear"), "{mismatch}");
+
     }
     let mismatch = network(&zero(1)).bind(&arm).unwrap_err();
     assert!(matches!(mismatch.differences[0], Difference::Vertices { expected: 130, .. }), "{mismatch}");

@@ -8,6 +8,7 @@ use super::Physics;
 use crate::StepError;
 use crate::instances::{FleshHandle, InstanceNetwork};
 use crate::neural::{Binding, CorrectiveNetwork, Correctives, Detail};
+use crate::skin::SkinBlending;
 
 impl Physics {
     /// Gives an instance's skin a network, in the place of the one that it had: with every step that deforms the skin the network
@@ -20,8 +21,8 @@ impl Physics {
     ///
     /// # Errors
     /// [`StepError::NoSuchFlesh`]; [`StepError::NetworkVertices`], [`StepError::NetworkInputs`] or [`StepError::NoSuchChain`] where
-    /// the network is of another mesh, or the binding of another network or other flesh; `StepError::Gpu` with
-    /// `GpuError::NetworksTooLarge` where the GPU in use has no room for it.
+    /// the network is of another mesh, or the binding of another network or other flesh; [`StepError::NetworkBlending`]; `StepError::Gpu` with
+    /// `GpuError::NetworksTooLarge` where the GPU in use has no room for it, or `GpuError::ArrayTooLarge` for what it adds.
     pub fn set_network(
         &mut self,
         handle: FleshHandle,
@@ -30,6 +31,9 @@ impl Physics {
     ) -> Result<(), StepError> {
         let instance = self.get(handle)?;
         let (vertices, chains) = (instance.blocks.skin.vertices.len(), instance.flesh.chains().len());
+        if instance.blocks.skin.blending != SkinBlending::Linear {
+            return Err(StepError::NetworkBlending);
+        }
         if vertices != network.vertex_count() {
             return Err(StepError::NetworkVertices { network: network.vertex_count(), skin: vertices });
         }
