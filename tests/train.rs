@@ -442,3 +442,10 @@ fn what_cannot_be_trained_says_why() {
     short_of.deltas.pop();
     assert!(error(&short_of, &short()).contains("deltas has 2399 numbers, not 2400"));
 }
+    // Before anything is trained.
+    for threshold in [-1.0, f32::NAN, f32::INFINITY] {
+        let mut begun = false;
+        let options = TrainOptions { threshold, ..short() };
+        let refused = train(&truth(40, 20), &options, None, &mut |_| std::mem::replace(&mut begun, true)).unwrap_err();
+        assert!(!begun && refused.to_string().contains("threshold is "), "{refused}");
+    }
