@@ -310,6 +310,16 @@ fn what_is_saved_is_loaded() {
         assert_eq!(again.part(Which::Passive).unwrap().hidden, [12, 12]);
         assert_eq!(again.part(Which::Active).unwrap().components, 6);
     }
+    // What is read while another is saved is whole: it is another file.
+    #[cfg(unix)]
+    {
+        use std::io::Read as _;
+        let mut before = std::fs::File::open(&path).unwrap();
+        fixture(Precision::F32).save(&path).unwrap();
+        let mut bytes = Vec::new();
+        before.read_to_end(&mut bytes).unwrap();
+        assert!(bytes == fixture(Precision::I8).to_bytes());
+    }
     let missing = CorrectiveNetwork::load(path.with_file_name("nowhere")).unwrap_err();
     assert!(missing.to_string().contains("nowhere: ") && matches!(missing.fault, NetworkFault::Io(_)));
 }
@@ -394,17 +404,6 @@ fn what_is_wrong_is_named_with_what_to_do() {
     let mut damaged = sound.clone();
     damaged[begin..begin + 2].copy_from_slice(&[0x00, 0x7c]);
     assert!(fault(&damaged).contains("active.basis.values, row 0[0] is inf"), "{}", fault(&damaged));
-    // As a spec.
-    let mut spec = zero(2);
-    spec.active.as_mut().unwrap().basis.pop();
-    let text = CorrectiveNetwork::new(&spec, Precision::F32, 0.0).unwrap_err().to_string();
-    assert!(text.contains("active.basis has the shape [779]") && text.contains("[2, 130, 3]"), "{text}");
-}
-
-/// Loads what may be damaged; where it is sound after all, it must not give what is not finite.
-fn survives(bytes: &[u8]) -> Result<(), TestCaseError> {
-    match CorrectiveNetwork::from_slice("damaged", bytes) {
-        Ok(network) => {
     // A row of zeros reaches nowhere, but not times infinity.
     for name in ["f16.safetensors", "i8.safetensors"] {
         let mut damaged = bytes_of(name);
@@ -422,6 +421,17 @@ fn survives(bytes: &[u8]) -> Result<(), TestCaseError> {
         let text = fault(&damaged);
         assert!(text.contains("active.basis.scale[0] is -3") && text.contains("at most 1e30"), "{text}");
     }
+    // As a spec.
+    let mut spec = zero(2);
+    spec.active.as_mut().unwrap().basis.pop();
+    let text = CorrectiveNetwork::new(&spec, Precision::F32, 0.0).unwrap_err().to_string();
+    assert!(text.contains("active.basis has the shape [779]") && text.contains("[2, 130, 3]"), "{text}");
+}
+
+/// Loads what may be damaged; where it is sound after all, it must not give what is not finite.
+fn survives(bytes: &[u8]) -> Result<(), TestCaseError> {
+    match CorrectiveNetwork::from_slice("damaged", bytes) {
+        Ok(network) => {
             let mut character = Correctives::new(&network);
             pose(&network, &mut character, &mut Numbers(1), 1.0);
             infer(&network, std::slice::from_mut(&mut character), 1);
@@ -492,6 +502,14 @@ fn a_network_is_bound_by_names_or_says_all_that_differs() {
     let network = |spec: &NetworkSpec| CorrectiveNetwork::new(spec, Precision::F16, 0.0).unwrap();
     assert_eq!(network(&spec).bind(&arm), Ok(Binding { joints: vec![2], muscles: vec![1, 0] }));
 
+    let blended = sinew::character::FleshOptions {
+        blending: sinew::SkinBlending::DualQuaternion,
+        ..sinew::character::FleshOptions::default()
+    };
+    let mismatch = network(&spec).bind(&arm.with_flesh(&blended).unwrap()).unwrap_err();
+    assert_eq!(mismatch.differences, [Difference::Blending]);
+    assert!(mismatch.to_string().contains("set FleshOptions::blending to Linear"), "{mismatch}");
+
     let mut other = spec.clone();
     other.mesh.topology ^= 1;
     other.mesh.rest_shape ^= 1;
@@ -502,14 +520,6 @@ fn a_network_is_bound_by_names_or_says_all_that_differs() {
     let near = format!("did you mean {:?}", joints[2].name);
     for part in ["`arm`", "its topology is", "its rest shape is", &near, "no muscle \"wing\"", "train it again"] {
         assert!(mismatch.to_string().contains(part), "{mismatch} lacks {part}");
-    let blended = sinew::character::FleshOptions {
-        blending: sinew::SkinBlending::DualQuaternion,
-        ..sinew::character::FleshOptions::default()
-    };
-    let mismatch = network(&spec).bind(&arm.with_flesh(&blended).unwrap()).unwrap_err();
-    assert_eq!(mismatch.differences, [Difference::Blending]);
-    assert!(mismatch.to_string().contains("set FleshOptions::blending to Linear"), "{mismatch}");
-
     }
     let mismatch = network(&zero(1)).bind(&arm).unwrap_err();
     assert!(matches!(mismatch.differences[0], Difference::Vertices { expected: 130, .. }), "{mismatch}");
