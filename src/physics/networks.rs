@@ -50,7 +50,8 @@ impl Physics {
         Ok(())
     }
 
-    /// Whether a backend has room for the networks of all instances, or for those that there are once one has another.
+    /// Whether a backend has room for the networks of all instances and for what they add, or for those that there are once one has
+    /// another.
     #[cfg(feature = "gpu")]
     pub(crate) fn check_room(
         &self,
@@ -58,10 +59,22 @@ impl Physics {
         change: Option<(FleshHandle, &Arc<CorrectiveNetwork>)>,
     ) -> Result<(), crate::gpu::GpuError> {
         let super::ActiveBackend::Gpu(gpu) = backend else { return Ok(()) };
-        let stays = |handle: &FleshHandle| change.is_none_or(|(changed, _)| changed != *handle);
-        let kept = self.instances.handles().filter(|(handle, _)| stays(handle));
-        let networks = kept.filter_map(|(_, instance)| instance.network.as_deref()).map(|own| &own.network);
-        crate::gpu::check_networks(gpu.device(), networks.chain(change.map(|(_, network)| network)))
+        let instances = || {
+            self.instances.handles().map(|(handle, instance)| {
+                let own = instance.network.as_deref().map(|own| &own.network);
+                let network =
+                    change.filter(|(changed, _)| *changed == handle).map_or(own, |(_, network)| Some(network));
+                (instance, network)
+            })
+        };
+        crate::gpu::check_networks(gpu.device(), instances().filter_map(|(_, network)| network))?;
+        crate::gpu::check_deltas(
+            gpu.device(),
+            instances().map(|(instance, network)| {
+                let skin = &instance.blocks.skin;
+                (skin, [skin.is_morphed(&instance.state.morphs), network.is_some()])
+            }),
+        )
     }
 
     /// Takes an instance's network away, if it has one.
