@@ -105,7 +105,7 @@ impl Physics {
     }
 
     /// Says how the joints of an instance's network are turned at the next step's end: of each the rotation relative to its parent,
-    /// seen from the same at rest (R̄⁻¹R), in the network's order. What is not finite counts as at rest.
+    /// seen from the same at rest (R̄⁻¹R), in the network's order, as [`Correctives::set_inputs`] takes them.
     ///
     /// # Errors
     /// [`StepError::NoSuchFlesh`], [`StepError::NoNetwork`] or [`StepError::NetworkInputs`].
