@@ -213,6 +213,12 @@ pub enum StepError {
         /// How many it reads.
         expected: usize,
     },
+    /// A skin that blends dual quaternions, where what networks add was learnt beneath linear blending.
+    #[cfg(feature = "neural")]
+    #[error(
+        "the skin blends dual quaternions, but networks are trained for linear blending: set Skin::blending (FleshOptions::blending of a character) to Linear, or leave the network out"
+    )]
+    NetworkBlending,
     /// An instance without a network.
     #[cfg(feature = "neural")]
     #[error("the flesh has no network; give it one with Physics::set_network")]

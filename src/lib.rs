@@ -75,6 +75,8 @@ mod collisions;
 #[doc(hidden)]
 pub mod cpu;
 mod error;
+#[cfg(feature = "neural")]
+mod files;
 mod fixed_step;
 pub mod flesh;
 #[cfg(feature = "gpu")]

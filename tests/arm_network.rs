@@ -31,13 +31,11 @@ fn it_fits_and_is_small() {
     assert_eq!(network.errors().iter().filter(|row| row.part == "all").count(), 2);
 }
 
-#[test]
-fn it_removes_four_fifths_of_what_skinning_lacks_where_it_was_not_trained() {
+/// What share of what skinning lacks the network removes over the samples `first` to `last` of a bake of the arm.
+fn removed(options: &BakeOptions, first: u32, last: u32) -> f64 {
     let network = CorrectiveNetwork::load(NETWORK).unwrap();
     let arm = Character::load(ARM).unwrap();
-    // Another seed: other poses, other activations.
-    let options = BakeOptions { samples: 48, seed: 20_261_125, ..BakeOptions::default() };
-    let plan = Plan::new(&arm, &Source::of(Path::new(ARM)).unwrap(), &[PoseSource::Animations], &options).unwrap();
+    let plan = Plan::new(&arm, &Source::of(Path::new(ARM)).unwrap(), &[PoseSource::Animations], options).unwrap();
     let (mut errors, mut character) = (SkinErrors::new(network.vertex_count()), Correctives::new(&network));
     let inference = Inference::new(1);
     let names: Vec<&str> = plan.head().joints.iter().map(|range| range.joint.as_str()).collect();
@@ -45,8 +43,7 @@ fn it_removes_four_fifths_of_what_skinning_lacks_where_it_was_not_trained() {
         (&names, &plan.head().muscles[..]),
         (&network.joints().iter().map(String::as_str).collect(), network.muscles())
     );
-    // The first pose is rest, at any seed.
-    for number in options.per_pose..options.samples {
+    for number in first..last {
         let sample = bake_sample(&plan, number).unwrap();
         if !sample.used {
             continue;
@@ -68,5 +65,20 @@ fn it_removes_four_fifths_of_what_skinning_lacks_where_it_was_not_trained() {
         1.0e3 * figures.network[0],
         100.0 * figures.removed()
     );
-    assert!(errors.poses() >= 40 && figures.vertices > 1000 && figures.removed() >= REMOVED);
+    assert!(errors.poses() >= 40 && figures.vertices > 1000);
+    figures.removed()
+}
+
+#[test]
+fn it_removes_four_fifths_of_what_skinning_lacks_where_it_was_not_trained() {
+    // Another seed: other poses, other activations. The first pose is rest, at any seed.
+    let options = BakeOptions { samples: 48, seed: 20_261_125, ..BakeOptions::default() };
+    assert!(removed(&options, options.per_pose, options.samples) >= REMOVED);
+}
+
+/// The first samples of the bake that it was trained with, as the README says it: four in five of these poses were trained at.
+#[test]
+fn it_removes_nine_tenths_where_it_was_trained() {
+    let options = BakeOptions { samples: 1500, ..BakeOptions::default() };
+    assert!(removed(&options, options.per_pose, 48) >= 0.9);
 }

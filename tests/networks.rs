@@ -1,6 +1,7 @@
 //! Corrective networks: what they give against numpy's float64, in any batch, and what damaged ones do.
 //!
-//! Files in `tests/networks` are written by the script there, with `tools/export_network.py`.
+//! Files in `tests/networks` are written by the scripts there, with `tools/export_network.py`, of which `check_export.py` there checks what
+//! it folds and refuses.
 
 mod common;
 
@@ -309,6 +310,16 @@ fn what_is_saved_is_loaded() {
         assert_eq!(again.part(Which::Passive).unwrap().hidden, [12, 12]);
         assert_eq!(again.part(Which::Active).unwrap().components, 6);
     }
+    // What is read while another is saved is whole: it is another file.
+    #[cfg(unix)]
+    {
+        use std::io::Read as _;
+        let mut before = std::fs::File::open(&path).unwrap();
+        fixture(Precision::F32).save(&path).unwrap();
+        let mut bytes = Vec::new();
+        before.read_to_end(&mut bytes).unwrap();
+        assert!(bytes == fixture(Precision::I8).to_bytes());
+    }
     let missing = CorrectiveNetwork::load(path.with_file_name("nowhere")).unwrap_err();
     assert!(missing.to_string().contains("nowhere: ") && matches!(missing.fault, NetworkFault::Io(_)));
 }
@@ -393,6 +404,23 @@ fn what_is_wrong_is_named_with_what_to_do() {
     let mut damaged = sound.clone();
     damaged[begin..begin + 2].copy_from_slice(&[0x00, 0x7c]);
     assert!(fault(&damaged).contains("active.basis.values, row 0[0] is inf"), "{}", fault(&damaged));
+    // A row of zeros reaches nowhere, but not times infinity.
+    for name in ["f16.safetensors", "i8.safetensors"] {
+        let mut damaged = bytes_of(name);
+        let place = |tensor: &str| {
+            let sound = bytes_of(name);
+            let data = SafeTensors::deserialize(&sound).unwrap().tensor(tensor).unwrap().data().as_ptr_range();
+            let [begin, end] = [data.start, data.end].map(|at| at as usize - sound.as_ptr() as usize);
+            begin..end
+        };
+        let rows = place("active.basis.scale").len() / 4;
+        let values = place("active.basis.values");
+        damaged[values.start..][..values.len() / rows].fill(0);
+        damaged[place("active.basis.scale")][..4].copy_from_slice(&(-3.0e38_f32).to_le_bytes());
+        damaged[place("active.coefficients.high")][..4].copy_from_slice(&1.0e3_f32.to_le_bytes());
+        let text = fault(&damaged);
+        assert!(text.contains("active.basis.scale[0] is -3") && text.contains("at most 1e30"), "{text}");
+    }
     // As a spec.
     let mut spec = zero(2);
     spec.active.as_mut().unwrap().basis.pop();
@@ -473,6 +501,14 @@ fn a_network_is_bound_by_names_or_says_all_that_differs() {
     spec.muscles = vec![chains[1].name.clone(), chains[0].name.clone()];
     let network = |spec: &NetworkSpec| CorrectiveNetwork::new(spec, Precision::F16, 0.0).unwrap();
     assert_eq!(network(&spec).bind(&arm), Ok(Binding { joints: vec![2], muscles: vec![1, 0] }));
+
+    let blended = sinew::character::FleshOptions {
+        blending: sinew::SkinBlending::DualQuaternion,
+        ..sinew::character::FleshOptions::default()
+    };
+    let mismatch = network(&spec).bind(&arm.with_flesh(&blended).unwrap()).unwrap_err();
+    assert_eq!(mismatch.differences, [Difference::Blending]);
+    assert!(mismatch.to_string().contains("set FleshOptions::blending to Linear"), "{mismatch}");
 
     let mut other = spec.clone();
     other.mesh.topology ^= 1;

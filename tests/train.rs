@@ -195,11 +195,16 @@ fn training_that_was_stopped_goes_on_to_the_same_network() {
         });
         assert!(matches!(stopped, Err(TrainError::Stopped)));
     }
+    // As a run leaves it that is killed while it writes a checkpoint; and what is not ours.
+    let [left, other] = ["active.checkpoint.1-2.part", "other.part"].map(|name| folder.0.join(name));
+    [&left, &other].into_iter().for_each(|path| std::fs::write(path, "half").unwrap());
     let gone_on = train(&data, &short(), Some(&folder.0), &mut |_| {
         epochs += 1;
         true
     })
     .unwrap();
+    assert!(!left.exists() && other.exists());
+    std::fs::remove_file(other).unwrap();
     // From 10 on, and from 20 on.
     assert_eq!(epochs, 13 + (20 + 22) + 10);
     assert!(gone_on.network.to_bytes() == whole.network.to_bytes(), "another network");
@@ -312,6 +317,52 @@ fn displacements_are_in_memory_once() {
     assert!(largest < bytes / 2, "{largest} of {bytes} bytes");
 }
 
+#[test]
+fn memory_is_asked_for_what_there_is_not_for_what_a_manifest_claims() {
+    use sinew::bake::{BakeOptions, DataSet, Manifest, PlanHead, ShardEntry};
+    let folder = Folder::new("claims");
+    std::fs::create_dir_all(&folder.0).unwrap();
+    let options = BakeOptions { samples: 4096, shard_samples: 16, ..BakeOptions::default() };
+    let plan = PlanHead {
+        sinew: "0".into(),
+        character: "giant".into(),
+        file_hash: String::new(),
+        character_hash: String::new(),
+        topology: "0".into(),
+        rest_shape: "0".into(),
+        vertices: 1 << 24,
+        size: 1.0,
+        joints: Vec::new(),
+        muscles: Vec::new(),
+        animations: 0,
+        options,
+    };
+    let shard = |shard: u32| ShardEntry {
+        file: format!("shard-{shard:05}.safetensors"),
+        hash: String::new(),
+        samples: 16,
+        used: 16,
+        settled: 16,
+        singular: 0,
+    };
+    let shards = (0..plan.shard_count()).map(shard).collect();
+    let manifest = Manifest { version: 1, plan, plan_hash: String::new(), shards, flawed: Vec::new() };
+    std::fs::write(folder.0.join("manifest.json"), manifest.to_text()).unwrap();
+    let data = DataSet::open(&folder.0).unwrap();
+    let error = || {
+        LARGEST.store(0, Ordering::Relaxed);
+        let error = TrainingData::read(&data).unwrap_err().to_string();
+        let largest = LARGEST.load(Ordering::Relaxed);
+        println!("{error}; {largest} bytes");
+        assert!(largest < 1 << 20, "{error}: {largest} bytes");
+        error
+    };
+    assert!(error().contains("check the path"), "the first shard is not there");
+    std::fs::write(folder.0.join("shard-00000.safetensors"), [0; 100]).unwrap();
+    let told = error();
+    assert!(told.contains("it has 100 bytes") && told.contains("run the same `sinew bake` again"), "{told}");
+}
+
 #[cfg(feature = "cli")]
 const ARM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/arm.glb");
 
@@ -392,6 +443,13 @@ fn what_cannot_be_trained_says_why() {
     assert!(few.contains("6 used samples without activations, of 6 poses: bake more"), "{few}");
     let option = error(&truth(40, 20), &TrainOptions { learning_rate: -1.0, ..short() });
     assert!(option.contains("learning_rate is -1"), "{option}");
+    // Before anything is trained.
+    for threshold in [-1.0, f32::NAN, f32::INFINITY] {
+        let mut begun = false;
+        let options = TrainOptions { threshold, ..short() };
+        let refused = train(&truth(40, 20), &options, None, &mut |_| std::mem::replace(&mut begun, true)).unwrap_err();
+        assert!(!begun && refused.to_string().contains("threshold is "), "{refused}");
+    }
     let mut short_of = truth(40, 20);
     short_of.deltas.pop();
     assert!(error(&short_of, &short()).contains("deltas has 2399 numbers, not 2400"));

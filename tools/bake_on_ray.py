@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Runs `sinew bake` on a Ray cluster: every shard is a task, a task that is lost with its worker is run again.
+"""Runs `sinew bake` on a Ray cluster: every share of the shards is a task, a task that is lost with its worker is run again.
 
     python3 tools/bake_on_ray.py --address auto --tasks 64 -- hero.glb --out DATA --samples 20000 --poses animations
 
 What follows `--` are the arguments of `sinew bake`, without --shard and --threads. FILE and DATA must be where all nodes see them
 (a shared file system), and `sinew` (--sinew) be there on each. Bakes what DATA lacks, and can be run again; in the end it is one
-run's data, byte for byte. Needs Ray (pip install ray), nothing else.
+run's data, byte for byte. Ray itself runs a task again that was lost with its worker or whose `sinew` was killed; what `sinew`
+says is wrong ends all at once, for it would be wrong again. Needs Ray (pip install ray), nothing else.
 """
 
 import argparse
@@ -50,6 +51,9 @@ def bake(command, share):
     """Bakes a share, or the whole."""
     command = command + (["--shard", share] if share else [])
     result = subprocess.run(command, capture_output=True, text=True, preexec_fn=killer_with_parent())
+    if result.returncode < 0:
+        # As for want of memory; Ray tries again.
+        raise ChildProcessError(f"{' '.join(command)}: killed by signal {-result.returncode}")
     if result.returncode != 0:
         raise RuntimeError(f"{' '.join(command)}: exit {result.returncode}: {result.stderr.strip()}")
     return result.stdout.strip()
@@ -62,41 +66,33 @@ def main():
     command = [options.sinew, "bake", *options.bake, "--threads", str(options.cpus)]
     ray.init(address=options.address, log_to_driver=False)
 
-    @ray.remote(num_cpus=options.cpus, max_retries=options.retries)
+    @ray.remote(num_cpus=options.cpus, max_retries=options.retries, retry_exceptions=[ChildProcessError])
     def share_of(index, folder):
         # FILE and DATA are named as where this script runs.
         os.chdir(folder)
-        return bake(command, f"{index}/{options.tasks}")
+        try:
+            bake(command, f"{index}/{options.tasks}")
+        except RuntimeError as wrong:
+            return str(wrong)
+        return None
 
-    folder, start, done = os.getcwd(), time.monotonic(), 0
-    tries = {}
-    waiting = {}
-
-    def begin(index):
-        tries[index] = tries.get(index, 0) + 1
-        waiting[share_of.remote(index, folder)] = index
-
-    for index in range(options.tasks):
-        begin(index)
-    while waiting:
+    folder, start = os.getcwd(), time.monotonic()
+    waiting = {share_of.remote(index, folder): index for index in range(options.tasks)}
+    for done in range(1, options.tasks + 1):
         [ready], _ = ray.wait(list(waiting), num_returns=1)
         index = waiting.pop(ready)
         try:
-            # Lost workers Ray has tried again itself, up to max_retries times.
-            ray.get(ready)
+            wrong = ray.get(ready)
         except ray.exceptions.RayError as lost:
-            if tries[index] > options.retries:
-                sys.exit(f"share {index}/{options.tasks} failed {tries[index]} times: {lost}")
-            print(f"share {index}/{options.tasks}: again ({type(lost).__name__})", file=sys.stderr)
-            begin(index)
-            continue
-        done += 1
+            sys.exit(f"share {index}/{options.tasks} was lost, {options.retries} tries more too; run this again to go on: {lost}")
+        if wrong:
+            sys.exit(wrong)
         left = (time.monotonic() - start) / done * (options.tasks - done)
         print(f"{done}/{options.tasks} shares, {left:.0f} s left", file=sys.stderr)
     # All that is there is checked, what is lacking all the same is baked, and the manifest written.
     try:
         print(bake(command, None))
-    except RuntimeError as failed:
+    except (RuntimeError, ChildProcessError) as failed:
         sys.exit(str(failed))
 
 

@@ -15,8 +15,8 @@ sinew::neural.
     )
 
 Passive inputs are, joint after joint, the rows of R_rest^T R (9 numbers), R the joint's rotation relative to its parent; active ones
-are activations. A network reads (x - input_mean) / input_scale and has two hidden layers, each Linear, ReLU and, before or after
-that, BatchNorm1d; Dropout is passed over. basis is components x vertices x 3, metres a unit of coefficient, the components in the
+are activations. A network reads (x - input_mean) / input_scale and has two hidden layers, each Linear and ReLU, with BatchNorm1d
+wherever it folds into a Linear; Dropout is passed over, and what cannot be folded is refused. basis is components x vertices x 3, metres a unit of coefficient, the components in the
 order of what they explain; coefficients are those of the training poses (poses x components), of which the ranges are kept.
 """
 
@@ -49,9 +49,9 @@ def array(values):
 
 
 def fold(network):
-    """[(weight, bias)] of the three layers, batch norm folded into those beside it."""
+    """[(weight, bias)] of the three layers, batch norms folded into those beside them."""
     layers, rectified = [], []
-    scale, shift = None, None  # a batch norm that the next layer takes in
+    scale, shift = None, None  # what batch norms do to what the next layer reads, which takes it in
     for module in network:
         name = type(module).__name__
         if name == "Linear":
@@ -63,18 +63,24 @@ def fold(network):
             layers.append((weight, bias))
             rectified.append(False)
         elif name == "ReLU":
+            if not layers or scale is not None:
+                raise ValueError(f"a ReLU behind {'no Linear' if not layers else 'a ReLU and a BatchNorm1d'} cannot be exported: leave it out, or put a Linear before it")
             rectified[-1] = True
         elif name == "BatchNorm1d":
+            if module.running_mean is None or module.running_var is None:
+                raise ValueError("a BatchNorm1d without running statistics cannot be exported: train it with track_running_stats=True")
             variance = array(module.running_var) + module.eps
             gain = 1.0 if module.weight is None else array(module.weight)
             offset = 0.0 if module.bias is None else array(module.bias)
             factor = gain / np.sqrt(variance)
             added = offset - array(module.running_mean) * factor
-            if rectified[-1]:
-                scale, shift = factor, added
-            else:
+            if layers and not rectified[-1]:
                 weight, bias = layers[-1]
                 layers[-1] = (weight * factor[:, None], bias * factor + added)
+            elif scale is None:
+                scale, shift = factor, added
+            else:
+                scale, shift = scale * factor, shift * factor + added
         elif name != "Dropout":
             raise ValueError(f"{name} cannot be exported: only Linear, ReLU, BatchNorm1d and Dropout can")
     if scale is not None:
@@ -167,8 +173,10 @@ def export(
         "vertices": len(mean),
         "topology": topology,
         "rest_shape": rest_shape,
-        "threshold": threshold,
+        "threshold": float(threshold),
         "dropped": float(dropped.max(initial=0.0)),
         "errors": list(errors),
     }
-    write_safetensors(path, tensors, {"sinew.network": json.dumps(network)})
+    # Numbers of numpy, as errors may be, are none of JSON's.
+    text = json.dumps(network, default=lambda number: number.item())
+    write_safetensors(path, tensors, {"sinew.network": text})

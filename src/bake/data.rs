@@ -52,6 +52,34 @@ impl DataSet {
         Ok(read)
     }
 
+    /// Bytes of the displacements of all used samples; each shard's file is as large as those that its manifest says are in it.
+    ///
+    /// # Errors
+    /// [`BakeFault::Damaged`] or [`BakeFault::Io`], of the first shard that is not.
+    #[cfg(feature = "train")]
+    pub(crate) fn check_sizes(&self) -> Result<u64, BakeError> {
+        let Manifest { plan, shards, .. } = &self.manifest;
+        let mut all = 0;
+        for entry in shards {
+            let path = self.folder.join(&entry.file);
+            let found = std::fs::metadata(&path).map_err(|error| BakeFault::Io(error).of(path.display()))?.len();
+            let claimed = u64::from(entry.used) * 12 * plan.vertices;
+            if found < claimed {
+                let what =
+                    format!("it has {found} bytes, the displacements that the manifest says are in it {claimed}");
+                return Err(BakeFault::Damaged(what).of(path.display()));
+            }
+            all += claimed;
+        }
+        Ok(all)
+    }
+
+    /// Something amiss with all of it.
+    #[cfg(feature = "train")]
+    pub(crate) fn fault(&self, fault: BakeFault) -> BakeError {
+        fault.of(self.folder.display())
+    }
+
     /// Whether it is of a character's mesh.
     ///
     /// # Errors

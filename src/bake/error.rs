@@ -69,6 +69,14 @@ pub enum BakeFault {
         /// How many there may be.
         most: u64,
     },
+    /// More than this machine has memory for.
+    #[error(
+        "its samples' displacements take {bytes} bytes of memory, which are not to be had: bake fewer samples, or train where there is more"
+    )]
+    NoMemory {
+        /// How many.
+        bytes: u64,
+    },
     /// A number that is NaN, infinite or out of range.
     #[error("{tensor}[{index}] is {value}; it must be {allowed}: bake again")]
     BadNumber {

@@ -1,8 +1,7 @@
 //! A folder of shards: what is whole in it stays, what is lacking is baked, and the manifest comes last.
 
 use std::fs;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::error::{BakeError, BakeFault};
@@ -10,6 +9,7 @@ use super::manifest::{FlawedSample, MANIFEST, MOST_MANIFEST, Manifest, PlanHead,
 use super::plan::Plan;
 use super::settle::{Sample, bake_sample};
 use super::shard::{MOST_HEADER, Shard};
+use crate::files::{read_at_most, remove_parts, write_whole};
 
 /// Every n-th shard, from the i-th on: the share of one of n machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,17 +164,14 @@ fn finish(plan: &Plan, folder: &Path, mut told: Vec<Option<Told>>) -> Result<Opt
     let flawed = flawed.into_iter().flatten().collect();
     let manifest = Manifest { version: VERSION, plan: plan.head.clone(), plan_hash: plan.hash.clone(), shards, flawed };
     put(&folder.join(MANIFEST), manifest.to_text().as_bytes())?;
-    remove_parts(folder)?;
+    let ours = |name: &str| name.starts_with("shard-") || name.starts_with(MANIFEST);
+    remove_parts(folder, ours).map_err(|error| BakeFault::Io(error).of(folder.display()))?;
     Ok(Some(manifest))
 }
 
 /// Reads a file of at most so many bytes.
 fn read_file(path: &Path, what: &'static str, most: u64) -> Result<Vec<u8>, BakeFault> {
-    let given = fs::metadata(path)?.len();
-    if given > most {
-        return Err(BakeFault::TooLarge { what, given, most });
-    }
-    Ok(fs::read(path)?)
+    read_at_most(path, most)?.map_err(|given| BakeFault::TooLarge { what, given, most })
 }
 
 /// Reads a shard of a plan, and its hash.
@@ -183,7 +180,7 @@ pub(super) fn read_shard(path: &Path, plan: (&PlanHead, &str), shard: u32) -> Re
         let most = plan.0.shard_bytes()? + MOST_HEADER;
         let bytes = match read_file(path, "bytes", most) {
             Err(BakeFault::TooLarge { given, .. }) => {
-                Err(BakeFault::Damaged(format!("it has {given} bytes, its plan {most} at most")))
+                Err(BakeFault::Damaged(format!("it has {given} bytes or more, its plan {most} at most")))
             }
             read => read,
         }?;
@@ -205,45 +202,8 @@ pub(super) fn read_manifest(path: &Path) -> Result<Manifest, BakeError> {
     read().map_err(|fault: BakeFault| fault.of(path.display()))
 }
 
-/// What ends the names of files that are not whole yet.
-const PART: &str = "part";
-
-/// Writes a file beside its place, and moves it there.
-pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    // Those of two that bake the same differ.
-    let nanos =
-        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |time| time.subsec_nanos());
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(format!(".{}-{nanos}.{PART}", std::process::id()));
-    let beside = PathBuf::from(beside);
-    let written = fs::File::options().write(true).create_new(true).open(&beside).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()
-    });
-    let Err(error) = written.and_then(|()| fs::rename(&beside, path)) else { return Ok(()) };
-    // Whatever is left of it is no one's. Who was faster with the same may have removed it, thinking that a kill had left it.
-    drop(fs::remove_file(&beside));
-    if fs::read(path).is_ok_and(|there| there == bytes) { Ok(()) } else { Err(error) }
-}
-
 fn put(path: &Path, bytes: &[u8]) -> Result<(), BakeError> {
     write_whole(path, bytes).map_err(|error| BakeFault::Io(error).of(path.display()))
-}
-
-/// Removes what killed runs have left half written.
-fn remove_parts(folder: &Path) -> Result<(), BakeError> {
-    let removed = fs::read_dir(folder).and_then(|entries| {
-        for entry in entries {
-            let path = entry?.path();
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let ours = name.starts_with("shard-") || name.starts_with(MANIFEST);
-            if ours && path.extension().is_some_and(|end| end == PART) {
-                fs::remove_file(&path)?;
-            }
-        }
-        Ok(())
-    });
-    removed.map_err(|error| BakeFault::Io(error).of(folder.display()))
 }
 
 /// The threads that samples are baked on.

@@ -60,8 +60,6 @@ mod unskin;
 
 pub use data::DataSet;
 pub use error::{BakeError, BakeFault};
-#[cfg(feature = "train")]
-pub(crate) use folder::write_whole;
 pub use folder::{BakeProgress, BakeSummary, Part, bake};
 pub use hash::hash_bytes;
 pub use manifest::{FlawedSample, Manifest, PlanHead, ShardEntry};

@@ -151,8 +151,7 @@ impl Buffers {
 
     /// How many rows an array may have.
     pub fn most(&self, gpu: &GpuDevice, id: ArrayId) -> u64 {
-        let limits = gpu.device().limits();
-        limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) / self.specs[id.0].row_bytes
+        gpu.most_bytes() / self.specs[id.0].row_bytes
     }
 
     /// Records that the first `rows` rows are zeros, as far as there are any.

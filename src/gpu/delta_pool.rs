@@ -1,5 +1,7 @@
 //! What moves vertices on the GPU before they are skinned: whose words lie where, and what the host writes of them.
 
+#[cfg(feature = "neural")]
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -8,6 +10,8 @@ use super::arrays::{MORPH_BLOCKS, MORPH_PULLS, MORPH_STARTS, MORPH_WEIGHTS, SKIN
 use super::residents::Upload;
 use super::rows::{Rows, SharedRows};
 use super::skin_pool::parts;
+#[cfg(feature = "neural")]
+use super::{GpuDevice, arrays::ARRAYS};
 use crate::layout::{MorphBlock, MorphPull, NO_DELTAS};
 use crate::skin::Skin;
 
@@ -161,6 +165,28 @@ impl DeltaPool {
         upload.rows(MORPH_BLOCKS, 0, &self.morph_blocks)?;
         upload.rows(MORPH_WEIGHTS, 0, &self.morph_weights)
     }
+}
+
+/// Whether a device has room for what moves the vertices of instances: of each its skin, and whether morph targets and a network do.
+///
+/// # Errors
+/// [`GpuError::ArrayTooLarge`].
+#[cfg(feature = "neural")]
+pub(crate) fn check_deltas<'a>(
+    gpu: &GpuDevice,
+    instances: impl Iterator<Item = (&'a Arc<Skin>, [bool; 2])>,
+) -> Result<(), GpuError> {
+    let mut skins: HashSet<*const Skin> = HashSet::new();
+    let mut words = 0;
+    for (skin, moving) in instances {
+        let shared = moving != [false; 2] && skins.insert(Arc::as_ptr(skin));
+        let of_vertex: u32 =
+            WORDS.iter().zip([moving[0], moving[1], shared]).filter_map(|(words, there)| there.then_some(words)).sum();
+        words += u64::from(of_vertex) * skin.vertices.len() as u64;
+    }
+    let spec = &ARRAYS[SKIN_DELTAS.0];
+    let (bytes, limit) = (words * spec.row_bytes, gpu.most_bytes());
+    if bytes > limit { Err(GpuError::ArrayTooLarge { array: spec.name, bytes, limit }) } else { Ok(()) }
 }
 
 /// Morph targets' rows, those of a vertex together, and where these begin and the last ones end.

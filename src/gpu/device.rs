@@ -57,6 +57,12 @@ pub struct GpuDevice {
 }
 
 impl GpuDevice {
+    /// Bytes of the largest array that there may be.
+    pub(crate) fn most_bytes(&self) -> u64 {
+        let limits = self.device.limits();
+        limits.max_storage_buffer_binding_size.min(limits.max_buffer_size)
+    }
+
     /// Opens the best adapter of the machine: discrete before integrated before virtual before software.
     ///
     /// Asks for WebGPU's default limits, larger buffers where the adapter has them, and timestamps where there are

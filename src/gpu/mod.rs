@@ -52,7 +52,7 @@ pub use {
 };
 
 pub(crate) use backend::GpuBackend;
-#[cfg(feature = "neural")]
-pub(crate) use network_pool::check_networks;
 /// The very wgpu that this crate was built with, for hosts that own the device.
 pub use wgpu;
+#[cfg(feature = "neural")]
+pub(crate) use {delta_pool::check_deltas, network_pool::check_networks};

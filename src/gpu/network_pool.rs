@@ -194,8 +194,7 @@ pub(crate) fn check_networks<'a>(
     gpu: &GpuDevice,
     networks: impl Iterator<Item = &'a Arc<CorrectiveNetwork>>,
 ) -> Result<(), GpuError> {
-    let limits = gpu.device().limits();
-    let limit = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+    let limit = gpu.most_bytes();
     let mut seen: Vec<&Arc<CorrectiveNetwork>> = Vec::new();
     // Of the arrays `network_words` and `network_bases`.
     let mut bytes = [0_u64; 2];

@@ -3,6 +3,7 @@
 use glam::Vec3;
 
 use super::CorrectiveNetwork;
+use crate::SkinBlending;
 use crate::character::{Character, JointNames, MuscleError};
 
 /// Which mesh a network is for.
@@ -78,6 +79,11 @@ pub enum Difference {
         /// The network's.
         expected: u64,
     },
+    /// A skin that blends dual quaternions, where what the network adds was learnt beneath linear blending.
+    #[error(
+        "its skin blends dual quaternions, the network is trained for linear blending: set FleshOptions::blending to Linear"
+    )]
+    Blending,
     /// A joint that is not there, or of which there are several.
     #[error("{0}")]
     Joint(String),
@@ -116,7 +122,7 @@ impl CorrectiveNetwork {
     /// Finds a network's joints and muscles on a character.
     ///
     /// # Errors
-    /// Everything that differs: the mesh, joints or muscles that are not there.
+    /// Everything that differs: the mesh, how its skin blends, joints or muscles that are not there.
     pub fn bind(&self, character: &Character) -> Result<Binding, NetworkMismatch> {
         let asset = character.asset();
         let mut differences = Vec::new();
@@ -131,6 +137,9 @@ impl CorrectiveNetwork {
             if found.rest_shape != expected.rest_shape {
                 differences.push(Difference::RestShape { found: found.rest_shape, expected: expected.rest_shape });
             }
+        }
+        if character.body().skin.blending != SkinBlending::Linear {
+            differences.push(Difference::Blending);
         }
         let names = JointNames::new(&asset.skeleton);
         let mut binding = Binding::default();

@@ -1,6 +1,6 @@
 //! What a character keeps of a network, and what runs all characters of one as a batch.
 
-use glam::{Mat3, Quat, Vec3};
+use glam::{Mat3, Quat, Vec3, Vec4};
 
 use super::CorrectiveNetwork;
 use crate::LaneWidth;
@@ -63,7 +63,8 @@ impl Correctives {
     }
 
     /// Sets what the network reads: of each of its joints the rotation relative to its parent, seen from the same at rest
-    /// (R̄⁻¹R), and of each of its muscles the activation (1 for all of its peak stress). What is not finite counts as at rest.
+    /// (R̄⁻¹R), of any length, and of each of its muscles the activation (1 for all of its peak stress). What is not finite, or no
+    /// rotation, counts as at rest.
     ///
     /// # Panics
     /// Where there are not as many as the network has joints and muscles.
@@ -72,8 +73,9 @@ impl Correctives {
         assert_eq!((rotations.len(), activations.len()), counts, "one rotation a joint, one activation a muscle");
         self.inputs.clear();
         for (index, &rotation) in rotations.iter().enumerate() {
-            let read = self.joint_mask.get(index).copied().unwrap_or(true) && rotation.is_finite();
-            let rotation = if read { Mat3::from_quat(rotation) } else { Mat3::IDENTITY };
+            let read = self.joint_mask.get(index).copied().unwrap_or(true);
+            let turn = rotation_of(rotation).filter(|_| read);
+            let rotation = turn.map_or(Mat3::IDENTITY, Mat3::from_quat);
             self.inputs.extend(rotation.transpose().to_cols_array());
         }
         for (index, &activation) in activations.iter().enumerate() {
@@ -96,6 +98,14 @@ impl Correctives {
     pub fn deltas(&self) -> &[Vec3] {
         &self.deltas
     }
+}
+
+/// The rotation that a quaternion of any length is along, if it is along one; a unit one is that to the bit.
+fn rotation_of(quaternion: Quat) -> Option<Quat> {
+    if quaternion.is_normalized() {
+        return Some(quaternion);
+    }
+    Vec4::from(quaternion).try_normalize().map(Quat::from_vec4)
 }
 
 /// Runs networks on the CPU.

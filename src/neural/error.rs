@@ -17,9 +17,11 @@ pub enum NetworkFault {
     #[error("{0}; check the path and its rights")]
     Io(std::io::Error),
     /// More bytes than any network has.
-    #[error("it has {bytes} bytes; a network has at most {most}: store the basis in 8 bits, or with a threshold")]
+    #[error(
+        "it has {bytes} bytes or more; a network has at most {most}: store the basis in 8 bits, or with a threshold"
+    )]
     TooLarge {
-        /// How many there are.
+        /// How many there are at least.
         bytes: u64,
         /// How many there may be.
         most: u64,

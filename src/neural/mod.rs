@@ -109,6 +109,8 @@ pub use binding::{Binding, Difference, MeshHash, NetworkMismatch};
 pub use correctives::{Correctives, Detail, Inference};
 pub use error::{NetworkError, NetworkFault};
 pub(crate) use layers::Layers;
+#[cfg(feature = "train")]
+pub(crate) use network::MOST_REACH;
 pub use network::{CorrectiveNetwork, NetworkPart, Which};
 pub use skin_errors::{MOVING_SHARE, SkinErrors, SkinFigures, SkinnedBy};
 pub use spec::{ErrorRow, Layer, NetworkSpec, PartSpec};

@@ -7,7 +7,11 @@ use super::{ErrorRow, Layers, MeshHash, NetworkError, NetworkFault, NetworkSpec,
 const MOST_UNITS: usize = 4096;
 
 /// How far a network may move a vertex (m).
-const MOST_REACH: f64 = 1.0e4;
+pub(crate) const MOST_REACH: f64 = 1.0e4;
+
+/// The most by which a row of zeros may be multiplied, its scale times its coefficient: beyond it what has overflowed times 0 would
+/// be NaN. Other rows keep to far less, by [`MOST_REACH`].
+const MOST_FACTOR: f64 = 1.0e30;
 
 /// One of the two networks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -377,7 +381,14 @@ fn reach(mean: &[f32], parts: &[Option<StoredPart<'_>>; 2], blocks: usize) -> Re
             for row in range[0] as usize..range[1] as usize {
                 let values = basis.row(row);
                 check_finite(&format!("{}.basis.values, row {row}", which.name()), &values)?;
-                reaches[basis.blocks[row] as usize] += longest(&values) * f64::from(most);
+                let farthest = longest(&values) * f64::from(most);
+                match basis.scales.get(row) {
+                    Some(&scale) if farthest == 0.0 && f64::from(scale).abs() * f64::from(most) > MOST_FACTOR => {
+                        let allowed = format!("at most {MOST_FACTOR:e} by its coefficient, up to {most:e}");
+                        return Err(bad(format!("{}.basis.scale", which.name()), row, scale, allowed));
+                    }
+                    _ => reaches[basis.blocks[row] as usize] += farthest,
+                }
             }
         }
     }

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use super::basis::{BLOCK, Precision, StoredBasis};
 use super::network::{Header, StoredPart};
 use super::{CorrectiveNetwork, ErrorRow, Layer, MeshHash, NetworkError, NetworkFault, PartSpec, Which};
+use crate::files::read_at_most;
 
 /// The key of the metadata under which everything is that is no tensor.
 pub(super) const METADATA: &str = "sinew.network";
@@ -51,11 +52,8 @@ impl CorrectiveNetwork {
         let path = path.as_ref();
         let name = path.display().to_string();
         let fault = |fault: NetworkFault| fault.of(&name);
-        let bytes = std::fs::metadata(path).map_err(|error| fault(NetworkFault::Io(error)))?.len();
-        if bytes > MOST_BYTES {
-            return Err(fault(NetworkFault::TooLarge { bytes, most: MOST_BYTES }));
-        }
-        let bytes = std::fs::read(path).map_err(|error| fault(NetworkFault::Io(error)))?;
+        let bytes = read_at_most(path, MOST_BYTES).map_err(|error| fault(NetworkFault::Io(error)))?;
+        let bytes = bytes.map_err(|bytes| fault(NetworkFault::TooLarge { bytes, most: MOST_BYTES }))?;
         Self::from_slice(&name, &bytes)
     }
 

@@ -10,19 +10,20 @@ use super::basis::{BLOCK, Precision, StoredBasis};
 use super::network::Header;
 use super::read::{METADATA, Metadata, VERSION};
 use super::{CorrectiveNetwork, Layers, NetworkError, NetworkFault, Which};
+use crate::files::write_whole;
 
 /// A tensor's name, type, shape and bytes.
 type Tensor<'a> = (String, Dtype, Vec<usize>, Cow<'a, [u8]>);
 
 impl CorrectiveNetwork {
-    /// Writes it to a file.
+    /// Writes it to a file, beside its place and then there: what is killed leaves the one that was there before.
     ///
     /// # Errors
     /// Where that cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), NetworkError> {
         let path = path.as_ref();
         let fault = |error| NetworkFault::Io(error).of(&path.display().to_string());
-        std::fs::write(path, self.to_bytes()).map_err(fault)
+        write_whole(path, &self.to_bytes()).map_err(fault)
     }
 
     /// The bytes of its file, the same for the same network.

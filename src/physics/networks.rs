@@ -8,6 +8,7 @@ use super::Physics;
 use crate::StepError;
 use crate::instances::{FleshHandle, InstanceNetwork};
 use crate::neural::{Binding, CorrectiveNetwork, Correctives, Detail};
+use crate::skin::SkinBlending;
 
 impl Physics {
     /// Gives an instance's skin a network, in the place of the one that it had: with every step that deforms the skin the network
@@ -20,8 +21,8 @@ impl Physics {
     ///
     /// # Errors
     /// [`StepError::NoSuchFlesh`]; [`StepError::NetworkVertices`], [`StepError::NetworkInputs`] or [`StepError::NoSuchChain`] where
-    /// the network is of another mesh, or the binding of another network or other flesh; `StepError::Gpu` with
-    /// `GpuError::NetworksTooLarge` where the GPU in use has no room for it.
+    /// the network is of another mesh, or the binding of another network or other flesh; [`StepError::NetworkBlending`]; `StepError::Gpu` with
+    /// `GpuError::NetworksTooLarge` where the GPU in use has no room for it, or `GpuError::ArrayTooLarge` for what it adds.
     pub fn set_network(
         &mut self,
         handle: FleshHandle,
@@ -30,6 +31,9 @@ impl Physics {
     ) -> Result<(), StepError> {
         let instance = self.get(handle)?;
         let (vertices, chains) = (instance.blocks.skin.vertices.len(), instance.flesh.chains().len());
+        if instance.blocks.skin.blending != SkinBlending::Linear {
+            return Err(StepError::NetworkBlending);
+        }
         if vertices != network.vertex_count() {
             return Err(StepError::NetworkVertices { network: network.vertex_count(), skin: vertices });
         }
@@ -46,7 +50,8 @@ impl Physics {
         Ok(())
     }
 
-    /// Whether a backend has room for the networks of all instances, or for those that there are once one has another.
+    /// Whether a backend has room for the networks of all instances and for what they add, or for those that there are once one has
+    /// another.
     #[cfg(feature = "gpu")]
     pub(crate) fn check_room(
         &self,
@@ -54,10 +59,22 @@ impl Physics {
         change: Option<(FleshHandle, &Arc<CorrectiveNetwork>)>,
     ) -> Result<(), crate::gpu::GpuError> {
         let super::ActiveBackend::Gpu(gpu) = backend else { return Ok(()) };
-        let stays = |handle: &FleshHandle| change.is_none_or(|(changed, _)| changed != *handle);
-        let kept = self.instances.handles().filter(|(handle, _)| stays(handle));
-        let networks = kept.filter_map(|(_, instance)| instance.network.as_deref()).map(|own| &own.network);
-        crate::gpu::check_networks(gpu.device(), networks.chain(change.map(|(_, network)| network)))
+        let instances = || {
+            self.instances.handles().map(|(handle, instance)| {
+                let own = instance.network.as_deref().map(|own| &own.network);
+                let network =
+                    change.filter(|(changed, _)| *changed == handle).map_or(own, |(_, network)| Some(network));
+                (instance, network)
+            })
+        };
+        crate::gpu::check_networks(gpu.device(), instances().filter_map(|(_, network)| network))?;
+        crate::gpu::check_deltas(
+            gpu.device(),
+            instances().map(|(instance, network)| {
+                let skin = &instance.blocks.skin;
+                (skin, [skin.is_morphed(&instance.state.morphs), network.is_some()])
+            }),
+        )
     }
 
     /// Takes an instance's network away, if it has one.
@@ -88,7 +105,7 @@ impl Physics {
     }
 
     /// Says how the joints of an instance's network are turned at the next step's end: of each the rotation relative to its parent,
-    /// seen from the same at rest (R̄⁻¹R), in the network's order. What is not finite counts as at rest.
+    /// seen from the same at rest (R̄⁻¹R), in the network's order, as [`Correctives::set_inputs`] takes them.
     ///
     /// # Errors
     /// [`StepError::NoSuchFlesh`], [`StepError::NoNetwork`] or [`StepError::NetworkInputs`].

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::TrainError;
 use super::perceptron::Trainee;
-use crate::bake::{hash_bytes, write_whole};
+use crate::bake::hash_bytes;
+use crate::files::{remove_parts, write_whole};
 use crate::neural::{Layer, Which};
 
 /// Where training stands, beside the network itself.
@@ -61,6 +62,11 @@ impl Stand {
     }
 }
 
+/// A network's checkpoint's name.
+fn file_of(which: Which) -> String {
+    format!("{}.checkpoint", which.name())
+}
+
 /// A network's checkpoint: text and bytes in JSON, after a line with their hash.
 pub(super) struct Checkpoint {
     path: PathBuf,
@@ -78,7 +84,13 @@ struct Saved {
 
 impl Checkpoint {
     pub fn new(folder: &Path, which: Which, key: &str) -> Self {
-        Self { path: folder.join(format!("{}.checkpoint", which.name())), key: hash_bytes(key.as_bytes()) }
+        Self { path: folder.join(file_of(which)), key: hash_bytes(key.as_bytes()) }
+    }
+
+    /// Removes what runs that were killed while they wrote one have left of it.
+    pub fn remove_parts(folder: &Path) -> Result<(), TrainError> {
+        let ours = |name: &str| Which::BOTH.iter().any(|&which| name.starts_with(&file_of(which)));
+        remove_parts(folder, ours).map_err(|error| TrainError::Io { name: folder.display().to_string(), error })
     }
 
     /// Where training stood; none where there is no whole checkpoint of the same data and options.

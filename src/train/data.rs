@@ -6,7 +6,7 @@ use glam::{Mat3, Quat};
 
 use super::{TrainError, TrainOptions};
 use crate::bake::Random;
-use crate::bake::{BakeError, DataSet, hash_bytes};
+use crate::bake::{BakeError, BakeFault, DataSet, hash_bytes};
 use crate::character::Character;
 use crate::neural::MeshHash;
 
@@ -37,7 +37,7 @@ impl TrainingData {
     /// Reads all used samples of a bake, all of which are in memory then, once: 12 bytes a vertex and sample.
     ///
     /// # Errors
-    /// Where a shard cannot be read.
+    /// Where a shard cannot be read, or is smaller than what the manifest says is in it; [`BakeFault::NoMemory`].
     pub fn read(data: &DataSet) -> Result<Self, BakeError> {
         let manifest = data.manifest();
         let plan = &manifest.plan;
@@ -49,8 +49,9 @@ impl TrainingData {
             vertex_count: plan.vertices as usize,
             ..Self::default()
         };
-        let used: usize = manifest.shards.iter().map(|shard| shard.used as usize).sum();
-        all.deltas.reserve_exact(used * 3 * all.vertex_count);
+        let bytes = data.check_sizes()?;
+        let reserved = all.deltas.try_reserve_exact((bytes / size_of::<f32>() as u64) as usize);
+        reserved.map_err(|_| data.fault(BakeFault::NoMemory { bytes }))?;
         for shard in 0..manifest.shards.len() {
             let shard = data.shard(shard)?;
             let deltas: &[f32] = bytemuck::cast_slice(&shard.deltas);

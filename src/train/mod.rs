@@ -47,6 +47,7 @@ use crate::neural::{CorrectiveNetwork, NetworkSpec, PartSpec, SkinErrors, Which}
 
 use analysis::{Analysis, analyse};
 use backend::Device;
+use checkpoint::Checkpoint;
 use data::Split;
 use fit::{Fit, Fitted};
 use residuals::Residuals;
@@ -133,6 +134,7 @@ pub fn train(
         spec.muscles.clone_from(&data.muscles);
         spec.active = Some(part(&analysis, active));
     }
+    checkpoints.map_or(Ok(()), Checkpoint::remove_parts)?;
     let network =
         |spec: &NetworkSpec| Ok::<_, TrainError>(CorrectiveNetwork::new(spec, options.precision, options.threshold)?);
     let (errors, held_out) = evaluate::errors(data, &split, &network(&spec)?);

@@ -1,7 +1,7 @@
 //! How networks are trained.
 
 use super::{TrainBackend, TrainError};
-use crate::neural::Precision;
+use crate::neural::{MOST_REACH, Precision};
 
 /// How networks are trained.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,6 +72,7 @@ impl TrainOptions {
             ("learning_rate", self.learning_rate, 1.0e-9, 10.0),
             ("weight_decay", self.weight_decay, 0.0, 100.0),
             ("checkpoint_every", f64::from(self.checkpoint_every), 1.0, 1.0e6),
+            ("threshold", f64::from(self.threshold), 0.0, MOST_REACH),
         ];
         match numbers.into_iter().find(|(_, value, low, high)| !(low..=high).contains(&value)) {
             Some((option, given, low, high)) => Err(TrainError::Option { option, given, low, high }),
