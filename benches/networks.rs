@@ -3,8 +3,10 @@
 //!
 //! ```text
 //! cargo bench --no-default-features --features neural,parallel --bench networks -- [--frames N] [--check]
+//! cargo bench --no-default-features --features neural,parallel,gpu --bench networks -- --gpu [--frames N] [--check]
 //! ```
 //!
+//! The second one is the same on the machine's GPU, in whole steps that deform skin too; bars are for real GPUs alone.
 //! Times are medians over N frames (default 30). A local basis has passive components that move two fifths of the mesh and active
 //! ones that move a twelfth, each in one piece. With `--check` a missed bar ends it with 1.
 
@@ -120,7 +122,115 @@ fn time(network: &CorrectiveNetwork, count: usize, inference: &Inference, frames
 }
 
 fn main() {
-    let frames = arguments::count("--frames", 30);
+    let (frames, others) = arguments::count_and_others("--frames", 30);
+    match others.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => on_cpu(frames),
+        ["--gpu"] => on_gpu(frames),
+        _ => {
+            eprintln!("{}: only --frames N, --gpu and --check are known", others.join(" "));
+            std::process::exit(2);
+        }
+    }
+}
+
+#[cfg(not(feature = "gpu"))]
+fn on_gpu(_frames: usize) {
+    eprintln!("--gpu needs a build with feature gpu");
+    std::process::exit(2);
+}
+
+/// Medians of what a step takes (ms): of `infer_correctives` and of `deform_skin` on the device, and of all until it has been waited
+/// for.
+#[cfg(feature = "gpu")]
+fn gpu_times(
+    device: &sinew::gpu::GpuDevice,
+    network: &std::sync::Arc<CorrectiveNetwork>,
+    count: usize,
+    frames: usize,
+) -> Result<[f64; 3], Box<dyn std::error::Error>> {
+    use glam::DVec3;
+    use sinew::flesh::{Flesh, RodSpec};
+    use sinew::neural::Binding;
+    use sinew::step::Stage;
+    use sinew::{Active, Physics, Pose, ReadBack, Skin, SkinVertex};
+    const SETTLING: usize = 5;
+    let mut physics = Physics::with_gpu(device.clone())?;
+    (physics.read_back, physics.measure_stages) = (ReadBack::NOTHING, true);
+    let rod = RodSpec::straight("rod", DVec3::ZERO, DVec3::X, 4, 0.05);
+    let flesh = std::sync::Arc::new(Flesh::build(&[rod], &[]).expect("is a rod"));
+    let weights = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+    let vertex = SkinVertex { normal: [0.0, 0.0, 1.0], weights, ..SkinVertex::default() };
+    let vertices = vec![vertex; network.vertex_count()];
+    let skin = std::sync::Arc::new(Skin { vertices, palette_len: 1, ..Skin::default() });
+    let mut numbers = Numbers(7);
+    let mut handles = Vec::new();
+    for _ in 0..count {
+        let handle = physics.insert_with_skin(flesh.clone(), skin.clone(), &[], Pose::IDENTITY)?;
+        physics.set_active(handle, Active { skin: true, flesh: false })?;
+        physics.set_activation(handle, 0, numbers.next().abs())?;
+        let binding = Binding { joints: (0..JOINTS as u32).collect(), muscles: vec![0; MUSCLES] };
+        physics.set_network(handle, network.clone(), binding)?;
+        handles.push(handle);
+    }
+    let mut times = [const { Vec::new() }; 3];
+    for frame in 0..frames + SETTLING {
+        for &handle in &handles {
+            let turns = [(); JOINTS].map(|()| Quat::from_scaled_axis(Vec3::splat(numbers.next())));
+            physics.set_joint_rotations(handle, &turns)?;
+        }
+        let begin = Instant::now();
+        physics.step_flesh(1.0 / 60.0)?;
+        physics.finish()?;
+        let whole = begin.elapsed().as_secs_f64() * 1e3;
+        if frame >= SETTLING {
+            let stages = physics.stage_times();
+            let found = [stages.get(Stage::InferCorrectives), stages.get(Stage::DeformSkin), whole];
+            times.iter_mut().zip(found).for_each(|(times, found)| times.push(found));
+        }
+    }
+    Ok(times.map(|mut times| {
+        times.sort_by(f64::total_cmp);
+        times[frames / 2]
+    }))
+}
+
+#[cfg(feature = "gpu")]
+fn on_gpu(frames: usize) {
+    let device = sinew::gpu::GpuDevice::new().unwrap_or_else(|error| {
+        eprintln!("{error}");
+        std::process::exit(2)
+    });
+    let mut bars = Bars::default();
+    println!("{}, {}", device.report(), device.report().driver);
+    if device.is_software() {
+        println!("this is no GPU: these figures say nothing of one, and no bar is looked at");
+    }
+    if !device.has_timestamps() {
+        println!("it has no timestamps: only whole steps are timed");
+    }
+    println!("ms a frame; by timestamps, and a whole step with all that the host does, waited for");
+    println!(" characters | vertices | basis     | infer_correctives | deform_skin |   step | bar");
+    for (count, vertices, bar) in [(1, 289_000, 0.15), (CROWD, CROWD_VERTICES, 3.0)] {
+        for (precision, local) in [(Precision::F16, false), (Precision::I8, false), (Precision::I8, true)] {
+            let network = std::sync::Arc::new(network(vertices, precision, local));
+            let name = format!("{} {}", precision.name(), if local { "local" } else { "dense" });
+            let [infer, deform, step] = match gpu_times(&device, &network, count, frames) {
+                Ok(times) => times,
+                Err(error) => {
+                    println!(" {count:>10} | {vertices:>8} | {name:<9} | {error}");
+                    continue;
+                }
+            };
+            println!(" {count:>10} | {vertices:>8} | {name:<9} | {infer:>17.3} | {deform:>11.3} | {step:>6.2} | {bar}");
+            if !device.is_software() && device.has_timestamps() {
+                bars.at_most(format!("{count} of {vertices} vertices, {name} (ms)"), infer, bar);
+            }
+        }
+    }
+    bars.end();
+}
+
+fn on_cpu(frames: usize) {
     let (mut all, one) = (Inference::new(0), Inference::new(1));
     let mut bars = Bars::default();
     println!(
@@ -160,7 +270,9 @@ fn main() {
     println!(
         "µs a character of {CROWD_VERTICES} vertices, all cores; alone as a frame finds it, caches full of other things, and frame on frame"
     );
-    println!(" basis          | alone, found | alone, again | of {CROWD} | over found (bar 0.3) | over again");
+    println!(
+        " basis          | alone, found | alone, again | of {CROWD} | over found (bar 0.3) | over again (bar 0.3)"
+    );
     let other: Vec<u8> = vec![1; 256 << 20];
     let fill = || {
         black_box(other.iter().step_by(64).map(|&byte| u64::from(byte)).sum::<u64>());
@@ -173,9 +285,14 @@ fn main() {
         let name = format!("{} {}", precision.name(), if local { "local" } else { "dense" });
         let (over_found, over_again) = (shared / found, shared / again);
         println!(
-            " {name:<14} | {found:>12.1} | {again:>12.1} | {shared:>7.1} | {over_found:>20.2} | {over_again:>10.2}"
+            " {name:<14} | {found:>12.1} | {again:>12.1} | {shared:>7.1} | {over_found:>20.2} | {over_again:>20.2}"
         );
-        bars.at_most(format!("a character of {CROWD}, {name}, over one alone"), over_found, 0.3);
+        bars.at_most(
+            format!("a character of {CROWD}, {name}, over one alone, caches full of other things"),
+            over_found,
+            0.3,
+        );
+        bars.at_most(format!("a character of {CROWD}, {name}, over one alone, frame on frame"), over_again, 0.3);
     }
     bars.end();
 }

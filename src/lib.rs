@@ -117,8 +117,8 @@ pub use half_space::HalfSpace;
 pub use instances::{Active, Fault, FleshHandle, Health, Jumped, LaidAnew, Motion, ReadBack, SkinMotion};
 pub use material::{Material, Moduli, ModuliOverrides, Section};
 pub use physics::{
-    Backend, BackendError, Contact, ContactEvent, ContactPhase, ContactSide, ContactWith, FleshContact, FleshSnapshot,
-    Physics, Restored, RowSizes, SNAPSHOT_VERSION, Snapshot, SnapshotError, Touched,
+    Backend, BackendError, Contact, ContactEvent, ContactPhase, ContactSide, ContactWith, FleshBudget, FleshContact,
+    FleshSnapshot, Physics, Restored, RowSizes, SNAPSHOT_VERSION, Snapshot, SnapshotError, Touched,
 };
 pub use pose::Pose;
 pub use quality::{Energy, Quality};

@@ -1,6 +1,7 @@
 //! The core: instances of flesh, stepped together. Knows neither hecs nor rapier.
 
 mod active;
+mod budget;
 mod collisions;
 mod contacts;
 mod events;
@@ -19,6 +20,7 @@ mod stepping;
 
 pub(crate) use active::ActiveBackend;
 pub use active::{Backend, BackendError};
+pub use budget::FleshBudget;
 pub use contacts::{Contact, Touched};
 use events::EventLog;
 pub(crate) use events::Named;

@@ -26,19 +26,20 @@ pub use spawn::despawn_without_bodies;
 pub use systems::{drive_bodies, gather_inputs, remove_orphans};
 pub use systems::{excite, gather_inputs_without_bodies, morph, remove_orphans_without_bodies, scatter_outputs};
 
+use glam::DVec3;
 use hecs::{Entity, World};
 
 #[cfg(doc)]
 use crate::Health;
 use crate::character::CharacterError;
-use crate::components::{Activations, CharacterInstance, MorphWeights};
+use crate::components::{Activations, CharacterInstance, MorphWeights, RootTransform};
 use crate::physics::{check_activation, check_morph_weights, morphs_named};
-use crate::{Physics, SkinnedVertices, SnapshotError, StepError};
+use crate::{FleshBudget, Physics, SkinnedVertices, SnapshotError, StepError};
 
 #[cfg(feature = "rapier")]
 use crate::Pose;
 #[cfg(feature = "rapier")]
-use crate::components::{BoneBodies, BoundJoints, CharacterPose, RootTransform};
+use crate::components::{BoneBodies, BoundJoints, CharacterPose};
 #[cfg(feature = "rapier")]
 use crate::rigid::{RigidError, RigidWorld};
 
@@ -130,6 +131,25 @@ pub fn set_network(
     let instance = world.get::<&CharacterInstance>(entity).map_err(|_| WorldError::NotACharacter(entity))?;
     let binding = network.bind(&instance.character)?;
     Ok(physics.set_network(instance.flesh, network, binding)?)
+}
+
+/// Has the skin of the characters near `viewer` (m, in the world) go with their rods, as many as the budget says, and that of the far
+/// with their networks ([`Physics::keep_to_budget`]). Called before each step, or now and then.
+///
+/// # Errors
+/// [`WorldError::Step`] with [`StepError::BadBlend`]; nothing changed then.
+pub fn keep_to_budget(
+    world: &mut World,
+    physics: &mut Physics,
+    budget: &FleshBudget,
+    viewer: DVec3,
+) -> Result<(), WorldError> {
+    let characters = world.query_mut::<(&CharacterInstance, &RootTransform)>().into_iter();
+    let distances: Vec<_> = characters
+        .map(|(instance, root)| (instance.flesh, root.0.translation.distance(viewer)))
+        .filter(|(flesh, _)| physics.skin_motion(*flesh).is_ok())
+        .collect();
+    Ok(physics.keep_to_budget(budget, &distances)?)
 }
 
 /// Puts a character's root elsewhere: its flesh is at rest there, without velocity, and no bone sweeps through

@@ -1,9 +1,10 @@
 //! Correctives of all characters that share a network: both perceptrons, then the components block by block (thesis 6.3).
 //!
 //! All is one sum: what characters have in common (weights, components) are rows, each of which is multiplied by a number of each
-//! character and added to what that one has so far, element by element in the rows' order. So a row is read once for all of them,
-//! and the bits depend neither on the width of registers nor on who is run together with whom. A component whose coefficient is 0
-//! for all is not read: it would add 0 to sums that are never −0.
+//! character and added to what that one has so far, element by element in the rows' order. So a row of weights is read once for
+//! four of them, and one of components is unpacked once for 32 and then read from the cache for every four, on the thread that
+//! has these vertices; and the bits depend neither on the width of registers nor on who is run together with whom. A component
+//! whose coefficient is 0 for all is not read: it would add 0 to sums that are never −0.
 
 use std::ops::Range;
 

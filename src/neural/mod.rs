@@ -7,8 +7,8 @@
 //!
 //! [`CorrectiveNetwork`] is such a pair for one mesh, read from one file or made of a [`NetworkSpec`]; it is immutable and shared.
 //! [`Correctives`] is what one character keeps of it: inputs, coefficients and deltas. [`Inference`] runs all characters of a
-//! network as one batch, so that weights and components are read once. In a step the stage `infer_correctives` does so, on a GPU too,
-//! and skinning adds the deltas: [`Physics::set_network`](crate::Physics::set_network).
+//! network as one batch, so that weights are read once for four of them and components once for 32, on each thread. In a step the
+//! stage `infer_correctives` does so, on a GPU too, and skinning adds the deltas: [`Physics::set_network`](crate::Physics::set_network).
 //!
 //! Places move; normals and tangents stay as they are in mesh space, and turn as skinning turns them. Displacements that bend the
 //! surface much ask for an analysis of normals too, which the file does not have.

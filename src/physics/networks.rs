@@ -12,7 +12,8 @@ use crate::skin::SkinBlending;
 
 impl Physics {
     /// Gives an instance's skin a network, in the place of the one that it had: with every step that deforms the skin the network
-    /// moves its vertices before they are skinned (stage `infer_correctives`). All instances that share a network are one batch.
+    /// moves its vertices before they are skinned (stage `infer_correctives`). All instances that share a network are one batch,
+    /// as [`Inference`](crate::neural::Inference) runs it.
     ///
     /// `binding` says which chains its muscles are ([`CorrectiveNetwork::bind`]); how its joints are turned
     /// [`Physics::set_joint_rotations`] says before each step, at rest until then. Characters of an hecs world take
@@ -21,8 +22,9 @@ impl Physics {
     ///
     /// # Errors
     /// [`StepError::NoSuchFlesh`]; [`StepError::NetworkVertices`], [`StepError::NetworkInputs`] or [`StepError::NoSuchChain`] where
-    /// the network is of another mesh, or the binding of another network or other flesh; [`StepError::NetworkBlending`]; `StepError::Gpu` with
-    /// `GpuError::NetworksTooLarge` where the GPU in use has no room for it, or `GpuError::ArrayTooLarge` for what it adds.
+    /// the network is of another mesh, or the binding of another network or other flesh; [`StepError::NetworkBlending`];
+    /// `StepError::Gpu` with `GpuError::NetworksTooLarge` where the GPU in use has no room for it, or `GpuError::ArrayTooLarge` for
+    /// what it adds.
     pub fn set_network(
         &mut self,
         handle: FleshHandle,

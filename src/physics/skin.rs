@@ -33,9 +33,10 @@ impl Physics {
     }
 
     /// Says what beside its joints moves an instance's skin: rods, its network (`Physics::set_network`), both or neither. It passes
-    /// to that evenly in `seconds` (at once in 0), so that nothing pops: what one did becomes less while what the other does becomes
-    /// more. Rods that move no skin are not stepped, nor stand in anyone's way; when they come back they do from where their bones
-    /// are then, in the shape that they had against them. Both at first; snapshots have it.
+    /// to that evenly, as fast as all of one goes in `seconds` (at once in 0), so that nothing pops: what one did becomes less
+    /// while what the other does becomes more; turned round halfway, it is back in half of that. [`Physics::keep_to_budget`] says
+    /// so by distance. Rods that move no skin are not stepped, nor stand in anyone's way; when they come back they do from where
+    /// their bones are then, in the shape that they had against them. Both at first; snapshots have it.
     ///
     /// # Errors
     /// [`StepError::NoSuchFlesh`], or [`StepError::BadBlend`].

@@ -1,6 +1,9 @@
 //! Networks that move skin in a step: what they add is what the format says, on both backends; what is not inferred changes nothing.
 
+#[path = "../common/mod.rs"]
 mod common;
+mod room;
+mod switching;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,7 +13,7 @@ use glam::{DVec3, Quat, Vec3};
 use safetensors::SafeTensors;
 use sinew::flesh::{Flesh, Holds, RodSpec};
 use sinew::neural::*;
-use sinew::{Active, FleshHandle, Physics, Pose, ReadBack, Skin, SkinMotion, SkinVertex, StepError};
+use sinew::{Active, FleshHandle, Physics, Pose, Skin, SkinMotion, SkinVertex};
 
 const DT: f64 = 1.0 / 60.0;
 const PRECISIONS: [(Precision, f64); 3] = [(Precision::F32, 1.0e-5), (Precision::F16, 2.0e-3), (Precision::I8, 1.0e-2)];
@@ -227,6 +230,71 @@ fn details_and_masks_are_those_of_the_character() {
     }
 }
 
+/// As those of a character's pose are, which a game blends as it likes.
+#[test]
+fn rotations_of_any_length_are_those_that_they_are_along() {
+    let network = fixture(Precision::F32);
+    let turn = Quat::from_rotation_x(0.12) * Quat::from_rotation_z(-0.1);
+    let mut physics = Physics::default();
+    let mut inputs = |turn: Quat| {
+        let handle = physics.insert_with_skin(flesh(3), bare_skin(150), &[], Pose::IDENTITY).unwrap();
+        physics.set_network(handle, network.clone(), binding(&network)).unwrap();
+        physics.set_joint_rotations(handle, &[turn; 4]).unwrap();
+        physics.step_flesh(DT).unwrap();
+        physics.correctives(handle).unwrap().unwrap().coefficients().to_vec()
+    };
+    let [unit, rest] = [turn, Quat::IDENTITY].map(&mut inputs);
+    for length in [1.0e-6, 0.5, 3.0, 1.0e6] {
+        let off = inputs(turn * length).iter().zip(&unit).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        println!("of length {length}: {off:.1e}, {:?}", &unit[..5]);
+        assert!(off < 1.0e-5, "of length {length}: {off}");
+    }
+    for none in [turn * 0.0, turn * f32::INFINITY, Quat::NAN] {
+        assert_eq!(inputs(none), rest, "{none}");
+    }
+    assert!(unit != rest);
+}
+
+/// Of 2000 poses that no training has on each backend, a hundred at a time.
+#[test]
+fn poses_far_outside_of_training_stay_within_its_range() {
+    let network = fixture(Precision::I8);
+    for (backend, mut physics) in backends() {
+        physics.read_back.vertices = true;
+        let (flesh, skin) = (flesh(3), bare_skin(network.vertex_count()));
+        let insert = |_| {
+            let handle = physics.insert_with_skin(flesh.clone(), skin.clone(), &[], Pose::IDENTITY).unwrap();
+            physics.set_network(handle, network.clone(), binding(&network)).unwrap();
+            physics.set_active(handle, Active { skin: true, flesh: false }).unwrap();
+            handle
+        };
+        let handles: Vec<FleshHandle> = (0..100).map(insert).collect();
+        let mut state = 5_u64;
+        let mut number = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 40) as f32 / (1_u64 << 23) as f32 - 1.0
+        };
+        let mut farthest = 0.0_f32;
+        for round in 0..20 {
+            let size = [1.0, 1.0e3, 1.0e-30, 1.0e30][round % 4];
+            for &handle in &handles {
+                let turns = [(); 4].map(|()| Quat::from_array([(); 4].map(|()| size * number())));
+                physics.set_joint_rotations(handle, &turns).unwrap();
+                (0..3).for_each(|chain| physics.set_activation(handle, chain, 10.0 * number().abs()).unwrap());
+            }
+            physics.step_flesh(DT).unwrap();
+            physics.finish().unwrap();
+            for &handle in &handles {
+                let positions = &physics.vertices(handle).unwrap().positions;
+                assert!(positions.len() == 150 && positions.iter().all(|place| place.is_finite()), "on the {backend}");
+                farthest = positions.iter().map(|place| place.length()).fold(farthest, f32::max);
+            }
+        }
+        println!("on the {backend}: farthest {farthest:.4} m, reach {:.4} m", network.reach());
+        assert!(f64::from(farthest) <= network.reach() * 1.000_01 && farthest > 1.0e-3);
+    }
+}
+
 /// A rod that sags between two places of a bone, and a sheet that goes with it.
 fn insert_sagging(physics: &mut Physics, at: f64) -> FleshHandle {
     let mut rod = RodSpec::straight("sagging", DVec3::ZERO, DVec3::X, 16, 0.03);
@@ -240,105 +308,6 @@ fn insert_sagging(physics: &mut Physics, at: f64) -> FleshHandle {
     physics.set_network(handle, network, Binding { joints: vec![0; 4], muscles: vec![0; 3] }).unwrap();
     physics.set_joint_rotations(handle, &[Quat::from_rotation_x(0.3); 4]).unwrap();
     handle
-}
-
-fn farthest(a: &[Vec3], b: &[Vec3]) -> f32 {
-    a.iter().zip(b).map(|(a, b)| a.distance(*b)).fold(0.0, f32::max)
-}
-
-#[test]
-fn rods_and_networks_take_turns_without_a_jump() {
-    for (backend, mut physics) in backends() {
-        physics.read_back.vertices = true;
-        let [handle, twin] = [0.0, 3.0].map(|at| insert_sagging(&mut physics, at));
-        physics.set_skin_motion(twin, SkinMotion::Rods, 0.0).unwrap();
-        let step = |physics: &mut Physics| {
-            physics.step_flesh(DT).unwrap();
-            physics.finish().unwrap();
-            physics.vertices(handle).unwrap().positions.clone()
-        };
-        (0..120).for_each(|_| drop(step(&mut physics)));
-        let both = step(&mut physics);
-        let (mut last, mut largest) = (both.clone(), 0.0_f32);
-        let mut pass = |physics: &mut Physics, motion: SkinMotion| {
-            physics.set_skin_motion(handle, motion, 0.5).unwrap();
-            let begun = last.clone();
-            largest = 0.0;
-            for _ in 0..32 {
-                let now = step(physics);
-                largest = largest.max(farthest(&last, &now));
-                last = now;
-            }
-            (farthest(&begun, &last), largest, last.clone())
-        };
-        for motion in [SkinMotion::Network, SkinMotion::Rods, SkinMotion::None, SkinMotion::Both] {
-            let (way, jump, now) = pass(&mut physics, motion);
-            println!("to {motion:?} on the {backend}: {way:.4} m, {jump:.5} m a frame at most");
-            assert!(way > 0.005 && jump < 1.1 * way / 30.0, "to {motion:?} on the {backend}");
-            let (found, shares) = physics.skin_motion(handle).unwrap();
-            assert_eq!(found, motion);
-            match motion {
-                SkinMotion::Network => assert_eq!(shares, [0.0, 1.0]),
-                SkinMotion::Rods => {
-                    assert_eq!(shares, [1.0, 0.0]);
-                    let alike = farthest(&now, &physics.vertices(twin).unwrap().positions);
-                    assert!(alike < 1.0e-4, "{alike} m from a twin that never changed");
-                }
-                SkinMotion::None => assert_eq!(shares, [0.0; 2]),
-                SkinMotion::Both => assert!(farthest(&now, &both) < 1.0e-4),
-            }
-            if shares[0] == 0.0 {
-                // What moves no skin is not stepped.
-                let before = physics.state(handle).unwrap().clone();
-                physics.step_flesh(DT).unwrap();
-                physics.finish().unwrap();
-                let rows = |state: &sinew::flesh::FleshState| {
-                    state.rows().map(|(nodes, _)| nodes.to_vec()).collect::<Vec<_>>()
-                };
-                assert_eq!(rows(&before), rows(physics.state(handle).unwrap()), "{motion:?} on the {backend}");
-            }
-        }
-    }
-    let mut physics = Physics::default();
-    let handle = insert_sagging(&mut physics, 0.0);
-    assert_eq!(physics.set_skin_motion(handle, SkinMotion::None, -1.0), Err(StepError::BadBlend(-1.0)));
-}
-
-/// The crowd: ten near the camera have rods, ninety networks, and the camera goes by.
-#[test]
-fn a_crowd_passes_from_rods_to_networks_and_back_without_a_jump() {
-    let mut physics = Physics::default();
-    let handles: Vec<FleshHandle> = (0..100).map(|k| insert_sagging(&mut physics, 2.0 * f64::from(k))).collect();
-    let vertices = |physics: &Physics| -> Vec<Vec<Vec3>> {
-        handles.iter().map(|handle| physics.vertices(*handle).unwrap().positions.clone()).collect()
-    };
-    let near = |camera: f64, k: usize| (k as f64 - camera).abs() < 5.0;
-    let choose = |physics: &mut Physics, camera: f64, seconds: f64| {
-        for (k, handle) in handles.iter().enumerate() {
-            let motion = if near(camera, k) { SkinMotion::Rods } else { SkinMotion::Network };
-            if physics.skin_motion(*handle).unwrap().0 != motion {
-                physics.set_skin_motion(*handle, motion, seconds).unwrap();
-            }
-        }
-    };
-    // All come to rest first, so that what moves then is what changes.
-    (0..120).for_each(|_| physics.step_flesh(DT).unwrap());
-    choose(&mut physics, 10.0, 0.0);
-    (0..60).for_each(|_| physics.step_flesh(DT).unwrap());
-    let mut last = vertices(&physics);
-    let (mut largest, mut most_at_work) = (0.0_f32, 0);
-    for frame in 0..300 {
-        choose(&mut physics, 10.0 + f64::from(frame) * 0.1, 1.5);
-        physics.step_flesh(DT).unwrap();
-        let now = vertices(&physics);
-        largest = now.iter().zip(&last).map(|(now, last)| farthest(now, last)).fold(largest, f32::max);
-        last = now;
-        let at_work = handles.iter().filter(|handle| physics.skin_motion(**handle).unwrap().1[0] > 0.0).count();
-        most_at_work = most_at_work.max(at_work);
-    }
-    println!("largest way in a frame: {:.4} % of size, at most {most_at_work} of 100 stepped", 100.0 * largest);
-    assert!(largest <= 1.0e-3 && most_at_work < 20, "{largest} m of 1 m; {most_at_work} stepped");
-    assert!(largest > 1.0e-5, "nothing changed");
 }
 
 #[cfg(feature = "serde")]
@@ -389,92 +358,6 @@ fn snapshots_have_what_is_set_of_networks_and_what_moves_skin() {
         let read: sinew::Snapshot = serde_json::from_str(&broken).unwrap();
         assert_eq!(physics.restore(&read), Err(sinew::SnapshotError::NotSound("skin motion")));
     }
-}
-
-/// A basis beyond what WebGPU's default limits let into a binding is refused when it is given, not in every step.
-#[cfg(feature = "gpu")]
-#[test]
-fn a_gpu_without_room_for_a_network_says_so_when_it_is_given() {
-    use sinew::gpu::GpuError;
-    let Some(gpu) = common::gpu() else { return };
-    let limits = gpu.device().limits();
-    let limit = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
-    // 768 bytes a component and block of vertices; a network has at most 4096 components of each kind.
-    let (components, block) = (4096, 768);
-    let blocks = (limit / (components * block)) as usize + 1;
-    if limit > 200_000_000 {
-        println!("skipped: the device allows {limit} bytes in a binding, more than a test should fill");
-        return;
-    }
-    let vertices = 64 * blocks;
-    let part = PartSpec {
-        input_mean: vec![0.0; 9],
-        input_scale: vec![1.0; 9],
-        layers: [Layer::zeros(9, 1), Layer::zeros(1, 1), Layer::zeros(1, components as usize)],
-        low: vec![0.0; components as usize],
-        high: vec![1.0e-6; components as usize],
-        basis: vec![1.0; components as usize * 3 * vertices],
-    };
-    let spec = NetworkSpec {
-        joints: vec!["a".into()],
-        vertex_count: vertices,
-        mean: vec![0.0; 3 * vertices],
-        passive: Some(part),
-        ..NetworkSpec::default()
-    };
-    let network = Arc::new(CorrectiveNetwork::new(&spec, Precision::F32, 0.0).unwrap());
-    drop(spec);
-    let mut physics = Physics::with_gpu(gpu).unwrap();
-    let handle = physics.insert_with_skin(flesh(1), bare_skin(vertices), &[], Pose::IDENTITY).unwrap();
-    let small = fixture(Precision::I8);
-    let error = physics.set_network(handle, network.clone(), binding(&network)).unwrap_err();
-    println!("{error}");
-    assert!(matches!(error, StepError::Gpu(GpuError::NetworksTooLarge { .. })), "{error}");
-    assert!(
-        error.to_string().contains("max_storage_buffer_binding_size") && error.to_string().contains("--precision i8")
-    );
-    // Nothing changed, and what fits is taken.
-    assert!(physics.network(handle).unwrap().is_none());
-    physics.step_flesh(DT).unwrap();
-    let other = physics.insert_with_skin(flesh(3), bare_skin(150), &[], Pose::IDENTITY).unwrap();
-    physics.set_network(other, small.clone(), binding(&small)).unwrap();
-    physics.step_flesh(DT).unwrap();
-    physics.finish().unwrap();
-
-    // A CPU takes it, and then does not pass it on.
-    physics.switch_backend(sinew::Backend::Cpu).unwrap();
-    physics.set_network(handle, network.clone(), binding(&network)).unwrap();
-    physics.step_flesh(DT).unwrap();
-    let error = physics.switch_backend(sinew::Backend::Gpu).unwrap_err();
-    assert!(error.to_string().contains("the networks in use need"), "{error}");
-    assert_eq!(physics.backend_report().backend, "cpu");
-}
-
-#[test]
-fn what_does_not_fit_is_said() {
-    let mut physics = Physics::default();
-    let network = fixture(Precision::I8);
-    let fits = binding(&network);
-    let handle = insert_sheet(&mut physics);
-    assert_eq!(physics.set_joint_rotations(handle, &[]), Err(StepError::NoNetwork));
-    assert_eq!(
-        physics.set_network(handle, network.clone(), fits.clone()),
-        Err(StepError::NoSuchChain { chain: 2, count: 2 })
-    );
-    let few = Binding { joints: vec![0], ..fits.clone() };
-    let error = physics.set_network(handle, network.clone(), few).unwrap_err();
-    assert_eq!(error, StepError::NetworkInputs { what: "joints", given: 1, expected: 4 });
-    let other = physics.insert_with_skin(flesh(3), bare_skin(7), &[], Pose::IDENTITY).unwrap();
-    let error = physics.set_network(other, network.clone(), fits.clone()).unwrap_err();
-    assert_eq!(error, StepError::NetworkVertices { network: 150, skin: 7 });
-    assert!(error.to_string().contains("train it on this one"));
-    let there = physics.insert_with_skin(flesh(3), bare_skin(150), &[], Pose::IDENTITY).unwrap();
-    physics.set_network(there, network, fits).unwrap();
-    let error = physics.set_joint_rotations(there, &[Quat::IDENTITY]).unwrap_err();
-    assert!(error.to_string().contains("1 joints were given, but the network reads 4"), "{error}");
-    physics.remove(there).unwrap();
-    assert_eq!(physics.remove_network(there), Err(StepError::NoSuchFlesh));
-    physics.read_back = ReadBack::NOTHING;
 }
 
 /// The project's own arm in an hecs world: its network reads the pose and the activations of the entity.
