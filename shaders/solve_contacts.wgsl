@@ -48,7 +48,7 @@ fn touch_solids(@builtin(global_invocation_id) invocation: vec3<u32>) {
     // Of a frame that was not the last one nothing is remembered, but by what has slept since.
     let told = contact_at(chain.touches, TOUCHES_RECORDING);
     let is_recent = told == recording_told(params.recording) || told == recording_told(params.recording - 1u);
-    let slept = chain_at(chain.chain, CHAIN_SLEEPS) > 0.25;
+    let slept = chain_at(chain.chain, CHAIN_SLEEPS) >= SLEPT_BEFORE;
     let remembers = chain.touch_count > 0u && (is_recent || slept);
     let origin = chain3(chain.chain, CHAIN_ORIGIN);
 

@@ -71,7 +71,12 @@ const SOLVES: &[Mutant] = &[
 
 const CONTACTS_AND_VELOCITIES: &[Mutant] = &[
     (Stage::SolveContacts, "rods on a slope", "return dot(plane.normal, point) ⟨-⟩ plane.offset;", "+"),
-    (Stage::SolveContacts, "carried into a plane", "let limit = smaller(there.friction ⟨*⟩ where_less(0.0, dual,", "+"),
+    (
+        Stage::SolveContacts,
+        "carried into a plane",
+        "let limit = smaller(there.friction ⟨*⟩ (where_less(0.0, dual,",
+        "+",
+    ),
     (
         Stage::SolveContacts,
         "carried into a plane",
@@ -93,7 +98,7 @@ const CONTACTS_AND_VELOCITIES: &[Mutant] = &[
     (Stage::SolveContacts, "bouncing", "node3(row, NODE_PREDICTED_MOVE) ⟨+⟩ gained * step", "-"),
     (Stage::SolveContacts, "bouncing", "node3(row, NODE_VELOCITY) ⟨+⟩ gained", "-"),
     (Stage::SolveContacts, "bouncing", "plane_at(row, ⟨PLANE_RESTITUTION⟩)", "PLANE_FRICTION"),
-    (Stage::SolveContacts, "bouncing", "contact_at(plane, ⟨PLANE_RESTITUTION⟩)", "PLANE_FRICTION"),
+    (Stage::SolveContacts, "bouncing off a table", "contact_at(plane, ⟨PLANE_RESTITUTION⟩)", "PLANE_FRICTION"),
     (Stage::SolveRods, "bouncing", "where_less(distance, 0.0, 1.0, 0.0) ⟨+⟩ stays", "-"),
     (
         Stage::UpdateVelocities,

@@ -12,7 +12,7 @@ use sinew::{
 };
 
 use super::super::sheet;
-use super::solids::on_solids;
+use super::solids::{on_solids, thrown_down};
 use super::{DT, Scene};
 
 /// Several rods of a material between two places, side by side, of the segment counts given.
@@ -434,20 +434,6 @@ pub fn scenes() -> Vec<Scene> {
     scene.before = 25;
     scenes.push(scene);
 
-    // What is faster than the usual stiffness stops: rods that lie, and one that falls on its end.
-    let mut hit = rods(DVec3::Y * 0.06, x + DVec3::Y * 0.06, 0.05, &[8; 3], soft());
-    hit.extend(rods(DVec3::new(0.3, 0.2, 1.0), DVec3::new(0.3, 1.0, 1.0), 0.05, &[6], soft()));
-    for (name, restitution) in [("thrown on a floor", 0.0), ("bouncing", 0.6)] {
-        let mut scene = Scene::new(name, &hit, no_bones);
-        scene.planes = vec![HalfSpace::ground(0.0, 0.5).bouncing(restitution)];
-        scene.play = |physics, handle, _| {
-            let down = Motion { velocity: DVec3::NEG_Y * 20.0, spin: DVec3::ZERO, centre: DVec3::ZERO };
-            physics.set_velocity(handle, down).unwrap();
-        };
-        scene.before = 3;
-        scenes.push(scene);
-    }
-
     // Along a slope they slide, across it they roll; and one less steep that just holds them.
     for (name, angle, friction) in [("slipping", 0.5_f64, 0.3_f32), ("about to slip", 0.45, 0.5)] {
         let (down, normal) = (DVec3::new(angle.cos(), -angle.sin(), 0.0), DVec3::new(angle.sin(), angle.cos(), 0.0));
@@ -577,6 +563,7 @@ pub fn scenes() -> Vec<Scene> {
     scenes.extend(meeting());
     scenes.extend(trees());
     scenes.extend(on_solids());
+    scenes.extend(thrown_down());
 
     let mut skinned = bridge.clone();
     skinned.extend(rods(DVec3::NEG_Z, x + DVec3::NEG_Z, 0.05, &[6], soft()));

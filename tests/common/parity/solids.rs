@@ -1,10 +1,12 @@
-//! Scenes in which chains touch solids.
+//! Scenes in which chains touch solids, or are thrown down.
 
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3, Vec3};
 use sinew::flesh::{BonePill, Flesh, Holds, RodSpec};
-use sinew::{Coefficient, Collisions, CombineRule, Convex, Mesh, Pose, Shape, Solid};
+use sinew::{
+    Coefficient, Collisions, CombineRule, Convex, FleshHandle, HalfSpace, Mesh, Motion, Physics, Pose, Shape, Solid,
+};
 
 use super::scenes::{hung, no_bones, rods, soft};
 use super::{DT, Scene};
@@ -91,6 +93,42 @@ fn triangles(_: usize) -> Vec<Solid> {
         at(1, DVec3::new(0.3, 0.0, 0.3), DQuat::from_rotation_y(0.3)),
         Solid { border_radius: 0.01, ..at(2, DVec3::new(0.75, 0.03, 0.2), DQuat::from_rotation_y(0.2)) },
     ]
+}
+
+/// Rods that lie, and one that falls on its end, faster than the usual stiffness stops; stopped in one substep, and thrown in that which is
+/// compared, by what has restitution.
+pub fn thrown_down() -> Vec<Scene> {
+    let mut hit = rods(DVec3::Y * 0.06, DVec3::X + DVec3::Y * 0.06, 0.05, &[8; 3], soft());
+    hit.extend(rods(DVec3::new(0.3, 0.2, 1.0), DVec3::new(0.3, 1.0, 1.0), 0.05, &[6], soft()));
+    let mut on_a_floor = Scene::new("thrown on a floor", &hit, no_bones);
+    on_a_floor.planes = vec![HalfSpace::ground(0.0, 0.5)];
+    on_a_floor.play = |physics, handle, _| throw_down(physics, handle);
+    on_a_floor.before = 3;
+    let mut bouncing = Scene::new("bouncing", &hit, no_bones);
+    bouncing.planes = vec![HalfSpace::ground(0.0, 0.5).bouncing(0.6)];
+    let mut off_a_table = Scene::new("bouncing off a table", &hit, no_bones);
+    off_a_table.solids = bouncing_table;
+    for scene in [&mut bouncing, &mut off_a_table] {
+        scene.play = |physics, handle, step| {
+            if step <= 1 {
+                throw_down(physics, handle);
+            }
+        };
+        scene.config.substeps = 1;
+        scene.before = 1;
+    }
+    vec![on_a_floor, bouncing, off_a_table]
+}
+
+fn throw_down(physics: &mut Physics, handle: FleshHandle) {
+    let down = Motion { velocity: DVec3::NEG_Y * 20.0, spin: DVec3::ZERO, centre: DVec3::ZERO };
+    physics.set_velocity(handle, down).unwrap();
+}
+
+/// A table of which flesh bounces.
+fn bouncing_table(_: usize) -> Vec<Solid> {
+    let top = Arc::new(Shape::Cuboid { half_extents: Vec3::new(3.0, 0.2, 3.0) });
+    vec![Solid::new(top, Pose::from_translation(DVec3::NEG_Y * 0.2), 0.5).bouncing(0.6)]
 }
 
 fn lying(height: f64) -> Vec<RodSpec> {
