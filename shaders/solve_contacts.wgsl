@@ -311,8 +311,8 @@ fn write_row(chain: Chain, at: u32, segment: u32, point: Point, there: Surface) 
     let fall = falls_of(chain);
     let least = larger(length(fall) * (2.0 * params.h), LEAST_BOUNCE);
     let before = contact4(at, CONTACT_BOUNCE);
-    let gathered = gather(before, dual, there.restitution, comes, least, was, 0.0 - dot(normal, fall));
-    let bounces = select(before, gathered, is_first);
+    let stopped = stop_or_throw(before, dual, there.restitution, vec4<f32>(comes, least, was, 0.0 - dot(normal, fall)));
+    let bounces = select(before, stopped, is_first);
     let bounce = larger(bounces.x, 0.0);
     let pressing = where_less(smaller(reach, 0.0 - bounce), 0.0, stiffness, 0.0);
     let tangent = across(contact3(at, CONTACT_TANGENT), normal);
@@ -346,9 +346,13 @@ fn write_row(chain: Chain, at: u32, segment: u32, point: Point, there: Surface) 
     }
 }
 
-// How heavy what comes at a row is, as that stops it, and once it has, with what force it throws it: what is at CONTACT_BOUNCE, given
-// what is there, with what force it pressed, how fast the chain comes, is to come at least (m/s), is away (m), and falls (m/s²).
-fn gather(before: vec4<f32>, dual: f32, e: f32, comes: f32, least: f32, away: f32, falls: f32) -> vec4<f32> {
+// How heavy what comes at a row is, as that stops it, and once it has, with what force it throws it: what is at CONTACT_BOUNCE and on,
+// given what is there, with what force it pressed, and how fast the chain comes, is to come at least (m/s), is away (m), and falls (m/s²).
+fn stop_or_throw(before: vec4<f32>, dual: f32, restitution: f32, given: vec4<f32>) -> vec4<f32> {
+    let comes = given.x;
+    let least = given.y;
+    let away = given.z;
+    let falls = given.w;
     let last_h = params.h / params.h_over_last_h;
     let impulse = dual * last_h;
     // For how long it has been stopped: what did not press, not at all.
@@ -362,9 +366,9 @@ fn gather(before: vec4<f32>, dual: f32, e: f32, comes: f32, least: f32, away: f3
 
     let enough = where_less(0.0, stopped, larger(least, came) * STILL_COMES, least);
     let in_time = where_less(stopped, larger(LONGEST_STOP, 1.5 * params.h), 1.0, 0.0);
-    let comes_on = where_less(enough, comes, e, 0.0);
-    let leaves = where_less(0.0, comes_on, 0.0, larger(e * came + comes, 0.0));
-    let bounces = where_less(0.0, e, 1.0, 0.0);
+    let comes_on = where_less(enough, comes, restitution, 0.0);
+    let leaves = where_less(0.0, comes_on, 0.0, larger(restitution * came + comes, 0.0));
+    let bounces = where_less(0.0, restitution, 1.0, 0.0);
     let throws = where_less(mass, MOST_DUAL, mass * leaves * bounces * params.inv_h, 0.0);
     let bounce = where_less(0.5, where_less(0.0, comes_on, in_time, 0.0), 0.0 - (stopped + params.h), throws);
     return vec4<f32>(bounce, mass * bounces, came * bounces, comes * bounces);

@@ -90,7 +90,7 @@ const CONTACTS_AND_VELOCITIES: &[Mutant] = &[
     (Stage::SolveContacts, "about to slip", "where_less(0.0, limit, larger(⟨stuck⟩, stops), 0.0), is_first);", "0.0"),
     (Stage::SolveContacts, "carried into a plane", "slide ⟨+⟩ tangent * goes_on, is_first);", "-"),
     (Stage::SolveContacts, "rods on a slope", "across(sweep(there, start ⟨-⟩ normal * prev_radius), normal);", "+"),
-    (Stage::SolveContacts, "bouncing", "larger(e ⟨*⟩ came + comes, 0.0)", "+"),
+    (Stage::SolveContacts, "bouncing", "larger(restitution ⟨*⟩ came + comes, 0.0)", "+"),
     (Stage::SolveContacts, "bouncing", "let slowed = before.w ⟨-⟩ comes", "+"),
     (Stage::SolveContacts, "bouncing", "impulse ⟨/⟩ larger(slowed", "*"),
     (Stage::SolveContacts, "bouncing", "comes ⟨+⟩ falls * after", "-"),

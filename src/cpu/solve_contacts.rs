@@ -282,7 +282,7 @@ fn write_row<L: Lanes>(
     if params.iteration == 0 {
         // As fast as the surface goes against how fast it comes itself.
         let comes = (was - gap) * lanes.splat(params.inv_h) - normal.dot(point.velocity);
-        gather(lanes, params, row, there.restitution, [comes, least, was, zero - normal.dot(fall)]);
+        stop_or_throw(lanes, params, row, there.restitution, [comes, least, was, zero - normal.dot(fall)]);
     }
     let bounce = lanes.load(&row[contact::BOUNCE]).max(zero);
     let pressing = reach.min(zero - bounce).where_less(zero, stiffness, zero);
@@ -322,7 +322,7 @@ fn write_row<L: Lanes>(
 /// How heavy what comes at a row is, as that stops it, and once it has, with what force it throws it (N): so that it leaves as fast
 /// as it came, by restitution. Given how fast it comes, is to come at least (m/s), is away (m), and falls (m/s²).
 #[inline(always)]
-fn gather<L: Lanes>(
+fn stop_or_throw<L: Lanes>(
     lanes: L,
     params: &StepParams,
     row: &mut [Entry<L::Scalar>],
