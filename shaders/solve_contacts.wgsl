@@ -358,8 +358,10 @@ fn stop_or_throw(before: vec4<f32>, dual: f32, restitution: f32, given: vec4<f32
     // For how long it has been stopped: what did not press, not at all.
     let stopped = larger(where_less(0.0, impulse, 0.0 - before.x, 0.0), 0.0);
     let slowed = before.w - comes + falls * last_h;
-    let weighs = where_less(0.0, slowed, impulse / larger(slowed, MIN_POSITIVE), MOST_DUAL);
-    let mass = where_less(0.0, stopped, smaller(weighs, before.y), MOST_DUAL);
+    let weighs = where_less(0.0, slowed, impulse / larger(slowed, MIN_POSITIVE), 0.0);
+    let weighed = before.y;
+    let least_mass = where_less(0.0, smaller(weighed, weighs), smaller(weighed, weighs), larger(weighed, weighs));
+    let mass = where_less(0.0, stopped, smaller(least_mass, MOST_DUAL), 0.0);
     // It falls on until it is there.
     let after = between(away / larger(comes, MIN_POSITIVE), 0.0, params.h);
     let came = where_less(0.0, stopped, before.z, comes + falls * after);
@@ -369,7 +371,7 @@ fn stop_or_throw(before: vec4<f32>, dual: f32, restitution: f32, given: vec4<f32
     let comes_on = where_less(enough, comes, restitution, 0.0);
     let leaves = where_less(0.0, comes_on, 0.0, larger(restitution * came + comes, 0.0));
     let bounces = where_less(0.0, restitution, 1.0, 0.0);
-    let throws = where_less(mass, MOST_DUAL, mass * leaves * bounces * params.inv_h, 0.0);
+    let throws = smaller(mass * leaves * bounces * params.inv_h, MOST_DUAL);
     let bounce = where_less(0.5, where_less(0.0, comes_on, in_time, 0.0), 0.0 - (stopped + params.h), throws);
     return vec4<f32>(bounce, mass * bounces, came * bounces, comes * bounces);
 }

@@ -436,8 +436,8 @@ fn sleeps_soundly(mut logs: Logs) -> Result<(), String> {
     let (mut steady, mut asleep_with) = (None, None);
     for frame in 0..110 {
         match frame {
-            80 => logs.physics.wake(all[2]).expect("is there"),
-            90 => logs.physics.wake(all[0]).expect("is there"),
+            80 => logs.physics.wake(all[0]).expect("is there"),
+            90 => logs.physics.wake(all[2]).expect("is there"),
             _ => {}
         }
         logs.step();

@@ -339,9 +339,10 @@ fn stop_or_throw<L: Lanes>(
     // For how long it has been stopped: what did not press, not at all.
     let stopped = zero.where_less(impulse, zero - lanes.load(&row[contact::BOUNCE]), zero).max(zero);
     let slowed = lanes.load(&row[contact::COMES]) - comes + falls * last_h;
-    let most = lanes.splat(MOST_DUAL);
-    let mass = zero.where_less(slowed, impulse / slowed.max(lanes.splat(f32::MIN_POSITIVE)), most);
-    let mass = zero.where_less(stopped, mass.min(lanes.load(&row[contact::MASS])), most);
+    let weighs = zero.where_less(slowed, impulse / slowed.max(lanes.splat(f32::MIN_POSITIVE)), zero);
+    let weighed = lanes.load(&row[contact::MASS]);
+    let least_mass = zero.where_less(weighed.min(weighs), weighed.min(weighs), weighed.max(weighs));
+    let mass = zero.where_less(stopped, least_mass.min(lanes.splat(MOST_DUAL)), zero);
     // It falls on until it is there.
     let after = (away / comes.max(lanes.splat(f32::MIN_POSITIVE))).clamp(zero, lanes.splat(params.h));
     let came = zero.where_less(stopped, lanes.load(&row[contact::CAME]), comes + falls * after);
@@ -351,7 +352,7 @@ fn stop_or_throw<L: Lanes>(
     let comes_on = enough.where_less(comes, restitution, zero);
     let leaves = zero.where_less(comes_on, zero, (restitution * came + comes).max(zero));
     let bounces = zero.where_less(restitution, one, zero);
-    let throws = mass.where_less(most, mass * leaves * bounces * lanes.splat(params.inv_h), zero);
+    let throws = (mass * leaves * bounces * lanes.splat(params.inv_h)).min(lanes.splat(MOST_DUAL));
     let comes_on = zero.where_less(comes_on, in_time, zero);
     let stopped = stopped + lanes.splat(params.h);
     lanes.store(half.where_less(comes_on, zero - stopped, throws), &mut row[contact::BOUNCE]);

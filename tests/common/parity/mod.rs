@@ -185,6 +185,7 @@ fn contact_scale(entry: usize, scales: Scales) -> f32 {
         contact::SCALE_TERM | contact::ARM | contact::GAP => scales.size,
         contact::ANCHOR..contact::DUAL => scales.size,
         contact::STIFFNESS | contact::FRICTION => scales.contact,
+        contact::CAME | contact::COMES => scales.size / scales.h,
         contact::LIMIT | contact::DUAL.. => scales.dual,
         _ => 1.0,
     }
