@@ -313,12 +313,14 @@ fn write_row(chain: Chain, at: u32, segment: u32, point: Point, there: Surface) 
     let before = contact4(at, CONTACT_BOUNCE);
     let stopped = stop_or_throw(before, dual, there.restitution, vec4<f32>(comes, least, was, 0.0 - dot(normal, fall)));
     let bounces = select(before, stopped, is_first);
+    // What threw in the last substep is over.
+    let lasting = dual - select(0.0, larger(before.x, 0.0), is_first);
     let bounce = larger(bounces.x, 0.0);
     let pressing = where_less(smaller(reach, 0.0 - bounce), 0.0, stiffness, 0.0);
     let tangent = across(contact3(at, CONTACT_TANGENT), normal);
     let pulled = sqrt(dot(tangent, tangent));
     let stuck = where_less(pulled, contact_at(at, CONTACT_LIMIT) * STICKING, 1.0, 0.0);
-    let limit = smaller(there.friction * (where_less(0.0, dual, dual, 0.0) + bounce), MOST_DUAL);
+    let limit = smaller(there.friction * (where_less(0.0, lasting, lasting, 0.0) + bounce), MOST_DUAL);
     let inertia = inertia_of(point, normal, foreseen);
     let stops = where_less(sqrt(dot(foreseen, foreseen)) * inertia * inv_step * inv_step, limit, 1.0, 0.0);
     let holds = smaller(limit, pulled) / larger(pulled, MIN_POSITIVE) / larger(stiffness, MIN_POSITIVE);
@@ -337,12 +339,13 @@ fn write_row(chain: Chain, at: u32, segment: u32, point: Point, there: Surface) 
     set_contact(at, CONTACT_LIMIT, limit);
     set_contact(at, CONTACT_STICKS, sticks);
     let meets = chain_at(chain.chain, CHAIN_MEETS);
-    let stays = where_less(0.0, smaller(dual, pressing), meets, 0.0);
+    let stays = where_less(0.0, smaller(lasting, pressing), meets, 0.0);
     set_contact(at, CONTACT_STAYS, where_less(0.0, bounce, -1.0, stays));
     set_contact3(at, CONTACT_ANCHOR, anchor);
     set_contact4(at, CONTACT_BOUNCE, bounces);
-    if is_first && bounce > 0.0 {
-        throw_nodes(chain, segment, normal * bounce, point.along, 1.0 / inv_step);
+    let throws = select(0.0, bounce, is_first);
+    if throws > 0.0 {
+        throw_nodes(chain, segment, normal * throws, point.along, 1.0 / inv_step);
     }
 }
 

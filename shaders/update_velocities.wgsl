@@ -47,6 +47,7 @@ fn count_bounces(chain: Chain) {
     let count = row_count_of(chain);
     for (var slot = 0u; slot < count; slot++) {
         let at = row_of(chain, slot);
-        set_contact(at, CONTACT_DUAL, contact_at(at, CONTACT_DUAL) + larger(contact_at(at, CONTACT_BOUNCE), 0.0));
+        let both = contact_at(at, CONTACT_DUAL) + larger(contact_at(at, CONTACT_BOUNCE), 0.0);
+        set_contact(at, CONTACT_DUAL, smaller(both, MOST_DUAL));
     }
 }

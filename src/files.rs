@@ -1,6 +1,8 @@
 //! Files that are written whole or not at all, and read no farther than they may be long.
 
 use std::fs::{self, File};
+#[cfg(feature = "bake")]
+use std::io::ErrorKind;
 use std::io::{Read as _, Result, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -46,7 +48,11 @@ pub fn remove_parts(folder: &Path, ours: impl Fn(&str) -> bool) -> Result<()> {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         if ours(&name) && path.extension().is_some_and(|end| end == PART) {
-            fs::remove_file(&path)?;
+            match fs::remove_file(&path) {
+                // Another has been faster, or has made it whole.
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                removed => removed?,
+            }
         }
     }
     Ok(())

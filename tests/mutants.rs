@@ -74,7 +74,7 @@ const CONTACTS_AND_VELOCITIES: &[Mutant] = &[
     (
         Stage::SolveContacts,
         "carried into a plane",
-        "let limit = smaller(there.friction ⟨*⟩ (where_less(0.0, dual,",
+        "let limit = smaller(there.friction ⟨*⟩ (where_less(0.0, lasting,",
         "+",
     ),
     (
@@ -94,7 +94,7 @@ const CONTACTS_AND_VELOCITIES: &[Mutant] = &[
     (Stage::SolveContacts, "bouncing", "let slowed = before.w ⟨-⟩ comes", "+"),
     (Stage::SolveContacts, "bouncing", "impulse ⟨/⟩ larger(slowed", "*"),
     (Stage::SolveContacts, "bouncing", "comes ⟨+⟩ falls * after", "-"),
-    (Stage::SolveContacts, "bouncing", "where_less(0.0, dual, dual, 0.0) ⟨+⟩ bounce", "-"),
+    (Stage::SolveContacts, "bouncing", "where_less(0.0, lasting, lasting, 0.0) ⟨+⟩ bounce", "-"),
     (Stage::SolveContacts, "bouncing", "node3(row, NODE_PREDICTED_MOVE) ⟨+⟩ gained * step", "-"),
     (Stage::SolveContacts, "bouncing", "node3(row, NODE_VELOCITY) ⟨+⟩ gained", "-"),
     (Stage::SolveContacts, "bouncing", "plane_at(row, ⟨PLANE_RESTITUTION⟩)", "PLANE_FRICTION"),

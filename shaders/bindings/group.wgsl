@@ -275,7 +275,7 @@ fn forget_contacts(chain: Chain) {
         set_contact(row, CONTACT_STIFFNESS, 0.0);
         set_contact(row, CONTACT_FRICTION, 0.0);
         set_contact(row, CONTACT_DUAL, 0.0);
-        set_contact(row, CONTACT_BOUNCE, 0.0);
+        set_contact4(row, CONTACT_BOUNCE, vec4<f32>());
         set_contact3(row, CONTACT_TANGENT, vec3<f32>());
     }
 }

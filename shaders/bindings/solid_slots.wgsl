@@ -434,10 +434,12 @@ fn hand_over(chain: Chain, index: u32, count: u32, before: ptr<function, array<M
         }
         if to < TOUCHES && left.dual != 0.0 {
             let row = touch_row_of(chain, index, to);
+            // How it bounces is of one: of what stops it already, or of what did.
+            let stops = contact_at(row, CONTACT_DUAL) != 0.0;
+            set_contact4(row, CONTACT_BOUNCE, select(left.bounce, contact4(row, CONTACT_BOUNCE), stops));
             set_contact(row, CONTACT_LIMIT, contact_at(row, CONTACT_LIMIT) + left.limit);
             set_contact(row, CONTACT_DUAL, contact_at(row, CONTACT_DUAL) + left.dual);
             set_contact3(row, CONTACT_TANGENT, contact3(row, CONTACT_TANGENT) + left.tangent);
-            set_contact4(row, CONTACT_BOUNCE, contact4(row, CONTACT_BOUNCE) + left.bounce);
         }
     }
 }

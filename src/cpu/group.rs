@@ -260,8 +260,8 @@ pub fn forget_contacts<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, flag: L
     let (zero, half) = (lanes.splat(0.0), lanes.splat(0.5));
     for row in group.contacts.chunks_exact_mut(contact::ENTRIES) {
         let tangent = contact::TANGENT..contact::TANGENT + 3;
-        let others = [contact::STIFFNESS, contact::FRICTION, contact::DUAL, contact::BOUNCE];
-        for entry in tangent.chain(others) {
+        let others = [contact::STIFFNESS, contact::FRICTION, contact::DUAL];
+        for entry in tangent.chain(others).chain(contact::BOUNCE..contact::ENTRIES) {
             lanes.store(flag.where_less(half, lanes.load(&row[entry]), zero), &mut row[entry]);
         }
     }

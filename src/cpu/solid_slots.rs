@@ -159,8 +159,13 @@ impl GroupState {
                         }
                     };
                     let Some(to) = all.clone().find(comes_to) else { continue };
-                    let of_last =
-                        [contact::LIMIT, contact::DUAL, contact::BOUNCE, contact::MASS, contact::CAME, contact::COMES];
+                    // How it bounces is of one: of what stops it already, or of what did.
+                    let stops = contacts[at(to) + contact::DUAL][lane] != 0.0;
+                    for entry in (contact::BOUNCE..contact::ENTRIES).filter(|_| !stops) {
+                        contacts[at(to) + entry][lane] = contacts[at(left) + entry][lane];
+                    }
+                    contacts[at(left) + contact::BOUNCE][lane] = 0.0;
+                    let of_last = [contact::LIMIT, contact::DUAL];
                     for entry in of_last.into_iter().chain(contact::TANGENT..contact::TANGENT + 3) {
                         contacts[at(to) + entry][lane] += contacts[at(left) + entry][lane];
                         contacts[at(left) + entry][lane] = 0.0;

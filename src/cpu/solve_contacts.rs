@@ -276,6 +276,9 @@ fn write_row<L: Lanes>(
     let least = (fall.length() * lanes.splat(2.0 * params.h)).max(lanes.splat(LEAST_BOUNCE));
     let row = &mut group.contacts[slot * contact::ENTRIES..][..contact::ENTRIES];
     let dual = lanes.load(&row[contact::DUAL]);
+    // What threw in the last substep is over.
+    let thrown = if params.iteration == 0 { lanes.load(&row[contact::BOUNCE]).max(zero) } else { zero };
+    let lasting = dual - thrown;
     let by_mass = point.contact_stiffness(lanes, params, was - gap - normal.dot(point.predicted));
     let by_force = dual * there.own * lanes.splat(FIRM) / prev_radius.max(lanes.splat(f32::MIN_POSITIVE));
     let stiffness = by_mass.max(by_force.min(by_mass * lanes.splat(FIRMEST)));
@@ -289,7 +292,7 @@ fn write_row<L: Lanes>(
     let tangent = across(V3::load(lanes, row, contact::TANGENT), normal);
     let pulled = tangent.dot(tangent).sqrt();
     let stuck = pulled.where_less(lanes.load(&row[contact::LIMIT]) * lanes.splat(STICKING), one, zero);
-    let limit = (there.friction * (zero.where_less(dual, dual, zero) + bounce)).min(lanes.splat(MOST_DUAL));
+    let limit = (there.friction * (zero.where_less(lasting, lasting, zero) + bounce)).min(lanes.splat(MOST_DUAL));
     let inertia = point.inertia(lanes, normal, foreseen);
     let stops = (foreseen.dot(foreseen).sqrt() * inertia * inv_step * inv_step).where_less(limit, one, zero);
     let least = lanes.splat(f32::MIN_POSITIVE);
@@ -311,7 +314,7 @@ fn write_row<L: Lanes>(
     lanes.store(pressing, &mut row[contact::FRICTION]);
     lanes.store(limit, &mut row[contact::LIMIT]);
     lanes.store(sticks, &mut row[contact::STICKS]);
-    let stays = zero.where_less(dual.min(pressing), meets, zero);
+    let stays = zero.where_less(lasting.min(pressing), meets, zero);
     lanes.store(zero.where_less(bounce, zero - one, stays), &mut row[contact::STAYS]);
     anchor.store(lanes, row, contact::ANCHOR);
     if params.iteration == 0 && lanes.any(zero.where_less(bounce, one, zero)) {

@@ -4,6 +4,7 @@
 //! moved/h or (3·moved − last move)/2h in exact arithmetic; in f32 h·(1/h) is not 1, and so each substep would take
 //! or give a few 10⁻⁸ of a free chain's momentum.
 
+use super::contact_rows::MOST_DUAL;
 use super::group::{Group, second_order};
 use super::lanes::{Lane, Lanes};
 use super::math::{Quaternion, V3};
@@ -57,6 +58,7 @@ where
 fn count_bounces<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
     for row in group.contacts.chunks_exact_mut(contact::ENTRIES) {
         let back = lanes.load(&row[contact::BOUNCE]).max(lanes.splat(0.0));
-        lanes.store(lanes.load(&row[contact::DUAL]) + back, &mut row[contact::DUAL]);
+        let both = (lanes.load(&row[contact::DUAL]) + back).min(lanes.splat(MOST_DUAL));
+        lanes.store(both, &mut row[contact::DUAL]);
     }
 }

@@ -47,10 +47,10 @@ pub mod contact {
     /// 1 where it pressed in the last substep on a chain that met others then: the first solve has it in its matrix wherever the
     /// chain begins. −1 where it bounces: the first solve has it out of its matrix.
     pub const STAYS: usize = 24;
-    /// With what force it throws the chain in this substep (N), which moves where its nodes are predicted to go; while it stops a
-    /// chain that comes at it, less than 0, by for how long it has (s).
+    /// With what force it throws the chain in this substep (N), which moves where its nodes are predicted to go; of what comes at it,
+    /// also from afar, less than 0: by for how long it has stopped it at the substep's end (s). 0, and what follows, without restitution.
     pub const BOUNCE: usize = 25;
-    /// How heavy it is there: the least impulse of a substep in that time over by how much it has slowed it (kg).
+    /// How heavy the chain is there: the least impulse of a substep in that time over by how much it has slowed it (kg), 0 before any.
     pub const MASS: usize = 26;
     /// How fast it came (m/s).
     pub const CAME: usize = 27;

@@ -40,7 +40,7 @@ impl FleshBudget {
         let held = 1.0 + self.margin.max(0.0);
         let seen = |&(distance, near): &(f64, bool)| if near { distance / held } else { distance };
         let mut nearest: Vec<usize> =
-            (0..distances.len()).filter(|&index| seen(&distances[index]) <= self.distance).collect();
+            (0..distances.len()).filter(|&index| (0.0..=self.distance).contains(&seen(&distances[index]))).collect();
         nearest.sort_by(|&a, &b| seen(&distances[a]).total_cmp(&seen(&distances[b])));
         let mut near = vec![false; distances.len()];
         nearest.into_iter().take(self.count).for_each(|index| near[index] = true);
@@ -83,7 +83,7 @@ mod tests {
         assert_eq!(far(&[11.0, 10.0, 3.0]), [false, true, true]);
         assert_eq!(far(&[5.0, 4.0, 3.0]), [false, true, true]);
         assert_eq!(far(&[5.0, 5.0, 5.0]), [true, true, false], "the first of equals");
-        assert_eq!(far(&[f64::NAN, f64::INFINITY, 1.0]), [false, false, true]);
+        assert_eq!(far(&[f64::NAN, f64::INFINITY, 1.0, -1.0]), [false, false, true, false]);
         // Beyond the distance, and behind another, by less than the margin; then by more.
         assert_eq!(budget.near(&[(14.9, true)]), [true]);
         assert_eq!(budget.near(&[(15.1, true)]), [false]);

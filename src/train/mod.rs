@@ -83,6 +83,7 @@ pub fn train(
     let device = Device::of(options.backend)?;
     data.check()?;
     let split = Split::new(data, options)?;
+    checkpoints.filter(|folder| folder.is_dir()).map_or(Ok(()), Checkpoint::remove_parts)?;
     // What one backend has left, another goes on with.
     let any_backend = TrainOptions { backend: TrainBackend::Cpu, ..options.clone() };
     let key = |which: Which| format!("{} {} {any_backend:?}", data.key(), which.name());
@@ -134,7 +135,6 @@ pub fn train(
         spec.muscles.clone_from(&data.muscles);
         spec.active = Some(part(&analysis, active));
     }
-    checkpoints.map_or(Ok(()), Checkpoint::remove_parts)?;
     let network =
         |spec: &NetworkSpec| Ok::<_, TrainError>(CorrectiveNetwork::new(spec, options.precision, options.threshold)?);
     let (errors, held_out) = evaluate::errors(data, &split, &network(&spec)?);
