@@ -53,12 +53,12 @@ where
     }
 }
 
-/// What was given back has pressed, too.
+/// What throws has pressed, too.
 #[inline(always)]
 fn count_bounces<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>) {
     for row in group.contacts.chunks_exact_mut(contact::ENTRIES) {
-        let back = lanes.load(&row[contact::BOUNCE]).max(lanes.splat(0.0));
-        let both = (lanes.load(&row[contact::DUAL]) + back).min(lanes.splat(MOST_DUAL));
+        let throws = lanes.load(&row[contact::BOUNCE]).max(lanes.splat(0.0));
+        let both = (lanes.load(&row[contact::DUAL]) + throws).min(lanes.splat(MOST_DUAL));
         lanes.store(both, &mut row[contact::DUAL]);
     }
 }

@@ -144,7 +144,7 @@ impl Physics {
             || self.instances.iter().any(of_flesh);
         let mut params = params_of(&self.config, dt, self.newest().substeps[0], passes);
         for params in params.iter_mut().filter(|_| bounces) {
-            // What is given back is an impulse, which backward differences would make more of.
+            // What throws is an impulse, which backward differences would make more of.
             (params.bounces, params.second_order) = (1, 0.0);
         }
         let mut schedule = schedule(time.substeps, self.config.iterations, passes);
