@@ -22,6 +22,9 @@ use crate::step::Stage;
 use crate::timing::StageClock;
 use crate::{Collisions, ContactWith};
 
+/// How many pairs a thread takes up at a time.
+const NEAR: usize = 64 * LANES;
+
 /// Names a segment from frame to frame: its instance, and which of that.
 pub(super) type Name = (FleshHandle, SegmentName);
 
@@ -36,12 +39,10 @@ pub(super) struct Meetings {
     /// What the instance of every group touches.
     pub collisions: Vec<Collisions>,
     pub pairs: Vec<Pair>,
-    /// Of every pair.
-    names: Vec<[Name; 2]>,
     /// Of every pair, which it is in the blocks.
     pub slots: Vec<u32>,
-    /// All pairs, first those that touched in the frame before: the others' blocks have nothing to press. Among both in ascending
-    /// order.
+    /// All pairs, those that are likely to press beside each other, see [`Likely`]: the others' blocks have nothing to press. Among
+    /// those that are as likely in ascending order.
     pub blocks: Vec<PairBlock>,
     /// The segments that meet others, by group, lane and node, once for each pair.
     pub sides: Vec<Side>,
@@ -77,7 +78,7 @@ impl Meetings {
                 break;
             }
         }
-        clock.timed(Stage::FindPairs, || self.make_blocks(instances));
+        clock.timed(Stage::FindPairs, || self.make_blocks(width, threads, instances, frame));
     }
 
     /// The pairs of segments that may touch, but of those that sleep with each other.
@@ -135,40 +136,78 @@ impl Meetings {
     }
 
     /// Makes the pairs' rows, with what they remember of the frame before.
-    fn make_blocks(&mut self, instances: &Instances) {
+    fn make_blocks(&mut self, width: LaneWidth, threads: &PairThreads, instances: &Instances, frame: f32) {
         let remembered = self.remembered(instances);
+        let Self { segments, motions, collisions, pairs, slots, blocks, .. } = self;
+        let count = pairs.len();
+        let mut near = vec![NearBlock::default(); count.div_ceil(LANES)];
+        let mut work: Vec<_> = pairs.chunks(NEAR).zip(near.chunks_mut(NEAR / LANES)).collect();
+        threads.0.for_each(
+            &mut work,
+            || (),
+            |(), (pairs, near)| find_near(width, motions, pairs, frame, Near::InTheEnd, near),
+        );
+        let presses = |touch: &Touch| touch.points.iter().any(|[force, ..]| *force > 0.0);
+        let likely = remembered.iter().zip(near.iter().flat_map(|block| block.near)).map(|(remembered, near)| {
+            match remembered {
+                Some(touch) if presses(touch) => Likely::Presses,
+                _ if near > 0.5 => Likely::ComesTogether,
+                Some(_) => Likely::Pressed,
+                None => Likely::IsNear,
+            }
+        });
+        let likely: Vec<_> = likely.collect();
+        let mut next = [0; Likely::COUNT];
+        likely.iter().for_each(|likely| next[*likely as usize] += 1);
+        let mut first = 0;
+        for next in &mut next {
+            first += std::mem::replace(next, first);
+        }
+        slots.clear();
+        let mut in_blocks = vec![0; count];
+        for (pair, likely) in likely.into_iter().enumerate() {
+            let next = &mut next[likely as usize];
+            in_blocks[*next as usize] = pair;
+            slots.push(*next);
+            *next += 1;
+        }
         // What else is in them from the frame before is written before it is read.
-        self.blocks.resize(self.pairs.len().div_ceil(LANES), PairBlock::NONE);
-        if let Some(last) = self.blocks.last_mut() {
+        blocks.resize(count.div_ceil(LANES), PairBlock::NONE);
+        if let Some(last) = blocks.last_mut() {
             *last = PairBlock::NONE;
         }
-        self.names.clear();
-        self.slots.clear();
-        let mut next = [0, remembered.iter().flatten().count()];
-        for (&indices, remembered) in self.pairs.iter().zip(remembered) {
-            let next = &mut next[usize::from(remembered.is_none())];
-            let (block, lane) = (&mut self.blocks[*next / LANES], *next % LANES);
-            self.slots.push(*next as u32);
-            *next += 1;
-            block.there[lane] = 1.0;
-            for (side, ends) in block.joined.iter_mut().enumerate() {
-                for (end, joined) in ends.iter_mut().enumerate() {
-                    joined[lane] = f32::from(u8::from(is_joined(instances, &self.segments, indices, [side, end])));
+        let mut work: Vec<_> = in_blocks.chunks(NEAR).zip(blocks.chunks_mut(NEAR / LANES)).collect();
+        threads.0.for_each(
+            &mut work,
+            || (),
+            |(), (in_blocks, blocks)| {
+                for (at, &pair) in in_blocks.iter().enumerate() {
+                    let (indices, block, lane) = (pairs[pair], &mut blocks[at / LANES], at % LANES);
+                    block.there[lane] = 1.0;
+                    for (side, ends) in block.joined.iter_mut().enumerate() {
+                        for (end, joined) in ends.iter_mut().enumerate() {
+                            joined[lane] = f32::from(u8::from(is_joined(instances, segments, indices, [side, end])));
+                        }
+                    }
+                    for (point, memory) in block.memory.iter_mut().enumerate() {
+                        memory[lane] = remembered[pair].map_or([0.0; REMEMBERED], |touch| touch.points[point]);
+                    }
+                    let [own, theirs] = indices.map(|index| &collisions[segments[index as usize].place as usize]);
+                    let rubs = own.rubs_with(theirs);
+                    block.points.iter_mut().for_each(|row| row[meet::RUBS][lane] = rubs);
                 }
-            }
-            for (point, memory) in block.memory.iter_mut().enumerate() {
-                memory[lane] = remembered.map_or([0.0; REMEMBERED], |touch| touch.points[point]);
-            }
-            let [own, theirs] = indices.map(|index| &self.collisions[self.segments[index as usize].place as usize]);
-            let rubs = own.rubs_with(theirs);
-            block.points.iter_mut().for_each(|row| row[meet::RUBS][lane] = rubs);
-            self.names.push(indices.map(|index| self.segments[index as usize].name));
-        }
+            },
+        );
     }
 
     /// The pairs, by the places of their instances.
     pub fn pairs(&self) -> impl Iterator<Item = SegmentPair> {
-        self.names.iter().map(|pair| pair.map(|(handle, name)| (handle.parts().0, name)))
+        self.pairs.iter().map(|pair| {
+            pair.map(|index| {
+                let (handle, name) = self.segments[index as usize].name;
+                (handle.parts().0, name)
+            })
+        })
     }
 
     /// Leaves with the instances what pairs that touch remember.
@@ -177,18 +216,20 @@ impl Meetings {
             .iter_mut()
             .filter(|instance| instance.works().flesh)
             .for_each(|instance| instance.state.touches.clear());
-        for (&slot, [(handle, own), (other, theirs)]) in self.slots.iter().zip(self.names.iter().copied()) {
+        for (&slot, pair) in self.slots.iter().zip(&self.pairs) {
             let (index, lane) = (slot as usize / LANES, slot as usize % LANES);
-            let block = &self.blocks[index];
-            if let Some(pressed) = self.pressed.get(index).filter(|sums| sums[0][lane] > 0.0)
-                && handle != other
-                && let Ok(instance) = instances.get_mut(handle)
-            {
+            let points = [0, 1].map(|point| self.blocks[index].memory[point][lane]);
+            let touches = points.iter().any(|[force, .., ratio]| *force > 0.0 || *ratio > 1.0);
+            let pressed = self.pressed.get(index).filter(|sums| sums[0][lane] > 0.0);
+            if !touches && pressed.is_none() {
+                continue;
+            }
+            let [(handle, own), (other, theirs)] = pair.map(|index| self.segments[index as usize].name);
+            let Ok(instance) = instances.get_mut(handle) else { continue };
+            if let Some(pressed) = pressed.filter(|_| handle != other) {
                 instance.tally.with.push((ContactWith::Flesh(other), pressed.map(|sums| sums[lane])));
             }
-            let points = block.memory.map(|point| point[lane]);
-            let touches = points.iter().any(|[force, .., ratio]| *force > 0.0 || *ratio > 1.0);
-            if touches && let Ok(instance) = instances.get_mut(handle) {
+            if touches {
                 instance.state.touches.push(Touch { own, other, theirs, points });
             }
         }
@@ -208,22 +249,60 @@ fn is_joined(instances: &Instances, segments: &[Segment], mut pair: Pair, [side,
     a.name.0 != b.name.0 || !a.overlaps_at_rest(instances, b)
 }
 
+/// How likely a pair is to press in the frame, the likeliest first.
+#[derive(Clone, Copy)]
+enum Likely {
+    /// It pressed at the end of the last frame.
+    Presses,
+    /// It would at the end of this one, by how it goes.
+    ComesTogether,
+    /// It pressed not long ago.
+    Pressed,
+    /// It is no farther away than it may come.
+    IsNear,
+}
+
+impl Likely {
+    const COUNT: usize = Self::IsNear as usize + 1;
+}
+
 /// Keeps those of some pairs of segments that may come to touch in a frame at the speed that they have against each other.
 fn keep_near(width: LaneWidth, motions: &[Entry<f32>], pairs: &mut Vec<Pair>, frame: f32) {
     let mut blocks = vec![NearBlock::default(); pairs.len().div_ceil(LANES)];
-    for (pairs, NearBlock { rows, .. }) in pairs.chunks(LANES).zip(&mut blocks) {
+    find_near(width, motions, pairs, frame, Near::InReach, &mut blocks);
+    let mut near = blocks.iter().flat_map(|block| &block.near);
+    pairs.retain(|_| near.next().is_some_and(|&flag| flag > 0.5));
+}
+
+/// Finds which of some pairs are near in some sense, block by block.
+fn find_near(
+    width: LaneWidth,
+    motions: &[Entry<f32>],
+    pairs: &[Pair],
+    frame: f32,
+    near: Near,
+    blocks: &mut [NearBlock],
+) {
+    for (pairs, NearBlock { rows, .. }) in pairs.chunks(LANES).zip(&mut *blocks) {
         for (lane, pair) in pairs.iter().enumerate() {
             (rows[0][lane], rows[1][lane]) = (2 * pair[0], 2 * pair[1]);
         }
     }
     match width {
         LaneWidth::Eight | LaneWidth::EightBaseline => {
-            with_instructions!(width.level(), simd => near_wide(simd, motions, frame, &mut blocks))
+            with_instructions!(width.level(), simd => near_wide(simd, motions, frame, near, blocks))
         }
-        LaneWidth::One => (0..LANES).for_each(|lane| flag_near(OneF32(lane), motions, frame, &mut blocks)),
+        LaneWidth::One => (0..LANES).for_each(|lane| flag_near(OneF32(lane), motions, frame, near, blocks)),
     }
-    let mut near = blocks.iter().flat_map(|block| &block.near);
-    pairs.retain(|_| near.next().is_some_and(|&flag| flag > 0.5));
+}
+
+/// When a pair is near.
+#[derive(Clone, Copy, PartialEq)]
+enum Near {
+    /// Where it may come to touch in the frame at the speed that both sides have against each other.
+    InReach,
+    /// Where it touches once both have gone on for the frame.
+    InTheEnd,
 }
 
 /// Eight pairs of segments.
@@ -231,22 +310,29 @@ fn keep_near(width: LaneWidth, motions: &[Entry<f32>], pairs: &mut Vec<Pair>, fr
 struct NearBlock {
     /// Of each side, where its rows begin among all motions.
     rows: [[u32; LANES]; 2],
-    /// 1 where they may come to touch, else 0.
+    /// 1 where they are near, else 0.
     near: Entry<f32>,
 }
 
-/// Flags which of some pairs may come to touch.
+/// Flags which of some pairs are near.
 #[inline(always)]
-fn flag_near<L: Lanes<Scalar = f32>>(lanes: L, motions: &[Entry<f32>], frame: f32, blocks: &mut [NearBlock]) {
+fn flag_near<L: Lanes<Scalar = f32>>(
+    lanes: L,
+    motions: &[Entry<f32>],
+    frame: f32,
+    when: Near,
+    blocks: &mut [NearBlock],
+) {
     for NearBlock { rows, near } in blocks {
         let sides = each!(side in 0..2 => lanes.gather(motions, &rows[side]));
         let next = each!(side in 0..2 => each!(lane in 0..8 => rows[side][lane] + 1));
         let going = each!(side in 0..2 => lanes.gather(motions, &next[side]));
+        let velocities = each!(side in 0..2 => each!(end in 0..2 => V3(each!(k in 0..3 => going[side][3 * end + k]))));
+        let ahead = lanes.splat(if when == Near::InTheEnd { frame } else { 0.0 });
         let pills = each!(side in 0..2 => Pill {
-            ends: each!(end in 0..2 => V3(each!(k in 0..3 => sides[side][3 * end + k]))),
+            ends: each!(end in 0..2 => V3(each!(k in 0..3 => sides[side][3 * end + k])) + velocities[side][end] * ahead),
             radii: each!(end in 0..2 => sides[side][6 + end]),
         });
-        let velocities = each!(side in 0..2 => each!(end in 0..2 => V3(each!(k in 0..3 => going[side][3 * end + k]))));
         let mut fastest2 = lanes.splat(0.0);
         for i in 0..2 {
             for k in 0..2 {
@@ -255,17 +341,18 @@ fn flag_near<L: Lanes<Scalar = f32>>(lanes: L, motions: &[Entry<f32>], frame: f3
             }
         }
         let reach = fastest2.sqrt() * lanes.splat(frame) + (going[0][6] + going[1][6]);
+        let reach = if when == Near::InTheEnd { lanes.splat(0.0) } else { reach };
         let gap = nearest(lanes, &pills[0], &pills[1]).gap;
         lanes.store(gap.where_less(reach, lanes.splat(1.0), lanes.splat(0.0)), near);
     }
 }
 
 #[inline(always)]
-fn near_wide<S: Simd>(simd: S, motions: &[Entry<f32>], frame: f32, blocks: &mut [NearBlock]) {
+fn near_wide<S: Simd>(simd: S, motions: &[Entry<f32>], frame: f32, when: Near, blocks: &mut [NearBlock]) {
     if const { S::f32s::LEN < LANES } {
-        flag_near(Half(simd, 0), motions, frame, blocks);
-        flag_near(Half(simd, 4), motions, frame, blocks);
+        flag_near(Half(simd, 0), motions, frame, when, blocks);
+        flag_near(Half(simd, 4), motions, frame, when, blocks);
     } else {
-        flag_near(Wide(simd), motions, frame, blocks);
+        flag_near(Wide(simd), motions, frame, when, blocks);
     }
 }
