@@ -156,6 +156,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         lanes.store(zero, of_both);
         let softer = if first_solve { one - changing } else { one };
         for point in 0..2 {
+            lanes.store(zero, &mut rows[point][meet::STIFFNESS]);
             let was = remembered[point][7];
             let ratio = (was * softer).clamp(one, lanes.splat(MOST_RATIO));
             lanes.store(ratio, &mut ratios[point]);
