@@ -19,6 +19,9 @@ use crate::instances::{Active, Instance, Instances, deltas_of};
 use crate::step::{Domain, Scheduled, Stage, runs};
 use crate::timing::{StageClock, StageTimes};
 
+/// Of how many instances threads share what is little for each.
+const MANY: usize = 32;
+
 /// Flesh on the CPU.
 pub(crate) struct CpuBackend {
     threads: Threads,
@@ -117,7 +120,7 @@ impl Runner<'_> {
             if begins {
                 packing.plan(instances, !self.frame.solids.is_empty());
             }
-            packing.gather(instances);
+            packing.gather(&self.threads, instances);
         });
         if begins && meets {
             self.clock.timed(Stage::SortSides, || meetings.sort_sides(packing));
@@ -129,7 +132,7 @@ impl Runner<'_> {
             members.retain(|member| !member.run.is_empty());
             self.run_free(&mut members);
         }
-        self.clock.timed(last.stage, || packing.scatter(instances));
+        self.clock.timed(last.stage, || packing.scatter(&self.threads, instances));
         if meets {
             meetings.keep(instances);
         }
@@ -143,9 +146,14 @@ impl Runner<'_> {
             Domain::Chains | Domain::MeetingChains | Domain::Segments | Domain::Pairs => {}
             // Of a GPU's passes alone.
             Domain::LoneChains | Domain::Trees | Domain::TouchingChains | Domain::TalliedChains => {}
-            // Little for each: a barrier would cost more.
             Domain::Host | Domain::Instances => self.clock.timed(stage, || {
-                instances.iter_mut().for_each(|instance| run_on_instance(stage, self.frame, instance));
+                let run = |instance: &mut Instance| run_on_instance(stage, self.frame, instance);
+                // Little for each: of few, a barrier would cost more.
+                if instances.iter().count() < MANY {
+                    return instances.iter_mut().for_each(run);
+                }
+                let mut instances: Vec<_> = instances.iter_mut().collect();
+                self.threads.for_each(&mut instances, || (), |(), instance| run(instance));
             }),
             Domain::Sections | Domain::MorphedVertices => self.clock.timed(stage, || {
                 let mut instances: Vec<_> = instances.iter_mut().filter(|instance| instance.deforms).collect();

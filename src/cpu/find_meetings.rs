@@ -227,7 +227,8 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         let limit = rubs * force;
         let pulled = pull.dot(pull).sqrt();
         let reach_on = zero.where_less(friction, limit.min(pulled) / pulled.max(least) / friction.max(least), zero);
-        let anchor = if first_solve { pull * reach_on } else { anchored(lanes, V3::load(lanes, row, meet::ANCHOR), touched) };
+        let anchor =
+            if first_solve { pull * reach_on } else { anchored(lanes, V3::load(lanes, row, meet::ANCHOR), touched) };
 
         let swept = [a.swept(direction, arms[0]), b.swept(-direction, arms[1])];
         let off = (swept[0] - swept[1] - anchor) * half;

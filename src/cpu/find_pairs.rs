@@ -148,14 +148,15 @@ impl Meetings {
             |(), (pairs, near)| find_near(width, motions, pairs, frame, Near::InTheEnd, near),
         );
         let presses = |touch: &Touch| touch.points.iter().any(|[force, ..]| *force > 0.0);
-        let likely = remembered.iter().zip(near.iter().flat_map(|block| block.near)).map(|(remembered, near)| {
-            match remembered {
-                Some(touch) if presses(touch) => Likely::Presses,
-                _ if near > 0.5 => Likely::ComesTogether,
-                Some(_) => Likely::Pressed,
-                None => Likely::IsNear,
-            }
-        });
+        let likely =
+            remembered.iter().zip(near.iter().flat_map(|block| block.near)).map(
+                |(remembered, near)| match remembered {
+                    Some(touch) if presses(touch) => Likely::Presses,
+                    _ if near > 0.5 => Likely::ComesTogether,
+                    Some(_) => Likely::Pressed,
+                    None => Likely::IsNear,
+                },
+            );
         let likely: Vec<_> = likely.collect();
         let mut next = [0; Likely::COUNT];
         likely.iter().for_each(|likely| next[*likely as usize] += 1);

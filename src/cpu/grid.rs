@@ -74,6 +74,8 @@ pub struct PairFinder {
     levels: Vec<Level>,
     bounds: Vec<Bounds>,
     found: Vec<Vec<Pair>>,
+    /// Of each box, where the next pair goes that it is the first of.
+    next: Vec<u32>,
 }
 
 impl Bounds {
@@ -153,10 +155,29 @@ impl PairFinder {
             }
             sift(found);
         });
-        pairs.clear();
-        self.found[..chunks].iter().for_each(|found| pairs.extend_from_slice(found));
-        pairs.sort_unstable_by_key(|&[a, b]| (u64::from(a) << 32) | u64::from(b));
+        self.in_order(chunks, bounds.len(), pairs);
         bounds.len() - self.placed.len()
+    }
+
+    /// Writes what so many chunks found in ascending order: counted by the first of so many boxes, and sorted among the few of each.
+    fn in_order(&mut self, chunks: usize, boxes: usize, pairs: &mut Vec<Pair>) {
+        let Self { found, next, .. } = self;
+        let found = || found[..chunks].iter().flatten();
+        next.clear();
+        next.resize(boxes, 0);
+        found().for_each(|&[first, _]| next[first as usize] += 1);
+        let mut count = 0;
+        for next in &mut *next {
+            count += std::mem::replace(next, count);
+        }
+        pairs.clear();
+        pairs.resize(count as usize, [0; 2]);
+        for &pair in found() {
+            let next = &mut next[pair[0] as usize];
+            pairs[*next as usize] = pair;
+            *next += 1;
+        }
+        pairs.chunk_by_mut(|a, b| a[0] == b[0]).for_each(|of_one| of_one.sort_unstable());
     }
 
     /// Sorts boxes into their cells.

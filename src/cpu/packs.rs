@@ -15,8 +15,10 @@ use super::group::GroupRest;
 use super::kin::{Member, members_of};
 use super::lanes::{Entry, LANES};
 use super::solids::Around;
+use super::threads::Threads;
 use crate::flesh::{Branch, Flesh, GroupState};
 use crate::instances::{Active, Instance, Instances, Pressed};
+use crate::layout::node;
 use crate::step::Scheduled;
 
 /// For how many threads instances with trees of chains leave something to do: those that are stepped together have one.
@@ -183,30 +185,54 @@ impl Packing {
     }
 
     /// Copies what shares groups into them.
-    pub fn gather(&mut self, instances: &Instances) {
-        let mut places = self.places.iter();
-        for Instance { state, tally, .. } in instances.iter() {
-            for ((group, state), place) in state.nodes.groups.iter().enumerate().zip(&mut places) {
-                let Stepped { pack, whose, .. } = &self.groups[place.group];
-                if let Some(pack) = *pack {
-                    let pressed = tally.rows.get(group).map_or(&[][..], Vec::as_slice);
-                    self.packs[pack].take(state, pressed, [place.lane, whose.lanes]);
+    pub fn gather(&mut self, threads: &Threads, instances: &Instances) {
+        let Self { groups, parts, packs, .. } = self;
+        let states: Vec<_> = instances
+            .iter()
+            .flat_map(|Instance { state, tally, .. }| {
+                let pressed = tally.rows.iter().map(Vec::as_slice).chain(std::iter::repeat(&[][..]));
+                state.nodes.groups.iter().zip(pressed)
+            })
+            .collect();
+        let mut packed: Vec<_> = groups.iter().filter(|group| group.pack.is_some()).zip(packs).collect();
+        threads.for_each(
+            &mut packed,
+            || (),
+            |(), (stepped, pack)| {
+                for (part, &place) in parts[stepped.parts.clone()].iter().enumerate() {
+                    let (state, pressed) = states[place as usize];
+                    pack.take(state, pressed, [part * stepped.whose.lanes, stepped.whose.lanes]);
                 }
-            }
-        }
+            },
+        );
     }
 
     /// Copies what shares groups out of them.
-    pub fn scatter(&self, instances: &mut Instances) {
-        let mut places = self.places.iter();
-        for Instance { state, tally, .. } in instances.iter_mut() {
-            for ((group, state), place) in state.nodes.groups.iter_mut().enumerate().zip(&mut places) {
-                let Stepped { pack, whose, .. } = &self.groups[place.group];
-                if let Some(pack) = *pack {
-                    self.packs[pack].give(state, tally.rows.get_mut(group), [place.lane, whose.lanes]);
+    pub fn scatter(&self, threads: &Threads, instances: &mut Instances) {
+        let Self { groups, parts, packs, .. } = self;
+        let mut states: Vec<_> = instances
+            .iter_mut()
+            .flat_map(|Instance { state, tally, .. }| {
+                let pressed = tally.rows.iter_mut().map(Some).chain(std::iter::repeat_with(|| None));
+                state.nodes.groups.iter_mut().zip(pressed).map(Some)
+            })
+            .collect();
+        let packed = groups.iter().filter(|group| group.pack.is_some()).zip(packs);
+        let mut packed: Vec<_> = packed
+            .map(|(stepped, pack)| {
+                let own = parts[stepped.parts.clone()].iter().filter_map(|&place| states[place as usize].take());
+                (pack, stepped.whose.lanes, own.collect::<Vec<_>>())
+            })
+            .collect();
+        threads.for_each(
+            &mut packed,
+            || (),
+            |(), (pack, lanes, own)| {
+                for (part, (state, pressed)) in own.iter_mut().enumerate() {
+                    pack.give(state, pressed.as_deref_mut(), [part * *lanes, *lanes]);
                 }
-            }
-        }
+            },
+        );
     }
 
     /// All groups as they are stepped, and what of the schedule is done of them.
@@ -299,7 +325,10 @@ impl Pack {
         let lanes = [0..lanes, first..first + lanes];
         copy(&state.inputs, &mut own.inputs, &lanes);
         copy(&state.planes, &mut own.planes, &lanes);
-        for (from, to) in stepped(state).into_iter().zip(stepped_mut(own)) {
+        // Of nodes, what a frame leaves to the next.
+        let rows = state.nodes.chunks_exact(node::ENTRIES).zip(own.nodes.chunks_exact_mut(node::ENTRIES));
+        rows.for_each(|(from, to)| copy(&from[..node::HISTORY.end], &mut to[..node::HISTORY.end], &lanes));
+        for (from, to) in stepped(state).into_iter().zip(stepped_mut(own)).skip(1) {
             copy(from, to, &lanes);
         }
         copy(pressed.as_flattened(), self.pressed.as_flattened_mut(), &lanes);
@@ -320,7 +349,7 @@ impl Pack {
     }
 }
 
-/// What a step changes of a group, and goes on from.
+/// What a step changes of a group, and goes on from: its nodes, then the rest.
 fn stepped(state: &GroupState) -> [&[Entry<f32>]; 4] {
     [&state.nodes, &state.chains, &state.contacts, &state.reactions]
 }
