@@ -217,10 +217,10 @@ impl Meetings {
             .iter_mut()
             .filter(|instance| instance.works().flesh)
             .for_each(|instance| instance.state.touches.clear());
+        let touching: Vec<[bool; LANES]> = self.blocks.iter().map(PairBlock::touches).collect();
         for (&slot, pair) in self.slots.iter().zip(&self.pairs) {
             let (index, lane) = (slot as usize / LANES, slot as usize % LANES);
-            let points = [0, 1].map(|point| self.blocks[index].memory[point][lane]);
-            let touches = points.iter().any(|[force, .., ratio]| *force > 0.0 || *ratio > 1.0);
+            let touches = touching[index][lane];
             let pressed = self.pressed.get(index).filter(|sums| sums[0][lane] > 0.0);
             if !touches && pressed.is_none() {
                 continue;
@@ -231,6 +231,7 @@ impl Meetings {
                 instance.tally.with.push((ContactWith::Flesh(other), pressed.map(|sums| sums[lane])));
             }
             if touches {
+                let points = [0, 1].map(|point| self.blocks[index].memory[point][lane]);
                 instance.state.touches.push(Touch { own, other, theirs, points });
             }
         }
