@@ -36,6 +36,8 @@ pub(super) struct Meetings {
     pub bounds: Vec<Bounds>,
     /// Of every segment, see [`Segment::motion`].
     pub motions: Vec<Entry<f32>>,
+    /// Of every segment, twice the number of its chain, and 1 more where it sleeps.
+    pub chains: Vec<u32>,
     /// What the instance of every group touches.
     pub collisions: Vec<Collisions>,
     pub pairs: Vec<Pair>,
@@ -83,18 +85,18 @@ impl Meetings {
 
     /// The pairs of segments that may touch, but of those that sleep with each other.
     fn near(&mut self, width: LaneWidth, threads: &PairThreads, instances: &Instances, frame: f32) {
-        let Self { finder, segments, bounds, motions, collisions, pairs, .. } = self;
+        let Self { finder, segments, bounds, motions, chains, collisions, pairs, .. } = self;
         let sides = |pair: &Pair| pair.map(|index| &segments[index as usize]);
         finder.find_boxes(threads, bounds, pairs, |found| {
             found.retain(|pair| {
-                let [a, b] = sides(pair);
-                let of_chain = (a.place, a.lane) == (b.place, b.lane);
-                !(a.asleep && b.asleep || of_chain && !collisions[a.place as usize].within_chains)
+                let [a, b] = pair.map(|index| chains[index as usize]);
+                let within = || collisions[segments[pair[0] as usize].place as usize].within_chains;
+                !(a & b & 1 == 1 || a >> 1 == b >> 1 && !within())
             });
             keep_near(width, motions, found, frame);
             found.retain(|pair| {
                 let [a, b] = sides(pair);
-                let (of_one, of_chain) = (a.name.0 == b.name.0, (a.place, a.lane) == (b.place, b.lane));
+                let (of_one, of_chain) = (a.name.0 == b.name.0, a.is_of_chain(b));
                 let [own, theirs] = [a, b].map(|side| &collisions[side.place as usize]);
                 let wanted = match (of_one, of_chain) {
                     (_, true) => own.within_chains,
@@ -242,8 +244,7 @@ impl Meetings {
 fn is_joined(instances: &Instances, segments: &[Segment], mut pair: Pair, [side, end]: [usize; 2]) -> bool {
     let own = &segments[pair[side] as usize];
     let next = if end == 0 { pair[side].wrapping_sub(1) } else { pair[side] + 1 };
-    let of_chain = |other: &&Segment| (other.place, other.lane) == (own.place, own.lane);
-    if segments.get(next as usize).filter(of_chain).is_none() {
+    if segments.get(next as usize).is_none_or(|next| !next.is_of_chain(own)) {
         return false;
     }
     pair[side] = next;

@@ -195,6 +195,10 @@ impl Meetings {
         }));
         self.motions.clear();
         self.motions.extend(self.segments.iter().flat_map(Segment::motion));
+        self.chains.clear();
+        for (number, chain) in self.segments.chunk_by(Segment::is_of_chain).enumerate() {
+            self.chains.extend(chain.iter().map(|segment| 2 * number as u32 + u32::from(segment.asleep)));
+        }
     }
 }
 
@@ -214,6 +218,10 @@ fn common_origin(instances: &Instances) -> DVec3 {
 }
 
 impl Segment {
+    pub fn is_of_chain(&self, other: &Self) -> bool {
+        (self.place, self.lane) == (other.place, other.lane)
+    }
+
     /// Whether it and one after it, of the same instance, leave each other alone.
     pub fn overlaps_at_rest(&self, instances: &Instances, other: &Self) -> bool {
         let [first, end] = self.beside.map(|index| index as usize);

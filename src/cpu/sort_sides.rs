@@ -29,7 +29,7 @@ impl Meetings {
         }
         let mut sides = vec![[[0; 2]; LANES]; packing.groups.len()];
         let mut first = 0;
-        for chain in segments.chunk_by(|one, next| (one.place, one.lane) == (next.place, next.lane)) {
+        for chain in segments.chunk_by(Segment::is_of_chain) {
             let at = packing.places[chain[0].place as usize];
             let last = first + chain.len();
             sides[at.group][at.lane + chain[0].lane as usize] = [first, last].map(|index| next[index]);
