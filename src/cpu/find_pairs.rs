@@ -23,7 +23,7 @@ use crate::timing::StageClock;
 use crate::{Collisions, ContactWith};
 
 /// How many pairs a thread takes up at a time.
-const NEAR: usize = 64 * LANES;
+const CHUNK: usize = 64 * LANES;
 
 /// Names a segment from frame to frame: its instance, and which of that.
 pub(super) type Name = (FleshHandle, SegmentName);
@@ -140,67 +140,76 @@ impl Meetings {
     /// Makes the pairs' rows, with what they remember of the frame before.
     fn make_blocks(&mut self, width: LaneWidth, threads: &PairThreads, instances: &Instances, frame: f32) {
         let remembered = self.remembered(instances);
-        let Self { segments, motions, collisions, pairs, slots, blocks, .. } = self;
-        let count = pairs.len();
-        let mut near = vec![NearBlock::default(); count.div_ceil(LANES)];
-        let mut work: Vec<_> = pairs.chunks(NEAR).zip(near.chunks_mut(NEAR / LANES)).collect();
+        let in_blocks = Self::order(&self.likely(width, threads, &remembered, frame));
+        let Self { segments, collisions, pairs, slots, blocks, .. } = self;
+        slots.clear();
+        slots.resize(pairs.len(), 0);
+        in_blocks.iter().enumerate().for_each(|(slot, pair)| slots[*pair as usize] = slot as u32);
+        // What else is in them from the frame before is written before it is read.
+        blocks.resize(pairs.len().div_ceil(LANES), PairBlock::NONE);
+        if let Some(last) = blocks.last_mut() {
+            *last = PairBlock::NONE;
+        }
+        let fill = |pair: u32, block: &mut PairBlock, lane: usize| {
+            let (indices, remembered) = (pairs[pair as usize], remembered[pair as usize]);
+            block.there[lane] = 1.0;
+            for (side, ends) in block.joined.iter_mut().enumerate() {
+                for (end, joined) in ends.iter_mut().enumerate() {
+                    joined[lane] = f32::from(u8::from(is_joined(instances, segments, indices, [side, end])));
+                }
+            }
+            for (point, memory) in block.memory.iter_mut().enumerate() {
+                memory[lane] = remembered.map_or([0.0; REMEMBERED], |touch| touch.points[point]);
+            }
+            let [own, theirs] = indices.map(|index| &collisions[segments[index as usize].place as usize]);
+            let rubs = own.rubs_with(theirs);
+            block.points.iter_mut().for_each(|row| row[meet::RUBS][lane] = rubs);
+        };
+        let mut work: Vec<_> = in_blocks.chunks(CHUNK).zip(blocks.chunks_mut(CHUNK / LANES)).collect();
+        threads.0.for_each(
+            &mut work,
+            || (),
+            |(), (pairs, blocks)| {
+                let all = pairs.iter().enumerate();
+                all.for_each(|(at, pair)| fill(*pair, &mut blocks[at / LANES], at % LANES));
+            },
+        );
+    }
+
+    /// How likely each pair is to press.
+    fn likely(
+        &self,
+        width: LaneWidth,
+        threads: &PairThreads,
+        remembered: &[Option<&Touch>],
+        frame: f32,
+    ) -> Vec<Likely> {
+        let Self { motions, pairs, .. } = self;
+        let mut near = vec![NearBlock::default(); pairs.len().div_ceil(LANES)];
+        let mut work: Vec<_> = pairs.chunks(CHUNK).zip(near.chunks_mut(CHUNK / LANES)).collect();
         threads.0.for_each(
             &mut work,
             || (),
             |(), (pairs, near)| find_near(width, motions, pairs, frame, Near::InTheEnd, near),
         );
         let presses = |touch: &Touch| touch.points.iter().any(|[force, ..]| *force > 0.0);
-        let likely =
-            remembered.iter().zip(near.iter().flat_map(|block| block.near)).map(
-                |(remembered, near)| match remembered {
-                    Some(touch) if presses(touch) => Likely::Presses,
-                    _ if near > 0.5 => Likely::ComesTogether,
-                    Some(_) => Likely::Pressed,
-                    None => Likely::IsNear,
-                },
-            );
-        let likely: Vec<_> = likely.collect();
-        let mut next = [0; Likely::COUNT];
-        likely.iter().for_each(|likely| next[*likely as usize] += 1);
-        let mut first = 0;
-        for next in &mut next {
-            first += std::mem::replace(next, first);
+        let likely = |(remembered, near): (&Option<&Touch>, f32)| match remembered {
+            Some(touch) if presses(touch) => Likely::Presses,
+            _ if near > 0.5 => Likely::ComesTogether,
+            Some(_) => Likely::Pressed,
+            None => Likely::IsNear,
+        };
+        remembered.iter().zip(near.iter().flat_map(|block| block.near)).map(likely).collect()
+    }
+
+    /// The pairs by how likely they are to press, and among those that are as likely in their order.
+    fn order(likely: &[Likely]) -> Vec<u32> {
+        let mut order: Vec<u32> = Vec::with_capacity(likely.len());
+        for one in [Likely::Presses, Likely::ComesTogether, Likely::Pressed, Likely::IsNear] {
+            let pairs = likely.iter().zip(0..);
+            order.extend(pairs.filter(|(likely, _)| **likely == one).map(|(_, pair)| pair));
         }
-        slots.clear();
-        let mut in_blocks = vec![0; count];
-        for (pair, likely) in likely.into_iter().enumerate() {
-            let next = &mut next[likely as usize];
-            in_blocks[*next as usize] = pair;
-            slots.push(*next);
-            *next += 1;
-        }
-        // What else is in them from the frame before is written before it is read.
-        blocks.resize(count.div_ceil(LANES), PairBlock::NONE);
-        if let Some(last) = blocks.last_mut() {
-            *last = PairBlock::NONE;
-        }
-        let mut work: Vec<_> = in_blocks.chunks(NEAR).zip(blocks.chunks_mut(NEAR / LANES)).collect();
-        threads.0.for_each(
-            &mut work,
-            || (),
-            |(), (in_blocks, blocks)| {
-                for (at, &pair) in in_blocks.iter().enumerate() {
-                    let (indices, block, lane) = (pairs[pair], &mut blocks[at / LANES], at % LANES);
-                    block.there[lane] = 1.0;
-                    for (side, ends) in block.joined.iter_mut().enumerate() {
-                        for (end, joined) in ends.iter_mut().enumerate() {
-                            joined[lane] = f32::from(u8::from(is_joined(instances, segments, indices, [side, end])));
-                        }
-                    }
-                    for (point, memory) in block.memory.iter_mut().enumerate() {
-                        memory[lane] = remembered[pair].map_or([0.0; REMEMBERED], |touch| touch.points[point]);
-                    }
-                    let [own, theirs] = indices.map(|index| &collisions[segments[index as usize].place as usize]);
-                    let rubs = own.rubs_with(theirs);
-                    block.points.iter_mut().for_each(|row| row[meet::RUBS][lane] = rubs);
-                }
-            },
-        );
+        order
     }
 
     /// The pairs, by the places of their instances.
@@ -253,7 +262,7 @@ fn is_joined(instances: &Instances, segments: &[Segment], mut pair: Pair, [side,
 }
 
 /// How likely a pair is to press in the frame, the likeliest first.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 enum Likely {
     /// It pressed at the end of the last frame.
     Presses,
@@ -263,10 +272,6 @@ enum Likely {
     Pressed,
     /// It is no farther away than it may come.
     IsNear,
-}
-
-impl Likely {
-    const COUNT: usize = Self::IsNear as usize + 1;
 }
 
 /// Keeps those of some pairs of segments that may come to touch in a frame at the speed that they have against each other.

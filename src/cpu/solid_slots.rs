@@ -118,7 +118,10 @@ impl GroupState {
                         other != slot && slots[other].touches[lane][0] == solid && before
                     };
                     if all.clone().any(|other| nearer(&other)) {
-                        tangents[(slot * SolidSlot::ROWS + row) * tangent::ENTRIES + tangent::SHARE][lane] = 0.0;
+                        let left = &mut tangents[(slot * SolidSlot::ROWS + row) * tangent::ENTRIES..];
+                        left[tangent::SHARE][lane] = 0.0;
+                        // Nor does it throw what it has stopped.
+                        left[tangent::PLANE + plane::RESTITUTION][lane] = 0.0;
                     }
                 }
             }
