@@ -50,7 +50,10 @@ def killer_with_parent():
 def bake(command, share):
     """Bakes a share, or the whole."""
     command = command + (["--shard", share] if share else [])
-    result = subprocess.run(command, capture_output=True, text=True, preexec_fn=killer_with_parent())
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, preexec_fn=killer_with_parent())
+    except OSError as cannot:
+        raise RuntimeError(f"{command[0]} cannot be run on {os.uname().nodename}: {cannot}") from cannot
     if result.returncode < 0:
         # As for want of memory; Ray tries again.
         raise ChildProcessError(f"{' '.join(command)}: killed by signal {-result.returncode}")
