@@ -18,7 +18,6 @@ use super::solids::Around;
 use super::threads::Threads;
 use crate::flesh::{Branch, Flesh, GroupState};
 use crate::instances::{Active, Instance, Instances, Pressed};
-use crate::layout::node;
 use crate::step::Scheduled;
 
 /// For how many threads instances with trees of chains leave something to do: those that are stepped together have one.
@@ -325,10 +324,7 @@ impl Pack {
         let lanes = [0..lanes, first..first + lanes];
         copy(&state.inputs, &mut own.inputs, &lanes);
         copy(&state.planes, &mut own.planes, &lanes);
-        // Of nodes, what a frame leaves to the next.
-        let rows = state.nodes.chunks_exact(node::ENTRIES).zip(own.nodes.chunks_exact_mut(node::ENTRIES));
-        rows.for_each(|(from, to)| copy(&from[..node::HISTORY.end], &mut to[..node::HISTORY.end], &lanes));
-        for (from, to) in stepped(state).into_iter().zip(stepped_mut(own)).skip(1) {
+        for (from, to) in stepped(state).into_iter().zip(stepped_mut(own)) {
             copy(from, to, &lanes);
         }
         copy(pressed.as_flattened(), self.pressed.as_flattened_mut(), &lanes);
@@ -349,7 +345,7 @@ impl Pack {
     }
 }
 
-/// What a step changes of a group, and goes on from: its nodes, then the rest.
+/// What a step changes of a group, and goes on from.
 fn stepped(state: &GroupState) -> [&[Entry<f32>]; 4] {
     [&state.nodes, &state.chains, &state.contacts, &state.reactions]
 }
