@@ -107,11 +107,11 @@ fn settle_forth(chain: Chain) {
         var own = carry;
         var beyond = Vec7();
         for (var k = 0u; k < row_count; k++) {
-            change(row_at_node(chain, index, k), false, &own, &beyond);
+            change(chain, row_at_node(chain, index, k), false, &own, &beyond);
         }
         let meets = meets_at(chain, index);
         for (var k = 0u; k < meets.count; k++) {
-            change(meet_row_at(meets, k), true, &own, &beyond);
+            change(chain, meet_row_at(meets, k), true, &own, &beyond);
         }
         carry = beyond;
         // The right-hand side is the gradient's opposite.
@@ -279,19 +279,24 @@ fn stand_still(chain: Chain) {
     }
 }
 
-// Adds to the right-hand sides of its two nodes by how much a row should press otherwise than the system has it.
-fn change(at: u32, meets: bool, own: ptr<function, Vec7>, beyond: ptr<function, Vec7>) {
+// Adds to the right-hand sides of its two nodes by how much a row should press otherwise than the system has it; the system then
+// has it so.
+fn change(chain: Chain, at: u32, meets: bool, own: ptr<function, Vec7>, beyond: ptr<function, Vec7>) {
     if contact_at(at, CONTACT_STIFFNESS) == 0.0 {
         return;
     }
     let change = change_of(at, meets);
     let row = change.row;
+    let has = change.has;
     let more = relaxed(change);
+    let solved = solved_row_of(at);
     let both = row.direction * more.force + across(more.pull, row.direction);
     let couple = couple_of(row, more.pull) + more.couple;
     let swells = 0.0 - row.scale_term * more.force;
     add_push(own, both, swells, couple, 1.0 - row.along);
     add_push(beyond, both, swells, couple, row.along);
+    store_presses(solved, SOLVED_BEFORE, has);
+    write_presses(at, solved, Presses(has.force + more.force, has.pull + more.pull, has.couple + more.couple));
 }
 
 fn add_push(sum: ptr<function, Vec7>, both: vec3<f32>, swells: f32, couple: vec3<f32>, weight: f32) {
@@ -305,16 +310,12 @@ fn add_push(sum: ptr<function, Vec7>, both: vec3<f32>, swells: f32, couple: vec3
     (*sum)[6] = (*sum)[6] + values[6] * weight;
 }
 
-// What a row presses with once it was changed, its nodes have stepped by `here` and `next`, and both gone on by a share of the last
-// pass's.
+// What a row presses with once its nodes have stepped by `here` and `next`, and gone on by a share of the last pass's step.
 fn give_way(at: u32, meets: bool, here: ptr<function, Vec7>, next: ptr<function, Vec7>, goes_on: f32) {
     if contact_at(at, CONTACT_STIFFNESS) == 0.0 {
         return;
     }
-    let change = change_of(at, meets);
-    let row = change.row;
-    let has = change.has;
-    let more = relaxed(change);
+    let row = load_contact_row(at, meets);
     let solved = solved_row_of(at);
     var step = step_at(row, here, next);
     let moved = vec3<f32>(step[0], step[1], step[2]);
@@ -324,9 +325,12 @@ fn give_way(at: u32, meets: bool, here: ptr<function, Vec7>, next: ptr<function,
     let way = scratch3(solved, SOLVED_WAY);
     let slips = way * (scratch_at(solved, SOLVED_SLIPPING) * dot(way, goes));
     let less = goes * scratch_at(solved, SOLVED_FRICTION) - slips;
-    let force = more.force - scratch_at(solved, SOLVED_STIFFNESS) * opens;
-    let rolls = more.couple - turned * scratch_at(solved, SOLVED_ROLLING);
-    var changed = Presses(force, more.pull - less, rolls);
+    let force = scratch_at(solved, SOLVED_FORCE) - scratch_at(solved, SOLVED_STIFFNESS) * opens;
+    let tangent = contact3(at, CONTACT_TANGENT) - less;
+    let rolls = scratch3(solved, SOLVED_COUPLE) - turned * scratch_at(solved, SOLVED_ROLLING);
+
+    let before = load_presses(solved, SOLVED_BEFORE);
+    var changed = Presses(force - before.force, tangent - before.pull, rolls - before.couple);
     if goes_on > 0.0 {
         let last = load_presses(solved, SOLVED_CHANGE);
         changed.force = changed.force + last.force * goes_on;
@@ -334,7 +338,8 @@ fn give_way(at: u32, meets: bool, here: ptr<function, Vec7>, next: ptr<function,
         changed.couple = changed.couple + last.couple * goes_on;
     }
     store_presses(solved, SOLVED_CHANGE, changed);
-    write_presses(at, solved, Presses(has.force + changed.force, has.pull + changed.pull, has.couple + changed.couple));
+    let now = Presses(before.force + changed.force, before.pull + changed.pull, before.couple + changed.couple);
+    write_presses(at, solved, now);
 }
 
 fn load_presses(row: u32, at: u32) -> Presses {

@@ -191,8 +191,9 @@ const SOLVED_WAY: u32 = 3u;
 const SOLVED_FORCE: u32 = 6u;
 const SOLVED_ROLLING: u32 = 7u;
 const SOLVED_COUPLE: u32 = 8u;
-const SOLVED_CHANGE: u32 = 11u;
-const SOLVED_ENTRIES: u32 = 18u;
+const SOLVED_BEFORE: u32 = 11u;
+const SOLVED_CHANGE: u32 = 18u;
+const SOLVED_ENTRIES: u32 = 25u;
 const WANTED: u32 = 7u;
 
 // Words of a segment's partners.

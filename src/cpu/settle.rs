@@ -68,7 +68,7 @@ pub fn settle<L: Lanes>(
     L::Scalar: Into<f64>,
 {
     settle_forth(lanes, group, wanted, flags);
-    settle_back(lanes, group, wanted, goes_on, flags);
+    settle_back(lanes, group, goes_on, flags);
 }
 
 /// The first half of [`settle`]: by how much rows press otherwise, eliminated in the order of the nodes.
@@ -151,26 +151,17 @@ where
 
 /// The second half of [`settle`]: solves from the last node on, and steps.
 #[inline(always)]
-pub(super) fn settle_back<L: Lanes>(
-    lanes: L,
-    group: &mut Group<L::Scalar>,
-    wanted: &[Entry<L::Scalar>],
-    goes_on: Option<f32>,
-    flags: Option<L::V>,
-) where
+pub(super) fn settle_back<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, goes_on: Option<f32>, flags: Option<L::V>)
+where
     L::Scalar: Into<f64>,
 {
-    apart!(lanes, substitute_changes(lanes, group, wanted, (goes_on, flags)));
+    apart!(lanes, substitute_changes(lanes, group, goes_on, flags));
 }
 
 /// See [`settle_back`].
 #[inline(always)]
-fn substitute_changes<L: Lanes>(
-    lanes: L,
-    group: &mut Group<L::Scalar>,
-    wanted: &[Entry<L::Scalar>],
-    (goes_on, flags): (Option<f32>, Option<L::V>),
-) where
+fn substitute_changes<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, goes_on: Option<f32>, flags: Option<L::V>)
+where
     L::Scalar: Into<f64>,
 {
     let zero = lanes.splat(0.0);
@@ -186,7 +177,7 @@ fn substitute_changes<L: Lanes>(
         }
         for kind in 0..2 {
             while let Some(slot) = cursors.back(group, kind, index) {
-                apart!(lanes, give_way(lanes, group, (kind, slot), wanted, [&delta, &after], (goes_on, flags)));
+                apart!(lanes, give_way(lanes, group, (kind, slot), [&delta, &after], (goes_on, flags)));
             }
         }
         let mut step = delta;
@@ -466,11 +457,12 @@ where
     flag
 }
 
-/// Adds to the right-hand sides of its two nodes by how much a row should press otherwise than the system has it.
+/// Adds to the right-hand sides of its two nodes by how much a row should press otherwise than the system has it; the system then
+/// has it so.
 #[inline(always)]
 fn change<L: Lanes>(
     lanes: L,
-    group: &Group<L::Scalar>,
+    group: &mut Group<L::Scalar>,
     (kind, slot): (usize, usize),
     (wanted, flags): (&[Entry<L::Scalar>], Option<L::V>),
     sums: &mut [Vec7<L::V>; 2],
@@ -479,8 +471,8 @@ fn change<L: Lanes>(
 {
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
     let Some(change) = change_of(lanes, group, (kind, slot), wanted) else { return };
-    let row = &change.row;
     let (force, pull, rolls) = flagged_presses(lanes, flags, change.relaxed(lanes), &nothing(lanes));
+    let Change { row, at, has, .. } = change;
     let both = row.direction * force + across(pull, row.direction);
     let couple = row.couple(pull) + rolls;
     let swells = zero - row.scale_term * force;
@@ -490,23 +482,24 @@ fn change<L: Lanes>(
             *sum = *sum + value * weight;
         }
     }
+    store(lanes, &mut group.solved[at.clone()], solved::BEFORE, &has);
+    write(lanes, group, at, (kind, slot), &(has.0 + force, has.1 + pull, has.2 + rolls), flags);
 }
 
-/// What a row presses with once it was changed, its nodes have stepped by `delta`, and both gone on by a share of the last pass's.
+/// What a row presses with once its nodes have stepped by `delta`, and gone on by a share of the last pass's step.
 #[inline(always)]
 fn give_way<L: Lanes>(
     lanes: L,
     group: &mut Group<L::Scalar>,
     (kind, slot): (usize, usize),
-    wanted: &[Entry<L::Scalar>],
     [a, b]: [&Vec7<L::V>; 2],
     (goes_on, flags): (Option<f32>, Option<L::V>),
 ) where
     L::Scalar: Into<f64>,
 {
-    let Some(change) = change_of(lanes, group, (kind, slot), wanted) else { return };
-    let more = change.relaxed(lanes);
-    let Change { row, at, has, .. } = change;
+    let stored = &group.touching()[kind][slot * contact::ENTRIES..][..contact::ENTRIES];
+    let Some(at) = group.solved_at(kind, slot).filter(|_| !is_idle(stored)) else { return };
+    let row = ContactRow::load(lanes, stored, kind == 1);
     let step = |k: usize| a[k] + (b[k] - a[k]) * row.along;
     let (moved, turned) = (V3([step(0), step(1), step(2)]), V3([step(4), step(5), step(6)]));
     let solved_row = &group.solved[at.clone()];
@@ -515,16 +508,20 @@ fn give_way<L: Lanes>(
     let way = V3::load(lanes, solved_row, solved::WAY);
     let slips = way * (lanes.load(&solved_row[solved::SLIPPING]) * way.dot(goes));
     let less = goes * lanes.load(&solved_row[solved::FRICTION]) - slips;
-    let force = more.0 - lanes.load(&solved_row[solved::STIFFNESS]) * opens;
-    let rolls = more.2 - turned * lanes.load(&solved_row[solved::ROLLING]);
-    let mut change = (force, more.1 - less, rolls);
-    if let Some(share) = goes_on {
-        let (last, share) = (load(lanes, solved_row, solved::CHANGE), lanes.splat(share));
+    let force = lanes.load(&solved_row[solved::FORCE]) - lanes.load(&solved_row[solved::STIFFNESS]) * opens;
+    let tangent = V3::load(lanes, stored, contact::TANGENT) - less;
+    let rolls = V3::load(lanes, solved_row, solved::COUPLE) - turned * lanes.load(&solved_row[solved::ROLLING]);
+
+    let before = load(lanes, solved_row, solved::BEFORE);
+    let share = lanes.splat(goes_on.unwrap_or(0.0));
+    let last = load(lanes, solved_row, solved::CHANGE);
+    let mut change = (force - before.0, tangent - before.1, rolls - before.2);
+    if goes_on.is_some() {
         change = (change.0 + last.0 * share, change.1 + last.1 * share, change.2 + last.2 * share);
     }
     let change = flagged_presses(lanes, flags, change, &nothing(lanes));
     store(lanes, &mut group.solved[at.clone()], solved::CHANGE, &change);
-    let now = (has.0 + change.0, has.1 + change.1, has.2 + change.2);
+    let now = (before.0 + change.0, before.1 + change.1, before.2 + change.2);
     write(lanes, group, at, (kind, slot), &now, flags);
 }
 

@@ -57,7 +57,7 @@ enum Part<'a> {
     End,
     /// Of all chains, or of some that are flagged.
     SettleForth(&'a [Entry<f32>], bool),
-    SettleBack(&'a [Entry<f32>], Option<f32>, bool),
+    SettleBack(Option<f32>, bool),
     StandStill,
     /// Keeps centre, momentum and moment of what settling left out.
     LeftOut(&'a [Entry<f32>]),
@@ -143,7 +143,7 @@ impl<'a, 'b> Forest<'a, 'b> {
                 self.part(group, Part::StandStill);
             }
         }
-        self.back(|group| Part::SettleBack(wanted[group], goes_on, some));
+        self.back(Part::SettleBack(goes_on, some));
     }
 
     /// Whether any of a group's chains is stepping.
@@ -152,7 +152,7 @@ impl<'a, 'b> Forest<'a, 'b> {
     }
 
     /// Solves and steps groups from the first to the last, of those that step.
-    fn back<'w>(&mut self, back: impl Fn(usize) -> Part<'w>) {
+    fn back(&mut self, back: Part<'_>) {
         for group in 0..self.groups.len() {
             if !self.steps(group) {
                 continue;
@@ -166,7 +166,7 @@ impl<'a, 'b> Forest<'a, 'b> {
                     entry[branch.chain[1]] = value;
                 }
             }
-            self.part(group, back(group));
+            self.part(group, back);
             self.place(group);
         }
     }
@@ -400,7 +400,7 @@ impl Descends for Forest<'_, '_> {
                 self.give_to_stems(group, true);
             }
         }
-        self.back(|_| Part::Back(again));
+        self.back(Part::Back(again));
         self.agree(&[Of::fall], &[Of::far, Of::amiss]);
     }
 
@@ -476,9 +476,7 @@ fn do_part<L: Lanes<Scalar = f32>>(
         Part::Bodies => apart!(lanes, Body::of(lanes, group).store(lanes, kept)),
         Part::AddMotion => apart!(lanes, add_motion(lanes, group, kept)),
         Part::GiveToStem(whole) => apart!(lanes, give_to_stem(lanes, group, whole)),
-        Part::SettleBack(wanted, goes_on, some) => {
-            settle_back(lanes, group, wanted, goes_on, stepping(lanes, kept, some))
-        }
+        Part::SettleBack(goes_on, some) => settle_back(lanes, group, goes_on, stepping(lanes, kept, some)),
         Part::StandStill => apart!(lanes, stand_still(lanes, group)),
         _ => on_the_way(lanes, part, params, group, kept),
     }

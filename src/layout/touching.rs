@@ -101,10 +101,12 @@ pub mod solved {
     pub const ROLLING: usize = 7;
     /// With what couple it turns the chain as the matrix has it (N·m), 3 entries.
     pub const COUPLE: usize = 8;
-    /// By how much the last pass changed force, friction's pull and couple, 7 entries.
-    pub const CHANGE: usize = 11;
+    /// What a pass begins with: force, friction's pull and couple, 7 entries.
+    pub const BEFORE: usize = 11;
+    /// By how much the last pass changed them, 7 entries.
+    pub const CHANGE: usize = 18;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 18;
+    pub const ENTRIES: usize = 25;
 }
 
 /// Entries of a meet row: a point at which two segments of different chains touch or may, reckoned from the first of both.
