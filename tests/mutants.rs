@@ -230,7 +230,7 @@ const NETWORKS: &[Mutant] = &[
 const NETWORKS: &[Mutant] = &[];
 
 const PAIRS_AND_MEETINGS: &[Mutant] = &[
-    (Stage::SolveRods, "meeting on the ground", "select((*descent).amiss, (*descent).amiss ⟨-⟩ 1.0", "+"),
+    (Stage::SolveRods, "thrown together", "select((*descent).amiss, (*descent).amiss ⟨-⟩ 1.0", "+"),
     (Stage::Settle, "meeting", "return least * least ⟨<⟩ off;", ">"),
     (Stage::GatherSegments, "meeting", "segment.centre = segment.first ⟨+⟩ along * 0.5;", "-"),
     (Stage::FindPairs, "meeting", "let pair = first_pair ⟨+⟩ k;", "*"),
