@@ -2,9 +2,7 @@
 // src/cpu/settle.rs, which says why. Each chain is settled that meets another; the CPU settles instances of which any does.
 
 // Which share of the last pass's step a pass goes on by.
-const GOES_ON: f32 = 0.3;
-// How far a pass takes what meetings press with towards what they should, over the way there.
-const OVER_RELAXATION: f32 = 1.6;
+const GOES_ON: f32 = 0.6;
 // What is as good as found: a share of what a node weighs where a row is. Chains of which no row is off by more sit a pass out.
 const AS_GOOD: f32 = 2.0e-3;
 // See find_meetings and solve_contacts.
@@ -221,12 +219,6 @@ fn change_of(at: u32, meets: bool) -> Change {
     return Change(row, has, Presses(force, pull, couple));
 }
 
-// By how much a pass has a row press otherwise.
-fn relaxed(change: Change) -> Presses {
-    let by = select(1.0, OVER_RELAXATION, change.row.meets);
-    return Presses(change.more.force * by, change.more.pull * by, change.more.couple * by);
-}
-
 // Whether any row of a chain should press otherwise than the system has it, by more than is as good as found (AS_GOOD).
 fn is_unsettled(chain: Chain) -> bool {
     // Friction is as stiff as γ·2m/h² where chains meet, and as PENALTY·m/h² elsewhere.
@@ -288,7 +280,7 @@ fn change(chain: Chain, at: u32, meets: bool, own: ptr<function, Vec7>, beyond: 
     let change = change_of(at, meets);
     let row = change.row;
     let has = change.has;
-    let more = relaxed(change);
+    let more = change.more;
     let solved = solved_row_of(at);
     let both = row.direction * more.force + across(more.pull, row.direction);
     let couple = couple_of(row, more.pull) + more.couple;

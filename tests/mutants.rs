@@ -230,7 +230,7 @@ const NETWORKS: &[Mutant] = &[
 const NETWORKS: &[Mutant] = &[];
 
 const PAIRS_AND_MEETINGS: &[Mutant] = &[
-    (Stage::SolveRods, "thrown together", "select((*descent).amiss, (*descent).amiss ⟨-⟩ 1.0", "+"),
+    (Stage::SolveRods, "meeting on the ground", "select((*descent).amiss, (*descent).amiss ⟨-⟩ 1.0", "+"),
     (Stage::Settle, "meeting", "return least * least ⟨<⟩ off;", ">"),
     (Stage::GatherSegments, "meeting", "segment.centre = segment.first ⟨+⟩ along * 0.5;", "-"),
     (Stage::FindPairs, "meeting", "let pair = first_pair ⟨+⟩ k;", "*"),
@@ -265,8 +265,6 @@ const PAIRS_AND_MEETINGS: &[Mutant] = &[
     (Stage::Settle, "meeting", "gradient[i] = 0.0 ⟨-⟩ own[i];", "+"),
     (Stage::Settle, "meeting", "add_push(beyond, both, swells, couple, ⟨row.along⟩);", "1.0"),
     (Stage::Settle, "meeting", "let force = scratch_at(solved, SOLVED_FORCE) ⟨-⟩ scratch_at(solved, SOLVED_ST", "+"),
-    (Stage::Settle, "meeting", "let by = select(1.0, ⟨OVER_RELAXATION⟩, change.row.meets);", "1.0"),
-    (Stage::Settle, "meeting on the ground", "let by = select(⟨1.0⟩, OVER_RELAXATION, change.row.meets);", "0.5"),
     (Stage::Settle, "meeting", "missing.linear = missing.linear + (wanted.linear ⟨-⟩ has.linear);", "+"),
     (Stage::Settle, "meeting on the ground", "wanted = Presses(⟨larger⟩(has.force, 0.0)", "smaller"),
     (Stage::Settle, "thrown together", "given.linear = (pressed.linear * step ⟨-⟩ went.linear) * unheld;", "+"),

@@ -47,7 +47,7 @@ pub struct ContactRow<V> {
     /// Whether it acts on the second node too in any lane of the group.
     on_second: bool,
     /// Whether it is of a meeting with another chain.
-    pub(super) meets: bool,
+    meets: bool,
     pub(super) along: V,
     pub(super) direction: V3<V>,
     pub(super) scale_term: V,

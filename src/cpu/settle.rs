@@ -4,9 +4,7 @@
 //! With M the factored matrix, in which a row that presses has its stiffness, A the matrix without rows, and G what rows press
 //! with, so that all that was stepped, Δ, satisfies AΔ = r + JᵀG: a pass finds Mδ = Jᵀ(f − G) for the force f with which pairs
 //! press where both sides are ([`press`](super::press::press)), steps by δ, and G becomes f − kJδ. All but the last go on by a
-//! share of the last one's step too, and G with them: both sides going together is what passes alone are slow to find. For the
-//! same reason a pass takes what meetings press with beyond f, by successive over-relaxation: a side's row is as stiff as if the
-//! other side gave way as much, and what goes together it holds back twice.
+//! share of the last one's step too, and G with them: both sides going together is what passes alone are slow to find.
 
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
@@ -30,12 +28,7 @@ use crate::step::StepParams;
 pub const WANTED: usize = 7;
 
 /// Which share of the last pass's step a pass goes on by.
-pub const GOES_ON: f32 = 0.3;
-
-/// How far a pass takes what meetings press with towards what they should, over the way there. From 2 on passes drive sides that come
-/// together apart. In heaps that land, with [`GOES_ON`] 0.3, of what is off after the solve a ninth is left after 5 passes; with 1 and
-/// 0.4 a sixth, with 1 and 0.6 a third.
-pub const OVER_RELAXATION: f32 = 1.6;
+pub const GOES_ON: f32 = 0.6;
 
 /// What is as good as found: a share of what a node weighs where a row is. Chains of which no row is off by more sit a pass out.
 pub const AS_GOOD: f32 = 2.0e-3;
@@ -385,16 +378,6 @@ struct Change<V> {
     more: Presses<V>,
 }
 
-impl<V: Lane> Change<V> {
-    /// By how much a pass has it press otherwise.
-    #[inline(always)]
-    fn relaxed<L: Lanes<V = V>>(&self, lanes: L) -> Presses<V> {
-        let by = lanes.splat(if self.row.meets { OVER_RELAXATION } else { 1.0 });
-        let (force, pull, couple) = self.more;
-        (force * by, pull * by, couple * by)
-    }
-}
-
 /// By how much a row should press otherwise; `None` of one that is idle.
 #[inline(always)]
 fn change_of<L: Lanes>(
@@ -470,9 +453,8 @@ fn change<L: Lanes>(
     L::Scalar: Into<f64>,
 {
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
-    let Some(change) = change_of(lanes, group, (kind, slot), wanted) else { return };
-    let (force, pull, rolls) = flagged_presses(lanes, flags, change.relaxed(lanes), &nothing(lanes));
-    let Change { row, at, has, .. } = change;
+    let Some(Change { row, at, has, more }) = change_of(lanes, group, (kind, slot), wanted) else { return };
+    let (force, pull, rolls) = flagged_presses(lanes, flags, more, &nothing(lanes));
     let both = row.direction * force + across(pull, row.direction);
     let couple = row.couple(pull) + rolls;
     let swells = zero - row.scale_term * force;

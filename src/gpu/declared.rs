@@ -19,7 +19,7 @@ use crate::cpu::{
     potential::{ALIGNED, MOST_ROUNDING, PIVOT_ROUNDINGS},
     predict::{SCALE_LIMIT, SLENDER},
     rod_energies::{LEAST_SLOPE2, STEEPER, THIN, UNKNOWNS},
-    settle::{AS_GOOD, GOES_ON, LEAST_GIVEN, LIES, LYING_GIVEN, MOST_LEFT_OUT, OVER_RELAXATION, WANTED},
+    settle::{AS_GOOD, GOES_ON, LEAST_GIVEN, LIES, LYING_GIVEN, MOST_LEFT_OUT, WANTED},
     solid_slots::ALIKE,
     solids::{DEEPER, FOLLOWS, MOST_REACH, ROUNDED, SLACK},
     solve_contacts::{
@@ -371,7 +371,6 @@ pub const FLOAT_CONSTANTS: &[(&str, f32)] = &[
     ("AS_GOOD", AS_GOOD),
     ("MOST_OUTPUT", MOST_OUTPUT),
     ("GOES_ON", GOES_ON),
-    ("OVER_RELAXATION", OVER_RELAXATION),
     ("MOST_LEFT_OUT", MOST_LEFT_OUT),
     ("LEAST_GIVEN", LEAST_GIVEN),
     ("LIES", LIES),

@@ -81,7 +81,7 @@ impl Octopus {
 
 pub(super) fn parameters(cantilevers: SceneParameters) -> SceneParameters {
     let Octopus { segments, length, radius, material } = Octopus::default();
-    let config = StepConfig { substeps: 2, passes: 4, sleep_after: 0.5, ..StepConfig::default() };
+    let config = StepConfig { substeps: 2, passes: 8, sleep_after: 0.5, ..StepConfig::default() };
     SceneParameters { rods: 100, segments, length, radius, material, config, ..cantilevers }
 }
 

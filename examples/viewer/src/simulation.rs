@@ -53,7 +53,7 @@ impl Default for Settings {
             sway: 0.0,
             sway_rate: 1.0,
             substeps: 4,
-            passes: 4,
+            passes: 6,
             stepper: (Backend::Cpu, LaneWidth::Eight),
         }
     }
