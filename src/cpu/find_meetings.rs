@@ -124,6 +124,8 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
     let first_solve = params.iteration == 0;
     let PairBlock { first, there, joined, stiffness: of_both, points: rows, turn_anchors, of_sides, memory, ratios } =
         block;
+    let there = lanes.load(there);
+    let joined = each!(side in 0..2 => each!(end in 0..2 => lanes.load(&joined[side][end])));
     let nodes = [0, 1].map(|side| ShownNodes { shown, first: &first[side], after: 0 });
     let stances = each!(side in 0..2 => each!(next in 0..2 => {
         ShownNodes { after: next as i32, ..nodes[side] }.stance(lanes)
@@ -154,24 +156,20 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
     let near = zero.where_less(clear, pressed, one);
     if !lanes.any(near) {
         lanes.store(zero, of_both);
-        let softer = if first_solve { one - changing } else { one };
         for point in 0..2 {
             lanes.store(zero, &mut rows[point][meet::STIFFNESS]);
-            let was = remembered[point][7];
-            let ratio = (was * softer).clamp(one, lanes.splat(MOST_RATIO));
-            lanes.store(ratio, &mut ratios[point]);
-            // Most have been as soft for long, and have nothing to forget.
-            let changes = (was - ratio).max(ratio - was).max(remembered[point][0]);
-            if lanes.any(zero.where_less(changes, one, zero)) {
-                lanes.scatter([zero, zero, zero, zero, zero, zero, zero, ratio], &mut memory[point]);
+            lanes.store(zero, &mut rows[point][meet::FRICTION]);
+            if first_solve {
+                V3([zero; 3]).store(lanes, &mut rows[point], meet::ANCHOR);
+                V3([zero; 3]).store(lanes, &mut turn_anchors[point], 0);
             }
+            let softer = if first_solve { one - changing } else { one };
+            let ratio = (remembered[point][7] * softer).clamp(one, lanes.splat(MOST_RATIO));
+            lanes.store(ratio, &mut ratios[point]);
+            lanes.scatter([zero, zero, zero, zero, zero, zero, zero, ratio], &mut memory[point]);
         }
         return;
     }
-    let there = lanes.load(there);
-    let joined = each!(side in 0..2 => each!(end in 0..2 => lanes.load(&joined[side][end])));
-    // What did not touch in an earlier solve of the substep has no anchor.
-    let touched = lanes.load(of_both);
     let before = each!(side in 0..2 => {
         let before = Seen::of(ShownNodes { after: -1, ..nodes[side] }.stance(lanes));
         // Before a chain's first node is another's last.
@@ -227,8 +225,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         let limit = rubs * force;
         let pulled = pull.dot(pull).sqrt();
         let reach_on = zero.where_less(friction, limit.min(pulled) / pulled.max(least) / friction.max(least), zero);
-        let anchor =
-            if first_solve { pull * reach_on } else { anchored(lanes, V3::load(lanes, row, meet::ANCHOR), touched) };
+        let anchor = if first_solve { pull * reach_on } else { V3::load(lanes, row, meet::ANCHOR) };
 
         let swept = [a.swept(direction, arms[0]), b.swept(-direction, arms[1])];
         let off = (swept[0] - swept[1] - anchor) * half;
@@ -248,8 +245,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         let rolling = friction * radius2 * lanes.splat(ROLLING);
         let couple = V3([u, v, w]);
         let turned = couple * zero.where_less(rolling, one / rolling.max(least), zero);
-        let turned =
-            if first_solve { turned } else { anchored(lanes, V3::load(lanes, &turn_anchors[index], 0), touched) };
+        let turned = if first_solve { turned } else { V3::load(lanes, &turn_anchors[index], 0) };
         turned.store(lanes, &mut turn_anchors[index], 0);
         let anchors = [swept[0] - off, swept[1] + off];
         let turns = [(a.turn + b.turn + turned) * half, (a.turn + b.turn - turned) * half];
@@ -265,13 +261,6 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         lanes.scatter([force, x, y, z, u, v, w, ratio], &mut memory[index]);
     }
     lanes.store(presses, of_both);
-}
-
-/// An anchor of an earlier solve, of what touched in it.
-#[inline(always)]
-fn anchored<L: Lanes>(lanes: L, anchor: V3<L::V>, touched: L::V) -> V3<L::V> {
-    let zero = lanes.splat(0.0);
-    V3(each!(k in 0..3 => zero.where_less(touched, anchor.0[k], zero)))
 }
 
 impl Side {

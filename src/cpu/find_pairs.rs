@@ -36,8 +36,6 @@ pub(super) struct Meetings {
     pub bounds: Vec<Bounds>,
     /// Of every segment, see [`Segment::motion`].
     pub motions: Vec<Entry<f32>>,
-    /// Of every segment, twice the number of its chain, and 1 more where it sleeps.
-    pub chains: Vec<u32>,
     /// What the instance of every group touches.
     pub collisions: Vec<Collisions>,
     pub pairs: Vec<Pair>,
@@ -85,13 +83,12 @@ impl Meetings {
 
     /// The pairs of segments that may touch, but of those that sleep with each other.
     fn near(&mut self, width: LaneWidth, threads: &PairThreads, instances: &Instances, frame: f32) {
-        let Self { finder, segments, bounds, motions, chains, collisions, pairs, .. } = self;
+        let Self { finder, segments, bounds, motions, collisions, pairs, .. } = self;
         let sides = |pair: &Pair| pair.map(|index| &segments[index as usize]);
         finder.find_boxes(threads, bounds, pairs, |found| {
             found.retain(|pair| {
-                let [a, b] = pair.map(|index| chains[index as usize]);
-                let within = || collisions[segments[pair[0] as usize].place as usize].within_chains;
-                !(a & b & 1 == 1 || a >> 1 == b >> 1 && !within())
+                let [a, b] = sides(pair);
+                !(a.asleep && b.asleep || a.is_of_chain(b) && !collisions[a.place as usize].within_chains)
             });
             keep_near(width, motions, found, frame);
             found.retain(|pair| {
@@ -204,11 +201,8 @@ impl Meetings {
 
     /// The pairs by how likely they are to press, and among those that are as likely in their order.
     fn order(likely: &[Likely]) -> Vec<u32> {
-        let mut order: Vec<u32> = Vec::with_capacity(likely.len());
-        for one in [Likely::Presses, Likely::ComesTogether, Likely::Pressed, Likely::IsNear] {
-            let pairs = likely.iter().zip(0..);
-            order.extend(pairs.filter(|(likely, _)| **likely == one).map(|(_, pair)| pair));
-        }
+        let mut order: Vec<u32> = (0..likely.len() as u32).collect();
+        order.sort_by_key(|&pair| likely[pair as usize]);
         order
     }
 
@@ -228,10 +222,10 @@ impl Meetings {
             .iter_mut()
             .filter(|instance| instance.works().flesh)
             .for_each(|instance| instance.state.touches.clear());
-        let touching: Vec<[bool; LANES]> = self.blocks.iter().map(PairBlock::touches).collect();
         for (&slot, pair) in self.slots.iter().zip(&self.pairs) {
             let (index, lane) = (slot as usize / LANES, slot as usize % LANES);
-            let touches = touching[index][lane];
+            let points = [0, 1].map(|point| self.blocks[index].memory[point][lane]);
+            let touches = points.iter().any(|[force, .., ratio]| *force > 0.0 || *ratio > 1.0);
             let pressed = self.pressed.get(index).filter(|sums| sums[0][lane] > 0.0);
             if !touches && pressed.is_none() {
                 continue;
@@ -242,7 +236,6 @@ impl Meetings {
                 instance.tally.with.push((ContactWith::Flesh(other), pressed.map(|sums| sums[lane])));
             }
             if touches {
-                let points = [0, 1].map(|point| self.blocks[index].memory[point][lane]);
                 instance.state.touches.push(Touch { own, other, theirs, points });
             }
         }
@@ -262,7 +255,7 @@ fn is_joined(instances: &Instances, segments: &[Segment], mut pair: Pair, [side,
 }
 
 /// How likely a pair is to press in the frame, the likeliest first.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Likely {
     /// It pressed at the end of the last frame.
     Presses,
@@ -305,7 +298,7 @@ fn find_near(
 }
 
 /// When a pair is near.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy)]
 enum Near {
     /// Where it may come to touch in the frame at the speed that both sides have against each other.
     InReach,
@@ -336,9 +329,14 @@ fn flag_near<L: Lanes<Scalar = f32>>(
         let next = each!(side in 0..2 => each!(lane in 0..8 => rows[side][lane] + 1));
         let going = each!(side in 0..2 => lanes.gather(motions, &next[side]));
         let velocities = each!(side in 0..2 => each!(end in 0..2 => V3(each!(k in 0..3 => going[side][3 * end + k]))));
-        let ahead = lanes.splat(if when == Near::InTheEnd { frame } else { 0.0 });
         let pills = each!(side in 0..2 => Pill {
-            ends: each!(end in 0..2 => V3(each!(k in 0..3 => sides[side][3 * end + k])) + velocities[side][end] * ahead),
+            ends: each!(end in 0..2 => {
+                let place = V3(each!(k in 0..3 => sides[side][3 * end + k]));
+                match when {
+                    Near::InReach => place,
+                    Near::InTheEnd => place + velocities[side][end] * lanes.splat(frame),
+                }
+            }),
             radii: each!(end in 0..2 => sides[side][6 + end]),
         });
         let mut fastest2 = lanes.splat(0.0);
@@ -348,8 +346,10 @@ fn flag_near<L: Lanes<Scalar = f32>>(
                 fastest2 = fastest2.max(apart.dot(apart));
             }
         }
-        let reach = fastest2.sqrt() * lanes.splat(frame) + (going[0][6] + going[1][6]);
-        let reach = if when == Near::InTheEnd { lanes.splat(0.0) } else { reach };
+        let reach = match when {
+            Near::InReach => fastest2.sqrt() * lanes.splat(frame) + (going[0][6] + going[1][6]),
+            Near::InTheEnd => lanes.splat(0.0),
+        };
         let gap = nearest(lanes, &pills[0], &pills[1]).gap;
         lanes.store(gap.where_less(reach, lanes.splat(1.0), lanes.splat(0.0)), near);
     }

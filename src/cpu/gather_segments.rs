@@ -195,10 +195,6 @@ impl Meetings {
         }));
         self.motions.clear();
         self.motions.extend(self.segments.iter().flat_map(Segment::motion));
-        self.chains.clear();
-        for (number, chain) in self.segments.chunk_by(Segment::is_of_chain).enumerate() {
-            self.chains.extend(chain.iter().map(|segment| 2 * number as u32 + u32::from(segment.asleep)));
-        }
     }
 }
 

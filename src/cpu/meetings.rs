@@ -66,19 +66,6 @@ impl PairBlock {
         memory: [[[0.0; REMEMBERED]; LANES]; 2],
         ratios: [[0.0; LANES]; 2],
     };
-
-    /// Which of its pairs have something to remember in the next frame.
-    pub fn touches(&self) -> [bool; LANES] {
-        let stiffer = |lane: usize| self.ratios[0][lane].max(self.ratios[1][lane]) > 1.0;
-        let mut touches = std::array::from_fn(stiffer);
-        // Elsewhere nothing presses.
-        if self.stiffness != [0.0; LANES] {
-            for (lane, touches) in touches.iter_mut().enumerate() {
-                *touches |= self.memory.iter().any(|point| point[lane][0] > 0.0);
-            }
-        }
-        touches
-    }
 }
 
 /// The rows of [`PairBlock::memory`], each of its own lane.

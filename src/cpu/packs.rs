@@ -44,8 +44,8 @@ pub(super) struct Stepped {
     pub whose: Whose,
     pub node_count: usize,
     parts: Range<usize>,
-    /// Which of [`Packing::packs`] it is; `None` where it is stepped where it is.
-    pack: Option<usize>,
+    /// Whether it is the next of [`Packing::packs`]; else it is stepped where it is.
+    is_packed: bool,
     /// Which of [`Packing::trees`] has its branches; `None` where they are its instance's.
     tree: Option<usize>,
 }
@@ -118,13 +118,12 @@ impl Packing {
                     self.parts.extend(places.iter().map(|place| (place + group) as u32));
                     let is_of_kin = !flesh.branches.is_empty() && self.groups.len() > begin;
                     let whose = Whose { first: if flesh.branches.is_empty() { 0 } else { instance }, lanes };
-                    let pack = shared.then_some(packed);
-                    if let Some(pack) = pack {
-                        self.fit_pack(pack, flesh, group, places.len());
+                    if shared {
+                        self.fit_pack(packed, flesh, group, places.len());
                         packed += 1;
                     }
                     let node_count = rest.node_count;
-                    self.groups.push(Stepped { is_of_kin, whose, node_count, parts, pack, tree });
+                    self.groups.push(Stepped { is_of_kin, whose, node_count, parts, is_packed: shared, tree });
                 }
             }
             if tree.is_some() {
@@ -193,7 +192,7 @@ impl Packing {
                 state.nodes.groups.iter().zip(pressed)
             })
             .collect();
-        let mut packed: Vec<_> = groups.iter().filter(|group| group.pack.is_some()).zip(packs).collect();
+        let mut packed: Vec<_> = groups.iter().filter(|group| group.is_packed).zip(packs).collect();
         threads.for_each(
             &mut packed,
             || (),
@@ -216,7 +215,7 @@ impl Packing {
                 state.nodes.groups.iter_mut().zip(pressed).map(Some)
             })
             .collect();
-        let packed = groups.iter().filter(|group| group.pack.is_some()).zip(packs);
+        let packed = groups.iter().filter(|group| group.is_packed).zip(packs);
         let mut packed: Vec<_> = packed
             .map(|(stepped, pack)| {
                 let own = parts[stepped.parts.clone()].iter().filter_map(|&place| states[place as usize].take());
@@ -246,7 +245,7 @@ impl Packing {
         let mut packs = packs.iter_mut();
         let stepped = groups.iter().filter_map(|stepped| {
             let mut of = alone[parts[stepped.parts.start] as usize].take()?;
-            if stepped.pack.is_some() {
+            if stepped.is_packed {
                 let Pack { rest, state, pressed, .. } = packs.next()?;
                 let around = Around { forces: &[], ..of.around };
                 let pressed = of.pressed.is_some().then_some(pressed);
