@@ -10,7 +10,15 @@
 //!
 //! COUNT is a number of octopuses (default 100); all are dropped, then awake for N seconds (default 15), then allowed to sleep for 11. Of
 //! more than one count the exponent of growth is printed. Bars are those of 100. With `--check` a missed bar ends it with 1.
+//!
+//! ```text
+//! cargo bench --no-default-features --features rapier,parallel,gpu --bench heaps -- --gpu [COUNT]… [--seconds N]
+//! ```
+//!
+//! drops them on a GPU: whole frames as a host waits for them, of which some in between have their stages timed instead.
 
+#[cfg(feature = "gpu")]
+mod adapter;
 mod arguments;
 mod bars;
 
@@ -20,6 +28,7 @@ use bars::Bars;
 use glam::DVec3;
 use rapier3d::prelude::*;
 use sinew::scenes::SceneParameters;
+use sinew::step::StepConfig;
 use sinew::{FleshHandle, Material, Physics};
 
 /// A frame of the game (s).
@@ -76,7 +85,7 @@ struct Heap {
 
 /// A heap of Sinew's, on so many threads; 0 for all cores.
 fn sinew_heap(count: usize, threads: usize, frames: usize) -> Heap {
-    let (mut physics, octopuses) = dropped(count);
+    let (mut physics, octopuses) = dropped(Physics::with_config(StepConfig::default()), count);
     physics.config.threads = threads;
     let sleep_after = std::mem::replace(&mut physics.config.sleep_after, f64::INFINITY);
     let step = |physics: &mut Physics| time(|| physics.step_flesh(FRAME).expect("steps"));
@@ -99,10 +108,10 @@ fn sinew_heap(count: usize, threads: usize, frames: usize) -> Heap {
 }
 
 /// Octopuses as they are dropped.
-fn dropped(count: usize) -> (Physics, Vec<FleshHandle>) {
+fn dropped(mut physics: Physics, count: usize) -> (Physics, Vec<FleshHandle>) {
     let parameters = SceneParameters { rods: count, ..SceneParameters::of("octopuses").expect("is there") };
     let scene = parameters.build("octopuses").expect("in range");
-    let mut physics = Physics::with_config(scene.config);
+    physics.config = scene.config;
     scene.insert(&mut physics).expect("finite");
     let octopuses = physics.instances().collect();
     (physics, octopuses)
@@ -110,7 +119,7 @@ fn dropped(count: usize) -> (Physics, Vec<FleshHandle>) {
 
 /// The same as rapier bodies, on one thread.
 fn rapier_heap(count: usize, frames: usize) -> Heap {
-    let (physics, octopuses) = dropped(count);
+    let (physics, octopuses) = dropped(Physics::with_config(StepConfig::default()), count);
     let mut world = PhysicsWorld::new();
     world.integration_parameters.dt = FRAME as f32;
     world.insert(RigidBodyBuilder::fixed(), ColliderBuilder::cuboid(100.0, 1.0, 100.0).translation(-Vector::Y));
@@ -187,8 +196,109 @@ fn print(name: &str, count: usize, heap: &Heap) {
 }
 
 fn main() {
-    let (seconds, counts) = arguments::count_and_counts("--seconds", 15, "octopuses", &[BARRED]);
+    let (seconds, mut others) = arguments::count_and_others("--seconds", 15);
+    let on_gpu = others.iter().position(|other| other == "--gpu").map(|at| others.remove(at)).is_some();
+    let counts = arguments::counts(&others, "--seconds", "octopuses", &[BARRED]);
     let frames = (seconds * SECOND).max(3 * SECOND);
+    if on_gpu {
+        gpu_heaps(&counts, frames);
+    } else {
+        cpu_heaps(counts, frames);
+    }
+}
+
+#[cfg(not(feature = "gpu"))]
+fn gpu_heaps(_counts: &[usize], _frames: usize) {
+    eprintln!("--gpu needs a build with feature gpu");
+    std::process::exit(2);
+}
+
+/// What a heap takes on a GPU.
+#[cfg(feature = "gpu")]
+struct GpuHeap {
+    times: Times,
+    /// Of the host alone, in the mean (ms).
+    host: f64,
+    /// Of each stage in the worst second, by timestamps (ms).
+    stages: Vec<(&'static str, f64)>,
+    quality: sinew::Quality,
+    /// How many were laid anew.
+    resets: u32,
+}
+
+/// A heap on a GPU. Every eighth frame has its stages timed, which keeps dispatches apart, and takes no part in the other times.
+#[cfg(feature = "gpu")]
+fn gpu_heap(
+    device: &sinew::gpu::GpuDevice,
+    count: usize,
+    frames: usize,
+) -> Result<GpuHeap, Box<dyn std::error::Error>> {
+    use sinew::ReadBack;
+    use sinew::step::Stage;
+    const TIMED: usize = 8;
+    let (mut physics, octopuses) = dropped(Physics::with_gpu(device.clone())?, count);
+    physics.config.sleep_after = f64::INFINITY;
+    physics.read_back = ReadBack::NOTHING;
+    let (mut whole, mut host, mut stages) = (Vec::new(), 0.0, Vec::new());
+    for frame in 0..frames {
+        physics.measure_stages = frame % TIMED == TIMED - 1;
+        let begin = Instant::now();
+        physics.step_flesh(FRAME)?;
+        host += begin.elapsed().as_secs_f64() * 1e3 / frames as f64;
+        device.wait()?;
+        let taken = begin.elapsed().as_secs_f64() * 1e3;
+        // They come back some steps later.
+        if frame % TIMED == TIMED / 2 && frame > TIMED {
+            stages.push(physics.stage_times());
+        }
+        whole.push(if physics.measure_stages { whole[frame - 1] } else { taken });
+    }
+    physics.finish()?;
+    let times = Times::of(&whole);
+    let mean = |at: usize| whole[at..at + SECOND].iter().sum::<f64>() / SECOND as f64;
+    let worst = (0..=frames - SECOND).max_by(|&a, &b| mean(a).total_cmp(&mean(b))).expect("there is a second");
+    let within = worst / TIMED..stages.len().min((worst + SECOND) / TIMED);
+    let of =
+        |stage: Stage| stages[within.clone()].iter().map(|times| times.get(stage)).sum::<f64>() / within.len() as f64;
+    let stages =
+        Stage::ALL.into_iter().map(|stage| (stage.name(), of(stage))).filter(|&(_, time)| time > 0.0).collect();
+    let resets = octopuses.iter().map(|&handle| physics.health(handle).expect("is there").resets).sum();
+    Ok(GpuHeap { times, host, stages, quality: physics.quality(), resets })
+}
+
+#[cfg(feature = "gpu")]
+fn gpu_heaps(counts: &[usize], frames: usize) {
+    let device = adapter::open();
+    println!(
+        "ms a frame, waited for, while they fall, in the worst second, lying awake in the last two seconds; of it the host's;"
+    );
+    println!("the deepest and the mean error of volume (%), the fastest in the end (m/s), how many were laid anew");
+    println!("  count |    fall |   worst |   awake |    host |    depth |   volume |     speed | anew");
+    for &count in counts {
+        let heap = match gpu_heap(&device, count, frames) {
+            Ok(heap) => heap,
+            Err(error) => {
+                println!("{count:>7} | {error}");
+                continue;
+            }
+        };
+        let GpuHeap { times, host, stages, quality, resets } = heap;
+        println!(
+            "{count:>7} | {:>7.2} | {:>7.2} | {:>7.2} | {host:>7.2} | {:>8.2} | {:>8.3} | {:>9.1e} | {resets}",
+            times.fall,
+            times.worst_second,
+            times.lying,
+            100.0 * quality.penetration_max,
+            100.0 * quality.volume_error_mean,
+            quality.speed_max,
+        );
+        let sum: f64 = stages.iter().map(|(_, time)| time).sum();
+        let each: Vec<String> = stages.iter().map(|(name, time)| format!("{name} {time:.3}")).collect();
+        println!("        | stages of the worst second, dispatches apart: {sum:.2} ms: {}", each.join(", "));
+    }
+}
+
+fn cpu_heaps(counts: Vec<usize>, frames: usize) {
     println!(
         "ms a frame while they fall, in the worst second, lying awake in the last two seconds, asleep; the deepest and the"
     );

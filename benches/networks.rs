@@ -10,6 +10,8 @@
 //! Times are medians over N frames (default 30). A local basis has passive components that move two fifths of the mesh and active
 //! ones that move a twelfth, each in one piece. With `--check` a missed bar ends it with 1.
 
+#[cfg(feature = "gpu")]
+mod adapter;
 mod arguments;
 mod bars;
 
@@ -196,18 +198,8 @@ fn gpu_times(
 
 #[cfg(feature = "gpu")]
 fn on_gpu(frames: usize) {
-    let device = sinew::gpu::GpuDevice::new().unwrap_or_else(|error| {
-        eprintln!("{error}");
-        std::process::exit(2)
-    });
+    let device = adapter::open();
     let mut bars = Bars::default();
-    println!("{}, {}", device.report(), device.report().driver);
-    if device.is_software() {
-        println!("this is no GPU: these figures say nothing of one, and no bar is looked at");
-    }
-    if !device.has_timestamps() {
-        println!("it has no timestamps: only whole steps are timed");
-    }
     println!("ms a frame; by timestamps, and a whole step with all that the host does, waited for");
     println!(" characters | vertices | basis     | infer_correctives | deform_skin |   step | bar");
     // A software adapter has no room for all of the crowd's vertices.

@@ -2,7 +2,7 @@
 // src/cpu/settle.rs, which says why. Each chain is settled that meets another; the CPU settles instances of which any does.
 
 // Which share of the last pass's step a pass goes on by.
-const GOES_ON: f32 = 0.6;
+const GOES_ON: f32 = 0.4;
 // What is as good as found: a share of what a node weighs where a row is. Chains of which no row is off by more sit a pass out.
 const AS_GOOD: f32 = 2.0e-3;
 // See find_meetings and solve_contacts.

@@ -24,6 +24,12 @@ pub fn count_and_others(flag: &str, default: usize) -> (usize, Vec<String>) {
 #[allow(dead_code, reason = "not all benches have others")]
 pub fn count_and_counts(flag: &str, default: usize, of: &str, defaults: &[usize]) -> (usize, Vec<usize>) {
     let (count, others) = count_and_others(flag, default);
+    (count, counts(&others, flag, of, defaults))
+}
+
+/// What others there are as numbers of something; the defaults where there are none.
+#[allow(dead_code, reason = "not all benches have others")]
+pub fn counts(others: &[String], flag: &str, of: &str, defaults: &[usize]) -> Vec<usize> {
     let number = |other: &String| {
         other.parse().ok().filter(|&n| n > 0).unwrap_or_else(|| {
             eprintln!("{other}: a number of {of} above 0, {flag} N or --check");
@@ -31,7 +37,7 @@ pub fn count_and_counts(flag: &str, default: usize, of: &str, defaults: &[usize]
         })
     };
     let counts: Vec<usize> = others.iter().map(number).collect();
-    (count, if counts.is_empty() { defaults.to_vec() } else { counts })
+    if counts.is_empty() { defaults.to_vec() } else { counts }
 }
 
 /// As [`count_and_others`], where there are no others.

@@ -28,7 +28,7 @@ use crate::step::StepParams;
 pub const WANTED: usize = 7;
 
 /// Which share of the last pass's step a pass goes on by.
-pub const GOES_ON: f32 = 0.6;
+pub const GOES_ON: f32 = 0.4;
 
 /// What is as good as found: a share of what a node weighs where a row is. Chains of which no row is off by more sit a pass out.
 pub const AS_GOOD: f32 = 2.0e-3;

@@ -32,8 +32,8 @@ impl Default for Octopus {
 /// Radii of the head's nodes from the mouth up, over a tentacle's.
 const HEAD: [f64; 6] = [2.2, 3.2, 3.8, 4.0, 3.4, 2.0];
 
-/// How many octopuses lie side by side along each axis of a layer.
-const SIDE: usize = 5;
+/// How many layers a heap has, over how many octopuses lie side by side along each axis of a layer.
+const HEIGHT: f64 = 0.8;
 
 impl Octopus {
     /// The head as rod 0, from the mouth at the origin up along y, and eight tentacles that hang on its first node, slanting down.
@@ -62,12 +62,14 @@ impl Octopus {
         Ok(Arc::new(Flesh::build(&rods, &[])?))
     }
 
-    /// Where so many are dropped from: in layers above the ground at y = 0, turned anyhow, and none touches another.
+    /// Where so many are dropped from: in layers above the ground at y = 0, turned anyhow, and none touches another. Heaps of more
+    /// than some hundred grow as wide as high.
     pub fn drop_poses(&self, count: usize) -> Vec<Pose> {
+        let side = ((count as f64 / HEIGHT).cbrt().round() as usize).max(5);
         let pose = |index: usize| {
-            let (layer, place) = (index / (SIDE * SIDE), index % (SIDE * SIDE));
+            let (layer, place) = (index / (side * side), index % (side * side));
             let [x, z] =
-                [place % SIDE, place / SIDE].map(|at| (at as f64 - 0.5 * (SIDE - 1) as f64) * 1.5 * self.length);
+                [place % side, place / side].map(|at| (at as f64 - 0.5 * (side - 1) as f64) * 1.5 * self.length);
             // A turn that never comes again.
             let turn = DQuat::from_rotation_y(2.4 * index as f64) * DQuat::from_rotation_x(0.3 * (index % 7) as f64);
             // From the middle of the body, about which it is turned.
@@ -81,7 +83,7 @@ impl Octopus {
 
 pub(super) fn parameters(cantilevers: SceneParameters) -> SceneParameters {
     let Octopus { segments, length, radius, material } = Octopus::default();
-    let config = StepConfig { substeps: 2, passes: 8, sleep_after: 0.5, ..StepConfig::default() };
+    let config = StepConfig { substeps: 2, passes: 6, sleep_after: 0.5, ..StepConfig::default() };
     SceneParameters { rods: 100, segments, length, radius, material, config, ..cantilevers }
 }
 
