@@ -207,7 +207,7 @@ fn meet(row: u32, rubs: f32, point: PillPoint, a: SeenSide, b: SeenSide, first_p
     let friction = where_less(0.0, smaller(pressing, rubs), rubbing, 0.0);
     let limit = rubs * force;
     let pulled = sqrt(dot(pull, pull));
-    let holds = smaller(limit, pulled) / larger(pulled, MIN_POSITIVE) / larger(friction, MIN_POSITIVE);
+    let holds = smaller(limit, pulled) / larger(pulled, LEAST_DIVISOR) / larger(friction, LEAST_DIVISOR);
     let reach_on = where_less(0.0, friction, holds, 0.0);
     let anchor = select(meet3(row, MEET_ANCHOR), pull * reach_on, first_solve);
 

@@ -323,7 +323,7 @@ fn write_row(chain: Chain, at: u32, segment: u32, point: Point, there: Surface) 
     let limit = smaller(there.friction * (where_less(0.0, lasting, lasting, 0.0) + bounce), MOST_DUAL);
     let inertia = inertia_of(point, normal, foreseen);
     let stops = where_less(sqrt(dot(foreseen, foreseen)) * inertia * inv_step * inv_step, limit, 1.0, 0.0);
-    let holds = smaller(limit, pulled) / larger(pulled, MIN_POSITIVE) / larger(stiffness, MIN_POSITIVE);
+    let holds = smaller(limit, pulled) / larger(pulled, LEAST_DIVISOR) / larger(stiffness, LEAST_DIVISOR);
     let goes_on = where_less(0.0, stiffness, holds, 0.0);
     let anchor = select(contact3(at, CONTACT_ANCHOR), slide + tangent * goes_on, is_first);
     let sticks = select(0.0, where_less(0.0, limit, larger(stuck, stops), 0.0), is_first);

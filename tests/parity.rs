@@ -5,14 +5,14 @@ mod common;
 
 use std::sync::Arc;
 
-use common::parity::{DT, Scene, both, compare, contracting, jerked, jerked_trees, scenes, treading};
+use common::parity::{DT, Scene, apart, both, compare, contracting, jerked, jerked_trees, scenes, treading};
 use glam::DVec3;
 use sinew::cpu::solve_rods::ROUGH;
 use sinew::flesh::{Flesh, Holds, NodeState, RodSpec};
 use sinew::layout::chain;
 use sinew::scenes::Cantilevers;
 use sinew::step::{Domain, Stage, Walk};
-use sinew::{FleshHandle, Physics, Pose};
+use sinew::{FleshHandle, Physics, Pose, Snapshot};
 
 /// In halves, which so run beside each other.
 #[test]
@@ -26,6 +26,7 @@ fn every_stage_leaves_the_rows_of_its_twin_in_the_scenes_between() {
 }
 
 fn every_stage_is_as_its_twin<'a>(scenes: impl Iterator<Item = &'a Scene>) {
+    let mut off = Vec::new();
     for scene in scenes {
         let Some((mut cpu, mut gpu, handles)) = both(scene) else { return };
         let start = cpu.save();
@@ -51,10 +52,35 @@ fn every_stage_is_as_its_twin<'a>(scenes: impl Iterator<Item = &'a Scene>) {
             }
             let (worst, at) = compare(scene, stage, &cpu, &gpu, &handles);
             line += &format!(" {} {worst:.2}", stage.name());
-            assert!(worst <= 1.0, "{} after {}: {worst} × 1e-5, {at}", scene.name, stage.name());
+            if worst.is_nan() || worst > 1.0 {
+                let by_rounding = off_by_rounding(scene, stage, &start, &cpu, &handles);
+                line += &format!(" ({by_rounding:.2} by roundings)");
+                if worst.is_nan() || worst > ROUNDINGS * by_rounding {
+                    let name = stage.name();
+                    off.push(format!("{} after {name}: {worst} × 1e-5, {by_rounding} by roundings, {at}", scene.name));
+                }
+            }
         }
         println!("{line}  (× 1e-5)");
     }
+    assert!(off.is_empty(), "{}", off.join("\n"));
+}
+
+/// A GPU may be as far from the CPU as so many times what the CPU is from itself where a step's length is a rounding or two off.
+const ROUNDINGS: f32 = 10.0;
+
+/// By how much (10⁻⁵) the CPU's rows are then off its own.
+fn off_by_rounding(scene: &Scene, stage: Stage, start: &Snapshot, cpu: &Physics, handles: &[FleshHandle]) -> f32 {
+    let walk = Walk { last: Some(stage), ..Walk::default() };
+    let off = |roundings: f64| {
+        let mut other = Physics::default();
+        let others = scene.fill(&mut other);
+        other.restore(start).unwrap();
+        scene.pose(&mut other, &others, scene.before + 1);
+        other.step_flesh_by(DT * (1.0 + roundings * f64::from(f32::EPSILON)), &walk).unwrap();
+        apart(scene, stage, cpu, &other, handles)
+    };
+    [-2.0, -1.0, 1.0, 2.0].map(off).into_iter().fold(0.0, f32::max)
 }
 
 #[test]

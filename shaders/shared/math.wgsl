@@ -10,6 +10,10 @@ alias Mat3 = array<vec3<f32>, 3>;
 const EPSILON: f32 = 1.1920929e-7;
 const MIN_POSITIVE: f32 = 1.1754944e-38;
 
+// The least that a quotient is divided by which is divided again: drivers may divide by the product of both instead, and drop what is
+// less than MIN_POSITIVE.
+const LEAST_DIVISOR: f32 = 1.0e-18;
+
 // The largest factor by which a scale may change in one substep, either way.
 const SCALE_LIMIT: f32 = 1.3;
 

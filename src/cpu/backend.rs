@@ -19,9 +19,6 @@ use crate::instances::{Active, Instance, Instances, deltas_of};
 use crate::step::{Domain, Scheduled, Stage, runs};
 use crate::timing::{StageClock, StageTimes};
 
-/// Of how many instances threads share what is little for each.
-const MANY: usize = 32;
-
 /// Flesh on the CPU.
 pub(crate) struct CpuBackend {
     threads: Threads,
@@ -32,20 +29,6 @@ pub(crate) struct CpuBackend {
 impl Default for CpuBackend {
     fn default() -> Self {
         Self { threads: Threads::new(1), packing: Packing::default(), meetings: Box::default() }
-    }
-}
-
-impl CpuBackend {
-    /// The host's threads, or as many of its own as it is to have, kept from frame to frame.
-    fn threads(&mut self, frame: &Frame<'_>) -> Threads {
-        #[cfg(feature = "parallel")]
-        if let Some(pool) = frame.pool {
-            return Threads::of_host(pool.clone());
-        }
-        if self.threads.count() != frame.threads {
-            self.threads = Threads::new(frame.threads);
-        }
-        self.threads.clone()
     }
 }
 
@@ -60,7 +43,7 @@ impl FleshBackend for CpuBackend {
 
     fn step(&mut self, instances: &mut Instances, frame: &Frame<'_>) -> Result<StageTimes, StepError> {
         let clock = StageClock::new(frame.timed);
-        let threads = self.threads(frame);
+        let threads = self.threads.of_frame(frame);
         let runner = Runner { frame, threads: threads.clone(), clock: &clock };
         if frame.passes == 0 {
             instances.iter_mut().for_each(Instance::part);
@@ -147,13 +130,8 @@ impl Runner<'_> {
             // Of a GPU's passes alone.
             Domain::LoneChains | Domain::Trees | Domain::TouchingChains | Domain::TalliedChains => {}
             Domain::Host | Domain::Instances => self.clock.timed(stage, || {
-                let run = |instance: &mut Instance| run_on_instance(stage, self.frame, instance);
-                // Little for each: of few, a barrier would cost more.
-                if instances.iter().count() < MANY {
-                    return instances.iter_mut().for_each(run);
-                }
                 let mut instances: Vec<_> = instances.iter_mut().collect();
-                self.threads.for_each(&mut instances, || (), |(), instance| run(instance));
+                self.threads.for_many(&mut instances, |instance| run_on_instance(stage, self.frame, instance));
             }),
             Domain::Sections | Domain::MorphedVertices => self.clock.timed(stage, || {
                 let mut instances: Vec<_> = instances.iter_mut().filter(|instance| instance.deforms).collect();

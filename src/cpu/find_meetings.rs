@@ -3,7 +3,7 @@
 
 use super::holds::across;
 use super::lanes::{Entry, LANES, Lane, Lanes, each};
-use super::math::V3;
+use super::math::{LEAST_DIVISOR, V3};
 use super::meetings::{Going, OWN_ROWS, PairBlock, ROLLING, ROLLS, ShownNodes, Side, mix};
 use super::pills::{Pill, nearest, points_around};
 use crate::layout::{contact, meet};
@@ -116,7 +116,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
     block: &mut PairBlock,
 ) {
     let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
-    let least = lanes.splat(f32::MIN_POSITIVE);
+    let (least, divisor) = (lanes.splat(f32::MIN_POSITIVE), lanes.splat(LEAST_DIVISOR));
     let inv_h = lanes.splat(params.inv_h);
     let recovery = lanes.splat(APART * params.h);
     let changing = lanes.splat(CHANGES * params.h);
@@ -224,7 +224,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         let friction = zero.where_less(pressing.min(rubs), friction, zero);
         let limit = rubs * force;
         let pulled = pull.dot(pull).sqrt();
-        let reach_on = zero.where_less(friction, limit.min(pulled) / pulled.max(least) / friction.max(least), zero);
+        let reach_on = zero.where_less(friction, limit.min(pulled) / pulled.max(divisor) / friction.max(divisor), zero);
         let anchor = if first_solve { pull * reach_on } else { V3::load(lanes, row, meet::ANCHOR) };
 
         let swept = [a.swept(direction, arms[0]), b.swept(-direction, arms[1])];

@@ -9,6 +9,10 @@ use super::lanes::{Entry, Lane, Lanes};
 /// is anything.
 pub const MOST_TURN2: f32 = 4.0;
 
+/// The least that a quotient is divided by which is divided again: a GPU's driver may divide by the product of both instead, and drop
+/// what is less than [`f32::MIN_POSITIVE`].
+pub const LEAST_DIVISOR: f32 = 1.0e-18;
+
 /// Three numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct V3<V>(pub [V; 3]);

@@ -30,7 +30,7 @@ use super::contact_rows::MOST_DUAL;
 use super::group::{Group, falls, second_order, unpadded};
 use super::holds::across;
 use super::lanes::{Entry, Lane, Lanes, each};
-use super::math::{Quaternion, V3};
+use super::math::{LEAST_DIVISOR, Quaternion, V3};
 use crate::layout::{chain, contact, node, plane, rest, tangent};
 use crate::step::StepParams;
 
@@ -295,7 +295,7 @@ fn write_row<L: Lanes>(
     let limit = (there.friction * (zero.where_less(lasting, lasting, zero) + bounce)).min(lanes.splat(MOST_DUAL));
     let inertia = point.inertia(lanes, normal, foreseen);
     let stops = (foreseen.dot(foreseen).sqrt() * inertia * inv_step * inv_step).where_less(limit, one, zero);
-    let least = lanes.splat(f32::MIN_POSITIVE);
+    let least = lanes.splat(LEAST_DIVISOR);
     let holds = limit.min(pulled) / pulled.max(least) / stiffness.max(least);
     let goes_on = zero.where_less(stiffness, holds, zero);
     let (anchor, sticks) = if params.iteration == 0 {

@@ -3,7 +3,12 @@
 #[cfg(feature = "parallel")]
 use std::sync::Arc;
 
-/// The threads that the CPU steps with: its own, or a host's.
+use crate::backend::Frame;
+
+/// Of how many items on, each of which is little work, these are spread over threads: of fewer, a barrier would cost more.
+const MANY: usize = 32;
+
+/// The threads that the CPU works with: its own, or a host's.
 #[derive(Clone)]
 pub(crate) struct Threads {
     #[cfg(feature = "parallel")]
@@ -24,15 +29,16 @@ impl Threads {
         }
     }
 
-    /// The threads of a host's pool.
-    #[cfg(feature = "parallel")]
-    pub fn of_host(pool: Arc<rayon::ThreadPool>) -> Self {
-        Self { count: pool.current_num_threads(), pool: Some(pool) }
-    }
-
-    /// The count asked for.
-    pub fn count(&self) -> usize {
-        self.count
+    /// Those of a frame: the host's, or as many of its own as it is to have, kept from frame to frame.
+    pub fn of_frame(&mut self, frame: &Frame<'_>) -> Self {
+        #[cfg(feature = "parallel")]
+        if let Some(pool) = frame.pool {
+            return Self { count: pool.current_num_threads(), pool: Some(pool.clone()) };
+        }
+        if self.count != frame.threads {
+            *self = Self::new(frame.threads);
+        }
+        self.clone()
     }
 
     /// Runs something on one of them: what it then gives to all of them no thread waits long for.
@@ -42,6 +48,14 @@ impl Threads {
             return pool.install(run);
         }
         run()
+    }
+
+    /// Runs `run` on every item, each of which is little work.
+    pub fn for_many<T: Send>(&self, items: &mut [T], run: impl Fn(&mut T) + Sync + Send) {
+        if items.len() < MANY {
+            return items.iter_mut().for_each(run);
+        }
+        self.for_each(items, || (), |(), item| run(item));
     }
 
     /// Runs `run` on every item, with what `init` makes for some of them at a time.

@@ -1,8 +1,8 @@
 //! The GPU as a backend: instances in the arrays, steps into an encoder, results back into the instances.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::arrays::{ARRAYS, KERNELS, SKINNED};
 use super::meeting_pool::PairReport;
@@ -11,6 +11,7 @@ use super::results::{DEPTH, Results};
 use super::{Buffers, GpuDevice, GpuError, Kernel, Recorder, StageTimer, TallyReport, Workgroups, touches};
 use crate::StepError;
 use crate::backend::{BackendReport, FleshBackend, Frame, PipelineProgress, Progress, SegmentPair};
+use crate::cpu::threads::Threads;
 use crate::instances::{Instances, ReadBack, Slot};
 use crate::layout::{WORKGROUP_SIZE, workgroups};
 use crate::step::{Domain, Scheduled, Size, Stage, StepParams, stages};
@@ -39,6 +40,7 @@ pub(crate) struct GpuBackend {
     results: Results,
     submitted: Submitted,
     timer: Option<StageTimer>,
+    threads: Threads,
     /// How many steps were recorded.
     recorded: u64,
     /// How many bytes the last one uploaded.
@@ -54,19 +56,36 @@ impl GpuBackend {
         let specs: Vec<_> = kernels.flat_map(|(stage, specs)| specs.iter().map(|spec| (*stage, spec))).collect();
         let total = specs.len();
         let mut kernels = Vec::with_capacity(total);
-        for (ready, (stage, spec)) in specs.into_iter().enumerate() {
-            progress(PipelineProgress { compiling: Some(spec.entry), ready, total });
-            let kernel = Kernel::new(&gpu, &buffers, spec)?;
-            if kernel.is_first() {
-                run_empty(&gpu, &mut buffers, &kernel)?;
+        // Drivers take seconds for the largest: while they are taken in order here, others are compiled from the last one on.
+        let left = Mutex::new(specs.iter().rev());
+        let compile = || {
+            let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
+            while let Some((_, spec)) = next() {
+                // What is wrong with one is told to who asks for it.
+                let _ = Kernel::prepare(&gpu, ARRAYS, spec);
             }
-            kernels.push((stage, kernel));
-        }
+        };
+        let others = std::thread::available_parallelism().map_or(1, usize::from) - 1;
+        std::thread::scope(|scope| {
+            (0..others.min(total)).for_each(|_| drop(scope.spawn(compile)));
+            let made = specs.iter().enumerate().try_for_each(|(ready, (stage, spec))| {
+                progress(PipelineProgress { compiling: Some(spec.entry), ready, total });
+                let kernel = Kernel::new(&gpu, &buffers, spec)?;
+                if kernel.runs_first() {
+                    run_empty(&gpu, &mut buffers, &kernel)?;
+                }
+                kernels.push((*stage, kernel));
+                Ok(())
+            });
+            left.lock().unwrap_or_else(PoisonError::into_inner).by_ref().for_each(drop);
+            made
+        })?;
         progress(PipelineProgress { compiling: None, ready: total, total });
         let timer = StageTimer::new(&gpu)?;
         let (residents, submitted) = Default::default();
         let results = Results::new();
-        Ok(Self { gpu, buffers, kernels, residents, results, submitted, timer, recorded: 0, uploaded: 0 })
+        let threads = Threads::new(1);
+        Ok(Self { gpu, buffers, kernels, residents, results, submitted, timer, threads, recorded: 0, uploaded: 0 })
     }
 
     /// The device.
@@ -120,14 +139,19 @@ impl GpuBackend {
         slots: &mut [Slot],
         frame: &Frame<'_>,
     ) -> Result<(), GpuError> {
-        let Self { gpu, buffers, kernels, residents, results, recorded, .. } = self;
+        let Self { gpu, buffers, kernels, residents, results, recorded, threads, .. } = self;
         let mut upload = Upload { gpu, buffers, encoder };
         let solid = !frame.solids.is_empty();
         let substeps: Vec<&StepParams> =
             frame.params.iter().filter(|params| params.iteration == 0 && params.settling == 0).collect();
         residents.follow(&mut upload, slots, (frame.host.planes.len(), solid, substeps.len()), *recorded)?;
         residents.solids.follow(&mut upload, frame.solids, &substeps)?;
-        residents.gather_inputs(&mut upload, slots, (&frame.host, &substeps), frame.changes)?;
+        residents.gather_inputs(
+            &mut upload,
+            slots,
+            (&frame.host, &substeps, &threads.of_frame(frame)),
+            frame.changes,
+        )?;
         let mut params = frame.params.to_vec();
         let may_sleep = frame.passes > 0 && params.iter().any(|params| params.sleep_after.is_finite());
         residents.follow_sleep(&mut upload, slots, may_sleep);

@@ -338,19 +338,14 @@ impl ChainPool {
         self.carried.clear();
     }
 
-    /// Stage `gather_inputs`, of one instance.
-    pub fn gather_inputs(
+    /// Takes an instance's inputs in, which are gathered.
+    pub fn put_inputs(
         &mut self,
-        (rows, active, collisions): (&mut ChainRows, Active, &Collisions),
-        (state, pushes, stirred): (&mut InstanceState, &Pushes, bool),
+        (rows, active): (&mut ChainRows, Active),
+        (pushes, stirred): (&Pushes, bool),
         frame: &HostFrame<'_>,
     ) {
-        let stirred = stirred || !pushes.is_empty() || !state.goes_on(&rows.front.motion, &rows.activations);
-        let InstanceState { nodes, bones, root, excitations, acceleration, health, .. } = state;
-        let ChainRows { front, activations, flesh, groups, .. } = rows;
-        let told = (bones.as_slice(), &*root, excitations.as_slice());
-        front.follow(flesh, nodes);
-        frame.gather_inputs((flesh, active, collisions), (front, activations), told, (*acceleration, pushes), health);
+        let ChainRows { front, flesh, groups, .. } = rows;
         match active {
             Active::PAUSED => return,
             Active { flesh: false, .. } => self.carried.extend(groups.start as u32..groups.end as u32),
@@ -404,6 +399,22 @@ impl ChainPool {
 }
 
 impl ChainRows {
+    /// Stage `gather_inputs`, of one instance; whether anything moves it.
+    pub fn gather_inputs(
+        &mut self,
+        (active, collisions): (Active, &Collisions),
+        (state, pushes): (&mut InstanceState, &Pushes),
+        frame: &HostFrame<'_>,
+    ) -> bool {
+        let Self { front, activations, flesh, .. } = self;
+        let stirred = !pushes.is_empty() || !state.goes_on(&front.motion, activations);
+        let InstanceState { nodes, bones, root, excitations, acceleration, health, .. } = state;
+        let told = (bones.as_slice(), &*root, excitations.as_slice());
+        front.follow(flesh, nodes);
+        frame.gather_inputs((flesh, active, collisions), (front, activations), told, (*acceleration, pushes), health);
+        stirred
+    }
+
     /// The place of a segment among those of all instances.
     pub fn place_of(&self, name: SegmentName) -> Option<u32> {
         let base = self.nodes.start as u32 * LANES;

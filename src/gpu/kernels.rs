@@ -1,9 +1,9 @@
 //! One compute pipeline a pass of a stage.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::buffers::PARAMS_STRIDE;
 use super::unroll::unrolled;
@@ -120,34 +120,46 @@ type Binding = (u32, ArrayId, Access);
 struct Compiled {
     pipeline: wgpu::ComputePipeline,
     layout: wgpu::BindGroupLayout,
+    /// Whether it has run: what has not a driver may have to compile once more.
+    has_run: Arc<AtomicBool>,
 }
+
+/// Where a pipeline is, or will be: who makes it holds the lock.
+type Place = Arc<Mutex<Option<Compiled>>>;
 
 /// The pipelines of a device: each is compiled once, whoever steps on it.
 #[derive(Debug, Default)]
 pub(super) struct Pipelines {
     /// By entry point and a hash of the source.
-    made: Mutex<HashMap<(&'static str, u64), Compiled>>,
+    places: Mutex<HashMap<(&'static str, u64), Place>>,
+    /// How many there are.
+    count: AtomicUsize,
 }
 
 impl Pipelines {
     /// How many there are.
     pub fn count(&self) -> usize {
-        self.made.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.count.load(Ordering::Relaxed)
     }
 
-    /// The pipeline of a source, and whether it was made here and now.
+    /// The pipeline of a source; waits for whoever is making it.
     fn of(
         &self,
         entry: &'static str,
         written: &str,
         make: impl FnOnce() -> Result<Compiled, wgpu::Error>,
-    ) -> Result<(Compiled, bool), wgpu::Error> {
+    ) -> Result<Compiled, wgpu::Error> {
         let mut source = DefaultHasher::new();
         written.hash(&mut source);
-        match self.made.lock().unwrap_or_else(PoisonError::into_inner).entry((entry, source.finish())) {
-            Entry::Occupied(there) => Ok((there.get().clone(), false)),
-            Entry::Vacant(place) => Ok((place.insert(make()?).clone(), true)),
+        let key = (entry, source.finish());
+        let place = self.places.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default().clone();
+        let mut place = place.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(made) = &*place {
+            return Ok(made.clone());
         }
+        let made = place.insert(make()?).clone();
+        self.count.fetch_add(1, Ordering::Relaxed);
+        Ok(made)
     }
 }
 
@@ -157,8 +169,6 @@ pub struct Kernel {
     spec: KernelSpec,
     bindings: Vec<Binding>,
     compiled: Compiled,
-    /// Whether no other kernel of the device was compiled from the same source before.
-    is_first: bool,
     bound: wgpu::BindGroup,
     bound_generation: u64,
 }
@@ -188,25 +198,23 @@ impl Kernel {
         written: &str,
         kept: bool,
     ) -> Result<Self, GpuError> {
-        let wrong = |message| GpuError::Kernel { stage: spec.stage, message };
-        // What a dispatch takes its size from, it may not bind.
-        let is_size = |array: ArrayId| spec.size == Size::Indirect(buffers.specs()[array.0].name);
-        let arrays = spec.bindings(buffers.specs()).map_err(wrong)?;
-        let bindings: Vec<Binding> = (1..)
-            .zip(arrays)
-            .filter(|(_, (array, _))| !is_size(*array))
-            .map(|(binding, (array, access))| (binding, array, access))
-            .collect();
-        let make = || gpu.scoped(|device| compile(device, spec, spec.compiled(written), &bindings));
-        let made = if kept { gpu.pipelines().of(spec.entry, written, make) } else { make().map(|made| (made, true)) };
-        let (compiled, is_first) = made.map_err(|error| wrong(error.to_string()))?;
+        let bindings = bindings_of(spec, buffers.specs())?;
+        let compiled = pipeline(gpu, (spec, &bindings), written, kept)?;
         let bound = bind(gpu, buffers, (spec, &bindings), &compiled.layout)?;
-        Ok(Self { spec: *spec, bindings, compiled, is_first, bound, bound_generation: buffers.generation() })
+        Ok(Self { spec: *spec, bindings, compiled, bound, bound_generation: buffers.generation() })
     }
 
-    /// Whether it was compiled for this, so that a driver may have to do so again when it first runs.
-    pub(super) fn is_first(&self) -> bool {
-        self.is_first
+    /// Compiles a kernel's pipeline, which [`Kernel::new`] then finds on the device.
+    ///
+    /// # Errors
+    /// As for [`Kernel::new`].
+    pub fn prepare(gpu: &GpuDevice, arrays: &[ArraySpec], spec: &KernelSpec) -> Result<(), GpuError> {
+        pipeline(gpu, (spec, &bindings_of(spec, arrays)?), &spec.written(), true).map(drop)
+    }
+
+    /// Whether its pipeline runs for the first time now, so that a driver may have to compile it once more.
+    pub(super) fn runs_first(&self) -> bool {
+        !self.compiled.has_run.swap(true, Ordering::Relaxed)
     }
 
     /// What it was made from.
@@ -240,6 +248,27 @@ impl Kernel {
     }
 }
 
+/// What a kernel binds where.
+fn bindings_of(spec: &KernelSpec, arrays: &[ArraySpec]) -> Result<Vec<Binding>, GpuError> {
+    // What a dispatch takes its size from, it may not bind.
+    let is_size = |array: ArrayId| spec.size == Size::Indirect(arrays[array.0].name);
+    let bound = spec.bindings(arrays).map_err(|message| GpuError::Kernel { stage: spec.stage, message })?;
+    let bound = (1..).zip(bound).filter(|(_, (array, _))| !is_size(*array));
+    Ok(bound.map(|(binding, (array, access))| (binding, array, access)).collect())
+}
+
+/// A kernel's pipeline, which the device keeps or not.
+fn pipeline(
+    gpu: &GpuDevice,
+    (spec, bindings): (&KernelSpec, &[Binding]),
+    written: &str,
+    kept: bool,
+) -> Result<Compiled, GpuError> {
+    let make = || gpu.scoped(|device| compile(device, spec, spec.compiled(written), bindings));
+    let made = if kept { gpu.pipelines().of(spec.entry, written, make) } else { make() };
+    made.map_err(|error| GpuError::Kernel { stage: spec.stage, message: error.to_string() })
+}
+
 fn compile(device: &wgpu::Device, spec: &KernelSpec, wgsl: String, bindings: &[Binding]) -> Compiled {
     let label = Some(spec.entry);
     let module = device
@@ -270,7 +299,7 @@ fn compile(device: &wgpu::Device, spec: &KernelSpec, wgsl: String, bindings: &[B
         compilation_options: wgpu::PipelineCompilationOptions { constants: in_trees, ..Default::default() },
         cache: None,
     });
-    Compiled { pipeline, layout }
+    Compiled { pipeline, layout, has_run: Arc::default() }
 }
 
 fn bind(

@@ -11,6 +11,7 @@ use super::solid_pool::SolidPool;
 use super::tally_pool::TallyPool;
 use super::{ArrayId, Buffers, GpuDevice, GpuError, touches};
 use crate::backend::HostFrame;
+use crate::cpu::threads::Threads;
 use crate::instances::{Instance, InstanceNetwork, Slot};
 use crate::layout::{InstanceGroups, LANES};
 use crate::physics::Changes;
@@ -58,6 +59,23 @@ pub(super) struct Resident {
     pub activated_since: u64,
     /// Of which frame what its chain rows say of sleep is.
     pub sleeps: Told,
+}
+
+impl Resident {
+    /// Its part of stage `gather_inputs`, apart from all others, and whether it is stirred.
+    fn gather_inputs(&mut self, instance: &mut Instance, frame: &HostFrame<'_>) {
+        let steps = instance.steps();
+        let Instance { flesh, active, collisions, state, pushes, skin_inputs, network, stirred, .. } = instance;
+        // Muscles that are not stepped are read all the same.
+        if active.skin && !steps.flesh && network.as_deref().is_some_and(InstanceNetwork::works) {
+            frame.activate(flesh, &mut self.chains.activations, &state.excitations);
+        }
+        *stirred |= self.chains.gather_inputs((steps, collisions), (state, pushes), frame);
+        // Once at least: what was there before it is another's.
+        if active.skin || !self.skin.deformed {
+            skin_inputs.gather(flesh, &self.chains.front, &state.bones, &state.root);
+        }
+    }
 }
 
 /// All instances on the GPU.
@@ -181,12 +199,12 @@ impl Residents {
         Ok(())
     }
 
-    /// Stage `gather_inputs`: what the host says of this frame.
+    /// Stage `gather_inputs`: what the host says of this frame. Of each instance that is found by threads, and then put together.
     pub fn gather_inputs(
         &mut self,
         upload: &mut Upload<'_>,
         slots: &mut [Slot],
-        (frame, substeps): (&HostFrame<'_>, &[&StepParams]),
+        (frame, substeps, threads): (&HostFrame<'_>, &[&StepParams], &Threads),
         changes: &Changes,
     ) -> Result<(), GpuError> {
         let Self { slots: residents, chains, skins, .. } = self;
@@ -194,22 +212,19 @@ impl Residents {
         skins.begin_inputs();
         #[cfg(feature = "neural")]
         self.networks.begin_inputs();
-        for (resident, slot) in residents.iter_mut().zip(slots) {
-            let (Some(Resident { chains: own, skin, .. }), Some(instance)) = (resident, &mut slot.instance) else {
-                continue;
-            };
-            let steps = instance.steps();
-            let Instance { flesh, active, collisions, state, pushes, skin_inputs, network, mix, stirred, .. } =
-                instance;
-            // Muscles that are not stepped are read all the same.
-            if active.skin && !steps.flesh && network.as_deref().is_some_and(InstanceNetwork::works) {
-                frame.activate(flesh, &mut own.activations, &state.excitations);
-            }
-            let stirred = std::mem::take(stirred) || changes.are_everywhere();
-            chains.gather_inputs((own, steps, collisions), (state, pushes, stirred), frame);
-            // Once at least: what was there before it is another's.
-            if active.skin || !skin.deformed {
-                skins.gather_inputs(skin, (flesh, own), (state, mix.rods), skin_inputs);
+        let both = residents.iter_mut().zip(slots);
+        let both = both.filter_map(|(resident, slot)| Some((resident.as_mut()?, slot.instance.as_mut()?)));
+        let mut gathered: Vec<_> = both.collect();
+        threads.for_many(&mut gathered, |(resident, instance)| {
+            instance.stirred |= changes.are_everywhere();
+            resident.gather_inputs(instance, frame);
+        });
+        for (Resident { chains: own, skin, .. }, instance) in gathered {
+            let (steps, deforms) = (instance.steps(), instance.active.skin || !skin.deformed);
+            let Instance { state, pushes, skin_inputs, network, mix, stirred, .. } = instance;
+            chains.put_inputs((own, steps), (pushes, std::mem::take(stirred)), frame);
+            if deforms {
+                skins.put_inputs(skin, (state, mix.rods), skin_inputs);
                 #[cfg(feature = "neural")]
                 if let (Some(network), Some(delta_base)) = (network, skin.network_base()) {
                     self.networks.gather_inputs(network, &own.activations, delta_base);

@@ -206,14 +206,8 @@ impl SkinPool {
         self.working_section_blocks.clear();
     }
 
-    /// Stage `gather_inputs`, of one instance that deforms its skin and whose chains' inputs are there.
-    pub fn gather_inputs(
-        &mut self,
-        rows: &mut SkinRows,
-        (flesh, chains): (&Flesh, &ChainRows),
-        (state, rods): (&InstanceState, f32),
-        inputs: &mut SkinInputs,
-    ) {
+    /// Takes in the inputs, which are gathered, of an instance that deforms its skin.
+    pub fn put_inputs(&mut self, rows: &mut SkinRows, (state, rods): (&InstanceState, f32), inputs: &SkinInputs) {
         rows.deformed = true;
         self.deltas.gather_morphs(&rows.skin, &rows.deltas, &state.morphs);
         self.working_skin_blocks.extend(rows.skin_blocks.start as u32..rows.skin_blocks.end as u32);
@@ -221,7 +215,6 @@ impl SkinPool {
             let blocks = rows.section_blocks.start as u32..rows.section_blocks.end as u32;
             self.working_section_blocks.extend(blocks.map(|block| (block, rods)));
         }
-        inputs.gather(flesh, &chains.front, &state.bones, &state.root);
         let poses = &mut self.pose_rows[rows.poses.start as usize..rows.poses.end as usize];
         let (of_chains, of_bones) = poses.split_at_mut(inputs.chains.len());
         of_chains.copy_from_slice(&inputs.chains);
