@@ -72,6 +72,21 @@ fn every_stage_on_the_gpu_has_its_kernel_file_and_bindings() {
     assert_eq!(files.len(), KERNELS.iter().filter(|(_, specs)| !specs.is_empty()).count());
 }
 
+/// Drivers may divide by the product of two divisors, and have no number below [`f32::MIN_POSITIVE`]: 0/MIN_POSITIVE/¼ is no number on an
+/// NVIDIA H200, of which tentacles that touched were laid anew.
+#[test]
+fn quotients_that_are_divided_again_are_kept_from_the_least_number() {
+    let (divided, guarded) = (") / larger(", "MIN_POSITIVE) / ");
+    let mut found = 0;
+    for (stage, spec) in KERNELS.iter().flat_map(|(stage, specs)| specs.iter().map(move |spec| (stage, spec))) {
+        for line in spec.written().lines() {
+            found += usize::from(line.contains(divided) && line.contains("LEAST_DIVISOR"));
+            assert!(!line.contains(guarded), "{}: {line}", stage.name());
+        }
+    }
+    assert!(found >= 2, "where friction's anchor is found, such quotients are");
+}
+
 /// What a driver does not write out, no loop over small matrices or rows is left of.
 #[test]
 fn unrolled_kernels_have_no_loops_of_known_count() {

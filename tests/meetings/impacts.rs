@@ -45,7 +45,7 @@ fn collisions_keep_momentum_and_make_no_energy() {
 #[test]
 fn two_hundred_collisions_keep_momentum() {
     // Soft logs wrap around each other, and some are led astray, whose steps are not what their forces would have them be.
-    for (youngs_modulus, bars) in [(1.0e7, [2.0e-3, 0.5]), (1.0e5, [0.15, 1.0])] {
+    for (youngs_modulus, bars) in [(1.0e7, [1.0e-4, 0.5]), (1.0e5, [1.0e-2, 0.8])] {
         let (mut linear, mut angular, mut hits, mut means) = (0.0_f64, 0.0_f64, 0, [0.0; 2]);
         for seed in 0..100_u64 {
             let mut state = seed * 7919 + 17;
