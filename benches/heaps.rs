@@ -226,8 +226,8 @@ struct GpuHeap {
     resets: u32,
 }
 
-/// A heap on a GPU. Of eight frames the last three have their stages timed, which keeps dispatches apart, and take no part in the other
-/// times.
+/// A heap on a GPU. Of eight frames the last three have their stages timed, which keeps dispatches apart; in the other times each
+/// of these counts as the one before.
 #[cfg(feature = "gpu")]
 fn gpu_heap(
     device: &sinew::gpu::GpuDevice,

@@ -67,7 +67,7 @@ pub struct Physics {
     /// What a GPU sends back of every instance: by default vertices alone, and nothing is enough for a host that draws from GPU
     /// memory (`Physics::vertex_slice`). More of one instance is sent by [`Physics::ask_for`]. The CPU's is all there.
     pub read_back: ReadBack,
-    /// The host's threads, on which the CPU steps instead of [`StepConfig::threads`] of its own.
+    /// The host's threads, on which the CPU steps, and finds what a GPU is told, instead of [`StepConfig::threads`] of its own.
     #[cfg(feature = "parallel")]
     pub thread_pool: Option<Arc<rayon::ThreadPool>>,
     /// Planes of the world around, after [`Physics::planes`].

@@ -321,7 +321,7 @@ pub struct StepConfig {
     pub sleep_after: f64,
     /// By which share of its radius a node may go from where it was and stand still nonetheless, 0 to 1.
     pub sleep_within: f64,
-    /// Threads on the CPU; 0 takes all there are. A host that has threads of its own gives those
+    /// Threads on the CPU, which also find what a GPU is told; 0 takes all there are. A host that has threads of its own gives those
     /// (`Physics::thread_pool`).
     pub threads: usize,
 }

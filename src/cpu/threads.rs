@@ -50,6 +50,12 @@ impl Threads {
         run()
     }
 
+    /// Those of a frame for [`Self::for_many`] of so many items; none are made where it would not have any.
+    #[cfg(feature = "gpu")]
+    pub fn for_so_many(&mut self, frame: &Frame<'_>, count: usize) -> Self {
+        if count < MANY { Self::new(1) } else { self.of_frame(frame) }
+    }
+
     /// Runs `run` on every item, each of which is little work.
     pub fn for_many<T: Send>(&self, items: &mut [T], run: impl Fn(&mut T) + Sync + Send) {
         if items.len() < MANY {

@@ -61,18 +61,23 @@ impl GpuBackend {
         let compile = || {
             let next = || left.lock().unwrap_or_else(PoisonError::into_inner).next();
             while let Some((_, spec)) = next() {
-                // What is wrong with one is told to who asks for it.
-                let _ = Kernel::prepare(&gpu, ARRAYS, spec);
+                Kernel::prepare(&gpu, ARRAYS, spec);
             }
         };
         let others = std::thread::available_parallelism().map_or(1, usize::from) - 1;
         std::thread::scope(|scope| {
-            (0..others.min(total)).for_each(|_| drop(scope.spawn(compile)));
+            for _ in 0..others.min(total) {
+                // Without threads to be had, this one goes on alone.
+                if std::thread::Builder::new().spawn_scoped(scope, compile).is_err() {
+                    break;
+                }
+            }
             let made = specs.iter().enumerate().try_for_each(|(ready, (stage, spec))| {
                 progress(PipelineProgress { compiling: Some(spec.entry), ready, total });
                 let kernel = Kernel::new(&gpu, &buffers, spec)?;
-                if kernel.runs_first() {
+                if !kernel.has_run() {
                     run_empty(&gpu, &mut buffers, &kernel)?;
+                    kernel.note_run();
                 }
                 kernels.push((*stage, kernel));
                 Ok(())
@@ -140,18 +145,14 @@ impl GpuBackend {
         frame: &Frame<'_>,
     ) -> Result<(), GpuError> {
         let Self { gpu, buffers, kernels, residents, results, recorded, threads, .. } = self;
+        let threads = threads.for_so_many(frame, slots.len());
         let mut upload = Upload { gpu, buffers, encoder };
         let solid = !frame.solids.is_empty();
         let substeps: Vec<&StepParams> =
             frame.params.iter().filter(|params| params.iteration == 0 && params.settling == 0).collect();
         residents.follow(&mut upload, slots, (frame.host.planes.len(), solid, substeps.len()), *recorded)?;
         residents.solids.follow(&mut upload, frame.solids, &substeps)?;
-        residents.gather_inputs(
-            &mut upload,
-            slots,
-            (&frame.host, &substeps, &threads.of_frame(frame)),
-            frame.changes,
-        )?;
+        residents.gather_inputs(&mut upload, slots, (&frame.host, &substeps), frame.changes, &threads)?;
         let mut params = frame.params.to_vec();
         let may_sleep = frame.passes > 0 && params.iter().any(|params| params.sleep_after.is_finite());
         residents.follow_sleep(&mut upload, slots, may_sleep);

@@ -120,7 +120,7 @@ type Binding = (u32, ArrayId, Access);
 struct Compiled {
     pipeline: wgpu::ComputePipeline,
     layout: wgpu::BindGroupLayout,
-    /// Whether it has run: what has not a driver may have to compile once more.
+    /// See [`Kernel::has_run`].
     has_run: Arc<AtomicBool>,
 }
 
@@ -204,17 +204,21 @@ impl Kernel {
         Ok(Self { spec: *spec, bindings, compiled, bound, bound_generation: buffers.generation() })
     }
 
-    /// Compiles a kernel's pipeline, which [`Kernel::new`] then finds on the device.
-    ///
-    /// # Errors
-    /// As for [`Kernel::new`].
-    pub fn prepare(gpu: &GpuDevice, arrays: &[ArraySpec], spec: &KernelSpec) -> Result<(), GpuError> {
-        pipeline(gpu, (spec, &bindings_of(spec, arrays)?), &spec.written(), true).map(drop)
+    /// Compiles a kernel's pipeline, which [`Kernel::new`] then finds on the device; what is wrong with it that tells.
+    pub(super) fn prepare(gpu: &GpuDevice, arrays: &[ArraySpec], spec: &KernelSpec) {
+        if let Ok(bindings) = bindings_of(spec, arrays) {
+            pipeline(gpu, (spec, &bindings), &spec.written(), true).ok();
+        }
     }
 
-    /// Whether its pipeline runs for the first time now, so that a driver may have to compile it once more.
-    pub(super) fn runs_first(&self) -> bool {
-        !self.compiled.has_run.swap(true, Ordering::Relaxed)
+    /// Whether its pipeline has run, whoever's kernel it was: before, a driver may have to compile it once more.
+    pub(super) fn has_run(&self) -> bool {
+        self.compiled.has_run.load(Ordering::Relaxed)
+    }
+
+    /// Notes that it has.
+    pub(super) fn note_run(&self) {
+        self.compiled.has_run.store(true, Ordering::Relaxed);
     }
 
     /// What it was made from.

@@ -62,17 +62,21 @@ pub(super) struct Resident {
 }
 
 impl Resident {
-    /// Its part of stage `gather_inputs`, apart from all others, and whether it is stirred.
+    /// Whether its skin is deformed in the frame: once at least, since what was there before it is another's.
+    fn deforms(&self, instance: &Instance) -> bool {
+        instance.active.skin || !self.skin.deformed
+    }
+
+    /// Its part of stage `gather_inputs`, apart from all others; notes whether anything stirs the instance.
     fn gather_inputs(&mut self, instance: &mut Instance, frame: &HostFrame<'_>) {
-        let steps = instance.steps();
+        let (steps, deforms) = (instance.steps(), self.deforms(instance));
         let Instance { flesh, active, collisions, state, pushes, skin_inputs, network, stirred, .. } = instance;
         // Muscles that are not stepped are read all the same.
         if active.skin && !steps.flesh && network.as_deref().is_some_and(InstanceNetwork::works) {
             frame.activate(flesh, &mut self.chains.activations, &state.excitations);
         }
         *stirred |= self.chains.gather_inputs((steps, collisions), (state, pushes), frame);
-        // Once at least: what was there before it is another's.
-        if active.skin || !self.skin.deformed {
+        if deforms {
             skin_inputs.gather(flesh, &self.chains.front, &state.bones, &state.root);
         }
     }
@@ -204,23 +208,28 @@ impl Residents {
         &mut self,
         upload: &mut Upload<'_>,
         slots: &mut [Slot],
-        (frame, substeps, threads): (&HostFrame<'_>, &[&StepParams], &Threads),
+        (frame, substeps): (&HostFrame<'_>, &[&StepParams]),
         changes: &Changes,
+        threads: &Threads,
     ) -> Result<(), GpuError> {
         let Self { slots: residents, chains, skins, .. } = self;
         chains.begin_inputs(frame.planes.len());
         skins.begin_inputs();
         #[cfg(feature = "neural")]
         self.networks.begin_inputs();
-        let both = residents.iter_mut().zip(slots);
-        let both = both.filter_map(|(resident, slot)| Some((resident.as_mut()?, slot.instance.as_mut()?)));
-        let mut gathered: Vec<_> = both.collect();
-        threads.for_many(&mut gathered, |(resident, instance)| {
+        let slots = slots.iter_mut().map(|slot| slot.instance.as_mut());
+        let mut present: Vec<_> = residents
+            .iter_mut()
+            .zip(slots)
+            .filter_map(|(resident, instance)| resident.as_mut().zip(instance))
+            .collect();
+        threads.for_many(&mut present, |(resident, instance)| {
             instance.stirred |= changes.are_everywhere();
             resident.gather_inputs(instance, frame);
         });
-        for (Resident { chains: own, skin, .. }, instance) in gathered {
-            let (steps, deforms) = (instance.steps(), instance.active.skin || !skin.deformed);
+        for (resident, instance) in present {
+            let (steps, deforms) = (instance.steps(), resident.deforms(instance));
+            let Resident { chains: own, skin, .. } = resident;
             let Instance { state, pushes, skin_inputs, network, mix, stirred, .. } = instance;
             chains.put_inputs((own, steps), (pushes, std::mem::take(stirred)), frame);
             if deforms {

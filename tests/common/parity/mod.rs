@@ -392,7 +392,7 @@ fn measured(
     (cpu, gpu, scales)
 }
 
-/// The largest difference of two backends after a stage in units of what entries may differ by.
+/// The largest difference of two backends, or of two runs of one, after a stage in units of what entries may differ by.
 pub fn apart(scene: &Scene, last: Stage, cpu: &Physics, gpu: &Physics, handles: &[FleshHandle]) -> f32 {
     let (cpu, gpu, scales) = measured(scene, last, cpu, gpu, handles);
     difference(&cpu, &gpu, scales).0
