@@ -203,7 +203,7 @@ fn main() {
     if on_gpu {
         gpu_heaps(&counts, frames);
     } else {
-        cpu_heaps(counts, frames);
+        cpu_heaps(&counts, frames);
     }
 }
 
@@ -217,7 +217,7 @@ fn gpu_heaps(_counts: &[usize], _frames: usize) {
 #[cfg(feature = "gpu")]
 struct GpuHeap {
     times: Times,
-    /// Of the host alone, in the mean (ms).
+    /// Of the host alone, in the mean of all frames (ms).
     host: f64,
     /// Of each stage in the worst second, by timestamps (ms).
     stages: Vec<(&'static str, f64)>,
@@ -271,7 +271,7 @@ fn gpu_heap(
 fn gpu_heaps(counts: &[usize], frames: usize) {
     let device = adapter::open();
     println!(
-        "ms a frame, waited for, while they fall, in the worst second, lying awake in the last two seconds; of it the host's;"
+        "ms a frame, waited for, while they fall, in the worst second, lying awake in the last two seconds; the host's part of all;"
     );
     println!("the deepest and the mean error of volume (%), the fastest in the end (m/s), how many were laid anew");
     println!("  count |    fall |   worst |   awake |    host |    depth |   volume |     speed | anew");
@@ -299,7 +299,7 @@ fn gpu_heaps(counts: &[usize], frames: usize) {
     }
 }
 
-fn cpu_heaps(counts: Vec<usize>, frames: usize) {
+fn cpu_heaps(counts: &[usize], frames: usize) {
     println!(
         "ms a frame while they fall, in the worst second, lying awake in the last two seconds, asleep; the deepest and the"
     );
@@ -309,7 +309,7 @@ fn cpu_heaps(counts: Vec<usize>, frames: usize) {
     );
     let mut bars = Bars::default();
     let mut grows = Vec::new();
-    for count in counts {
+    for &count in counts {
         let heap = sinew_heap(count, 0, frames);
         print("sinew, all cores", count, &heap);
         grows.push((count as f64, heap.times.worst_second));

@@ -72,8 +72,8 @@ fn every_stage_on_the_gpu_has_its_kernel_file_and_bindings() {
     assert_eq!(files.len(), KERNELS.iter().filter(|(_, specs)| !specs.is_empty()).count());
 }
 
-/// Drivers may divide by the product of two divisors, and have no number below [`f32::MIN_POSITIVE`]: 0/MIN_POSITIVE/¼ is no number on an
-/// NVIDIA H200, of which tentacles that touched were laid anew.
+/// Drivers may divide by the product of two divisors, and have no number below [`f32::MIN_POSITIVE`]: 0/MIN_POSITIVE/¼ is then no number.
+/// On an NVIDIA H200 tentacles that touched were laid anew for want of one there.
 #[test]
 fn quotients_that_are_divided_again_are_kept_from_the_least_number() {
     let mut found = 0;
