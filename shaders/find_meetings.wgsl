@@ -1,5 +1,9 @@
 // Stage find_meetings: where pairs of segments touch in the substep to come, how stiff that is, and what each side's chain is told of
-// it; the twin of src/cpu/find_meetings.rs, which says why.
+// it; the twin of src/cpu/find_meetings.rs, which says why. Of candidates few touch: a bit for each contact row says whether it presses,
+// so that chains go through those alone.
+
+@group(0) @binding(7) var<storage, read_write> contact_rows: array<f32>;
+@group(0) @binding(8) var<storage, read_write> scratch_rows: array<atomic<u32>>;
 
 // γ: stiffness of chains against each other over m/h² (1), with one over m the sum of both sides' w²/m.
 const MEETING: f32 = 10.0;
@@ -52,10 +56,22 @@ fn find_meetings(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let rubs = rubs_of(pair);
     meet(meet_row_of(pair, 0u), rubs, touch[0], a, b, first_pill, second_pill);
     meet(meet_row_of(pair, 1u), rubs, touch[1], a, b, first_pill, second_pill);
+    var pressing = 0u;
     for (var point = 0u; point < 2u; point++) {
         write_row(meet_row_of(pair, point), point, first_side, 0u, 1.0);
         write_row(meet_row_of(pair, point), point, second_side, 1u, -1.0);
+        pressing |= select(1u << point, 0u, meet_at(meet_row_of(pair, point), MEET_STIFFNESS) == 0.0);
     }
+    note_pressing(first_side, pressing);
+    note_pressing(second_side, pressing);
+}
+
+// Notes which of a side's two rows press.
+fn note_pressing(side: Side, pressing: u32) {
+    let at = pressing_word(side.place, params.solved_base);
+    let shift = 2u * (side.place % LANES);
+    atomicOr(&scratch_rows[at], PRESSING | pressing << shift);
+    atomicAnd(&scratch_rows[at], ~((3u ^ pressing) << shift));
 }
 
 // The node before a segment and its own two.

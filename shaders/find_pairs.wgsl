@@ -187,8 +187,11 @@ fn list_partners(@builtin(global_invocation_id) invocation: vec3<u32>) {
     look(thread_of(invocation), true);
 }
 
-// Looks for whom a segment may touch among those of its level and of coarser ones, and counts or lists each for both.
-fn look(own: u32, lists: bool) {
+// Looks in one of the cells around a segment for whom it may touch among those of its level and of coarser ones, and counts or lists
+// each for both.
+fn look(thread: u32, lists: bool) {
+    let own = thread / CELLS_AROUND;
+    let k = thread % CELLS_AROUND;
     if own >= params.segment_count {
         return;
     }
@@ -202,36 +205,34 @@ fn look(own: u32, lists: bool) {
             continue;
         }
         let middle = cell_of(level, segment.centre);
-        for (var k = 0u; k < 27u; k++) {
-            let beside = vec3<i32>(vec3<u32>(k % 3u, k / 3u % 3u, k / 9u)) - 1;
-            let cell = middle + beside;
-            let slot = slot_of_cell(level, cell, params.cell_count);
-            let end = atomicLoad(&cells[CELLS_HEADER + slot]);
-            var at = 0u;
-            if slot > 0u {
-                at = atomicLoad(&cells[CELLS_HEADER + slot - 1u]);
+        let beside = vec3<i32>(vec3<u32>(k % 3u, k / 3u % 3u, k / 9u)) - 1;
+        let cell = middle + beside;
+        let slot = slot_of_cell(level, cell, params.cell_count);
+        let end = atomicLoad(&cells[CELLS_HEADER + slot]);
+        var at = 0u;
+        if slot > 0u {
+            at = atomicLoad(&cells[CELLS_HEADER + slot - 1u]);
+        }
+        for (; at < end; at++) {
+            let other = atomicLoad(&cells[items_base() + at]);
+            if segments[other].level != level || any(cell_of(level, segments[other].centre) != cell) {
+                continue;
             }
-            for (; at < end; at++) {
-                let other = atomicLoad(&cells[items_base() + at]);
-                if segments[other].level != level || any(cell_of(level, segments[other].centre) != cell) {
-                    continue;
-                }
-                // Of the same level each pair is met twice.
-                if level == segment.level && other <= own {
-                    continue;
-                }
-                let first = min(own, other);
-                let second = max(own, other);
-                if !may_touch(first, second) {
-                    continue;
-                }
-                if lists {
-                    list(first, second);
-                } else {
-                    atomicAdd(&segment_pairs[row_of(first, this_frame()) + PARTNERS_COUNT], 1u);
-                    atomicAdd(&segment_pairs[row_of(second, this_frame()) + PARTNERS_COUNT], 1u);
-                    atomicAdd(&segment_pairs[row_of(first, this_frame()) + PARTNERS_UPPER], 1u);
-                }
+            // Of the same level each pair is met twice.
+            if level == segment.level && other <= own {
+                continue;
+            }
+            let first = min(own, other);
+            let second = max(own, other);
+            if !may_touch(first, second) {
+                continue;
+            }
+            if lists {
+                list(first, second);
+            } else {
+                atomicAdd(&segment_pairs[row_of(first, this_frame()) + PARTNERS_COUNT], 1u);
+                atomicAdd(&segment_pairs[row_of(second, this_frame()) + PARTNERS_COUNT], 1u);
+                atomicAdd(&segment_pairs[row_of(first, this_frame()) + PARTNERS_UPPER], 1u);
             }
         }
     }

@@ -1,16 +1,22 @@
 // Stage press: with what force pairs of segments press, and friction pulls, where both sides have gone to; the twin of
 // src/cpu/press.rs.
 
+@group(0) @binding(7) var<storage, read_write> scratch_rows: array<f32>;
+
 // The largest force (N) that a row remembers.
 const MOST_DUAL: f32 = 1.0e30;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn press(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let pair = thread_of(invocation);
-    if !is_pair(pair) {
+    if pair >= pairs[0].x {
         return;
     }
+    // First what most of them end with.
     if meet_at(meet_row_of(pair, 0u), MEET_STIFFNESS) == 0.0 && meet_at(meet_row_of(pair, 1u), MEET_STIFFNESS) == 0.0 {
+        return;
+    }
+    if !is_pair(pair) {
         return;
     }
     let a = side_of(pair, 0u);

@@ -107,9 +107,9 @@ fn settle_forth(chain: Chain) {
         for (var k = 0u; k < row_count; k++) {
             change(chain, row_at_node(chain, index, k), false, &own, &beyond);
         }
-        let meets = meets_at(chain, index);
-        for (var k = 0u; k < meets.count; k++) {
-            change(chain, meet_row_at(meets, k), true, &own, &beyond);
+        var meets = meets_at(chain, index);
+        while go_to_next(&meets) {
+            change(chain, meet_row_at(meets), true, &own, &beyond);
         }
         carry = beyond;
         // The right-hand side is the gradient's opposite.
@@ -177,9 +177,9 @@ fn settle_back(chain: Chain, goes_on: f32) {
         for (var k = 0u; k < row_count; k++) {
             give_way(row_at_node(chain, index, k), false, &delta, &next, goes_on);
         }
-        let meets = meets_at(chain, index);
-        for (var k = 0u; k < meets.count; k++) {
-            give_way(meet_row_at(meets, k), true, &delta, &next, goes_on);
+        var meets = meets_at(chain, index);
+        while go_to_next(&meets) {
+            give_way(meet_row_at(meets), true, &delta, &next, goes_on);
         }
         var step = delta;
         for (var k = 0u; k < UNKNOWNS; k++) {
@@ -230,9 +230,9 @@ fn is_unsettled(chain: Chain) -> bool {
         }
     }
     for (var index = 0u; index < chain.node_count; index++) {
-        let meets = meets_at(chain, index);
-        for (var k = 0u; k < meets.count; k++) {
-            if is_off(meet_row_at(meets, k), true, fall * (0.5 / MEETING)) {
+        var meets = meets_at(chain, index);
+        while go_to_next(&meets) {
+            if is_off(meet_row_at(meets), true, fall * (0.5 / MEETING)) {
                 return true;
             }
         }
@@ -260,9 +260,9 @@ fn stand_still(chain: Chain) {
         store_presses(solved_row_of(row_of(chain, slot)), SOLVED_CHANGE, none);
     }
     for (var index = 0u; index < chain.node_count; index++) {
-        let meets = meets_at(chain, index);
-        for (var k = 0u; k < meets.count; k++) {
-            store_presses(solved_row_of(meet_row_at(meets, k)), SOLVED_CHANGE, none);
+        var meets = meets_at(chain, index);
+        while go_to_next(&meets) {
+            store_presses(solved_row_of(meet_row_at(meets)), SOLVED_CHANGE, none);
         }
         let scratch_row = scratch_row_of(chain, index);
         for (var k = 0u; k < UNKNOWNS; k++) {
@@ -365,9 +365,9 @@ fn left_out(chain: Chain, mass: f32, centre_of_mass: vec3<f32>) -> Momentum {
     var pressed: Momentum;
     var missing: Momentum;
     for (var index = 0u; index < chain.node_count; index++) {
-        let meets = meets_at(chain, index);
-        for (var k = 0u; k < meets.count; k++) {
-            let at = meet_row_at(meets, k);
+        var meets = meets_at(chain, index);
+        while go_to_next(&meets) {
+            let at = meet_row_at(meets);
             if contact_at(at, CONTACT_STIFFNESS) == 0.0 {
                 continue;
             }

@@ -212,9 +212,9 @@ fn solve_forth(
                 take_up(chain, at, load_contact_row(at, false), !again, &block, &rhs, &terms);
             }
         }
-        let meets = meets_at(chain, index);
-        for (var k = 0u; k < meets.count; k++) {
-            let at = meet_row_at(meets, k);
+        var meets = meets_at(chain, index);
+        while go_to_next(&meets) {
+            let at = meet_row_at(meets);
             if contact_at(at, CONTACT_STIFFNESS) > 0.0 {
                 take_up(chain, at, load_contact_row(at, true), !again, &block, &rhs, &terms);
             }
@@ -305,9 +305,9 @@ fn solve_back(chain: Chain, again: bool) -> Step {
                 amiss = larger(amiss, note_pressed(at, load_contact_row(at, false), &delta, &next, !again));
             }
         }
-        let meets = meets_at(chain, index);
-        for (var k = 0u; k < meets.count; k++) {
-            let at = meet_row_at(meets, k);
+        var meets = meets_at(chain, index);
+        while go_to_next(&meets) {
+            let at = meet_row_at(meets);
             if contact_at(at, CONTACT_STIFFNESS) > 0.0 {
                 amiss = larger(amiss, note_pressed(at, load_contact_row(at, true), &delta, &next, !again));
             }
@@ -375,9 +375,9 @@ fn recount(chain: Chain) {
         recount_row(chain, row_of(chain, slot), false);
     }
     for (var index = 0u; index < chain.node_count; index++) {
-        let meets = meets_at(chain, index);
-        for (var k = 0u; k < meets.count; k++) {
-            recount_row(chain, meet_row_at(meets, k), true);
+        var meets = meets_at(chain, index);
+        while go_to_next(&meets) {
+            recount_row(chain, meet_row_at(meets), true);
         }
     }
 }

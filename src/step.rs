@@ -44,8 +44,8 @@ macro_rules! stages {
                 looks: Beyond, wgsl: [], loops: AsWritten,
                 passes: [
                     sum_cells Size::Domain, add_up_cells Size::Once, spread_cells Size::Domain, place_segments Size::Domain,
-                    count_partners Size::Domain, sum_pairs Size::Domain, add_up_pairs Size::Once, spread_pairs Size::Domain,
-                    list_partners Size::Domain, sort_partners Size::Domain, link_pairs Size::Domain
+                    count_partners Size::Of(Domain::CellsAround), sum_pairs Size::Domain, add_up_pairs Size::Once, spread_pairs Size::Domain,
+                    list_partners Size::Of(Domain::CellsAround), sort_partners Size::Domain, link_pairs Size::Domain
                 ]
             }
             /// Which contact rows of meetings are whose.
@@ -193,6 +193,8 @@ pub enum Domain {
     MeetingChains,
     /// A segment that may meet others.
     Segments,
+    /// On a GPU, a cell in which one looks for others.
+    CellsAround,
     /// A pair of segments that may touch in the frame.
     Pairs,
 }
@@ -200,7 +202,7 @@ pub enum Domain {
 impl Domain {
     /// Whether its stages are those of chains that meet, which a GPU has where there are passes.
     pub const fn is_of_meetings(self) -> bool {
-        matches!(self, Self::MeetingChains | Self::Segments | Self::Pairs)
+        matches!(self, Self::MeetingChains | Self::Segments | Self::CellsAround | Self::Pairs)
     }
 }
 

@@ -379,9 +379,9 @@ fn stored_by_contacts(chain: Chain, at_start: bool) -> f32 {
         }
     }
     for (var index = 0u; index < meeting_count(chain); index++) {
-        let meets = meets_at(chain, index);
-        for (var k = 0u; k < meets.count; k++) {
-            let at = meet_row_at(meets, k);
+        var meets = meets_at(chain, index);
+        while go_to_next(&meets) {
+            let at = meet_row_at(meets);
             if contact_at(at, CONTACT_STIFFNESS) > 0.0 {
                 let row = load_contact_row(at, false);
                 stored = stored + contact_potential(row, gone_at(chain, row, at_start));
@@ -401,12 +401,15 @@ fn stiffness_of_contacts(chain: Chain) -> f32 {
     return sum + stiffness_of_meetings(chain);
 }
 
-// The rows of meetings whose segment a node begins.
+// The rows of meetings whose segment a node begins, two for each side, gone through one after the other: those that press.
 struct Meets {
-    // Which of all sides the first is.
-    first: u32,
-    // How many rows: two for each side.
-    count: u32,
+    // Which of all rows of sides it is.
+    row: u32,
+    // One past the last.
+    end: u32,
+    // Which word of bits has its, and which of these are left.
+    word: u32,
+    left: u32,
 }
 
 fn meets_at(chain: Chain, index: u32) -> Meets {
@@ -414,7 +417,30 @@ fn meets_at(chain: Chain, index: u32) -> Meets {
         return Meets();
     }
     let row = scratch_row_of(chain, index) + SCRATCH_SIDES * LANES;
-    return Meets(u32(scratch_rows[row]), 2u * u32(scratch_rows[row + LANES]));
+    let first = 2u * u32(scratch_rows[row]);
+    let count = 2u * u32(scratch_rows[row + LANES]);
+    let word = first / (2u * LANES);
+    let left = select(0u, pressing_in(word) >> (first % (2u * LANES)) << (first % (2u * LANES)), count > 0u);
+    return Meets(first, first + count, word, left);
+}
+
+// Which rows of eight sides press, as bits.
+fn pressing_in(word: u32) -> u32 {
+    return bitcast<u32>(scratch_rows[pressing_word(word * LANES, params.solved_base)]) & ((1u << (2u * LANES)) - 1u);
+}
+
+// Goes to the next row, or the first; whether there is one.
+fn go_to_next(meets: ptr<function, Meets>) -> bool {
+    while (*meets).left == 0u {
+        (*meets).word++;
+        if (*meets).word * (2u * LANES) >= (*meets).end {
+            return false;
+        }
+        (*meets).left = pressing_in((*meets).word);
+    }
+    (*meets).row = (*meets).word * (2u * LANES) + firstTrailingBit((*meets).left);
+    (*meets).left &= (*meets).left - 1u;
+    return (*meets).row < (*meets).end;
 }
 
 // How many nodes begin segments that may meet others.
@@ -422,18 +448,18 @@ fn meeting_count(chain: Chain) -> u32 {
     return select(0u, chain.node_count, params.passes > 0u);
 }
 
-// First word of one of them.
-fn meet_row_at(meets: Meets, k: u32) -> u32 {
-    return meet_contact_word(params.meet_base, meets.first + k / 2u, k % 2u);
+// First word of the one that it has gone to.
+fn meet_row_at(meets: Meets) -> u32 {
+    return meet_contact_word(params.meet_base, meets.row / 2u, meets.row % 2u);
 }
 
 // The stiffness of all rows of meetings together (N/m): 0 where the chain meets no other.
 fn stiffness_of_meetings(chain: Chain) -> f32 {
     var sum = 0.0;
     for (var index = 0u; index < meeting_count(chain); index++) {
-        let meets = meets_at(chain, index);
-        for (var k = 0u; k < meets.count; k++) {
-            sum = sum + contact_at(meet_row_at(meets, k), CONTACT_STIFFNESS);
+        var meets = meets_at(chain, index);
+        while go_to_next(&meets) {
+            sum = sum + contact_at(meet_row_at(meets), CONTACT_STIFFNESS);
         }
     }
     return sum;

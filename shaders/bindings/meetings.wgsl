@@ -5,10 +5,8 @@
 @group(0) @binding(2) var<storage, read> rest_rows: array<f32>;
 @group(0) @binding(3) var<storage, read> node_rows: array<f32>;
 @group(0) @binding(4) var<storage, read> chain_rows: array<f32>;
-@group(0) @binding(5) var<storage, read_write> contact_rows: array<f32>;
-@group(0) @binding(6) var<storage, read_write> scratch_rows: array<f32>;
-@group(0) @binding(7) var<storage, read_write> meet_rows: array<f32>;
-@group(0) @binding(8) var<storage, read> pairs: array<vec4<u32>>;
+@group(0) @binding(5) var<storage, read_write> meet_rows: array<f32>;
+@group(0) @binding(6) var<storage, read> pairs: array<vec4<u32>>;
 
 // What is farther than this is not known to others (in whatever unit it has).
 const FARTHEST: f32 = 1.0e9;

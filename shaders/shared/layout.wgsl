@@ -206,6 +206,10 @@ const PARTNERS_ENTRIES: u32 = 5u;
 
 // In the place of a chain, what no pair is.
 const NO_PAIR: u32 = 0xffffffffu;
+// Cells around a segment, its own too, in which others of a level may be that it touches.
+const CELLS_AROUND: u32 = 27u;
+// The bits of 1.0, to which words of rows that press add theirs, so that they stay plain numbers.
+const PRESSING: u32 = 0x3f800000u;
 const FORGETS: u32 = 1u;
 const OWN_CHAINS: u32 = 2u;
 const WITHIN_CHAINS: u32 = 4u;
@@ -501,6 +505,11 @@ fn meet_word(pair: u32, frame: u32, point: u32) -> u32 {
 fn meet_contact_word(base: u32, side: u32, point: u32) -> u32 {
     let place = side * 2u + point;
     return word(base + place / LANES, CONTACT_ENTRIES, 0u, place % LANES);
+}
+
+// The word that says which rows of a side press, and of the seven beside it: from that before `solved_base` on downwards.
+fn pressing_word(side: u32, solved_base: u32) -> u32 {
+    return solved_base - 1u - side / LANES;
 }
 
 // First word of what the last solve's matrix has of the contact row in a place, counted lane by lane; the first one's is `base`.

@@ -126,7 +126,7 @@ impl Runner<'_> {
         let stage = run[0].stage;
         match stage.domain() {
             // What these are for, `run_chains` does.
-            Domain::Chains | Domain::MeetingChains | Domain::Segments | Domain::Pairs => {}
+            Domain::Chains | Domain::MeetingChains | Domain::Segments | Domain::CellsAround | Domain::Pairs => {}
             // Of a GPU's passes alone.
             Domain::LoneChains | Domain::Trees | Domain::TouchingChains | Domain::TalliedChains => {}
             Domain::Host | Domain::Instances => self.clock.timed(stage, || {

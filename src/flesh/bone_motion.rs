@@ -106,6 +106,15 @@ impl BoneMotion {
         self.time = frame.simulated;
     }
 
+    /// Whether a frame at whose end bones and root are at the given poses is as one in which they stood and nothing was left: then it
+    /// changes nothing here.
+    #[cfg(feature = "gpu")]
+    pub fn stands(&self, bones: &[Pose], root: &Pose, frame: &FrameReport) -> bool {
+        let in_time = self.time == frame.simulated && frame.asked == frame.simulated;
+        let is_still = self.root == [*root; 2] && self.to == bones && self.from == bones;
+        in_time && is_still && !self.left.contains(&true)
+    }
+
     /// Sets [`Self::from`] for a frame in which the flesh is to be where its bones are at the end.
     pub fn go_along(&mut self, bones: &[Pose], root: &Pose, frame: &FrameReport) {
         for ((left, was), bone) in self.left.iter_mut().zip(&self.to).zip(bones) {

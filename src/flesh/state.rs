@@ -299,23 +299,28 @@ impl FleshState {
         }
     }
 
-    /// Has the origins of free chains follow where these are as far as `rows` tell: of a GPU, those that were read back last.
+    /// Has the origins of free chains follow where these are as far as `rows` tell: of a GPU, those that were read back last. Whether
+    /// any did.
     #[cfg(feature = "gpu")]
-    pub(crate) fn follow(&mut self, flesh: &Flesh, rows: &Self) {
+    pub(crate) fn follow(&mut self, flesh: &Flesh, rows: &Self) -> bool {
+        let mut moved = false;
         for info in flesh.chains.iter().filter(|info| flesh.anchored(info).bones.is_empty()) {
             if let Some(place) = rows.adrift(info) {
-                self.move_origin(info, place, FREE_ORIGIN_REACH);
+                moved |= self.move_origin(info, place, FREE_ORIGIN_REACH);
             }
         }
+        moved
     }
 
-    /// Puts a chain's origin to a place that is farther from it than so many of its steps.
-    fn move_origin(&mut self, info: &Chain, place: DVec3, reach: f64) {
+    /// Puts a chain's origin to a place that is farther from it than so many of its steps; whether it is.
+    fn move_origin(&mut self, info: &Chain, place: DVec3, reach: f64) -> bool {
         let inputs = &mut self.groups[info.group].inputs;
         let origin = read_vec3(inputs, input::ORIGIN, info.lane).as_dvec3();
-        if (place - origin).abs().max_element() > reach * info.origin_step() {
+        let is_far = (place - origin).abs().max_element() > reach * info.origin_step();
+        if is_far {
             write_vec3(inputs, input::ORIGIN, info.lane, info.origin_at(place).as_vec3());
         }
+        is_far
     }
 
     /// Where the first node of a free chain is in the world. `None` where it is nowhere, and where a GPU has its rows.

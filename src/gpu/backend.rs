@@ -221,6 +221,7 @@ impl GpuBackend {
             Domain::MeetingChains | Domain::TalliedChains => workgroups(residents.chains.stepped() as u32),
             // How many pairs there are the GPU alone knows.
             Domain::Segments | Domain::Pairs => residents.meetings.workgroups(),
+            Domain::CellsAround => residents.meetings.workgroups_around(),
         };
         for scheduled in stages {
             let domain = count_of(scheduled.stage.domain());

@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use glam::DVec3;
+
 use super::GpuError;
 use super::arrays::{
     CHAIN_ROWS, CONTACT_ROWS, FORCE_ROWS, GROUPS, INPUT_ROWS, NODE_ROWS, PLANE_ROWS, REACTION_ROWS, REST_OVERLAPS,
@@ -21,7 +23,8 @@ use crate::layout::{
     GROUPS_TOGETHER, Group, LANES, NO_RULE, OWN_CHAINS, TOUCHES, WITHIN_CHAINS, chain, contact, force, input, plane,
     touch,
 };
-use crate::{Coefficient, CollisionGroups, Collisions};
+use crate::step::FrameReport;
+use crate::{Coefficient, CollisionGroups, Collisions, HalfSpace};
 
 /// Where an instance's chains lie.
 pub(super) struct ChainRows {
@@ -50,6 +53,26 @@ pub(super) struct ChainRows {
     pub front: FleshState,
     /// Activations after it, one for each chain.
     pub activations: Vec<f32>,
+    /// What its input rows were written of last.
+    given: Option<Given>,
+    /// Of which step the state is that came back last and whose origins it follows.
+    followed: u64,
+    /// Whether they are other ones than the frame before's.
+    rewritten: bool,
+    /// Whether they say that it is stirred.
+    stirred: bool,
+}
+
+/// All that an instance's input rows hang on beside bones, activations, pushes and half-spaces.
+#[derive(Clone, Copy, PartialEq)]
+struct Given {
+    active: Active,
+    collisions: Collisions,
+    acceleration: DVec3,
+    time: FrameReport,
+    jump: f64,
+    /// Whether the others were as in the frame before.
+    stands: bool,
 }
 
 /// What of solids an instance's chains touch in a frame.
@@ -88,8 +111,12 @@ pub(super) struct ChainPool {
     fleshes: SharedRows<Flesh, Range<u64>>,
     overlaps: Rows,
     overlapping: SharedRows<Flesh, Range<u64>>,
+    /// The input rows and plane rows that the GPU has, and of which groups they are other ones now.
     inputs: Vec<Entry<f32>>,
     planes: Vec<Entry<f32>>,
+    rewritten: Vec<bool>,
+    /// The half-spaces of which the latter are.
+    half_spaces: Vec<HalfSpace>,
     forces: Vec<Entry<f32>>,
 }
 
@@ -132,6 +159,10 @@ impl ChainPool {
             flesh: flesh.clone(),
             front: state.nodes.without_rows(),
             activations: state.activations.clone(),
+            given: None,
+            followed: u64::MAX,
+            rewritten: true,
+            stirred: false,
         };
         upload.reserve(SCRATCH_ROWS, self.scratch.end())?;
         self.write_groups(upload, &rows)?;
@@ -327,15 +358,23 @@ impl ChainPool {
         upload.rows(GROUPS, rows.groups.start, &groups)
     }
 
-    /// Has a frame's inputs of all chains begin with none.
-    pub fn begin_inputs(&mut self, planes: usize) {
-        self.inputs.resize(self.groups.end() as usize * input::ENTRIES, [0.0; _]);
-        self.planes.resize(self.groups.end() as usize * planes * plane::ENTRIES, [0.0; _]);
+    /// Begins a frame's inputs of all chains: what is at work is none, rows are as they were. Whether half-spaces are, too.
+    pub fn begin_inputs(&mut self, half_spaces: &[HalfSpace]) -> bool {
+        let groups = self.groups.end() as usize;
+        let stand = self.half_spaces == half_spaces;
+        if !stand {
+            self.half_spaces = half_spaces.to_vec();
+        }
+        self.inputs.resize(groups * input::ENTRIES, [0.0; _]);
+        self.planes.resize(groups * half_spaces.len() * plane::ENTRIES, [0.0; _]);
+        self.rewritten.clear();
+        self.rewritten.resize(groups, !stand);
         self.forces.clear();
         self.lone.clear();
         self.trees.clear();
         self.level_count = 0;
         self.carried.clear();
+        stand
     }
 
     /// Takes an instance's inputs in, which are gathered.
@@ -345,6 +384,8 @@ impl ChainPool {
         (pushes, stirred): (&Pushes, bool),
         frame: &HostFrame<'_>,
     ) {
+        let rewritten = rows.rewritten || rows.stirred != stirred;
+        rows.stirred = stirred;
         let ChainRows { front, flesh, groups, .. } = rows;
         match active {
             Active::PAUSED => return,
@@ -358,8 +399,12 @@ impl ChainPool {
             group.inputs[input::FORCES] = [(self.forces.len() / force::ENTRIES) as f32; LANES as usize];
             self.forces.extend(forces);
         }
+        if !rewritten {
+            return;
+        }
         let planes = frame.planes.len() * plane::ENTRIES;
         for (group, index) in front.groups.iter_mut().zip(groups.start as usize..) {
+            self.rewritten[index] = true;
             group.inputs[input::STIRRED] = [f32::from(stirred); LANES as usize];
             self.inputs[index * input::ENTRIES..][..input::ENTRIES].copy_from_slice(&group.inputs);
             self.planes[index * planes..][..planes].copy_from_slice(&group.planes);
@@ -387,31 +432,70 @@ impl ChainPool {
         let lone = self.lone.iter().copied().map(Some);
         let working: Vec<Option<u32>> =
             lone.chain(self.trees.iter().copied()).chain(self.carried.iter().copied().map(Some)).collect();
-        let rows = self.inputs.len().max(working.len() * input::ENTRIES);
-        self.inputs.resize(rows, [0.0; _]);
-        for (row, group) in self.inputs.chunks_exact_mut(input::ENTRIES).zip(working) {
-            row[input::WORKS] = [group.map_or(-1.0, |group| group as f32); LANES as usize];
+        let groups = self.rewritten.len().max(working.len());
+        self.inputs.resize(groups * input::ENTRIES, [0.0; _]);
+        self.rewritten.resize(groups, true);
+        let rows = self.inputs.chunks_exact_mut(input::ENTRIES).zip(&mut self.rewritten);
+        for ((row, rewritten), group) in rows.zip(working) {
+            let works = [group.map_or(-1.0, |group| group as f32); LANES as usize];
+            *rewritten |= row[input::WORKS] != works;
+            row[input::WORKS] = works;
         }
-        upload.rows(INPUT_ROWS, 0, &self.inputs)?;
         upload.rows(FORCE_ROWS, 0, &self.forces)?;
-        upload.rows(PLANE_ROWS, 0, &self.planes)
+        let planes = self.half_spaces.len() * plane::ENTRIES;
+        for run in runs(&self.rewritten) {
+            let inputs = &self.inputs[run.start * input::ENTRIES..run.end * input::ENTRIES];
+            upload.rows(INPUT_ROWS, run.start as u64, inputs)?;
+            let of_groups = |group: usize| (group * planes).min(self.planes.len());
+            let rows = of_groups(run.start)..of_groups(run.end);
+            upload.rows(PLANE_ROWS, (run.start * self.half_spaces.len()) as u64, &self.planes[rows])?;
+        }
+        Ok(())
     }
 }
 
+/// A run of rows goes on over so few that are not to be sent: each is an upload of its own.
+const NEAR: usize = 16;
+
+/// The runs of what is set, one after the other.
+fn runs(set: &[bool]) -> Vec<Range<usize>> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    for index in (0..set.len()).filter(|&index| set[index]) {
+        match runs.last_mut().filter(|run| index - run.end <= NEAR) {
+            Some(run) => run.end = index + 1,
+            None => runs.push(index..index + 1),
+        }
+    }
+    runs
+}
+
 impl ChainRows {
-    /// Stage `gather_inputs`, of one instance; whether anything moves it.
+    /// Stage `gather_inputs`, of one instance, given whether half-spaces stand; whether anything moves it. Where all is as in the frame
+    /// before, its rows are.
     pub fn gather_inputs(
         &mut self,
         (active, collisions): (Active, &Collisions),
-        (state, pushes): (&mut InstanceState, &Pushes),
-        frame: &HostFrame<'_>,
+        (state, step, pushes): (&mut InstanceState, u64, &Pushes),
+        (frame, half_spaces_stand): (&HostFrame<'_>, bool),
     ) -> bool {
-        let Self { front, activations, flesh, .. } = self;
+        let Self { front, activations, flesh, given, followed, rewritten, .. } = self;
         let stirred = !pushes.is_empty() || !state.goes_on(&front.motion, activations);
         let InstanceState { nodes, bones, root, excitations, acceleration, health, .. } = state;
-        let told = (bones.as_slice(), &*root, excitations.as_slice());
-        front.follow(flesh, nodes);
-        frame.gather_inputs((flesh, active, collisions), (front, activations), told, (*acceleration, pushes), health);
+        let moved = std::mem::replace(followed, step) != step && front.follow(flesh, nodes);
+        let stands = !moved
+            && half_spaces_stand
+            && pushes.is_empty()
+            && activations == excitations
+            && front.motion.stands(bones, root, &frame.time);
+        let HostFrame { time, jump, .. } = *frame;
+        let now = Given { active, collisions: *collisions, acceleration: *acceleration, time, jump, stands };
+        let before = given.replace(now);
+        *rewritten = !stands || before != Some(now);
+        if *rewritten {
+            let told = (bones.as_slice(), &*root, excitations.as_slice());
+            let pushed = (*acceleration, pushes);
+            frame.gather_inputs((flesh, active, collisions), (front, activations), told, pushed, health);
+        }
         stirred
     }
 
@@ -454,6 +538,7 @@ impl ChainRows {
             upload.rows(CONTACT_ROWS, self.touches.start, &touches)?;
         }
         self.front = state.without_rows();
+        (self.given, self.followed) = (None, u64::MAX);
         Ok(())
     }
 }

@@ -32,11 +32,11 @@ use crate::cpu::{
 use crate::gpu::solid_pool::{EDGE_SLACK, KINK, NEAR_CHAIN};
 use crate::half_space::MOST_TURN;
 use crate::layout::{
-    BLOCK_NUMBERS, BOX_ITEM_ENTRIES, BOX_NODE_ENTRIES, CELLS_A_SEGMENT, CELLS_HEADER, CONVEX_ENTRIES, FORGETS, Group,
-    HealthReport, InstanceGroups, LANES, LEVEL_OF_METRES, LEVELS, MAX_BONES, MAX_WORKGROUPS, MOST_OUTPUT, MorphBlock,
-    MorphPull, NETWORK_GROUP, NO_DELTAS, NO_PAIR, NO_RULE, NetworkGroup, NetworkLayers, NetworkPlace, NetworkRun,
-    OWN_CHAINS, POSE, SectionBlock, Segment, SkinBlock, SkinnedVertex, StructLayout, TOUCHES, WITHIN_CHAINS,
-    WORKGROUP_SIZE,
+    BLOCK_NUMBERS, BOX_ITEM_ENTRIES, BOX_NODE_ENTRIES, CELLS_A_SEGMENT, CELLS_AROUND, CELLS_HEADER, CONVEX_ENTRIES,
+    FORGETS, Group, HealthReport, InstanceGroups, LANES, LEVEL_OF_METRES, LEVELS, MAX_BONES, MAX_WORKGROUPS,
+    MOST_OUTPUT, MorphBlock, MorphPull, NETWORK_GROUP, NO_DELTAS, NO_PAIR, NO_RULE, NetworkGroup, NetworkLayers,
+    NetworkPlace, NetworkRun, OWN_CHAINS, POSE, PRESSING, SectionBlock, Segment, SkinBlock, SkinnedVertex,
+    StructLayout, TOUCHES, WITHIN_CHAINS, WORKGROUP_SIZE,
 };
 use crate::layout::{
     borne, chain, contact, force, form, held, input, meet, mesh, motion, node, partners, plane, reaction, rest,
@@ -293,6 +293,8 @@ const SIZES: &[(&str, u32)] = &[
     ("CELLS_HEADER", CELLS_HEADER),
     ("CELLS_A_SEGMENT", CELLS_A_SEGMENT),
     ("NO_PAIR", NO_PAIR),
+    ("CELLS_AROUND", CELLS_AROUND),
+    ("PRESSING", PRESSING),
     ("NO_DELTAS", NO_DELTAS),
     ("NETWORK_GROUP", NETWORK_GROUP),
     ("BLOCK_NUMBERS", BLOCK_NUMBERS),

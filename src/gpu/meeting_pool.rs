@@ -7,11 +7,14 @@ use super::chain_pool::ChainPool;
 use super::residents::Upload;
 use super::{ArrayId, GpuError};
 use crate::cpu::settle::WANTED;
-use crate::layout::{CELLS_HEADER, LANES, WORKGROUP_SIZE, scratch, solved};
+use crate::layout::{CELLS_AROUND, CELLS_HEADER, LANES, WORKGROUP_SIZE, scratch, solved};
 use crate::step::StepParams;
 
 /// The least number of pairs that there is room for: those of some characters, which so have room from the first frame on.
 const LEAST_PAIRS: u64 = 8192;
+
+/// Entries of what the last solve's matrix has of a contact row, and of what its pair wants.
+const SOLVED_ROW: u64 = (solved::ENTRIES + WANTED) as u64;
 
 /// For how much there is room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,9 +65,8 @@ impl MeetingPool {
         let cells = (2 * segments).next_power_of_two();
         self.room = Capacities { segments, cells, pairs };
         let workgroups = u64::from(self.workgroups());
-        // Two sides a pair, two points a side, a row for each.
-        let contacts = chains.contact_rows() + (4 * pairs).div_ceil(u64::from(LANES));
-        let kept = (contacts * (solved::ENTRIES + WANTED) as u64).div_ceil(scratch::ENTRIES as u64);
+        let contacts = self.contact_rows(chains);
+        let kept = (contacts * SOLVED_ROW).div_ceil(scratch::ENTRIES as u64);
         let rows: [(ArrayId, u64); 9] = [
             (SEGMENTS, segments),
             (CELLS, u64::from(CELLS_HEADER) + cells + segments + 2 * workgroups),
@@ -74,9 +76,26 @@ impl MeetingPool {
             (PAIR_SIZES, 1),
             (MEET_ROWS, pairs.div_ceil(u64::from(LANES))),
             (CONTACT_ROWS, contacts),
-            (SCRATCH_ROWS, chains.scratch_rows() + kept),
+            (SCRATCH_ROWS, self.solved_row(chains) + kept),
         ];
         rows.into_iter().try_for_each(|(array, rows)| upload.reserve(array, rows))
+    }
+
+    /// How many contact rows there are, those of meetings last: two sides a pair, two points a side, a row for each.
+    fn contact_rows(&self, chains: &ChainPool) -> u64 {
+        chains.contact_rows() + (4 * self.room.pairs).div_ceil(u64::from(LANES))
+    }
+
+    /// From which scratch row on is what the last solve's matrix has of contact rows: before are those of nodes, and words of bits of
+    /// eight sides each, of which a pair has two.
+    fn solved_row(&self, chains: &ChainPool) -> u64 {
+        let pressing = (2 * self.room.pairs).div_ceil(u64::from(LANES));
+        chains.scratch_rows() + pressing.div_ceil(scratch::ENTRIES as u64 * u64::from(LANES))
+    }
+
+    /// How many workgroups give each cell around each segment a thread.
+    pub fn workgroups_around(&self) -> u32 {
+        (self.room.segments * u64::from(CELLS_AROUND)).div_ceil(u64::from(WORKGROUP_SIZE)) as u32
     }
 
     /// How many workgroups give each segment a thread.
@@ -103,7 +122,7 @@ impl MeetingPool {
             params.cell_count = self.room.cells as u32;
             params.pair_capacity = self.room.pairs as u32;
             params.meet_base = chains.contact_rows() as u32;
-            params.solved_base = (chains.scratch_rows() * scratch::ENTRIES as u64 * u64::from(LANES)) as u32;
+            params.solved_base = (self.solved_row(chains) * scratch::ENTRIES as u64 * u64::from(LANES)) as u32;
             params.remembers = remembers;
         }
     }

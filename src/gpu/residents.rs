@@ -62,20 +62,20 @@ pub(super) struct Resident {
 }
 
 impl Resident {
-    /// Whether its skin is deformed in the frame: once at least, since what was there before it is another's.
+    /// Whether its skin is deformed in the frame, if it has any: once at least, since what was there before it is another's.
     fn deforms(&self, instance: &Instance) -> bool {
-        instance.active.skin || !self.skin.deformed
+        !instance.blocks.skin.vertices.is_empty() && (instance.active.skin || !self.skin.deformed)
     }
 
     /// Its part of stage `gather_inputs`, apart from all others; notes whether anything stirs the instance.
-    fn gather_inputs(&mut self, instance: &mut Instance, frame: &HostFrame<'_>) {
+    fn gather_inputs(&mut self, instance: &mut Instance, (frame, half_spaces_stand): (&HostFrame<'_>, bool)) {
         let (steps, deforms) = (instance.steps(), self.deforms(instance));
-        let Instance { flesh, active, collisions, state, pushes, skin_inputs, network, stirred, .. } = instance;
+        let Instance { flesh, active, collisions, state, step, pushes, skin_inputs, network, stirred, .. } = instance;
         // Muscles that are not stepped are read all the same.
         if active.skin && !steps.flesh && network.as_deref().is_some_and(InstanceNetwork::works) {
             frame.activate(flesh, &mut self.chains.activations, &state.excitations);
         }
-        *stirred |= self.chains.gather_inputs((steps, collisions), (state, pushes), frame);
+        *stirred |= self.chains.gather_inputs((steps, collisions), (state, *step, pushes), (frame, half_spaces_stand));
         if deforms {
             skin_inputs.gather(flesh, &self.chains.front, &state.bones, &state.root);
         }
@@ -213,7 +213,7 @@ impl Residents {
         threads: &Threads,
     ) -> Result<(), GpuError> {
         let Self { slots: residents, chains, skins, .. } = self;
-        chains.begin_inputs(frame.planes.len());
+        let half_spaces_stand = chains.begin_inputs(frame.planes);
         skins.begin_inputs();
         #[cfg(feature = "neural")]
         self.networks.begin_inputs();
@@ -225,7 +225,7 @@ impl Residents {
             .collect();
         threads.for_many(&mut present, |(resident, instance)| {
             instance.stirred |= changes.are_everywhere();
-            resident.gather_inputs(instance, frame);
+            resident.gather_inputs(instance, (frame, half_spaces_stand));
         });
         for (resident, instance) in present {
             let (steps, deforms) = (instance.steps(), resident.deforms(instance));

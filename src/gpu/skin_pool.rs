@@ -132,12 +132,13 @@ impl SkinPool {
             }
         };
         let blocks = |count: usize| count.div_ceil(WORKGROUP_SIZE as usize) as u64;
+        let poses = (flesh.chains().len() + flesh.bones().len() + 1) as u64;
         let rows = SkinRows {
             skinned: self.skinned.take(skin.vertices.len() as u64),
             matrices: self.matrices.take(skin.sections.len() as u64),
             skin_blocks: self.skin_blocks.take(blocks(skin.vertices.len())),
             section_blocks: self.section_blocks.take(blocks(skin.sections.len())),
-            poses: self.poses.take((flesh.chains().len() + flesh.bones().len() + 1) as u64),
+            poses: self.poses.take(if skin.vertices.is_empty() { 0 } else { poses }),
             palette: self.palette.take(palette_rows(skin)),
             at_rest,
             deltas: DeltaRows::default(),

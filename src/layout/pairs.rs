@@ -72,6 +72,12 @@ pub mod partners {
 /// In the place of a chain, what no pair is.
 pub const NO_PAIR: u32 = u32::MAX;
 
+/// Cells around a segment, its own too, in which others of a level may be that it touches.
+pub const CELLS_AROUND: u32 = 27;
+
+/// On a GPU, the bits of 1.0, to which words of rows that press add theirs, so that they stay plain numbers.
+pub const PRESSING: u32 = 1.0_f32.to_bits();
+
 /// How many levels the GPU's grid has, each with cells twice as large as the one before.
 pub const LEVELS: u32 = 64;
 

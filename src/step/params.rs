@@ -54,7 +54,8 @@ pub struct StepParams {
     pub pair_capacity: u32,
     /// Which contact row is the first of meetings.
     pub meet_base: u32,
-    /// The first word among scratch rows of what the last solve's matrix has of contact rows.
+    /// The first word among scratch rows of what the last solve's matrix has of contact rows; before it lie those that say which of
+    /// meetings' rows press.
     pub solved_base: u32,
     /// 1 where pairs were found in the recording before this one, of which those remember of whose instances the host has not told
     /// the state in this one; 2 where it has told what all pairs remember; else 0.
