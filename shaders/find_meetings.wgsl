@@ -289,7 +289,7 @@ fn write_row(row: u32, point: u32, own: Side, side: u32, sign: f32) {
 }
 
 fn set_contact(row: u32, entry: u32, value: f32) {
-    contact_rows[row + entry * LANES] = value;
+    contact_rows[row + entry] = value;
 }
 
 fn set_contact3(row: u32, entry: u32, value: vec3<f32>) {

@@ -188,16 +188,14 @@ fn list_partners(@builtin(global_invocation_id) invocation: vec3<u32>) {
 }
 
 // Looks in one of the cells around a segment for whom it may touch among those of its level and of coarser ones, and counts or lists
-// each for both.
+// each for both. Neighbouring threads are of segments of one cell, for most: they look at the same others.
 fn look(thread: u32, lists: bool) {
-    let own = thread / CELLS_AROUND;
-    let k = thread % CELLS_AROUND;
-    if own >= params.segment_count {
+    let k = thread / params.segment_count;
+    let item = thread % params.segment_count;
+    if k >= CELLS_AROUND || item >= atomicLoad(&cells[items_base() - 1u]) {
         return;
     }
-    if segments[own].reach < 0.0 {
-        return;
-    }
+    let own = atomicLoad(&cells[items_base() + item]);
     let segment = segments[own];
     for (var level = segment.level; level < LEVELS; level++) {
         let there = atomicLoad(&cells[level / 32u]) >> (level % 32u);
@@ -215,11 +213,11 @@ fn look(thread: u32, lists: bool) {
         }
         for (; at < end; at++) {
             let other = atomicLoad(&cells[items_base() + at]);
-            if segments[other].level != level || any(cell_of(level, segments[other].centre) != cell) {
-                continue;
-            }
             // Of the same level each pair is met twice.
             if level == segment.level && other <= own {
+                continue;
+            }
+            if segments[other].level != level || any(cell_of(level, segments[other].centre) != cell) {
                 continue;
             }
             let first = min(own, other);
@@ -242,7 +240,7 @@ fn look(thread: u32, lists: bool) {
 fn may_touch(first: u32, second: u32) -> bool {
     let a = segments[first];
     let b = segments[second];
-    if !want_to_touch(a, b) || !overlap(a, b) {
+    if !overlap(a, b) || !want_to_touch(a, b) {
         return false;
     }
     let fastest2 = larger(

@@ -59,10 +59,10 @@ fn limited(v: vec3<f32>, limit: f32) -> vec3<f32> {
 
 // Writes with what a side's contact row should press.
 fn want(row: u32, force: f32, pull: vec3<f32>, couple: vec3<f32>) {
-    let at = solved_word(params.meet_base * LANES + row, params.solved_base) + SOLVED_ENTRIES * LANES;
+    let at = solved_word(params.meet_base * LANES + row, params.solved_base) + SOLVED_ENTRIES;
     scratch_rows[at] = force;
     for (var k = 0u; k < 3u; k++) {
-        scratch_rows[at + (1u + k) * LANES] = pull[k];
-        scratch_rows[at + (4u + k) * LANES] = couple[k];
+        scratch_rows[at + 1u + k] = pull[k];
+        scratch_rows[at + 4u + k] = couple[k];
     }
 }

@@ -264,7 +264,7 @@ const PAIRS_AND_MEETINGS: &[Mutant] = &[
     (Stage::Settle, "meeting", "let force = (wanted.force ⟨-⟩ has.force) * pressing;", "+"),
     (Stage::Settle, "meeting", "gradient[i] = 0.0 ⟨-⟩ own[i];", "+"),
     (Stage::Settle, "meeting", "add_push(beyond, both, swells, couple, ⟨row.along⟩);", "1.0"),
-    (Stage::Settle, "meeting", "let force = scratch_at(solved, SOLVED_FORCE) ⟨-⟩ scratch_at(solved, SOLVED_ST", "+"),
+    (Stage::Settle, "meeting", "let force = solved_at(solved, SOLVED_FORCE) ⟨-⟩ solved_at(solved, SOLVED_ST", "+"),
     (Stage::Settle, "meeting", "missing.linear = missing.linear + (wanted.linear ⟨-⟩ has.linear);", "+"),
     (Stage::Settle, "meeting on the ground", "wanted = Presses(⟨larger⟩(has.force, 0.0)", "smaller"),
     (Stage::Settle, "thrown together", "given.linear = (pressed.linear * step ⟨-⟩ went.linear) * unheld;", "+"),

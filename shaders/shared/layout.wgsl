@@ -416,6 +416,12 @@ struct Group {
 
 // A segment that may touch those of other chains in the frame.
 struct Segment {
+    centre: vec3<f32>,
+    reach: f32,
+    level: u32,
+    chain: u32,
+    node: u32,
+    base: u32,
     first: vec3<f32>,
     first_radius: f32,
     last: vec3<f32>,
@@ -423,12 +429,6 @@ struct Segment {
     first_velocity: vec3<f32>,
     slack: f32,
     last_velocity: vec3<f32>,
-    reach: f32,
-    centre: vec3<f32>,
-    level: u32,
-    chain: u32,
-    node: u32,
-    base: u32,
     flags: u32,
     overlap_base: u32,
     overlap_count: u32,
@@ -501,10 +501,10 @@ fn meet_word(pair: u32, frame: u32, point: u32) -> u32 {
     return word((pair / LANES * 2u + frame) * 2u + point, MEET_ENTRIES, 0u, pair % LANES);
 }
 
-// First word of a side's contact row of a point, where those of meetings begin with row `base`.
+// First word of a side's contact row of a point, where those of meetings begin with row `base`: their entries lie one after the other,
+// since neighbouring threads, which are other chains, go through others.
 fn meet_contact_word(base: u32, side: u32, point: u32) -> u32 {
-    let place = side * 2u + point;
-    return word(base + place / LANES, CONTACT_ENTRIES, 0u, place % LANES);
+    return word(base, CONTACT_ENTRIES, 0u, 0u) + (side * 2u + point) * CONTACT_ENTRIES;
 }
 
 // The word that says which rows of a side press, and of the seven beside it: from that before `solved_base` on downwards.
@@ -514,7 +514,7 @@ fn pressing_word(side: u32, solved_base: u32) -> u32 {
 
 // First word of what the last solve's matrix has of the contact row in a place, counted lane by lane; the first one's is `base`.
 fn solved_word(place: u32, base: u32) -> u32 {
-    return base + word(place / LANES, SOLVED_ENTRIES + WANTED, 0u, place % LANES);
+    return base + place * (SOLVED_ENTRIES + WANTED);
 }
 
 // The thread's number, from global_invocation_id: a dispatch has rows of at most MAX_WORKGROUPS workgroups.

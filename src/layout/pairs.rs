@@ -6,7 +6,19 @@ use bytemuck::{Pod, Zeroable};
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 pub struct Segment {
-    /// Its first node's place (m), from an origin that all share.
+    /// Its centre (m), from an origin that all share.
+    pub centre: [f32; 3],
+    /// Radius of a sphere that it does not leave in the frame (m); below 0 where there is no segment.
+    pub reach: f32,
+    /// Of the grid.
+    pub level: u32,
+    /// Its chain: its group times [`LANES`](super::LANES), and its lane.
+    pub chain: u32,
+    /// The node with which it begins.
+    pub node: u32,
+    /// Its instance: the first segment of that.
+    pub base: u32,
+    /// Its first node's place (m), from the same origin.
     pub first: [f32; 3],
     /// Its radius there (m).
     pub first_radius: f32,
@@ -20,18 +32,6 @@ pub struct Segment {
     pub slack: f32,
     /// Its second node's velocity (m/s).
     pub last_velocity: [f32; 3],
-    /// Radius of a sphere that it does not leave in the frame (m); below 0 where there is no segment.
-    pub reach: f32,
-    /// Its centre (m).
-    pub centre: [f32; 3],
-    /// Of the grid.
-    pub level: u32,
-    /// Its chain: its group times [`LANES`](super::LANES), and its lane.
-    pub chain: u32,
-    /// The node with which it begins.
-    pub node: u32,
-    /// Its instance: the first segment of that.
-    pub base: u32,
     /// [`FORGETS`] and what of its own instance's it may touch, [`OWN_CHAINS`] and [`WITHIN_CHAINS`].
     pub flags: u32,
     /// The first pair of its instance's segments that overlap at rest.
