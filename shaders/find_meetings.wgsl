@@ -1,12 +1,14 @@
 // Stage find_meetings: where pairs of segments touch in the substep to come, how stiff that is, and what each side's chain is told of
-// it; the twin of src/cpu/find_meetings.rs, which says why. Of candidates few touch: a bit for each contact row says whether it presses,
-// so that chains go through those alone.
+// it; the twin of src/cpu/find_meetings.rs, which says why. Those that touch alone have contact rows.
 
 @group(0) @binding(7) var<storage, read_write> contact_rows: array<f32>;
 @group(0) @binding(8) var<storage, read_write> scratch_rows: array<atomic<u32>>;
 
 // γ: stiffness of chains against each other over m/h² (1), with one over m the sum of both sides' w²/m.
 const MEETING: f32 = 10.0;
+
+// As many contact rows as a number tells apart.
+const MOST_ROWS: u32 = 16777216u;
 
 // Within which slope of the gap at a node contacts go over from one segment to the next.
 const HANDS_OVER: f32 = 0.05;
@@ -54,21 +56,49 @@ fn find_meetings(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let second_pill = pill_seen(b, shift);
     let touch = points_of(first_pill, second_pill);
     let rubs = rubs_of(pair);
-    meet(meet_row_of(pair, 0u), rubs, touch[0], a, b, first_pill, second_pill);
-    meet(meet_row_of(pair, 1u), rubs, touch[1], a, b, first_pill, second_pill);
+    var met: array<Met, 2>;
     var pressing = 0u;
     for (var point = 0u; point < 2u; point++) {
-        write_row(meet_row_of(pair, point), point, first_side, 0u, 1.0);
-        write_row(meet_row_of(pair, point), point, second_side, 1u, -1.0);
-        pressing |= select(1u << point, 0u, meet_at(meet_row_of(pair, point), MEET_STIFFNESS) == 0.0);
+        met[point] = meet(pair, point, rubs, touch[point], a, b, first_pill, second_pill);
+        pressing |= select(1u << point, 0u, meet_at(meet_word(pair, point), MEET_STIFFNESS) == 0.0);
+    }
+    // Two contact rows for each point that presses, if there is room for all.
+    var next = atomicAdd(&scratch_rows[pressing_count_word(params.solved_base)], 2u * countOneBits(pressing));
+    if next + 2u * countOneBits(pressing) > min(params.pair_capacity, MOST_ROWS) {
+        set_meet(meet_word(pair, 0u), MEET_STIFFNESS, 0.0);
+        set_meet(meet_word(pair, 1u), MEET_STIFFNESS, 0.0);
+        pressing = 0u;
+    }
+    for (var point = 0u; point < 2u; point++) {
+        if (pressing >> point & 1u) == 0u {
+            continue;
+        }
+        write_row(pair, point, met[point], first_side, 0u, 1.0, next);
+        write_row(pair, point, met[point], second_side, 1u, -1.0, next + 1u);
+        next += 2u;
     }
     note_pressing(first_side, pressing);
     note_pressing(second_side, pressing);
 }
 
+// Begins to count rows that press.
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn begin_meetings(@builtin(local_invocation_index) local: u32) {
+    if local > 0u {
+        return;
+    }
+    let count = atomicExchange(&scratch_rows[pressing_count_word(params.solved_base)], 0u);
+    let most = most_pressing_word(params.solved_base);
+    if params.first_substep == 1u && params.iteration == 0u {
+        atomicStore(&scratch_rows[most], 0u);
+    } else {
+        atomicMax(&scratch_rows[most], count);
+    }
+}
+
 // Notes which of a side's two rows press.
 fn note_pressing(side: Side, pressing: u32) {
-    let at = pressing_word(side.place, params.solved_base);
+    let at = pressing_word(side.place, params.pair_capacity, params.solved_base);
     let shift = 2u * (side.place % LANES);
     atomicOr(&scratch_rows[at], PRESSING | pressing << shift);
     atomicAnd(&scratch_rows[at], ~((3u ^ pressing) << shift));
@@ -177,8 +207,26 @@ fn mix_radii(side: SeenSide, along: f32) -> f32 {
     return side.first.radius + (side.second.radius - side.first.radius) * along;
 }
 
+// What contact rows take of a point beyond what is kept of it: see contact rows' entries, of either side.
+struct Met {
+    gaps: vec2<f32>,
+    anchors: array<vec3<f32>, 2>,
+    turns: array<vec3<f32>, 2>,
+}
+
 // Writes what is known of a point at which a pair touches.
-fn meet(row: u32, rubs: f32, point: PillPoint, a: SeenSide, b: SeenSide, first_pill: Pill, second_pill: Pill) {
+fn meet(
+    pair: u32,
+    which: u32,
+    rubs: f32,
+    point: PillPoint,
+    a: SeenSide,
+    b: SeenSide,
+    first_pill: Pill,
+    second_pill: Pill,
+) -> Met {
+    let row = meet_word(pair, which);
+    let memory = memory_row_of(pair, which);
     let inv_h = params.inv_h;
     let recovery = APART * params.h;
     // Later ones of the substep go on from the same anchors.
@@ -204,7 +252,7 @@ fn meet(row: u32, rubs: f32, point: PillPoint, a: SeenSide, b: SeenSide, first_p
     let stiffer = where_less(radius * -DEEP, gap, 1.0, 1.0 + changing);
     let softer = where_less(radius * -SHALLOW, gap, 1.0 - changing, 1.0);
     let changes = select(1.0, stiffer * softer, first_solve);
-    let ratio = between(meet_at(row, MEET_RATIO) * changes, 1.0, MOST_RATIO);
+    let ratio = between(meet_at(memory, MEET_RATIO) * changes, 1.0, MOST_RATIO);
     let rubbing = MEETING * mass * inv_h * inv_h * point.share * own;
 
     let kept = larger(gap, 0.0 - recovery);
@@ -217,8 +265,8 @@ fn meet(row: u32, rubs: f32, point: PillPoint, a: SeenSide, b: SeenSide, first_p
     let stiffness = rubbing * larger(ratio, smaller(fast, MOST_RATIO));
 
     // What touches in this substep: what comes together, and what pressed.
-    let pull = across(meet3(row, MEET_PULL), direction);
-    let force = meet_at(row, MEET_FORCE);
+    let pull = across(meet3(memory, MEET_PULL), direction);
+    let force = meet_at(memory, MEET_FORCE);
     let pressing = where_less(0.0, force, stiffness, where_less(closed, 0.0, stiffness, 0.0));
     let friction = where_less(0.0, smaller(pressing, rubs), rubbing, 0.0);
     let limit = rubs * force;
@@ -237,59 +285,59 @@ fn meet(row: u32, rubs: f32, point: PillPoint, a: SeenSide, b: SeenSide, first_p
     set_meet(row, MEET_SCALE_TERM + 1u, radii.y);
     set_meet(row, MEET_ARM, arms.x);
     set_meet(row, MEET_ARM + 1u, arms.y);
-    set_meet(row, MEET_ROW_GAP, closed * 0.5 - along_normal_a);
-    set_meet(row, MEET_ROW_GAP + 1u, closed * 0.5 - along_normal_b);
     set_meet3(row, MEET_DIRECTION, direction);
     set_meet(row, MEET_GAP, kept);
     set_meet(row, MEET_STIFFNESS, pressing);
     set_meet(row, MEET_FRICTION, friction);
     set_meet3(row, MEET_ANCHOR, anchor);
     set_meet(row, MEET_RUBS, rubs);
-    set_meet3(row, MEET_ROW_ANCHOR, swept_a - off);
-    set_meet3(row, MEET_ROW_ANCHOR + 3u, swept_b + off);
     let rolling = friction * (radius * radius) * ROLLING;
-    let couple = meet3(row, MEET_COUPLE);
+    let couple = meet3(memory, MEET_COUPLE);
     let turned_back = couple * where_less(0.0, rolling, 1.0 / larger(rolling, MIN_POSITIVE), 0.0);
     let turn = select(meet3(row, MEET_TURN_ANCHOR), turned_back, first_solve);
     set_meet3(row, MEET_TURN_ANCHOR, turn);
-    set_meet3(row, MEET_ROW_TURN, (going_a.turn + going_b.turn + turn) * 0.5);
-    set_meet3(row, MEET_ROW_TURN + 3u, (going_a.turn + going_b.turn - turn) * 0.5);
-    set_meet(row, MEET_RATIO, ratio);
+    set_meet(memory, MEET_RATIO, ratio);
     // What can touch nothing forgets.
     let remembered = where_less(0.0, pressing, 1.0, 0.0);
-    set_meet(row, MEET_FORCE, force * remembered);
-    set_meet3(row, MEET_PULL, pull * remembered);
-    set_meet3(row, MEET_COUPLE, couple * remembered);
+    set_meet(memory, MEET_FORCE, force * remembered);
+    set_meet3(memory, MEET_PULL, pull * remembered);
+    set_meet3(memory, MEET_COUPLE, couple * remembered);
+    let both = going_a.turn + going_b.turn;
+    return Met(
+        vec2<f32>(closed * 0.5 - along_normal_a, closed * 0.5 - along_normal_b),
+        array<vec3<f32>, 2>(swept_a - off, swept_b + off),
+        array<vec3<f32>, 2>((both + turn) * 0.5, (both - turn) * 0.5),
+    );
 }
 
-// Writes a side's contact row of a point; the twin of Side::write_row.
-fn write_row(row: u32, point: u32, own: Side, side: u32, sign: f32) {
-    let at = meet_contact_word(params.meet_base, own.place, point);
-    let stiffness = meet_at(row, MEET_STIFFNESS);
-    set_contact(at, CONTACT_STIFFNESS, 2.0 * stiffness);
-    if stiffness == 0.0 {
-        return;
-    }
+// Writes a side's contact row of a point, which is the `contact_row`-th; the twin of Side::write_row.
+fn write_row(pair: u32, point: u32, met: Met, own: Side, side: u32, sign: f32, contact_row: u32) {
+    let row = meet_word(pair, point);
+    let force = meet_at(memory_row_of(pair, point), MEET_FORCE);
+    let of_side = contact_of_row_word(own.place * 2u + point, params.solved_base);
+    atomicStore(&scratch_rows[of_side], bitcast<u32>(f32(contact_row)));
+    let at = meet_contact_word(params.meet_base, contact_row);
+    set_contact(at, CONTACT_STIFFNESS, 2.0 * meet_at(row, MEET_STIFFNESS));
     set_contact(at, CONTACT_SEGMENT, f32(own.index));
     set_contact(at, CONTACT_ALONG, meet_at(row, MEET_ALONG + side));
     set_contact3(at, CONTACT_DIRECTION, meet3(row, MEET_DIRECTION) * sign);
-    set_contact3(at, CONTACT_ANCHOR, meet3(row, MEET_ROW_ANCHOR + 3u * side));
+    set_contact3(at, CONTACT_ANCHOR, met.anchors[side]);
     set_contact(at, CONTACT_SCALE_TERM, meet_at(row, MEET_SCALE_TERM + side));
     set_contact(at, CONTACT_ARM, meet_at(row, MEET_ARM + side));
-    set_contact(at, CONTACT_GAP, meet_at(row, MEET_ROW_GAP + side));
+    set_contact(at, CONTACT_GAP, met.gaps[side]);
     set_contact(at, CONTACT_FRICTION, 2.0 * meet_at(row, MEET_FRICTION));
-    let limit = meet_at(row, MEET_RUBS) * meet_at(row, MEET_FORCE);
+    let limit = meet_at(row, MEET_RUBS) * force;
     set_contact(at, CONTACT_LIMIT, limit);
     set_contact(at, CONTACT_STICKS, where_less(0.0, limit, 1.0, 0.0));
     set_contact(at, CONTACT_STAYS, 0.0);
     let radius = smaller(meet_at(row, MEET_ARM), meet_at(row, MEET_ARM + 1u));
     set_contact(at, CONTACT_ROLLING, 2.0 * ROLLING * meet_at(row, MEET_FRICTION) * radius * radius);
-    set_contact(at, CONTACT_ROLLING_LIMIT, ROLLS * meet_at(row, MEET_FORCE) * radius);
-    set_contact3(at, CONTACT_TURN, meet3(row, MEET_ROW_TURN + 3u * side));
+    set_contact(at, CONTACT_ROLLING_LIMIT, ROLLS * force * radius);
+    set_contact3(at, CONTACT_TURN, met.turns[side]);
 }
 
 fn set_contact(row: u32, entry: u32, value: f32) {
-    contact_rows[row + entry] = value;
+    contact_rows[row + entry * LANES] = value;
 }
 
 fn set_contact3(row: u32, entry: u32, value: vec3<f32>) {

@@ -486,9 +486,9 @@ fn remember(pair: u32, own: u32, partner: u32) {
         for (var entry = MEET_FORCE; entry < MEET_ENTRIES; entry++) {
             var remembered = 0.0;
             if was != NO_PAIR {
-                remembered = meet_rows[meet_word(was, last_frame, point) + entry * LANES];
+                remembered = meet_rows[memory_word(was, last_frame, point) + entry * LANES];
             }
-            meet_rows[meet_word(pair, this_frame(), point) + entry * LANES] = remembered;
+            meet_rows[memory_word(pair, this_frame(), point) + entry * LANES] = remembered;
         }
     }
 }

@@ -13,7 +13,7 @@ fn press(@builtin(global_invocation_id) invocation: vec3<u32>) {
         return;
     }
     // First what most of them end with.
-    if meet_at(meet_row_of(pair, 0u), MEET_STIFFNESS) == 0.0 && meet_at(meet_row_of(pair, 1u), MEET_STIFFNESS) == 0.0 {
+    if meet_at(meet_word(pair, 0u), MEET_STIFFNESS) == 0.0 && meet_at(meet_word(pair, 1u), MEET_STIFFNESS) == 0.0 {
         return;
     }
     if !is_pair(pair) {
@@ -27,7 +27,7 @@ fn press(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let first_b = gone(b.node);
     let second_b = gone(b.node + next);
     for (var point = 0u; point < 2u; point++) {
-        let row = meet_row_of(pair, point);
+        let row = meet_word(pair, point);
         let direction = meet3(row, MEET_DIRECTION);
         let going_a = going_between(first_a, second_a, meet_at(row, MEET_ALONG));
         let going_b = going_between(first_b, second_b, meet_at(row, MEET_ALONG + 1u));
@@ -43,11 +43,14 @@ fn press(@builtin(global_invocation_id) invocation: vec3<u32>) {
         let rolling = meet_at(row, MEET_FRICTION) * radius * radius * ROLLING;
         let turning = (meet3(row, MEET_TURN_ANCHOR) - (going_a.turn - going_b.turn)) * rolling;
         let couple = limited(turning, ROLLS * force * radius);
-        set_meet(row, MEET_FORCE, force);
-        set_meet3(row, MEET_PULL, pull);
-        set_meet3(row, MEET_COUPLE, couple);
-        want(a.place * 2u + point, force, pull, couple);
-        want(b.place * 2u + point, force, -pull, -couple);
+        let memory = memory_row_of(pair, point);
+        set_meet(memory, MEET_FORCE, force);
+        set_meet3(memory, MEET_PULL, pull);
+        set_meet3(memory, MEET_COUPLE, couple);
+        if meet_at(row, MEET_STIFFNESS) != 0.0 {
+            want(a.place * 2u + point, force, pull, couple);
+            want(b.place * 2u + point, force, -pull, -couple);
+        }
     }
 }
 
@@ -57,12 +60,13 @@ fn limited(v: vec3<f32>, limit: f32) -> vec3<f32> {
     return v * (smaller(limit, size) / larger(size, MIN_POSITIVE));
 }
 
-// Writes with what a side's contact row should press.
+// Writes with what the contact row of a row of a side should press.
 fn want(row: u32, force: f32, pull: vec3<f32>, couple: vec3<f32>) {
-    let at = solved_word(params.meet_base * LANES + row, params.solved_base) + SOLVED_ENTRIES;
+    let contact_row = u32(scratch_rows[contact_of_row_word(row, params.solved_base)]);
+    let at = solved_word(params.meet_base * LANES + contact_row, params.solved_base) + SOLVED_ENTRIES * LANES;
     scratch_rows[at] = force;
     for (var k = 0u; k < 3u; k++) {
-        scratch_rows[at + 1u + k] = pull[k];
-        scratch_rows[at + 4u + k] = couple[k];
+        scratch_rows[at + (1u + k) * LANES] = pull[k];
+        scratch_rows[at + (4u + k) * LANES] = couple[k];
     }
 }

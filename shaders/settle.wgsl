@@ -204,7 +204,7 @@ struct Change {
 fn change_of(at: u32, meets: bool) -> Change {
     let row = load_contact_row(at, meets);
     let solved = solved_row_of(at);
-    let pressing = where_less(0.0, solved_at(solved, SOLVED_STIFFNESS), 1.0, 0.0);
+    let pressing = where_less(0.0, scratch_at(solved, SOLVED_STIFFNESS), 1.0, 0.0);
     let has = has_of(at, solved);
     var wanted = load_presses(solved, SOLVED_ENTRIES);
     if !meets {
@@ -314,12 +314,12 @@ fn give_way(at: u32, meets: bool, here: ptr<function, Vec7>, next: ptr<function,
     let turned = vec3<f32>(step[4], step[5], step[6]);
     let opens = dot(row.direction, moved) - row.scale_term * step[3];
     let goes = swept(row, moved, turned);
-    let way = solved3(solved, SOLVED_WAY);
-    let slips = way * (solved_at(solved, SOLVED_SLIPPING) * dot(way, goes));
-    let less = goes * solved_at(solved, SOLVED_FRICTION) - slips;
-    let force = solved_at(solved, SOLVED_FORCE) - solved_at(solved, SOLVED_STIFFNESS) * opens;
+    let way = scratch3(solved, SOLVED_WAY);
+    let slips = way * (scratch_at(solved, SOLVED_SLIPPING) * dot(way, goes));
+    let less = goes * scratch_at(solved, SOLVED_FRICTION) - slips;
+    let force = scratch_at(solved, SOLVED_FORCE) - scratch_at(solved, SOLVED_STIFFNESS) * opens;
     let tangent = contact3(at, CONTACT_TANGENT) - less;
-    let rolls = solved3(solved, SOLVED_COUPLE) - turned * solved_at(solved, SOLVED_ROLLING);
+    let rolls = scratch3(solved, SOLVED_COUPLE) - turned * scratch_at(solved, SOLVED_ROLLING);
 
     let before = load_presses(solved, SOLVED_BEFORE);
     var changed = Presses(force - before.force, tangent - before.pull, rolls - before.couple);
@@ -335,13 +335,13 @@ fn give_way(at: u32, meets: bool, here: ptr<function, Vec7>, next: ptr<function,
 }
 
 fn load_presses(row: u32, at: u32) -> Presses {
-    return Presses(solved_at(row, at), solved3(row, at + 1u), solved3(row, at + 4u));
+    return Presses(scratch_at(row, at), scratch3(row, at + 1u), scratch3(row, at + 4u));
 }
 
 fn store_presses(row: u32, at: u32, presses: Presses) {
-    set_solved(row, at, presses.force);
-    set_solved3(row, at + 1u, presses.pull);
-    set_solved3(row, at + 4u, presses.couple);
+    set_scratch(row, at, presses.force);
+    set_scratch3(row, at + 1u, presses.pull);
+    set_scratch3(row, at + 4u, presses.couple);
 }
 
 // A momentum (kg·m/s) and its moment about the chain's centre of mass (kg·m²/s).

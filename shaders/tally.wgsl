@@ -96,8 +96,9 @@ fn add_meetings(pressed: ptr<function, Pressed>, group: Group, lane: u32, works:
             continue;
         }
         for (var point = 0u; point < 2u; point++) {
-            let row = meet_word(pair, frame, point);
-            add(pressed, instance, meet_at(row, MEET_FORCE), meet3(row, MEET_DIRECTION), meet3(row, MEET_PULL));
+            let memory = memory_word(pair, frame, point);
+            let direction = meet3(meet_word(pair, point), MEET_DIRECTION);
+            add(pressed, instance, meet_at(memory, MEET_FORCE), direction, meet3(memory, MEET_PULL));
         }
     }
 }

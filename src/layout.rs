@@ -28,8 +28,8 @@ mod wgsl;
 
 pub use networks::{BLOCK_NUMBERS, MOST_OUTPUT, NETWORK_GROUP, NetworkGroup, NetworkLayers, NetworkPlace, NetworkRun};
 pub use pairs::{
-    CELLS_A_SEGMENT, CELLS_AROUND, CELLS_HEADER, FORGETS, LEVEL_OF_METRES, LEVELS, NO_PAIR, OWN_CHAINS, PRESSING,
-    Segment, WITHIN_CHAINS, partners,
+    CELLS_A_SEGMENT, CELLS_AROUND, CELLS_HEADER, FORGETS, LEVEL_OF_METRES, LEVELS, MOST_ROWS, NO_PAIR, OWN_CHAINS,
+    PRESSING, Segment, WITHIN_CHAINS, partners,
 };
 pub use skin::{MorphBlock, MorphPull, NO_DELTAS, SectionBlock, SkinBlock, SkinnedVertex};
 pub use sleeping::{rest_watch, sleeps, stir};

@@ -73,7 +73,7 @@ macro_rules! stages {
             }
             /// Where chains touch each other, and how stiff that is: more contact rows.
             FindMeetings find_meetings Pairs {
-                looks: Beyond, wgsl: [meetings], loops: AsWritten, passes: [find_meetings Size::Indirect("pair_sizes")]
+                looks: Beyond, wgsl: [meetings], loops: AsWritten, passes: [begin_meetings Size::Once, find_meetings Size::Indirect("pair_sizes")]
             }
             /// One block-tridiagonal Gauss–Newton solve for every chain.
             SolveRods solve_rods Chains {

@@ -426,7 +426,7 @@ fn meets_at(chain: Chain, index: u32) -> Meets {
 
 // Which rows of eight sides press, as bits.
 fn pressing_in(word: u32) -> u32 {
-    return bitcast<u32>(scratch_rows[pressing_word(word * LANES, params.solved_base)]) & ((1u << (2u * LANES)) - 1u);
+    return bitcast<u32>(scratch_rows[pressing_word(word * LANES, params.pair_capacity, params.solved_base)]) & ((1u << (2u * LANES)) - 1u);
 }
 
 // Goes to the next row, or the first; whether there is one.
@@ -450,7 +450,7 @@ fn meeting_count(chain: Chain) -> u32 {
 
 // First word of the one that it has gone to.
 fn meet_row_at(meets: Meets) -> u32 {
-    return meet_contact_word(params.meet_base, meets.row / 2u, meets.row % 2u);
+    return meet_contact_word(params.meet_base, u32(scratch_rows[contact_of_row_word(meets.row, params.solved_base)]));
 }
 
 // The stiffness of all rows of meetings together (N/m): 0 where the chain meets no other.

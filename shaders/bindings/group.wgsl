@@ -240,17 +240,8 @@ fn set_chain4(row: u32, entry: u32, value: vec4<f32>) {
     set_chain(row, entry + 3u, value.w);
 }
 
-// How many words after each other a contact row's entries are: a meeting's lie one after the other, others those of all lanes.
-fn entries_apart(contact_row: u32) -> u32 {
-    return select(LANES, 1u, is_of_meeting(contact_row));
-}
-
-fn is_of_meeting(contact_row: u32) -> bool {
-    return params.passes > 0u && contact_row >= meet_contact_word(params.meet_base, 0u, 0u);
-}
-
 fn contact_at(row: u32, entry: u32) -> f32 {
-    return contact_rows[row + entry * entries_apart(row)];
+    return contact_rows[row + entry * LANES];
 }
 
 fn contact3(row: u32, entry: u32) -> vec3<f32> {
@@ -258,7 +249,7 @@ fn contact3(row: u32, entry: u32) -> vec3<f32> {
 }
 
 fn set_contact(row: u32, entry: u32, value: f32) {
-    contact_rows[row + entry * entries_apart(row)] = value;
+    contact_rows[row + entry * LANES] = value;
 }
 
 fn set_contact3(row: u32, entry: u32, value: vec3<f32>) {

@@ -122,9 +122,9 @@ fn across(v: vec3<f32>, normal: vec3<f32>) -> vec3<f32> {
     return v - normal * dot(normal, v);
 }
 
-// First word of what is known of a point of a pair in this frame.
-fn meet_row_of(pair: u32, point: u32) -> u32 {
-    return meet_word(pair, params.recording & 1u, point);
+// First word of what a point of a pair remembers in this frame.
+fn memory_row_of(pair: u32, point: u32) -> u32 {
+    return memory_word(pair, params.recording & 1u, point);
 }
 
 fn meet_at(row: u32, entry: u32) -> f32 {

@@ -97,28 +97,8 @@ struct Presses {
 
 // First word of what the matrix has of a contact row, given that row's.
 fn solved_row_of(contact_row: u32) -> u32 {
-    let in_lanes = contact_row / (CONTACT_ENTRIES * LANES) * LANES + contact_row % LANES;
-    let first = meet_contact_word(params.meet_base, 0u, 0u);
-    let of_meetings = params.meet_base * LANES + (contact_row - first) / CONTACT_ENTRIES;
-    return solved_word(select(in_lanes, of_meetings, is_of_meeting(contact_row)), params.solved_base);
-}
-
-fn solved_at(row: u32, entry: u32) -> f32 {
-    return scratch_rows[row + entry];
-}
-
-fn solved3(row: u32, entry: u32) -> vec3<f32> {
-    return vec3<f32>(solved_at(row, entry), solved_at(row, entry + 1u), solved_at(row, entry + 2u));
-}
-
-fn set_solved(row: u32, entry: u32, value: f32) {
-    scratch_rows[row + entry] = value;
-}
-
-fn set_solved3(row: u32, entry: u32, value: vec3<f32>) {
-    set_solved(row, entry, value.x);
-    set_solved(row, entry + 1u, value.y);
-    set_solved(row, entry + 2u, value.z);
+    let place = contact_row / (CONTACT_ENTRIES * LANES) * LANES + contact_row % LANES;
+    return solved_word(place, params.solved_base);
 }
 
 // Keeps what of a row the matrix has, and the force that goes with it before the step.
@@ -127,22 +107,22 @@ fn keep_solved(row: ContactRow, gone: Gone, solved: u32, first: bool) {
     let friction = coulomb(row, slid_of(row, gone), first);
     let by = rolled(row, gone);
     let secant = rolling_secant(row, by);
-    set_solved(solved, SOLVED_STIFFNESS, in_it.x);
-    set_solved(solved, SOLVED_FRICTION, friction.stiffness);
-    set_solved(solved, SOLVED_SLIPPING, friction.slipping);
-    set_solved3(solved, SOLVED_WAY, friction.way);
-    set_solved(solved, SOLVED_FORCE, 0.0 - in_it.x * in_it.y);
-    set_solved(solved, SOLVED_ROLLING, rolling_in_matrix(row, secant));
-    set_solved3(solved, SOLVED_COUPLE, by * (0.0 - secant));
+    set_scratch(solved, SOLVED_STIFFNESS, in_it.x);
+    set_scratch(solved, SOLVED_FRICTION, friction.stiffness);
+    set_scratch(solved, SOLVED_SLIPPING, friction.slipping);
+    set_scratch3(solved, SOLVED_WAY, friction.way);
+    set_scratch(solved, SOLVED_FORCE, 0.0 - in_it.x * in_it.y);
+    set_scratch(solved, SOLVED_ROLLING, rolling_in_matrix(row, secant));
+    set_scratch3(solved, SOLVED_COUPLE, by * (0.0 - secant));
 }
 
 // What becomes of that force once the nodes around have stepped by `here` and `next`.
 fn give_way_solved(row: ContactRow, solved: u32, here: ptr<function, Vec7>, next: ptr<function, Vec7>) {
     var step = step_at(row, here, next);
     let goes = dot(row.direction, vec3<f32>(step[0], step[1], step[2])) - row.scale_term * step[3];
-    set_solved(solved, SOLVED_FORCE, solved_at(solved, SOLVED_FORCE) - solved_at(solved, SOLVED_STIFFNESS) * goes);
-    let turned = vec3<f32>(step[4], step[5], step[6]) * solved_at(solved, SOLVED_ROLLING);
-    set_solved3(solved, SOLVED_COUPLE, solved3(solved, SOLVED_COUPLE) - turned);
+    set_scratch(solved, SOLVED_FORCE, scratch_at(solved, SOLVED_FORCE) - scratch_at(solved, SOLVED_STIFFNESS) * goes);
+    let turned = vec3<f32>(step[4], step[5], step[6]) * scratch_at(solved, SOLVED_ROLLING);
+    set_scratch3(solved, SOLVED_COUPLE, scratch3(solved, SOLVED_COUPLE) - turned);
 }
 
 // The step where a row acts.
@@ -165,16 +145,16 @@ fn presses_at(row: ContactRow, gone: Gone) -> Presses {
 // With what a row presses as the system has it.
 fn has_of(contact_row: u32, solved: u32) -> Presses {
     return Presses(
-        solved_at(solved, SOLVED_FORCE),
+        scratch_at(solved, SOLVED_FORCE),
         contact3(contact_row, CONTACT_TANGENT),
-        solved3(solved, SOLVED_COUPLE),
+        scratch3(solved, SOLVED_COUPLE),
     );
 }
 
 // Writes with what a row presses.
 fn write_presses(contact_row: u32, solved: u32, presses: Presses) {
-    set_solved(solved, SOLVED_FORCE, presses.force);
-    set_solved3(solved, SOLVED_COUPLE, presses.couple);
+    set_scratch(solved, SOLVED_FORCE, presses.force);
+    set_scratch3(solved, SOLVED_COUPLE, presses.couple);
     set_contact(contact_row, CONTACT_DUAL, smaller(larger(presses.force, 0.0), MOST_DUAL));
     set_contact3(contact_row, CONTACT_TANGENT, presses.pull);
 }

@@ -173,15 +173,13 @@ const MEET_STIFFNESS: u32 = 10u;
 const MEET_FRICTION: u32 = 11u;
 const MEET_ANCHOR: u32 = 12u;
 const MEET_RUBS: u32 = 15u;
-const MEET_ROW_GAP: u32 = 16u;
-const MEET_ROW_ANCHOR: u32 = 18u;
-const MEET_ROW_TURN: u32 = 24u;
-const MEET_TURN_ANCHOR: u32 = 30u;
-const MEET_FORCE: u32 = 33u;
-const MEET_PULL: u32 = 34u;
-const MEET_COUPLE: u32 = 37u;
-const MEET_RATIO: u32 = 40u;
-const MEET_ENTRIES: u32 = 41u;
+const MEET_TURN_ANCHOR: u32 = 16u;
+const MEET_FORCE: u32 = 19u;
+const MEET_PULL: u32 = 20u;
+const MEET_COUPLE: u32 = 23u;
+const MEET_RATIO: u32 = 26u;
+const MEET_ENTRIES: u32 = 27u;
+const MEET_OF_PAIRS: u32 = 70u;
 
 // Entries of what the last solve's matrix has of a contact row, and of what passes want of it after these.
 const SOLVED_STIFFNESS: u32 = 0u;
@@ -496,25 +494,44 @@ fn word(row: u32, entries: u32, entry: u32, lane: u32) -> u32 {
     return (row * entries + entry) * LANES + lane;
 }
 
-// First word of what is known of a point of a pair, for either of two frames in turn: 0 and 1.
-fn meet_word(pair: u32, frame: u32, point: u32) -> u32 {
-    return word((pair / LANES * 2u + frame) * 2u + point, MEET_ENTRIES, 0u, pair % LANES);
+// First word of what is known of a point of a pair in this frame.
+fn meet_word(pair: u32, point: u32) -> u32 {
+    return word(pair / LANES, MEET_OF_PAIRS, point * MEET_FORCE, pair % LANES);
 }
 
-// First word of a side's contact row of a point, where those of meetings begin with row `base`: their entries lie one after the other,
-// since neighbouring threads, which are other chains, go through others.
-fn meet_contact_word(base: u32, side: u32, point: u32) -> u32 {
-    return word(base, CONTACT_ENTRIES, 0u, 0u) + (side * 2u + point) * CONTACT_ENTRIES;
+// The same of what it remembers, for either of two frames in turn: 0 and 1. Its entries begin with MEET_FORCE.
+fn memory_word(pair: u32, frame: u32, point: u32) -> u32 {
+    let before = 2u * MEET_FORCE + (frame * 2u + point) * (MEET_ENTRIES - MEET_FORCE);
+    return word(pair / LANES, MEET_OF_PAIRS, before - MEET_FORCE, pair % LANES);
 }
 
-// The word that says which rows of a side press, and of the seven beside it: from that before `solved_base` on downwards.
-fn pressing_word(side: u32, solved_base: u32) -> u32 {
-    return solved_base - 1u - side / LANES;
+// Of candidates few touch: the two rows of a side, counted through for all sides, have a contact row each while they press. What says
+// which lies before what the last solve's matrix has of these, `solved_base`: how many press now and did at most in the frame, the
+// contact row of each row of a side, and a word of bits for eight sides.
+fn pressing_count_word(solved_base: u32) -> u32 {
+    return solved_base - 1u;
+}
+
+fn most_pressing_word(solved_base: u32) -> u32 {
+    return solved_base - 2u;
+}
+
+fn contact_of_row_word(row: u32, solved_base: u32) -> u32 {
+    return solved_base - 3u - row;
+}
+
+fn pressing_word(side: u32, pair_capacity: u32, solved_base: u32) -> u32 {
+    return solved_base - 3u - 4u * pair_capacity - side / LANES;
+}
+
+// First word of the k-th contact row of meetings, where these begin with row `base`.
+fn meet_contact_word(base: u32, k: u32) -> u32 {
+    return word(base + k / LANES, CONTACT_ENTRIES, 0u, k % LANES);
 }
 
 // First word of what the last solve's matrix has of the contact row in a place, counted lane by lane; the first one's is `base`.
 fn solved_word(place: u32, base: u32) -> u32 {
-    return base + place * (SOLVED_ENTRIES + WANTED);
+    return base + word(place / LANES, SOLVED_ENTRIES + WANTED, 0u, place % LANES);
 }
 
 // The thread's number, from global_invocation_id: a dispatch has rows of at most MAX_WORKGROUPS workgroups.

@@ -319,7 +319,7 @@ mod tests {
         let second = 2 * shown::ENTRIES as u32;
         let new = PairBlock { first: [[0; LANES], [second; LANES]], there: [1.0; LANES], ..PairBlock::NONE };
         let mut used = PairBlock { turn_anchors: [[[7.0; LANES]; 3]; 2], ..new.clone() };
-        used.points = [[[7.0; LANES]; meet::ROW_GAP]; 2];
+        used.points = [[[7.0; LANES]; meet::TURN_ANCHOR]; 2];
         let found = |mut block: PairBlock| {
             // Each frame says for each pair how it rubs.
             block.points.iter_mut().for_each(|row| row[meet::RUBS] = [0.5; LANES]);

@@ -40,12 +40,13 @@ pub struct PairBlock {
     pub joined: [[Entry<f32>; 2]; 2],
     /// The stiffness of both points together (N/m): 0 where nothing can touch in the substep.
     pub stiffness: Entry<f32>,
-    /// See [`meet`]; the entries up to [`meet::ROW_GAP`].
-    pub points: [[Entry<f32>; meet::ROW_GAP]; 2],
+    /// See [`meet`]; the entries up to [`meet::TURN_ANCHOR`].
+    pub points: [[Entry<f32>; meet::TURN_ANCHOR]; 2],
     /// [`meet::TURN_ANCHOR`] of both points.
     pub turn_anchors: [[Entry<f32>; 3]; 2],
-    /// What the contact rows of both sides of both points take of [`meet::ROW_GAP`], [`meet::ROW_ANCHOR`], [`meet::ROW_TURN`] and
-    /// [`meet::SCALE_TERM`], in this order: side by side for each pair.
+    /// [`contact::GAP`](crate::layout::contact::GAP), [`ANCHOR`](crate::layout::contact::ANCHOR),
+    /// [`TURN`](crate::layout::contact::TURN) and [`SCALE_TERM`](crate::layout::contact::SCALE_TERM) of the contact rows of both sides of
+    /// both points: side by side for each pair.
     pub of_sides: [[[[f32; 8]; LANES]; 2]; 2],
     /// What both points of each pair remember, in the order of [`meet::MEMORY`]: side by side, for whoever is pressed by it.
     pub memory: [[[f32; REMEMBERED]; LANES]; 2],
@@ -60,7 +61,7 @@ impl PairBlock {
         there: [0.0; LANES],
         joined: [[[0.0; LANES]; 2]; 2],
         stiffness: [0.0; LANES],
-        points: [[[0.0; LANES]; meet::ROW_GAP]; 2],
+        points: [[[0.0; LANES]; meet::TURN_ANCHOR]; 2],
         turn_anchors: [[[0.0; LANES]; 3]; 2],
         of_sides: [[[[0.0; 8]; LANES]; 2]; 2],
         memory: [[[0.0; REMEMBERED]; LANES]; 2],

@@ -69,7 +69,7 @@ pub const SEGMENT_PAIRS: ArrayId = ArrayId(25);
 pub const PARTNERS: ArrayId = ArrayId(26);
 /// How many pairs of segments there are, and which.
 pub const PAIRS: ArrayId = ArrayId(27);
-/// [`meet`] rows of eight pairs, two points each, for either of two frames in turn.
+/// [`meet`] entries of eight pairs, two points each, and what these remember, for either of two frames in turn.
 pub const MEET_ROWS: ArrayId = ArrayId(28);
 /// Which segments of fleshes overlap at rest.
 pub const REST_OVERLAPS: ArrayId = ArrayId(29);
@@ -151,7 +151,7 @@ pub const ARRAYS: &[ArraySpec] = &[
     ArraySpec::words("segment_pairs", 2 * partners::ENTRIES as u32),
     ArraySpec::words("partners", 2),
     ArraySpec::words("pairs", 8),
-    ArraySpec::of_lanes("meet_rows", 4 * meet::ENTRIES as u32),
+    ArraySpec::of_lanes("meet_rows", meet::OF_PAIRS as u32),
     ArraySpec::words("rest_overlaps", 2),
     ArraySpec::words("pair_sizes", 6).indirect(),
     ArraySpec::table::<MorphBlock>("morph_blocks"),

@@ -34,9 +34,9 @@ use crate::half_space::MOST_TURN;
 use crate::layout::{
     BLOCK_NUMBERS, BOX_ITEM_ENTRIES, BOX_NODE_ENTRIES, CELLS_A_SEGMENT, CELLS_AROUND, CELLS_HEADER, CONVEX_ENTRIES,
     FORGETS, Group, HealthReport, InstanceGroups, LANES, LEVEL_OF_METRES, LEVELS, MAX_BONES, MAX_WORKGROUPS,
-    MOST_OUTPUT, MorphBlock, MorphPull, NETWORK_GROUP, NO_DELTAS, NO_PAIR, NO_RULE, NetworkGroup, NetworkLayers,
-    NetworkPlace, NetworkRun, OWN_CHAINS, POSE, PRESSING, SectionBlock, Segment, SkinBlock, SkinnedVertex,
-    StructLayout, TOUCHES, WITHIN_CHAINS, WORKGROUP_SIZE,
+    MOST_OUTPUT, MOST_ROWS, MorphBlock, MorphPull, NETWORK_GROUP, NO_DELTAS, NO_PAIR, NO_RULE, NetworkGroup,
+    NetworkLayers, NetworkPlace, NetworkRun, OWN_CHAINS, POSE, PRESSING, SectionBlock, Segment, SkinBlock,
+    SkinnedVertex, StructLayout, TOUCHES, WITHIN_CHAINS, WORKGROUP_SIZE,
 };
 use crate::layout::{
     borne, chain, contact, force, form, held, input, meet, mesh, motion, node, partners, plane, reaction, rest,
@@ -261,8 +261,7 @@ const SCRATCH: &[(&str, u32)] = &entries!(scratch "SCRATCH_":
     LOWER INV_PIVOT COUPLING RHS STEP BASE SIDES ENTRIES
 );
 const MEET: &[(&str, u32)] = &entries!(meet "MEET_":
-    ALONG DIRECTION SCALE_TERM ARM GAP STIFFNESS FRICTION ANCHOR RUBS ROW_GAP ROW_ANCHOR ROW_TURN TURN_ANCHOR FORCE PULL
-    COUPLE RATIO ENTRIES
+    ALONG DIRECTION SCALE_TERM ARM GAP STIFFNESS FRICTION ANCHOR RUBS TURN_ANCHOR FORCE PULL COUPLE RATIO ENTRIES OF_PAIRS
 );
 const SOLVED: &[(&str, u32)] = &entries!(solved "SOLVED_":
     STIFFNESS FRICTION SLIPPING WAY FORCE ROLLING COUPLE BEFORE CHANGE ENTRIES
@@ -295,6 +294,7 @@ const SIZES: &[(&str, u32)] = &[
     ("NO_PAIR", NO_PAIR),
     ("CELLS_AROUND", CELLS_AROUND),
     ("PRESSING", PRESSING),
+    ("MOST_ROWS", MOST_ROWS),
     ("NO_DELTAS", NO_DELTAS),
     ("NETWORK_GROUP", NETWORK_GROUP),
     ("BLOCK_NUMBERS", BLOCK_NUMBERS),

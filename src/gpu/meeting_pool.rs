@@ -13,6 +13,9 @@ use crate::step::StepParams;
 /// The least number of pairs that there is room for: those of some characters, which so have room from the first frame on.
 const LEAST_PAIRS: u64 = 8192;
 
+/// Words that say how many contact rows of meetings pressed: at most in the frame's substeps but the last, and in that.
+pub(super) const PRESSING_WORDS: u64 = 2;
+
 /// Entries of what the last solve's matrix has of a contact row, and of what its pair wants.
 const SOLVED_ROW: u64 = (solved::ENTRIES + WANTED) as u64;
 
@@ -24,10 +27,11 @@ pub(super) struct Capacities {
     /// Cells in the grid's table: a power of two, from two to four for each segment. Several may share one: they are never too few
     /// either.
     pub cells: u64,
-    /// Pairs of segments that may touch in a frame: at first as many as segments, or some thousand. How many a frame has is
-    /// known some frames later; then there is room for half as many again. Until then segments with the highest places go without pairs that there is no room
-    /// for, and [`PairReport`] says so. Which these are is the same in every run, but not for how many frames, which hangs on when
-    /// the count comes back.
+    /// Pairs of segments that may touch in a frame, and as many contact rows of those that do, of which a pair has up to four: at first
+    /// as many as segments, or some thousand. How many a frame has is known some frames later; then there is room for half as many
+    /// again. Until then segments with the highest places go without pairs that there is no room for, and pairs without rows, and
+    /// [`PairReport`] says so. Which segments these are is the same in every run, but not for how many frames, which hangs on when
+    /// the count comes back; which pairs go without rows is not.
     pub pairs: u64,
 }
 
@@ -36,8 +40,17 @@ pub(super) struct Capacities {
 pub struct PairReport {
     /// How many there are.
     pub found: u64,
-    /// For how many there was room; of more than these some passed through each other in that frame.
+    /// How many contact rows those that touch had where that was most: two for each point, in each of the frame's solves.
+    pub rows: u64,
+    /// For how many of either there was room; of more than these some passed through each other in that frame.
     pub room: u64,
+}
+
+impl PairReport {
+    /// Whether there was room for all.
+    pub fn is_whole(&self) -> bool {
+        self.found.max(self.rows) <= self.room
+    }
 }
 
 /// Room for chains that meet.
@@ -48,6 +61,8 @@ pub(super) struct MeetingPool {
     recording: u64,
     /// That in which the host told what all pairs remember.
     told: u64,
+    /// The first word among scratch rows of what the last solve's matrix has of contact rows.
+    solved_base: u32,
 }
 
 impl MeetingPool {
@@ -60,7 +75,8 @@ impl MeetingPool {
         (found, remembered): (Option<PairReport>, u64),
     ) -> Result<(), GpuError> {
         let segments = chains.node_rows() * u64::from(LANES);
-        let found = found.map_or(0, |report| if report.found > report.room { report.found * 3 / 2 } else { 0 });
+        let missed = found.filter(|report| !report.is_whole());
+        let found = missed.map_or(0, |report| report.found.max(report.rows) * 3 / 2);
         let pairs = self.room.pairs.max(found).max(remembered).max(segments).max(LEAST_PAIRS);
         let cells = (2 * segments).next_power_of_two();
         self.room = Capacities { segments, cells, pairs };
@@ -81,16 +97,21 @@ impl MeetingPool {
         rows.into_iter().try_for_each(|(array, rows)| upload.reserve(array, rows))
     }
 
-    /// How many contact rows there are, those of meetings last: two sides a pair, two points a side, a row for each.
+    /// How many contact rows there are, each of eight lanes, those of meetings last.
     fn contact_rows(&self, chains: &ChainPool) -> u64 {
-        chains.contact_rows() + (4 * self.room.pairs).div_ceil(u64::from(LANES))
+        chains.contact_rows() + self.room.pairs.div_ceil(u64::from(LANES))
     }
 
-    /// From which scratch row on is what the last solve's matrix has of contact rows: before are those of nodes, and words of bits of
-    /// eight sides each, of which a pair has two.
+    /// From which scratch row on is what the last solve's matrix has of contact rows: before are those of nodes, how many contact rows
+    /// press, which is whose of the four that each pair may have, and words of bits of eight sides, of which a pair has two.
     fn solved_row(&self, chains: &ChainPool) -> u64 {
-        let pressing = (2 * self.room.pairs).div_ceil(u64::from(LANES));
-        chains.scratch_rows() + pressing.div_ceil(scratch::ENTRIES as u64 * u64::from(LANES))
+        let words = PRESSING_WORDS + 4 * self.room.pairs + (2 * self.room.pairs).div_ceil(u64::from(LANES)) + 1;
+        chains.scratch_rows() + words.div_ceil(scratch::ENTRIES as u64 * u64::from(LANES))
+    }
+
+    /// Where in scratch rows it is said how many contact rows pressed in a frame (bytes), in [`PRESSING_WORDS`] words.
+    pub fn pressing(&self) -> u64 {
+        u64::from(self.solved_base).saturating_sub(PRESSING_WORDS) * size_of::<u32>() as u64
     }
 
     /// How many workgroups give each cell around each segment a thread.
@@ -117,12 +138,13 @@ impl MeetingPool {
     pub fn tell(&mut self, params: &mut [StepParams], chains: &ChainPool, recording: u64) {
         let remembers = if self.told == recording { 2 } else { u32::from(self.recording + 1 == recording) };
         self.recording = recording;
+        self.solved_base = (self.solved_row(chains) * scratch::ENTRIES as u64 * u64::from(LANES)) as u32;
         for params in params {
             params.segment_count = self.room.segments as u32;
             params.cell_count = self.room.cells as u32;
             params.pair_capacity = self.room.pairs as u32;
             params.meet_base = chains.contact_rows() as u32;
-            params.solved_base = (self.solved_row(chains) * scratch::ENTRIES as u64 * u64::from(LANES)) as u32;
+            params.solved_base = self.solved_base;
             params.remembers = remembers;
         }
     }

@@ -5,9 +5,10 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::arrays::{
-    ARRAYS, CHAIN_ROWS, CONTACT_ROWS, NODE_ROWS, PAIR_SIZES, REACTION_ROWS, REPORTS, SECTION_MATRICES, SKINNED,
+    ARRAYS, CHAIN_ROWS, CONTACT_ROWS, NODE_ROWS, PAIR_SIZES, REACTION_ROWS, REPORTS, SCRATCH_ROWS, SECTION_MATRICES,
+    SKINNED,
 };
-use super::meeting_pool::PairReport;
+use super::meeting_pool::{PRESSING_WORDS, PairReport};
 use super::readback::{BufferPart, read_now};
 use super::residents::{Resident, Residents};
 use super::tally_pool::{SentTallies, TallyReport, Whose};
@@ -37,6 +38,10 @@ const READ: [Read; 6] = [
 
 /// Bytes of a report.
 const REPORT: usize = size_of::<HealthReport>();
+
+/// Bytes of how many pairs were found, and of how many contact rows they have.
+const PAIR_BYTES: usize = ARRAYS[PAIR_SIZES.0].row_bytes as usize;
+const PRESSING_BYTES: usize = PRESSING_WORDS as usize * size_of::<u32>();
 
 /// The host's part of an instance's state after a frame, and where the rest is.
 struct Front {
@@ -87,8 +92,10 @@ struct Sent {
     reports: u64,
     /// Whether it found pairs of segments.
     finds: bool,
-    /// Bytes of how many.
+    /// Bytes of how many, and of how many contact rows.
     pairs: Range<usize>,
+    /// Where among scratch rows the latter is said (bytes).
+    pressing: u64,
     /// Who presses whom in it, where that was asked for, and the bytes of that.
     tallies: Option<SentTallies>,
     tallied: Range<usize>,
@@ -106,8 +113,9 @@ impl Sent {
         let fronts = slots.filter_map(|(slot, resident)| Some(Front::new(slot, resident.as_ref()?, told(slot))));
         let reports = residents.slots.len() as u64;
         let tallies = residents.tallies.sent_in(tag);
+        let pressing = if finds { residents.meetings.pressing() } else { 0 };
         let mut sent =
-            Self { tag, step, reports, finds, pairs: 0..0, tallies, tallied: 0..0, fronts: fronts.collect() };
+            Self { tag, step, reports, finds, pairs: 0..0, pressing, tallies, tallied: 0..0, fronts: fronts.collect() };
         sent.place();
         sent
     }
@@ -132,7 +140,7 @@ impl Sent {
                 front.bytes[kind] = start..end;
             }
         }
-        self.pairs = end..end + if self.finds { ARRAYS[PAIR_SIZES.0].row_bytes as usize } else { 0 };
+        self.pairs = end..end + if self.finds { PAIR_BYTES + PRESSING_BYTES } else { 0 };
         let end = self.pairs.end;
         self.tallied = end..end + self.tallies.as_ref().map_or(0, SentTallies::bytes);
     }
@@ -140,8 +148,11 @@ impl Sent {
     /// How many pairs it found, if it did.
     fn pair_report(&self, bytes: &[u8]) -> Option<PairReport> {
         let words: Vec<u32> = bytemuck::pod_collect_to_vec(&bytes[self.pairs.clone()]);
-        let [.., found, recording, room] = words[..] else { return None };
-        (recording == self.tag as u32).then_some(PairReport { found: found.into(), room: room.into() })
+        let [.., found, recording, room, most, last] = words[..] else { return None };
+        let (found, room) = (u64::from(found), u64::from(room));
+        // Where none were counted, there are none.
+        let rows = u64::from(most.max(last)).min(4 * found);
+        (recording == self.tag as u32).then_some(PairReport { found, rows, room })
     }
 
     /// What is copied, in the order of the bytes; neighbours are copied at once.
@@ -159,7 +170,8 @@ impl Sent {
             }
         }
         if self.finds {
-            parts.push((buffers.array(PAIR_SIZES), 0, self.pairs.len() as u64));
+            parts.push((buffers.array(PAIR_SIZES), 0, PAIR_BYTES as u64));
+            parts.push((buffers.array(SCRATCH_ROWS), self.pressing, PRESSING_BYTES as u64));
         }
         parts.extend(self.tallies.iter().flat_map(|tallies| tallies.parts(buffers)));
         parts.retain(|(.., bytes)| *bytes > 0);

@@ -14,19 +14,19 @@ use crate::layout::{LANES, NO_PAIR, meet, partners};
 /// What both points of a pair remember.
 type Memory = [[f32; REMEMBERED]; 2];
 
-/// Words of a pair, and entries of a row of eight pairs' memory.
+/// Words of a pair.
 const PAIR_WORDS: usize = 8;
-const ROW_ENTRIES: usize = 4 * meet::ENTRIES;
 
 /// Which of two frames in turn a recording is.
 fn frame_of(recording: u64) -> usize {
     (recording & 1) as usize
 }
 
-/// Where a pair has an entry of a point in a frame: its entry among rows, and its lane.
-fn entry_of(pair: usize, frame: usize, point: usize, entry: usize) -> (usize, usize) {
+/// Where a pair has the k-th entry that a point remembers of a frame: its entry among rows, and its lane.
+fn entry_of(pair: usize, frame: usize, point: usize, k: usize) -> (usize, usize) {
     let lanes = LANES as usize;
-    (pair / lanes * ROW_ENTRIES + (frame * 2 + point) * meet::ENTRIES + entry, pair % lanes)
+    let before = 2 * meet::FORCE + (frame * 2 + point) * REMEMBERED;
+    (pair / lanes * meet::OF_PAIRS + before + k, pair % lanes)
 }
 
 /// The same as the other side has it: what pulls one pushes the other.
@@ -75,7 +75,7 @@ pub(super) fn take(
     for (pair, names) in pairs {
         let memory: Memory = std::array::from_fn(|point| {
             std::array::from_fn(|k| {
-                let (entry, lane) = entry_of(pair, frame_of(recording), point, meet::MEMORY.start + k);
+                let (entry, lane) = entry_of(pair, frame_of(recording), point, k);
                 rows[entry][lane]
             })
         });
@@ -140,11 +140,11 @@ pub(super) fn tell(
         first_pair += upper;
         listed.extend(list.iter().map(|partner| [*partner; 2]));
     }
-    let mut rows: Vec<Entry<f32>> = vec![[0.0; LANES as usize]; pairs.len().div_ceil(LANES as usize) * ROW_ENTRIES];
+    let mut rows: Vec<Entry<f32>> = vec![[0.0; LANES as usize]; pairs.len().div_ceil(LANES as usize) * meet::OF_PAIRS];
     for (pair, (_, memory)) in pairs.iter().enumerate() {
         for (point, values) in memory.iter().enumerate() {
             for (k, value) in values.iter().enumerate() {
-                let (entry, lane) = entry_of(pair, frame, point, meet::MEMORY.start + k);
+                let (entry, lane) = entry_of(pair, frame, point, k);
                 rows[entry][lane] = *value;
             }
         }

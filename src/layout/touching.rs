@@ -133,26 +133,23 @@ pub mod meet {
     pub const ANCHOR: usize = 12;
     /// Coulomb's coefficient µ.
     pub const RUBS: usize = 15;
-    /// As [`super::contact::GAP`], of each side's contact row (m), 2 entries.
-    pub const ROW_GAP: usize = 16;
-    /// As [`super::contact::ANCHOR`], of each side's contact row (m), 3 entries for each.
-    pub const ROW_ANCHOR: usize = 18;
-    /// As [`super::contact::TURN`], of each side's contact row (rad), 3 entries for each.
-    pub const ROW_TURN: usize = 24;
     /// By how much they turn against each other until rolling friction does not hold them back (rad), 3 entries.
-    pub const TURN_ANCHOR: usize = 30;
+    pub const TURN_ANCHOR: usize = 16;
     /// With what force both press (N).
-    pub const FORCE: usize = 33;
+    pub const FORCE: usize = 19;
     /// With what force friction pulls the first side (N), 3 entries.
-    pub const PULL: usize = 34;
+    pub const PULL: usize = 20;
     /// With what couple rolling friction turns the first side (N·m), 3 entries.
-    pub const COUPLE: usize = 37;
+    pub const COUPLE: usize = 23;
     /// Stiffness over what that of a pair of their masses is, ρ.
-    pub const RATIO: usize = 40;
+    pub const RATIO: usize = 26;
     /// What is remembered from substep to substep.
     pub const MEMORY: std::ops::Range<usize> = FORCE..ENTRIES;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 41;
+    pub const ENTRIES: usize = 27;
+    /// On a GPU, how many entries eight pairs have: two points each, of which what is remembered is there for either of two frames in
+    /// turn.
+    pub const OF_PAIRS: usize = 2 * FORCE + 4 * (ENTRIES - FORCE);
 }
 
 /// Entries of what a node shows other chains: where it stands, and from [`INV_MASS`](shown::INV_MASS) on what it takes to tell how it
