@@ -117,6 +117,8 @@ pub(super) struct ChainPool {
     rewritten: Vec<bool>,
     /// The half-spaces of which the latter are.
     half_spaces: Vec<HalfSpace>,
+    /// Whether chains might meet in the last frame, and so sleep.
+    met: bool,
     forces: Vec<Entry<f32>>,
 }
 
@@ -358,8 +360,9 @@ impl ChainPool {
         upload.rows(GROUPS, rows.groups.start, &groups)
     }
 
-    /// Begins a frame's inputs of all chains: what is at work is none, rows are as they were. Whether half-spaces are, too.
-    pub fn begin_inputs(&mut self, half_spaces: &[HalfSpace]) -> bool {
+    /// Begins a frame's inputs of all chains, which may meet or not: what is at work is none, rows are as they were. Whether half-spaces
+    /// are, too.
+    pub fn begin_inputs(&mut self, half_spaces: &[HalfSpace], meet: bool) -> bool {
         let groups = self.groups.end() as usize;
         let stand = self.half_spaces == half_spaces;
         if !stand {
@@ -368,7 +371,9 @@ impl ChainPool {
         self.inputs.resize(groups * input::ENTRIES, [0.0; _]);
         self.planes.resize(groups * half_spaces.len() * plane::ENTRIES, [0.0; _]);
         self.rewritten.clear();
-        self.rewritten.resize(groups, !stand);
+        // Who slept is at work again by gather_segments, if there is that stage.
+        let slept = std::mem::replace(&mut self.met, meet) && !meet;
+        self.rewritten.resize(groups, !stand || slept);
         self.forces.clear();
         self.lone.clear();
         self.trees.clear();
