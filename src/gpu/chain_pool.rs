@@ -111,14 +111,11 @@ pub(super) struct ChainPool {
     fleshes: SharedRows<Flesh, Range<u64>>,
     overlaps: Rows,
     overlapping: SharedRows<Flesh, Range<u64>>,
-    /// The input rows and plane rows that the GPU has, and of which groups they are other ones now.
+    /// The input rows and plane rows of the last frame: those of flesh that is given nothing else stay.
     inputs: Vec<Entry<f32>>,
     planes: Vec<Entry<f32>>,
-    rewritten: Vec<bool>,
     /// The half-spaces of which the latter are.
     half_spaces: Vec<HalfSpace>,
-    /// Whether chains might meet in the last frame, and so sleep.
-    met: bool,
     forces: Vec<Entry<f32>>,
 }
 
@@ -360,9 +357,8 @@ impl ChainPool {
         upload.rows(GROUPS, rows.groups.start, &groups)
     }
 
-    /// Begins a frame's inputs of all chains, which may meet or not: what is at work is none, rows are as they were. Whether half-spaces
-    /// are, too.
-    pub fn begin_inputs(&mut self, half_spaces: &[HalfSpace], meet: bool) -> bool {
+    /// Begins a frame's inputs of all chains: what is at work is none, rows are as they were. Whether half-spaces are, too.
+    pub fn begin_inputs(&mut self, half_spaces: &[HalfSpace]) -> bool {
         let groups = self.groups.end() as usize;
         let stand = self.half_spaces == half_spaces;
         if !stand {
@@ -370,10 +366,6 @@ impl ChainPool {
         }
         self.inputs.resize(groups * input::ENTRIES, [0.0; _]);
         self.planes.resize(groups * half_spaces.len() * plane::ENTRIES, [0.0; _]);
-        self.rewritten.clear();
-        // Who slept is at work again by gather_segments, if there is that stage.
-        let slept = std::mem::replace(&mut self.met, meet) && !meet;
-        self.rewritten.resize(groups, !stand || slept);
         self.forces.clear();
         self.lone.clear();
         self.trees.clear();
@@ -409,7 +401,6 @@ impl ChainPool {
         }
         let planes = frame.planes.len() * plane::ENTRIES;
         for (group, index) in front.groups.iter_mut().zip(groups.start as usize..) {
-            self.rewritten[index] = true;
             group.inputs[input::STIRRED] = [f32::from(stirred); LANES as usize];
             self.inputs[index * input::ENTRIES..][..input::ENTRIES].copy_from_slice(&group.inputs);
             self.planes[index * planes..][..planes].copy_from_slice(&group.planes);
@@ -437,41 +428,15 @@ impl ChainPool {
         let lone = self.lone.iter().copied().map(Some);
         let working: Vec<Option<u32>> =
             lone.chain(self.trees.iter().copied()).chain(self.carried.iter().copied().map(Some)).collect();
-        let groups = self.rewritten.len().max(working.len());
-        self.inputs.resize(groups * input::ENTRIES, [0.0; _]);
-        self.rewritten.resize(groups, true);
-        let rows = self.inputs.chunks_exact_mut(input::ENTRIES).zip(&mut self.rewritten);
-        for ((row, rewritten), group) in rows.zip(working) {
-            let works = [group.map_or(-1.0, |group| group as f32); LANES as usize];
-            *rewritten |= row[input::WORKS] != works;
-            row[input::WORKS] = works;
+        let rows = self.inputs.len().max(working.len() * input::ENTRIES);
+        self.inputs.resize(rows, [0.0; _]);
+        for (row, group) in self.inputs.chunks_exact_mut(input::ENTRIES).zip(working) {
+            row[input::WORKS] = [group.map_or(-1.0, |group| group as f32); LANES as usize];
         }
+        upload.rows(INPUT_ROWS, 0, &self.inputs)?;
         upload.rows(FORCE_ROWS, 0, &self.forces)?;
-        let planes = self.half_spaces.len() * plane::ENTRIES;
-        for run in runs(&self.rewritten) {
-            let inputs = &self.inputs[run.start * input::ENTRIES..run.end * input::ENTRIES];
-            upload.rows(INPUT_ROWS, run.start as u64, inputs)?;
-            let of_groups = |group: usize| (group * planes).min(self.planes.len());
-            let rows = of_groups(run.start)..of_groups(run.end);
-            upload.rows(PLANE_ROWS, (run.start * self.half_spaces.len()) as u64, &self.planes[rows])?;
-        }
-        Ok(())
+        upload.rows(PLANE_ROWS, 0, &self.planes)
     }
-}
-
-/// A run of rows goes on over so few that are not to be sent: each is an upload of its own.
-const NEAR: usize = 16;
-
-/// The runs of what is set, one after the other.
-fn runs(set: &[bool]) -> Vec<Range<usize>> {
-    let mut runs: Vec<Range<usize>> = Vec::new();
-    for index in (0..set.len()).filter(|&index| set[index]) {
-        match runs.last_mut().filter(|run| index - run.end <= NEAR) {
-            Some(run) => run.end = index + 1,
-            None => runs.push(index..index + 1),
-        }
-    }
-    runs
 }
 
 impl ChainRows {

@@ -213,8 +213,7 @@ impl Residents {
         threads: &Threads,
     ) -> Result<(), GpuError> {
         let Self { slots: residents, chains, skins, .. } = self;
-        let meet = substeps.first().is_some_and(|params| params.passes > 0);
-        let half_spaces_stand = chains.begin_inputs(frame.planes, meet);
+        let half_spaces_stand = chains.begin_inputs(frame.planes);
         skins.begin_inputs();
         #[cfg(feature = "neural")]
         self.networks.begin_inputs();
