@@ -7,9 +7,6 @@
 // γ: stiffness of chains against each other over m/h² (1), with one over m the sum of both sides' w²/m.
 const MEETING: f32 = 10.0;
 
-// As many contact rows as a number tells apart.
-const MOST_ROWS: u32 = 16777216u;
-
 // Within which slope of the gap at a node contacts go over from one segment to the next.
 const HANDS_OVER: f32 = 0.05;
 
@@ -64,13 +61,13 @@ fn find_meetings(@builtin(global_invocation_id) invocation: vec3<u32>) {
     }
     // Two contact rows for each point that presses, if there is room for all.
     var next = atomicAdd(&scratch_rows[pressing_count_word(params.solved_base)], 2u * countOneBits(pressing));
-    if next + 2u * countOneBits(pressing) > min(params.pair_capacity, MOST_ROWS) {
+    if next + 2u * countOneBits(pressing) > params.pair_capacity {
         set_meet(meet_word(pair, 0u), MEET_STIFFNESS, 0.0);
         set_meet(meet_word(pair, 1u), MEET_STIFFNESS, 0.0);
         pressing = 0u;
     }
     for (var point = 0u; point < 2u; point++) {
-        if (pressing >> point & 1u) == 0u {
+        if ((pressing >> point) & 1u) == 0u {
             continue;
         }
         write_row(pair, point, met[point], first_side, 0u, 1.0, next);
@@ -81,10 +78,10 @@ fn find_meetings(@builtin(global_invocation_id) invocation: vec3<u32>) {
     note_pressing(second_side, pressing);
 }
 
-// Begins to count rows that press.
+// Begins to count rows that press, and keeps how many did where that was most in the frame.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn begin_meetings(@builtin(local_invocation_index) local: u32) {
-    if local > 0u {
+    if local > 0u || params.solved_base < PRESSING_WORDS {
         return;
     }
     let count = atomicExchange(&scratch_rows[pressing_count_word(params.solved_base)], 0u);
@@ -100,8 +97,10 @@ fn begin_meetings(@builtin(local_invocation_index) local: u32) {
 fn note_pressing(side: Side, pressing: u32) {
     let at = pressing_word(side.place, params.pair_capacity, params.solved_base);
     let shift = 2u * (side.place % LANES);
-    atomicOr(&scratch_rows[at], PRESSING | pressing << shift);
-    atomicAnd(&scratch_rows[at], ~((3u ^ pressing) << shift));
+    atomicOr(&scratch_rows[at], PRESSING | (pressing << shift));
+    // What else was there goes too: the word is a number, whatever lay in its place.
+    let rows = (1u << (2u * LANES)) - 1u;
+    atomicAnd(&scratch_rows[at], (PRESSING | rows) & ~((3u ^ pressing) << shift));
 }
 
 // The node before a segment and its own two.
@@ -207,7 +206,7 @@ fn mix_radii(side: SeenSide, along: f32) -> f32 {
     return side.first.radius + (side.second.radius - side.first.radius) * along;
 }
 
-// What contact rows take of a point beyond what is kept of it: see contact rows' entries, of either side.
+// CONTACT_GAP (m), CONTACT_ANCHOR (m) and CONTACT_TURN (rad) of a point, of either side.
 struct Met {
     gaps: vec2<f32>,
     anchors: array<vec3<f32>, 2>,

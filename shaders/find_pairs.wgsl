@@ -190,6 +190,9 @@ fn list_partners(@builtin(global_invocation_id) invocation: vec3<u32>) {
 // Looks in one of the cells around a segment for whom it may touch among those of its level and of coarser ones, and counts or lists
 // each for both. Neighbouring threads are of segments of one cell, for most: they look at the same others.
 fn look(thread: u32, lists: bool) {
+    if params.segment_count == 0u {
+        return;
+    }
     let k = thread / params.segment_count;
     let item = thread % params.segment_count;
     if k >= CELLS_AROUND || item >= atomicLoad(&cells[items_base() - 1u]) {

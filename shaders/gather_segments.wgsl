@@ -6,7 +6,7 @@
 @group(0) @binding(1) var<storage, read> groups: array<Group>;
 @group(0) @binding(2) var<storage, read> rest_rows: array<f32>;
 @group(0) @binding(3) var<storage, read> node_rows: array<f32>;
-@group(0) @binding(4) var<storage, read_write> input_rows: array<f32>;
+@group(0) @binding(4) var<storage, read> input_rows: array<f32>;
 @group(0) @binding(5) var<storage, read> chain_rows: array<f32>;
 @group(0) @binding(6) var<storage, read> force_rows: array<f32>;
 @group(0) @binding(7) var<storage, read_write> segments: array<Segment>;
@@ -49,14 +49,10 @@ fn gather_segments(@builtin(global_invocation_id) invocation: vec3<u32>) {
     if place >= params.group_count {
         return;
     }
-    let lane = lane_of(thread);
-    if lane == 0u {
-        // What slept in the last frame is at work again until let_sleep says otherwise.
-        input_rows[word(place, INPUT_ENTRIES, INPUT_WORKS, 0u)] = input_rows[word(place, INPUT_ENTRIES, INPUT_WORKS, 1u)];
-    }
-    if input_rows[word(place, INPUT_ENTRIES, INPUT_WORKS, 1u)] < 0.0 {
+    if input_rows[word(place, INPUT_ENTRIES, INPUT_WORKS, 0u)] < 0.0 {
         return;
     }
+    let lane = lane_of(thread);
     let index = group_at(place);
     let group = groups[index];
     let rest = word(group.rest_base, REST_ENTRIES, 0u, lane);
@@ -114,9 +110,9 @@ fn gather_segments(@builtin(global_invocation_id) invocation: vec3<u32>) {
     }
 }
 
-// The group in a place among those that are stepped, as the host has named it.
+// The group in a place among those that are stepped.
 fn group_at(place: u32) -> u32 {
-    return u32(input_rows[word(place, INPUT_ENTRIES, INPUT_WORKS, 1u)]);
+    return u32(input_rows[word(place, INPUT_ENTRIES, INPUT_WORKS, 0u)]);
 }
 
 fn given_to(row: u32, lane: u32, origin: vec3<f32>, reach: f32) -> Given {

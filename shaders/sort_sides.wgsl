@@ -1,4 +1,4 @@
-// Stage sort_sides: which contact rows each segment's meetings are; the twin of src/cpu/sort_sides.rs.
+// Stage sort_sides: which sides of pairs each segment's are; the twin of src/cpu/sort_sides.rs.
 
 @group(0) @binding(8) var<storage, read> segment_pairs: array<u32>;
 

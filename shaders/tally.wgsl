@@ -96,9 +96,13 @@ fn add_meetings(pressed: ptr<function, Pressed>, group: Group, lane: u32, works:
             continue;
         }
         for (var point = 0u; point < 2u; point++) {
+            let row = meet_word(pair, point);
             let memory = memory_word(pair, frame, point);
-            let direction = meet3(meet_word(pair, point), MEET_DIRECTION);
-            add(pressed, instance, meet_at(memory, MEET_FORCE), direction, meet3(memory, MEET_PULL));
+            // Without room for its contact rows it presses nothing, whatever it remembers.
+            if meet_at(row, MEET_STIFFNESS) == 0.0 {
+                continue;
+            }
+            add(pressed, instance, meet_at(memory, MEET_FORCE), meet3(row, MEET_DIRECTION), meet3(memory, MEET_PULL));
         }
     }
 }

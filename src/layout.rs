@@ -28,8 +28,8 @@ mod wgsl;
 
 pub use networks::{BLOCK_NUMBERS, MOST_OUTPUT, NETWORK_GROUP, NetworkGroup, NetworkLayers, NetworkPlace, NetworkRun};
 pub use pairs::{
-    CELLS_A_SEGMENT, CELLS_AROUND, CELLS_HEADER, FORGETS, LEVEL_OF_METRES, LEVELS, MOST_ROWS, NO_PAIR, OWN_CHAINS,
-    PRESSING, Segment, WITHIN_CHAINS, partners,
+    CELLS_A_SEGMENT, CELLS_AROUND, CELLS_HEADER, FORGETS, LEVEL_OF_METRES, LEVELS, NO_PAIR, OWN_CHAINS, PRESSING,
+    PRESSING_WORDS, Segment, WITHIN_CHAINS, partners,
 };
 pub use skin::{MorphBlock, MorphPull, NO_DELTAS, SectionBlock, SkinBlock, SkinnedVertex};
 pub use sleeping::{rest_watch, sleeps, stir};
@@ -459,7 +459,6 @@ pub mod input {
     pub const FORCES: usize = KICK_SPIN + 3;
     /// On a GPU, in the i-th row: which group is the i-th of those at work in the frame, first those that are stepped, of which
     /// those with trees come last, then those that only go with their bones; −1 is none.
-    /// Where all of a group sleep, `let_sleep` has −1 in the first lane, and `gather_segments` puts it back.
     pub const WORKS: usize = FORCES + 1;
     /// On a GPU, 1 where the instance is given something else than in the frame before, which wakes it, else 0.
     pub const STIRRED: usize = WORKS + 1;

@@ -48,7 +48,7 @@ macro_rules! stages {
                     list_partners Size::Of(Domain::CellsAround), sort_partners Size::Domain, link_pairs Size::Domain
                 ]
             }
-            /// Which contact rows of meetings are whose.
+            /// Which sides of pairs are of which segment.
             SortSides sort_sides MeetingChains { looks: Beyond, wgsl: [group scratch], loops: AsWritten }
             /// Which instances have been still for so long that they sleep.
             LetSleep let_sleep MeetingChains {

@@ -15,7 +15,7 @@ const RADIUS: f64 = 0.03;
 const SEGMENTS: usize = 6;
 /// Enough for threads to share them.
 const COUNT: usize = 40;
-const FRAMES: usize = 76;
+const FRAMES: usize = 96;
 
 /// Rods beside each other: every second one held by a bone at an end, the others free, lying on the ground.
 struct Crowd {
@@ -79,22 +79,28 @@ impl Crowd {
             }
             20 => physics.reset(rods[10]),
             22 => physics.set_collisions(rods[3], Collisions { half_spaces: false, ..Collisions::default() }),
-            // By now the others that lie sleep; from here on nothing may.
-            66 => {
+            // By now the others that lie sleep. One of them goes along with what carries it, and has another place than group at work.
+            58 => physics.set_active(rods[0], Active::PAUSED),
+            60 => physics.set_active(rods[COUNT - 1], Active { flesh: false, skin: true }),
+            61 => {
+                physics.set_bones(rods[COUNT - 1], &[], Pose::from_translation(Self::place(COUNT - 1) + DVec3::Y * 0.1))
+            }
+            // From here on nothing may sleep.
+            86 => {
                 physics.config.passes = 0;
                 Ok(())
             }
-            68 => physics.apply_impulse(rods[5], 0, 2, DVec3::new(0.0, 0.3, 0.1)),
+            88 => physics.apply_impulse(rods[5], 0, 2, DVec3::new(0.0, 0.3, 0.1)),
             _ => Ok(()),
         }
         .unwrap();
     }
 
-    /// Where all nodes are after all that, and how many slept before frame 66.
+    /// Where all nodes are after all that, and how many slept before frame 86.
     fn run(mut self) -> (Vec<DVec3>, usize) {
         let mut slept = 0;
         for frame in 0..FRAMES {
-            if frame == 66 {
+            if frame == 86 {
                 self.physics.finish().unwrap();
                 slept = self.rods.iter().filter(|rod| self.physics.is_asleep(**rod).unwrap()).count();
             }

@@ -191,6 +191,34 @@ fn room_for_pairs_grows() {
     }
 }
 
+/// Of pairs that all touch, rows are more than they are: where these have no room, that is said, and they have it some frames later.
+#[test]
+fn room_for_rows_grows() {
+    let Some(mut physics) = common::gpu_physics() else { return };
+    physics.config = StepConfig { passes: 2, gravity: DVec3::ZERO, ..StepConfig::default() };
+    physics.read_back = ReadBack::NOTHING;
+    let rod = RodSpec::straight("rod", DVec3::NEG_X * 0.5, DVec3::X * 0.5, 8, 0.05);
+    let flesh = Arc::new(Flesh::build(&[rod], &[]).unwrap());
+    // Each lies along the four around it, and a little in them.
+    let mut rods = Vec::new();
+    for index in 0..400 {
+        let (row, layer) = (f64::from(index % 20), f64::from(index / 20));
+        let place = Pose::from_translation(DVec3::new(0.0, layer * 0.09, row * 0.09));
+        rods.push(physics.insert(flesh.clone(), &[], place).unwrap());
+    }
+    let mut reports = Vec::new();
+    for _ in 0..6 {
+        physics.step_flesh(FRAME).unwrap();
+        reports.extend(physics.pair_report());
+    }
+    physics.finish().unwrap();
+    reports.extend(physics.pair_report());
+    println!("{reports:?}");
+    assert!(reports.iter().any(|report| report.found <= report.room && report.rows > report.room));
+    assert!(reports.last().unwrap().is_whole());
+    rods.into_iter().for_each(|rod| assert!(physics.state(rod).unwrap().is_finite()));
+}
+
 /// Of one character there is room for all pairs in its first frame.
 #[cfg(feature = "gltf")]
 #[test]

@@ -251,7 +251,7 @@ const PAIRS_AND_MEETINGS: &[Mutant] = &[
     (Stage::FindMeetings, "thrown together", "/ larger(radius ⟨*⟩ PAIR_STOPS, MIN_POSITIVE);", "+"),
     (Stage::FindMeetings, "meeting", "array<vec3<f32>, 2>(swept_a - off, swept_b ⟨+⟩ off)", "-"),
     (Stage::FindMeetings, "meeting", "(both ⟨-⟩ turn) * 0.5)", "+"),
-    (Stage::FindMeetings, "meeting", "~((3u ⟨^⟩ pressing) << shift)", "|"),
+    (Stage::FindMeetings, "meeting", "(PRESSING | rows) & ~((3u ⟨^⟩ pressing) << shift)", "|"),
     (Stage::FindMeetings, "meeting", "second_side, 1u, -1.0, next ⟨+⟩ 1u);", "*"),
     (Stage::Press, "meeting", "solved_word(params.meet_base * LANES + contact_row⟨⟩, params", " + 1u"),
     (Stage::FindMeetings, "meeting", "set_contact(at, CONTACT_ROLLING, 2.0 ⟨*⟩ ROLLING", "+"),

@@ -420,13 +420,15 @@ fn meets_at(chain: Chain, index: u32) -> Meets {
     let first = 2u * u32(scratch_rows[row]);
     let count = 2u * u32(scratch_rows[row + LANES]);
     let word = first / (2u * LANES);
-    let left = select(0u, pressing_in(word) >> (first % (2u * LANES)) << (first % (2u * LANES)), count > 0u);
+    let before = first % (2u * LANES);
+    let left = select(0u, (pressing_in(word) >> before) << before, count > 0u);
     return Meets(first, first + count, word, left);
 }
 
 // Which rows of eight sides press, as bits.
 fn pressing_in(word: u32) -> u32 {
-    return bitcast<u32>(scratch_rows[pressing_word(word * LANES, params.pair_capacity, params.solved_base)]) & ((1u << (2u * LANES)) - 1u);
+    let at = pressing_word(word * LANES, params.pair_capacity, params.solved_base);
+    return bitcast<u32>(scratch_rows[at]) & ((1u << (2u * LANES)) - 1u);
 }
 
 // Goes to the next row, or the first; whether there is one.

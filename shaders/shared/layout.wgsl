@@ -208,6 +208,8 @@ const NO_PAIR: u32 = 0xffffffffu;
 const CELLS_AROUND: u32 = 27u;
 // The bits of 1.0, to which words of rows that press add theirs, so that they stay plain numbers.
 const PRESSING: u32 = 0x3f800000u;
+// Words that say how many contact rows press in a solve, and did at most in the frame's solves before it.
+const PRESSING_WORDS: u32 = 2u;
 const FORGETS: u32 = 1u;
 const OWN_CHAINS: u32 = 2u;
 const WITHIN_CHAINS: u32 = 4u;
@@ -517,11 +519,11 @@ fn most_pressing_word(solved_base: u32) -> u32 {
 }
 
 fn contact_of_row_word(row: u32, solved_base: u32) -> u32 {
-    return solved_base - 3u - row;
+    return solved_base - PRESSING_WORDS - 1u - row;
 }
 
 fn pressing_word(side: u32, pair_capacity: u32, solved_base: u32) -> u32 {
-    return solved_base - 3u - 4u * pair_capacity - side / LANES;
+    return solved_base - PRESSING_WORDS - 1u - 4u * pair_capacity - side / LANES;
 }
 
 // First word of the k-th contact row of meetings, where these begin with row `base`.

@@ -19,7 +19,8 @@ pub const NODE_ROWS: ArrayId = ArrayId(2);
 pub const INPUT_ROWS: ArrayId = ArrayId(3);
 /// [`chain`] rows.
 pub const CHAIN_ROWS: ArrayId = ArrayId(4);
-/// [`scratch`] rows.
+/// [`scratch`] rows; behind those of nodes, which contact rows of meetings press, and what the last solve's matrix has of contact
+/// rows.
 pub const SCRATCH_ROWS: ArrayId = ArrayId(5);
 /// [`SkinBlock`] table.
 pub const SKIN_BLOCKS: ArrayId = ArrayId(6);

@@ -455,7 +455,7 @@ impl ChainRows {
         let stands = !moved
             && half_spaces_stand
             && pushes.is_empty()
-            && activations == excitations
+            && settled(flesh, activations, excitations, frame.time.asked)
             && front.motion.stands(bones, root, &frame.time);
         let HostFrame { time, jump, .. } = *frame;
         let now = Given { active, collisions: *collisions, acceleration: *acceleration, time, jump, stands };
@@ -511,6 +511,12 @@ impl ChainRows {
         (self.given, self.followed) = (None, u64::MAX);
         Ok(())
     }
+}
+
+/// Whether activations stay as they are in a frame that takes so long (s).
+fn settled(flesh: &Flesh, activations: &[f32], excitations: &[f32], time: f64) -> bool {
+    let mut chains = flesh.chains().iter().zip(activations.iter().zip(excitations));
+    chains.all(|(chain, (&now, &excitation))| chain.activation_after(time, now, excitation) == now)
 }
 
 /// How many contact rows say what solids are to a group.

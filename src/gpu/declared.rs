@@ -34,8 +34,8 @@ use crate::half_space::MOST_TURN;
 use crate::layout::{
     BLOCK_NUMBERS, BOX_ITEM_ENTRIES, BOX_NODE_ENTRIES, CELLS_A_SEGMENT, CELLS_AROUND, CELLS_HEADER, CONVEX_ENTRIES,
     FORGETS, Group, HealthReport, InstanceGroups, LANES, LEVEL_OF_METRES, LEVELS, MAX_BONES, MAX_WORKGROUPS,
-    MOST_OUTPUT, MOST_ROWS, MorphBlock, MorphPull, NETWORK_GROUP, NO_DELTAS, NO_PAIR, NO_RULE, NetworkGroup,
-    NetworkLayers, NetworkPlace, NetworkRun, OWN_CHAINS, POSE, PRESSING, SectionBlock, Segment, SkinBlock,
+    MOST_OUTPUT, MorphBlock, MorphPull, NETWORK_GROUP, NO_DELTAS, NO_PAIR, NO_RULE, NetworkGroup, NetworkLayers,
+    NetworkPlace, NetworkRun, OWN_CHAINS, POSE, PRESSING, PRESSING_WORDS, SectionBlock, Segment, SkinBlock,
     SkinnedVertex, StructLayout, TOUCHES, WITHIN_CHAINS, WORKGROUP_SIZE,
 };
 use crate::layout::{
@@ -294,7 +294,7 @@ const SIZES: &[(&str, u32)] = &[
     ("NO_PAIR", NO_PAIR),
     ("CELLS_AROUND", CELLS_AROUND),
     ("PRESSING", PRESSING),
-    ("MOST_ROWS", MOST_ROWS),
+    ("PRESSING_WORDS", PRESSING_WORDS),
     ("NO_DELTAS", NO_DELTAS),
     ("NETWORK_GROUP", NETWORK_GROUP),
     ("BLOCK_NUMBERS", BLOCK_NUMBERS),

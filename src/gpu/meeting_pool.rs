@@ -7,14 +7,11 @@ use super::chain_pool::ChainPool;
 use super::residents::Upload;
 use super::{ArrayId, GpuError};
 use crate::cpu::settle::WANTED;
-use crate::layout::{CELLS_AROUND, CELLS_HEADER, LANES, WORKGROUP_SIZE, scratch, solved};
+use crate::layout::{CELLS_AROUND, CELLS_HEADER, LANES, PRESSING_WORDS, WORKGROUP_SIZE, scratch, solved};
 use crate::step::StepParams;
 
 /// The least number of pairs that there is room for: those of some characters, which so have room from the first frame on.
 const LEAST_PAIRS: u64 = 8192;
-
-/// Words that say how many contact rows of meetings pressed: at most in the frame's substeps but the last, and in that.
-pub(super) const PRESSING_WORDS: u64 = 2;
 
 /// Entries of what the last solve's matrix has of a contact row, and of what its pair wants.
 const SOLVED_ROW: u64 = (solved::ENTRIES + WANTED) as u64;
@@ -28,8 +25,8 @@ pub(super) struct Capacities {
     /// either.
     pub cells: u64,
     /// Pairs of segments that may touch in a frame, and as many contact rows of those that do, of which a pair has up to four: at first
-    /// as many as segments, or some thousand. How many a frame has is known some frames later; then there is room for half as many
-    /// again. Until then segments with the highest places go without pairs that there is no room for, and pairs without rows, and
+    /// as many as segments, or some thousand. How many a frame has is known some frames later; where that is more than three
+    /// quarters there is then room for half as many again. Until then segments with the highest places go without pairs that there is no room for, and pairs without rows, and
     /// [`PairReport`] says so. Which segments these are is the same in every run, but not for how many frames, which hangs on when
     /// the count comes back; which pairs go without rows is not.
     pub pairs: u64,
@@ -75,8 +72,9 @@ impl MeetingPool {
         (found, remembered): (Option<PairReport>, u64),
     ) -> Result<(), GpuError> {
         let segments = chains.node_rows() * u64::from(LANES);
-        let missed = found.filter(|report| !report.is_whole());
-        let found = missed.map_or(0, |report| report.found.max(report.rows) * 3 / 2);
+        // Before three quarters of the room are not enough.
+        let nearly = found.filter(|report| 4 * report.found.max(report.rows) > 3 * report.room);
+        let found = nearly.map_or(0, |report| report.found.max(report.rows) * 3 / 2);
         let pairs = self.room.pairs.max(found).max(remembered).max(segments).max(LEAST_PAIRS);
         let cells = (2 * segments).next_power_of_two();
         self.room = Capacities { segments, cells, pairs };
@@ -105,13 +103,13 @@ impl MeetingPool {
     /// From which scratch row on is what the last solve's matrix has of contact rows: before are those of nodes, how many contact rows
     /// press, which is whose of the four that each pair may have, and words of bits of eight sides, of which a pair has two.
     fn solved_row(&self, chains: &ChainPool) -> u64 {
-        let words = PRESSING_WORDS + 4 * self.room.pairs + (2 * self.room.pairs).div_ceil(u64::from(LANES)) + 1;
+        let words = u64::from(PRESSING_WORDS) + 4 * self.room.pairs + (2 * self.room.pairs).div_ceil(u64::from(LANES));
         chains.scratch_rows() + words.div_ceil(scratch::ENTRIES as u64 * u64::from(LANES))
     }
 
     /// Where in scratch rows it is said how many contact rows pressed in a frame (bytes), in [`PRESSING_WORDS`] words.
     pub fn pressing(&self) -> u64 {
-        u64::from(self.solved_base).saturating_sub(PRESSING_WORDS) * size_of::<u32>() as u64
+        u64::from(self.solved_base.saturating_sub(PRESSING_WORDS)) * size_of::<u32>() as u64
     }
 
     /// How many workgroups give each cell around each segment a thread.

@@ -8,14 +8,14 @@ use super::arrays::{
     ARRAYS, CHAIN_ROWS, CONTACT_ROWS, NODE_ROWS, PAIR_SIZES, REACTION_ROWS, REPORTS, SCRATCH_ROWS, SECTION_MATRICES,
     SKINNED,
 };
-use super::meeting_pool::{PRESSING_WORDS, PairReport};
+use super::meeting_pool::PairReport;
 use super::readback::{BufferPart, read_now};
 use super::residents::{Resident, Residents};
 use super::tally_pool::{SentTallies, TallyReport, Whose};
 use super::{ArrayId, Buffers, GpuDevice, GpuError, Readback};
 use crate::flesh::BoneMotion;
 use crate::instances::{Instance, ReadBack, Slot};
-use crate::layout::{HealthReport, LANES, SkinnedVertex, contact, node};
+use crate::layout::{HealthReport, LANES, PRESSING_WORDS, SkinnedVertex, contact, node};
 
 /// How many frames' results may be under way.
 pub(super) const DEPTH: usize = 4;

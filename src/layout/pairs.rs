@@ -75,11 +75,11 @@ pub const NO_PAIR: u32 = u32::MAX;
 /// Cells around a segment, its own too, in which others of a level may be that it touches.
 pub const CELLS_AROUND: u32 = 27;
 
-/// On a GPU, as many contact rows of meetings as a number tells apart.
-pub const MOST_ROWS: u32 = 1 << f32::MANTISSA_DIGITS;
-
 /// On a GPU, the bits of 1.0, to which words of rows that press add theirs, so that they stay plain numbers.
 pub const PRESSING: u32 = 1.0_f32.to_bits();
+
+/// On a GPU, words that say how many contact rows of meetings press in a solve, and did at most in the frame's solves before it.
+pub const PRESSING_WORDS: u32 = 2;
 
 /// How many levels the GPU's grid has, each with cells twice as large as the one before.
 pub const LEVELS: u32 = 64;

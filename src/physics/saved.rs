@@ -27,7 +27,7 @@ pub struct RowSizes {
     pub chain: u32,
     /// Entries of a contact row.
     pub contact: u32,
-    /// Entries of a meet row.
+    /// Entries that a point of two segments remembers.
     pub meet: u32,
     /// Entries of a reaction row.
     pub reaction: u32,
@@ -43,7 +43,7 @@ impl RowSizes {
         plane: plane::ENTRIES as u32,
         chain: chain::ENTRIES as u32,
         contact: contact::ENTRIES as u32,
-        meet: meet::ENTRIES as u32,
+        meet: (meet::MEMORY.end - meet::MEMORY.start) as u32,
         reaction: reaction::ENTRIES as u32,
         lanes: LANES,
     };
