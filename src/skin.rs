@@ -228,6 +228,12 @@ impl Default for Skin {
 }
 
 impl Skin {
+    /// Whether it has neither vertices nor sections, and so nothing that goes with rods.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.vertices.is_empty() && self.sections.is_empty()
+    }
+
     /// Whether all that vertices, sections and morph targets name is there.
     ///
     /// # Errors

@@ -26,9 +26,9 @@ pub(super) struct Capacities {
     pub cells: u64,
     /// Pairs of segments that may touch in a frame, and as many contact rows of those that do, of which a pair has up to four: at first
     /// as many as segments, or some thousand. How many a frame has is known some frames later; where that is more than three
-    /// quarters there is then room for half as many again. Until then segments with the highest places go without pairs that there is no room for, and pairs without rows, and
-    /// [`PairReport`] says so. Which segments these are is the same in every run, but not for how many frames, which hangs on when
-    /// the count comes back; which pairs go without rows is not.
+    /// quarters there is then room for half as many again. Until then segments with the highest places go without pairs that there is
+    /// no room for, and pairs without rows, and [`PairReport`] says so. Which segments these are is the same in every run, but not for
+    /// how many frames, which hangs on when the count comes back; which pairs go without rows is not.
     pub pairs: u64,
 }
 

@@ -64,9 +64,7 @@ pub(super) struct Resident {
 impl Resident {
     /// Whether its skin is deformed in the frame, if it has any: once at least, since what was there before it is another's.
     fn deforms(&self, instance: &Instance) -> bool {
-        let skin = &instance.blocks.skin;
-        let is_there = !(skin.vertices.is_empty() && skin.sections.is_empty());
-        is_there && (instance.active.skin || !self.skin.deformed)
+        !instance.blocks.skin.is_empty() && (instance.active.skin || !self.skin.deformed)
     }
 
     /// Its part of stage `gather_inputs`, apart from all others; notes whether anything stirs the instance.

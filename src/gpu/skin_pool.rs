@@ -138,7 +138,7 @@ impl SkinPool {
             matrices: self.matrices.take(skin.sections.len() as u64),
             skin_blocks: self.skin_blocks.take(blocks(skin.vertices.len())),
             section_blocks: self.section_blocks.take(blocks(skin.sections.len())),
-            poses: self.poses.take(if skin.vertices.is_empty() && skin.sections.is_empty() { 0 } else { poses }),
+            poses: self.poses.take(if skin.is_empty() { 0 } else { poses }),
             palette: self.palette.take(palette_rows(skin)),
             at_rest,
             deltas: DeltaRows::default(),

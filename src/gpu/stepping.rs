@@ -137,8 +137,7 @@ impl Physics {
     }
 
     /// How many pairs of segments the newest frame that has come back found that may touch each other, and how many contact rows
-    /// those that touch had, where
-    /// [`StepConfig::passes`] says that chains do; `None` on the CPU, which has room for all.
+    /// those that touch had, where [`StepConfig::passes`] says that chains do; `None` on the CPU, which has room for all.
     pub fn pair_report(&self) -> Option<PairReport> {
         let ActiveBackend::Gpu(gpu) = &self.backend else { return None };
         gpu.pair_report()
