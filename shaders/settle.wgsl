@@ -20,8 +20,9 @@ const LYING_GIVEN: f32 = 0.01;
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn settle(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let chain = lone_chain_of(thread_of(invocation));
+    let meets = chain.node_count > 0u && chain_at(chain.chain, CHAIN_MEETS) > 0.5;
     if params.settling < params.passes {
-        if stiffness_of_meetings(chain) > 0.0 {
+        if meets {
             if is_unsettled(chain) {
                 settle_forth(chain);
                 settle_back(chain, share_gone_on());
@@ -32,7 +33,7 @@ fn settle(@builtin(global_invocation_id) invocation: vec3<u32>) {
     } else if params.iteration + 1u == params.iterations {
         // None by its count, not by a branch, as in predict.
         var own = chain;
-        own.node_count = select(0u, chain.node_count, chain_at(chain.chain, CHAIN_MEETS) > 0.5);
+        own.node_count = select(0u, chain.node_count, meets);
         restore(own);
     }
 }
@@ -99,17 +100,13 @@ fn share_gone_on() -> f32 {
 fn settle_forth(chain: Chain) {
     var carry: Vec7;
     var rhs: Vec7;
-    let row_count = rows_at_node(chain);
     var branch = first_branch_of(chain);
     for (var index = 0u; index < chain.node_count; index++) {
         var own = carry;
         var beyond = Vec7();
-        for (var k = 0u; k < row_count; k++) {
-            change(chain, row_at_node(chain, index, k), false, &own, &beyond);
-        }
-        var meets = meets_at(chain, index);
-        while go_to_next(&meets) {
-            change(chain, meet_row_at(meets), true, &own, &beyond);
+        var rows = rows_at(chain, index);
+        while go_to_next(chain, &rows) {
+            change(rows, &own, &beyond);
         }
         carry = beyond;
         // The right-hand side is the gradient's opposite.
@@ -164,7 +161,6 @@ fn settle_forth(chain: Chain) {
 
 // The second half: solves from the last node on, and steps; goes on by a share of the last pass's step.
 fn settle_back(chain: Chain, goes_on: f32) {
-    let row_count = rows_at_node(chain);
     var delta: Vec7;
     for (var left_count = chain.node_count; left_count > 0u; left_count--) {
         let index = left_count - 1u;
@@ -174,12 +170,9 @@ fn settle_back(chain: Chain, goes_on: f32) {
         if IN_TREES && rest_at(rest_row_of(chain, index), REST_HUNG) > 0.5 {
             go_with_stem(chain, scratch_row, &delta, goes_on);
         }
-        for (var k = 0u; k < row_count; k++) {
-            give_way(row_at_node(chain, index, k), false, &delta, &next, goes_on);
-        }
-        var meets = meets_at(chain, index);
-        while go_to_next(&meets) {
-            give_way(meet_row_at(meets), true, &delta, &next, goes_on);
+        var rows = rows_at(chain, index);
+        while go_to_next(chain, &rows) {
+            give_way(rows, &delta, &next, goes_on);
         }
         var step = delta;
         for (var k = 0u; k < UNKNOWNS; k++) {
@@ -201,13 +194,13 @@ struct Change {
 }
 
 // By how much a row should press otherwise.
-fn change_of(at: u32, meets: bool) -> Change {
-    let row = load_contact_row(at, meets);
-    let solved = solved_row_of(at);
+fn change_of(rows: Rows) -> Change {
+    let row = load_contact_row(rows);
+    let solved = solved_row_of(rows.at);
     let pressing = where_less(0.0, scratch_at(solved, SOLVED_STIFFNESS), 1.0, 0.0);
-    let has = has_of(at, solved);
+    let has = has_of(rows.at, solved);
     var wanted = load_presses(solved, SOLVED_ENTRIES);
-    if !meets {
+    if !rows.meets {
         // What does not move only lets go: beyond what the matrix has, it would throw what it holds.
         let size = sqrt(dot(has.pull, has.pull));
         let kept = smaller(row.limit, size) / larger(size, MIN_POSITIVE);
@@ -223,16 +216,15 @@ fn change_of(at: u32, meets: bool) -> Change {
 fn is_unsettled(chain: Chain) -> bool {
     // Friction is as stiff as γ·2m/h² where chains meet, and as PENALTY·m/h² elsewhere.
     let fall = length(falls_of(chain)) * (params.h * params.h * AS_GOOD);
-    let count = row_count_of(chain);
-    for (var slot = 0u; slot < count; slot++) {
-        if is_off(row_of(chain, slot), false, fall * (1.0 / PENALTY)) {
-            return true;
-        }
-    }
     for (var index = 0u; index < chain.node_count; index++) {
-        var meets = meets_at(chain, index);
-        while go_to_next(&meets) {
-            if is_off(meet_row_at(meets), true, fall * (0.5 / MEETING)) {
+        var rows = rows_at(chain, index);
+        while go_to_next(chain, &rows) {
+            let change = change_of(rows);
+            let row = change.row;
+            let more = change.more;
+            let least = row.friction * (fall * select(1.0 / PENALTY, 0.5 / MEETING, rows.meets)) * row.arm;
+            let off = (more.force * more.force + dot(more.pull, more.pull)) * (row.arm * row.arm) + dot(more.couple, more.couple);
+            if least * least < off {
                 return true;
             }
         }
@@ -240,29 +232,13 @@ fn is_unsettled(chain: Chain) -> bool {
     return false;
 }
 
-fn is_off(at: u32, meets: bool, least_gone: f32) -> bool {
-    if contact_at(at, CONTACT_STIFFNESS) == 0.0 {
-        return false;
-    }
-    let change = change_of(at, meets);
-    let row = change.row;
-    let more = change.more;
-    let least = row.friction * least_gone * row.arm;
-    let off = (more.force * more.force + dot(more.pull, more.pull)) * (row.arm * row.arm) + dot(more.couple, more.couple);
-    return least * least < off;
-}
-
 // A chain that sits a pass out has no step that the next would go on by.
 fn stand_still(chain: Chain) {
     let none = Presses(0.0, vec3<f32>(), vec3<f32>());
-    let count = row_count_of(chain);
-    for (var slot = 0u; slot < count; slot++) {
-        store_presses(solved_row_of(row_of(chain, slot)), SOLVED_CHANGE, none);
-    }
     for (var index = 0u; index < chain.node_count; index++) {
-        var meets = meets_at(chain, index);
-        while go_to_next(&meets) {
-            store_presses(solved_row_of(meet_row_at(meets)), SOLVED_CHANGE, none);
+        var rows = rows_at(chain, index);
+        while go_to_next(chain, &rows) {
+            store_presses(solved_row_of(rows.at), SOLVED_CHANGE, none);
         }
         let scratch_row = scratch_row_of(chain, index);
         for (var k = 0u; k < UNKNOWNS; k++) {
@@ -273,22 +249,19 @@ fn stand_still(chain: Chain) {
 
 // Adds to the right-hand sides of its two nodes by how much a row should press otherwise than the system has it; the system then
 // has it so.
-fn change(chain: Chain, at: u32, meets: bool, own: ptr<function, Vec7>, beyond: ptr<function, Vec7>) {
-    if contact_at(at, CONTACT_STIFFNESS) == 0.0 {
-        return;
-    }
-    let change = change_of(at, meets);
+fn change(rows: Rows, own: ptr<function, Vec7>, beyond: ptr<function, Vec7>) {
+    let change = change_of(rows);
     let row = change.row;
     let has = change.has;
     let more = change.more;
-    let solved = solved_row_of(at);
+    let solved = solved_row_of(rows.at);
     let both = row.direction * more.force + across(more.pull, row.direction);
     let couple = couple_of(row, more.pull) + more.couple;
     let swells = 0.0 - row.scale_term * more.force;
     add_push(own, both, swells, couple, 1.0 - row.along);
     add_push(beyond, both, swells, couple, row.along);
     store_presses(solved, SOLVED_BEFORE, has);
-    write_presses(at, solved, Presses(has.force + more.force, has.pull + more.pull, has.couple + more.couple));
+    write_presses(rows.at, solved, Presses(has.force + more.force, has.pull + more.pull, has.couple + more.couple));
 }
 
 fn add_push(sum: ptr<function, Vec7>, both: vec3<f32>, swells: f32, couple: vec3<f32>, weight: f32) {
@@ -303,11 +276,9 @@ fn add_push(sum: ptr<function, Vec7>, both: vec3<f32>, swells: f32, couple: vec3
 }
 
 // What a row presses with once its nodes have stepped by `here` and `next`, and gone on by a share of the last pass's step.
-fn give_way(at: u32, meets: bool, here: ptr<function, Vec7>, next: ptr<function, Vec7>, goes_on: f32) {
-    if contact_at(at, CONTACT_STIFFNESS) == 0.0 {
-        return;
-    }
-    let row = load_contact_row(at, meets);
+fn give_way(rows: Rows, here: ptr<function, Vec7>, next: ptr<function, Vec7>, goes_on: f32) {
+    let at = rows.at;
+    let row = load_contact_row(rows);
     let solved = solved_row_of(at);
     var step = step_at(row, here, next);
     let moved = vec3<f32>(step[0], step[1], step[2]);
@@ -366,18 +337,14 @@ fn left_out(chain: Chain, mass: f32, centre_of_mass: vec3<f32>) -> Momentum {
     var missing: Momentum;
     for (var index = 0u; index < chain.node_count; index++) {
         var meets = meets_at(chain, index);
-        while go_to_next(&meets) {
-            let at = meet_row_at(meets);
-            if contact_at(at, CONTACT_STIFFNESS) == 0.0 {
-                continue;
-            }
-            let row = load_contact_row(at, true);
-            let solved = solved_row_of(at);
+        while go_to_next(chain, &meets) {
+            let row = load_contact_row(meets);
+            let solved = solved_row_of(meets.at);
             let start = node3(node_row_of(chain, index), NODE_PLACE);
             let end = node3(node_row_of(chain, index + 1u), NODE_PLACE);
             let surface = start + (end - start) * row.along - row.direction * row.arm - centre_of_mass;
             let wanted = whole_of(row, load_presses(solved, SOLVED_ENTRIES), surface);
-            let has = whole_of(row, has_of(at, solved), surface);
+            let has = whole_of(row, has_of(meets.at, solved), surface);
             pressed = Momentum(pressed.linear + wanted.linear, pressed.angular + wanted.angular);
             missing.linear = missing.linear + (wanted.linear - has.linear);
             missing.angular = missing.angular + (wanted.angular - has.angular);

@@ -179,7 +179,6 @@ fn solve_forth(
     // After the last node there is no segment, and no step for what is left of the one before to couple to.
     var terms: SegmentTerms;
     var here = load_section(node_row_of(chain, 0u));
-    let row_count = rows_at_node(chain);
     var branch = first_branch_of(chain);
     // What the nodes before add to the rows of a held node beyond what they add to the system, from which it is taken out; see
     // src/cpu/reactions.rs.
@@ -206,18 +205,9 @@ fn solve_forth(
             }
             here = next;
         }
-        for (var k = 0u; k < row_count; k++) {
-            let at = row_at_node(chain, index, k);
-            if is_told(chain, at, k) {
-                take_up(chain, at, load_contact_row(at, false), !again, &block, &rhs, &terms);
-            }
-        }
-        var meets = meets_at(chain, index);
-        while go_to_next(&meets) {
-            let at = meet_row_at(meets);
-            if contact_at(at, CONTACT_STIFFNESS) > 0.0 {
-                take_up(chain, at, load_contact_row(at, true), !again, &block, &rhs, &terms);
-            }
+        var rows = rows_at(chain, index);
+        while go_to_next(chain, &rows) {
+            take_up(chain, rows, !again, &block, &rhs, &terms);
         }
         var coupling = terms.block_ab;
         add_surface_bending(chain, index, &block, &rhs, &coupling);
@@ -283,7 +273,6 @@ fn solve_forth(
 
 // The second half: solves from the last node on, and steps.
 fn solve_back(chain: Chain, again: bool) -> Step {
-    let row_count = rows_at_node(chain);
     var fall = 0.0;
     var farthest2 = 0.0;
     var amiss = 0.0;
@@ -299,18 +288,9 @@ fn solve_back(chain: Chain, again: bool) -> Step {
         if reacts(rest_row_of(chain, index)) {
             react(chain, rest_row_of(chain, index), &delta, &next);
         }
-        for (var k = 0u; k < row_count; k++) {
-            let at = row_at_node(chain, index, k);
-            if is_told(chain, at, k) {
-                amiss = larger(amiss, note_pressed(at, load_contact_row(at, false), &delta, &next, !again));
-            }
-        }
-        var meets = meets_at(chain, index);
-        while go_to_next(&meets) {
-            let at = meet_row_at(meets);
-            if contact_at(at, CONTACT_STIFFNESS) > 0.0 {
-                amiss = larger(amiss, note_pressed(at, load_contact_row(at, true), &delta, &next, !again));
-            }
+        var rows = rows_at(chain, index);
+        while go_to_next(chain, &rows) {
+            amiss = larger(amiss, note_pressed(rows, &delta, &next, !again));
         }
         let inv_length = rest_at(rest_row_of(chain, index), REST_INV_LENGTH);
         let strained = vec3<f32>(next[0] - delta[0], next[1] - delta[1], next[2] - delta[2]) * inv_length;
@@ -338,13 +318,14 @@ fn solve_back(chain: Chain, again: bool) -> Step {
 // Adds a row's terms to the system, and notes how deep it is in the way and how far it has slid.
 fn take_up(
     chain: Chain,
-    at: u32,
-    touches: ContactRow,
+    rows: Rows,
     first: bool,
     block: ptr<function, Mat7>,
     rhs: ptr<function, Vec7>,
     terms: ptr<function, SegmentTerms>,
 ) {
+    let at = rows.at;
+    let touches = load_contact_row(rows);
     let gone = gone_at(chain, touches, false);
     add_contact(touches, gone, first, block, rhs, terms);
     set_contact(at, CONTACT_DUAL, in_the_way(touches, gone));
@@ -355,7 +336,9 @@ fn take_up(
 }
 
 // Leaves in a row with what force it presses once its nodes have stepped by `here` and `next`; how it was taken amiss.
-fn note_pressed(at: u32, touches: ContactRow, here: ptr<function, Vec7>, next: ptr<function, Vec7>, first: bool) -> f32 {
+fn note_pressed(rows: Rows, here: ptr<function, Vec7>, next: ptr<function, Vec7>, first: bool) -> f32 {
+    let at = rows.at;
+    let touches = load_contact_row(rows);
     let deep = contact_at(at, CONTACT_DUAL);
     let slid = contact3(at, CONTACT_TANGENT);
     let pressed = pressed_by(touches, deep, slid, here, next, first);
@@ -370,22 +353,12 @@ fn note_pressed(at: u32, touches: ContactRow, here: ptr<function, Vec7>, next: p
 // Of a chain that was led astray, whose step was shortened, what rows press with is not what the system found: it is what they press
 // with where the chain is; the twin of recount in src/cpu/settle.rs.
 fn recount(chain: Chain) {
-    let count = row_count_of(chain);
-    for (var slot = 0u; slot < count; slot++) {
-        recount_row(chain, row_of(chain, slot), false);
-    }
     for (var index = 0u; index < chain.node_count; index++) {
-        var meets = meets_at(chain, index);
-        while go_to_next(&meets) {
-            recount_row(chain, meet_row_at(meets), true);
+        var rows = rows_at(chain, index);
+        while go_to_next(chain, &rows) {
+            let row = load_contact_row(rows);
+            write_presses(rows.at, solved_row_of(rows.at), presses_at(row, gone_at(chain, row, false)));
         }
-    }
-}
-
-fn recount_row(chain: Chain, at: u32, meets: bool) {
-    if contact_at(at, CONTACT_STIFFNESS) > 0.0 {
-        let row = load_contact_row(at, meets);
-        write_presses(at, solved_row_of(at), presses_at(row, gone_at(chain, row, false)));
     }
 }
 

@@ -212,7 +212,9 @@ mod on_gpu {
         ("let is_crossing = 1.0e-6 ⟨<⟩ left && larger(", ">"),
         ("select(vec3<f32>(0.0, ⟨1.0⟩, 0.0), one_line", "0.0"),
         ("onto(a, b, deepest.along.x + (end ⟨-⟩ deepest.along.x) * reach", "+"),
-        ("point_towards(a, b, deepest, beside_last, ⟨1.0⟩ - share, vec2<f32>(along, bears), level)", "2.0"),
+        ("point_towards(a, b, deepest, last, ⟨1.0⟩ - share, vec2<f32>(along, bears), level)", "2.0"),
+        ("let high = larger(larger(beside_first, beside_last), ⟨deep⟩);", "beside_last"),
+        ("let first = where_less(beside_last, beside_first, ⟨high⟩, low);", "low"),
         ("let along = lie_along(sine2 * thinness * (1.0 / (CROSSED ⟨*⟩ CROSSED)));", "+"),
         ("let bears = lie_along(sine2 * thinness * (1.0 / (ROCKS ⟨*⟩ ROCKS)));", "+"),
         ("let thinness = smaller(radii.x, radii.y) ⟨*⟩ 2.0", "+"),
@@ -371,4 +373,32 @@ fn what_is_thin_touches_what_is_thick_along_a_line() {
         100.0 * near
     );
     assert!(far >= 0.03 && gaps[0].max(gaps[1]) <= 0.1 && near == 0.0);
+}
+
+/// Where cones that lie along each other are deepest at an end of one, a point is there: the chain's next segment, if it has one, has
+/// handed the contact over.
+#[test]
+fn what_is_deepest_at_an_end_is_a_point() {
+    let mut random = Random(17);
+    let (mut worst, mut count) = (0.0_f64, 0);
+    for _ in 0..20_000 {
+        let cone = |random: &mut Random, from: DVec3, way: DVec3| Pill {
+            ends: [from, from + way].map(|end| V3(end.to_array())),
+            radii: [random.uniform(0.05, 0.4), random.uniform(0.05, 0.4)],
+        };
+        let way = random.vector(-1.0, 1.0);
+        let (beside, other) = (random.vector(-0.5, 0.5), way + random.vector(-0.2, 0.2));
+        let (a, b) = (cone(&mut random, DVec3::ZERO, way), cone(&mut random, beside, other));
+        let lanes = OneF64(0);
+        let deepest = nearest(lanes, &a, &b);
+        if !matches!(deepest.along[0], 0.0 | 1.0) {
+            continue;
+        }
+        count += 1;
+        let radius = deepest.along.iter().zip([&a, &b]).map(|(&along, pill)| pill.radius(along)).fold(1.0, f64::min);
+        let deeper = points(lanes, &a, &b).map(|point| point.nearest.gap).into_iter().fold(f64::MAX, f64::min);
+        worst = worst.max((deeper - deepest.gap) / radius);
+    }
+    println!("{count} pairs deepest at an end: the deeper point is {worst:.1e} of a radius less deep at most (bar 1e-9)");
+    assert!(count > 5_000 && worst <= 1.0e-9);
 }

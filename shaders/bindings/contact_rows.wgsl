@@ -77,7 +77,8 @@ fn through(friction: Friction, row: ContactRow) -> array<vec3<f32>, 3> {
     );
 }
 
-fn load_contact_row(row: u32, meets: bool) -> ContactRow {
+fn load_contact_row(rows: Rows) -> ContactRow {
+    let row = rows.at;
     return ContactRow(
         u32(contact_at(row, CONTACT_SEGMENT)),
         contact_at(row, CONTACT_ALONG),
@@ -94,7 +95,7 @@ fn load_contact_row(row: u32, meets: bool) -> ContactRow {
         contact_at(row, CONTACT_ROLLING_LIMIT),
         contact3(row, CONTACT_TURN),
         contact_at(row, CONTACT_STAYS),
-        meets,
+        rows.meets,
     );
 }
 
@@ -370,22 +371,11 @@ fn turning_of(lever: array<vec3<f32>, 3>, pulled: array<vec3<f32>, 3>) -> array<
 // What all rows store (J), the nodes being where they are now, or at the substep's start.
 fn stored_by_contacts(chain: Chain, at_start: bool) -> f32 {
     var stored = 0.0;
-    let count = row_count_of(chain);
-    for (var slot = 0u; slot < count; slot++) {
-        let at = row_of(chain, slot);
-        if is_told(chain, at, slot % rows_at_node(chain)) {
-            let row = load_contact_row(at, false);
+    for (var index = 0u; index < chain.node_count; index++) {
+        var rows = rows_at(chain, index);
+        while go_to_next(chain, &rows) {
+            let row = load_contact_row(rows);
             stored = stored + contact_potential(row, gone_at(chain, row, at_start));
-        }
-    }
-    for (var index = 0u; index < meeting_count(chain); index++) {
-        var meets = meets_at(chain, index);
-        while go_to_next(&meets) {
-            let at = meet_row_at(meets);
-            if contact_at(at, CONTACT_STIFFNESS) > 0.0 {
-                let row = load_contact_row(at, false);
-                stored = stored + contact_potential(row, gone_at(chain, row, at_start));
-            }
         }
     }
     return stored;
@@ -394,27 +384,42 @@ fn stored_by_contacts(chain: Chain, at_start: bool) -> f32 {
 // The stiffness of all rows together (N/m).
 fn stiffness_of_contacts(chain: Chain) -> f32 {
     var sum = 0.0;
-    let count = row_count_of(chain);
-    for (var slot = 0u; slot < count; slot++) {
-        sum = sum + contact_at(row_of(chain, slot), CONTACT_STIFFNESS);
+    for (var index = 0u; index < chain.node_count; index++) {
+        var rows = rows_at(chain, index);
+        while go_to_next(chain, &rows) {
+            sum = sum + contact_at(rows.at, CONTACT_STIFFNESS);
+        }
     }
-    return sum + stiffness_of_meetings(chain);
+    return sum;
 }
 
-// The rows of meetings whose segment a node begins, two for each side, gone through one after the other: those that press.
-struct Meets {
-    // Which of all rows of sides it is.
-    row: u32,
-    // One past the last.
+// The rows that press on the segment that a node begins, gone through one after the other: those of half-spaces and solids, then
+// those of meetings, two for each side.
+struct Rows {
+    index: u32,
+    // Which of those of half-spaces and solids is next.
+    next: u32,
+    // One past the last of those of meetings, of all rows of sides.
     end: u32,
-    // Which word of bits has its, and which of these are left.
+    // Which word of bits has the next of them, and which of these are left.
     word: u32,
     left: u32,
+    // First word of the row that it has gone to, and whether that is of a meeting.
+    at: u32,
+    meets: bool,
 }
 
-fn meets_at(chain: Chain, index: u32) -> Meets {
+fn rows_at(chain: Chain, index: u32) -> Rows {
+    var rows = meets_at(chain, index);
+    rows.next = 0u;
+    return rows;
+}
+
+// Those of meetings alone.
+fn meets_at(chain: Chain, index: u32) -> Rows {
+    let own = rows_at_node(chain);
     if params.passes == 0u {
-        return Meets();
+        return Rows(index, own, 0u, 0u, 0u, 0u, false);
     }
     let row = scratch_row_of(chain, index) + SCRATCH_SIDES * LANES;
     let first = 2u * u32(scratch_rows[row]);
@@ -422,7 +427,7 @@ fn meets_at(chain: Chain, index: u32) -> Meets {
     let word = first / (2u * LANES);
     let before = first % (2u * LANES);
     let left = select(0u, (pressing_in(word) >> before) << before, count > 0u);
-    return Meets(first, first + count, word, left);
+    return Rows(index, own, first + count, word, left, 0u, false);
 }
 
 // Which rows of eight sides press, as bits.
@@ -432,36 +437,46 @@ fn pressing_in(word: u32) -> u32 {
 }
 
 // Goes to the next row, or the first; whether there is one.
-fn go_to_next(meets: ptr<function, Meets>) -> bool {
-    while (*meets).left == 0u {
-        (*meets).word++;
-        if (*meets).word * (2u * LANES) >= (*meets).end {
+fn go_to_next(chain: Chain, rows: ptr<function, Rows>) -> bool {
+    while (*rows).next < rows_at_node(chain) {
+        (*rows).at = row_at_node(chain, (*rows).index, (*rows).next);
+        (*rows).next++;
+        if contact_at((*rows).at, CONTACT_STIFFNESS) > 0.0 {
+            return true;
+        }
+    }
+    (*rows).meets = true;
+    while has_more(rows) {
+        let side = (*rows).word * (2u * LANES) + firstTrailingBit((*rows).left);
+        (*rows).left &= (*rows).left - 1u;
+        let row = contact_of_row_word(side, params.solved_base);
+        (*rows).at = meet_contact_word(params.meet_base, u32(scratch_rows[row]));
+        if contact_at((*rows).at, CONTACT_STIFFNESS) > 0.0 {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Goes on to a word with a bit left; whether that is of a row of a meeting that is still to come.
+fn has_more(rows: ptr<function, Rows>) -> bool {
+    while (*rows).left == 0u {
+        (*rows).word++;
+        if (*rows).word * (2u * LANES) >= (*rows).end {
             return false;
         }
-        (*meets).left = pressing_in((*meets).word);
+        (*rows).left = pressing_in((*rows).word);
     }
-    (*meets).row = (*meets).word * (2u * LANES) + firstTrailingBit((*meets).left);
-    (*meets).left &= (*meets).left - 1u;
-    return (*meets).row < (*meets).end;
-}
-
-// How many nodes begin segments that may meet others.
-fn meeting_count(chain: Chain) -> u32 {
-    return select(0u, chain.node_count, params.passes > 0u);
-}
-
-// First word of the one that it has gone to.
-fn meet_row_at(meets: Meets) -> u32 {
-    return meet_contact_word(params.meet_base, u32(scratch_rows[contact_of_row_word(meets.row, params.solved_base)]));
+    return (*rows).word * (2u * LANES) + firstTrailingBit((*rows).left) < (*rows).end;
 }
 
 // The stiffness of all rows of meetings together (N/m): 0 where the chain meets no other.
 fn stiffness_of_meetings(chain: Chain) -> f32 {
     var sum = 0.0;
-    for (var index = 0u; index < meeting_count(chain); index++) {
+    for (var index = 0u; index < chain.node_count; index++) {
         var meets = meets_at(chain, index);
-        while go_to_next(&meets) {
-            sum = sum + contact_at(meet_row_at(meets), CONTACT_STIFFNESS);
+        while go_to_next(chain, &meets) {
+            sum = sum + contact_at(meets.at, CONTACT_STIFFNESS);
         }
     }
     return sum;

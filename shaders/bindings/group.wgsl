@@ -147,11 +147,6 @@ fn row_at_node(chain: Chain, index: u32, k: u32) -> u32 {
     return touch_row_of(chain, index, k - chain.plane_count);
 }
 
-// Whether there is anything to such a row: those of solids are there for as many as there may be.
-fn is_told(chain: Chain, at: u32, k: u32) -> bool {
-    return k < chain.plane_count || contact_at(at, CONTACT_STIFFNESS) > 0.0;
-}
-
 // How many there are of all nodes, and the first word of one.
 fn row_count_of(chain: Chain) -> u32 {
     return chain.node_count * rows_at_node(chain);

@@ -143,7 +143,8 @@ fn select_nearest(a: Nearest, b: Nearest, second: bool) -> Nearest {
 }
 
 // The points at which two pills touch: where they are nearest; or, the more they lie along each other, towards the two ends of
-// what of the first lies beside the second, so that the force does not hop from one end to the other as they rock.
+// what of the first lies beside the second, or where they are deepest beyond that, so that the force does not hop from one end to
+// the other as they rock.
 fn points_of(a: Pill, b: Pill) -> array<PillPoint, 2> {
     let deepest = nearest_of(a, b);
     let u = a.last - a.first;
@@ -161,11 +162,16 @@ fn points_of(a: Pill, b: Pill) -> array<PillPoint, 2> {
 
     let beside_first = between(dot(b.first - a.first, u) / larger(uu, MIN_POSITIVE), 0.0, 1.0);
     let beside_last = between(dot(b.last - a.first, u) / larger(uu, MIN_POSITIVE), 0.0, 1.0);
+    let deep = deepest.along.x;
+    let low = smaller(smaller(beside_first, beside_last), deep);
+    let high = larger(larger(beside_first, beside_last), deep);
+    let first = where_less(beside_last, beside_first, high, low);
+    let last = where_less(beside_last, beside_first, low, high);
     let share = where_less(0.0, bears, 0.5, 1.0);
     let level = smaller(radii.x, radii.y) * LEVEL;
     return array<PillPoint, 2>(
-        point_towards(a, b, deepest, beside_first, share, vec2<f32>(along, bears), level),
-        point_towards(a, b, deepest, beside_last, 1.0 - share, vec2<f32>(along, bears), level),
+        point_towards(a, b, deepest, first, share, vec2<f32>(along, bears), level),
+        point_towards(a, b, deepest, last, 1.0 - share, vec2<f32>(along, bears), level),
     );
 }
 
@@ -175,7 +181,7 @@ fn lie_along(off: f32) -> f32 {
     return left * left;
 }
 
-// The point towards an end of what of the first pill lies beside the second.
+// The point towards an end of what of the first pill bears.
 fn point_towards(a: Pill, b: Pill, deepest: Nearest, end: f32, share: f32, lies: vec2<f32>, level: f32) -> PillPoint {
     // The gap rises with the square of how far it is from the deepest.
     let rise = larger(onto(a, b, end, deepest.direction).gap - deepest.gap, level);

@@ -208,19 +208,23 @@ where
     L::Scalar: Into<f64>,
 {
     let mut stored = lanes.splat(0.0);
-    for rows in group.touching() {
-        let mut last = None;
-        for (segment, row) in contact_rows(rows) {
-            if is_idle(row) {
-                continue;
+    let mut cursors = Cursors::of(group);
+    for index in 0..group.rest.node_count {
+        let mut nodes = None;
+        for kind in 0..2 {
+            while let Some(slot) = cursors.forth(group, kind, index) {
+                let row = &group.touching()[kind][slot * contact::ENTRIES..][..contact::ENTRIES];
+                if is_idle(row) {
+                    continue;
+                }
+                let row = ContactRow::load(lanes, row, kind == 1);
+                let there = match nodes {
+                    Some(there) => there,
+                    None => gone(lanes, group, index, when),
+                };
+                nodes = Some(there);
+                stored = stored + row.potential(lanes, &row.gone(&there));
             }
-            let nodes = match last {
-                Some((of, nodes)) if of == segment => nodes,
-                _ => gone(lanes, group, segment, when),
-            };
-            last = Some((segment, nodes));
-            let row = ContactRow::load(lanes, row, false);
-            stored = stored + row.potential(lanes, &row.gone(&nodes));
         }
     }
     stored

@@ -191,7 +191,7 @@ fn onto<L: Lanes>(lanes: L, [a, b]: [&Pill<L::V>; 2], on_a: L::V, fallback: V3<L
 
 /// The points at which two pills touch: where they are nearest; or, the more they lie along each other, towards the two ends of
 /// what of the first lies beside the second, so that the force does not hop from one end to the other as they rock. As far as the
-/// gap is level they go all the way.
+/// gap is level they go all the way. Where pills are deepest beyond such an end, as cones may be, that is the end.
 #[inline(always)]
 pub fn points<L: Lanes>(lanes: L, a: &Pill<L::V>, b: &Pill<L::V>) -> [Point<L::V>; 2] {
     points_around(lanes, a, b, nearest(lanes, a, b))
@@ -214,6 +214,9 @@ pub fn points_around<L: Lanes>(lanes: L, a: &Pill<L::V>, b: &Pill<L::V>, deepest
     let bears = lie_along(lanes, sine2 * thinness * lanes.splat(1.0 / (ROCKS * ROCKS)));
 
     let beside = each!(k in 0..2 => ((b.ends[k] - a.ends[0]).dot(u) / uu.max(least)).clamp(zero, one));
+    let deep = deepest.along[0];
+    let [low, high] = [beside[0].min(beside[1]).min(deep), beside[0].max(beside[1]).max(deep)];
+    let ends = [beside[1].where_less(beside[0], high, low), beside[1].where_less(beside[0], low, high)];
     let crossed = zero.where_less(bears, zero, one);
     let share = half.where_less(crossed, one, half);
     let shares = [share, one - share];
@@ -221,9 +224,9 @@ pub fn points_around<L: Lanes>(lanes: L, a: &Pill<L::V>, b: &Pill<L::V>, deepest
     let alongside = (bears * lanes.splat(1.0 / ALONGSIDE)).min(one);
     each!(k in 0..2 => {
         // The gap rises with the square of how far it is from the deepest.
-        let rise = (onto(lanes, [a, b], beside[k], deepest.direction).gap - deepest.gap).max(level);
+        let rise = (onto(lanes, [a, b], ends[k], deepest.direction).gap - deepest.gap).max(level);
         let reach = along.max((level / rise.max(least)).sqrt() * alongside);
-        let on_a = deepest.along[0] + (beside[k] - deepest.along[0]) * reach;
+        let on_a = deep + (ends[k] - deep) * reach;
         let there = onto(lanes, [a, b], on_a, deepest.direction);
         Point { nearest: deepest.where_over(half, crossed, there), share: shares[k], flat: along }
     })
