@@ -23,6 +23,9 @@ const CHANGES: f32 = 2.4;
 // Depths over the radius at which pairs would come to lie in a substep, of each of which a fast pair is once as stiff again.
 const PAIR_STOPS: f32 = 0.25;
 
+// How stiff friction that slips is at the least, over what holds.
+const GIVES_WAY: f32 = 0.1;
+
 // The most that ρ is.
 const MOST_RATIO: f32 = 300.0;
 
@@ -146,7 +149,7 @@ fn going_of(rest_row: u32, row: u32) -> Going {
             going.scaling = known(node_at(row, NODE_SCALE_RATE) * params.h);
         }
         if rest_at(rest_row, REST_FREE_FRAME) > 0.5 {
-            going.turn = known3(node3(row, NODE_SPIN) * params.h);
+            going.turn = known3(node3(row, NODE_OLDER_SPIN) * params.h);
         }
     }
     return going;
@@ -267,15 +270,22 @@ fn meet(
     let pull = across(meet3(memory, MEET_PULL), direction);
     let force = meet_at(memory, MEET_FORCE);
     let pressing = where_less(0.0, force, stiffness, where_less(closed, 0.0, stiffness, 0.0));
-    let friction = where_less(0.0, smaller(pressing, rubs), rubbing, 0.0);
-    let limit = rubs * force;
-    let pulled = sqrt(dot(pull, pull));
-    let holds = smaller(limit, pulled) / larger(pulled, LEAST_DIVISOR) / larger(friction, LEAST_DIVISOR);
-    let reach_on = where_less(0.0, friction, holds, 0.0);
-    let anchor = select(meet3(row, MEET_ANCHOR), pull * reach_on, first_solve);
-
     let swept_a = swept_by(going_a, direction, arms.x);
     let swept_b = swept_by(going_b, -direction, arms.y);
+    let limit = rubs * force;
+    let pulled = sqrt(dot(pull, pull));
+    let held = smaller(limit, pulled) / larger(pulled, LEAST_DIVISOR);
+    // More slips than Coulomb's limit, of what pressed or of what stops what comes in, stops in the substep: limit·h²/m.
+    let slides = swept_a - swept_b - pull * (held / larger(rubbing, LEAST_DIVISOR));
+    let hits = rubbing * (1.0 / MEETING) * larger(0.0 - closed, 0.0);
+    let stops = rubs * larger(force, hits) * MEETING;
+    let gives_way = stops / larger(sqrt(dot(slides, slides)), LEAST_DIVISOR);
+    let slipping = smaller(rubbing, larger(gives_way, rubbing * GIVES_WAY));
+    let before = select(meet_at(row, MEET_FRICTION), 0.0, first_solve);
+    let holding = where_less(0.0, before, smaller(rubbing, before), slipping);
+    let friction = where_less(0.0, smaller(pressing, rubs), holding, 0.0);
+    let reach_on = where_less(0.0, friction, held / larger(friction, LEAST_DIVISOR), 0.0);
+    let anchor = select(meet3(row, MEET_ANCHOR), pull * reach_on, first_solve);
     let off = (swept_a - swept_b - anchor) * 0.5;
 
     set_meet(row, MEET_ALONG, along.x);

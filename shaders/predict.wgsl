@@ -132,6 +132,7 @@ fn predict_chain(chain: Chain, contracting: bool, motion: RigidMotion) {
         rate = (rate + (rate - node_at(row, NODE_OLDER_SCALE_RATE)) * carried) * keep;
 
         let last_velocity = node3(row, NODE_VELOCITY);
+        let last_spin = node3(row, NODE_SPIN);
         var fall = gravity;
         if is_pushed(chain) {
             fall = gravity + force_on(chain, index, FORCE_ACCELERATION);
@@ -161,6 +162,8 @@ fn predict_chain(chain: Chain, contracting: bool, motion: RigidMotion) {
 
         set_node3(row, NODE_OLDER_VELOCITY, last_velocity);
         set_node3(row, NODE_VELOCITY, velocity + fall * step);
+        set_node3(row, NODE_OLDER_SPIN, last_spin);
+        set_node3(row, NODE_SPIN, spin);
         set_node3(row, NODE_PREV_PLACE, place);
         set_node(row, NODE_PREV_SCALE, scale);
         set_node4(row, NODE_PREV_FRAME, frame);

@@ -83,7 +83,7 @@ fn settle_trees(
         var own = chain;
         own.node_count = select(0u, chain.node_count, meets);
         let body = body_of(own);
-        let given = left_out(own, body.mass, body.centre);
+        let given = left_out(own, body.mass, body.centre).momentum;
         tell_body(local, body);
         tell_gain(local, given.linear, given.angular);
         workgroupBarrier();
@@ -321,17 +321,29 @@ struct Momentum {
     angular: vec3<f32>,
 }
 
+// What passes left out of it, and 1 where the chain moves, 0 where it lies on others, or between.
+struct LeftOut {
+    momentum: Momentum,
+    moves: f32,
+}
+
 // Gives a free chain, as a rigid body, the momentum that passes left out: what pairs press with in the end, the same for both sides,
-// less what the system has of it.
+// less what the system has of it. Sections of what moves spin with it.
 fn restore(chain: Chain) {
     let body = body_of(chain);
-    let given = left_out(chain, body.mass, body.centre);
+    let missing = left_out(chain, body.mass, body.centre);
+    let given = missing.momentum;
     let velocity = given.linear * where_less(0.0, body.mass, 1.0 / larger(body.mass, MIN_POSITIVE), 0.0);
-    add_motion(chain, RigidMotion(body.centre, velocity, spin_of(body.inertia, given.angular)));
+    let spin = spin_of(body.inertia, given.angular);
+    add_motion(chain, RigidMotion(body.centre, velocity, spin));
+    for (var index = 0u; index < chain.node_count; index++) {
+        let row = node_row_of(chain, index);
+        set_node3(row, NODE_SPIN, node3(row, NODE_SPIN) + spin * missing.moves);
+    }
 }
 
 // What passes left out of a chain's momentum; 0 where it is not free.
-fn left_out(chain: Chain, mass: f32, centre_of_mass: vec3<f32>) -> Momentum {
+fn left_out(chain: Chain, mass: f32, centre_of_mass: vec3<f32>) -> LeftOut {
     // What pairs press with, and what of it is missing.
     var pressed: Momentum;
     var missing: Momentum;
@@ -359,7 +371,10 @@ fn left_out(chain: Chain, mass: f32, centre_of_mass: vec3<f32>) -> Momentum {
         let lag = node3(row, NODE_MOVED) - node3(row, NODE_PREDICTED_MOVE);
         let gained = lag * (weight_of(rest_row_of(chain, index), REST_MASS) * inv_step);
         let arm = node3(row, NODE_PLACE) - centre_of_mass;
-        went = Momentum(went.linear + gained, went.angular + cross(arm, gained));
+        let was = node4(row, NODE_PREV_FRAME);
+        let turned_by = turn_on(was, node4(row, NODE_FRAME)) - turn_on(was, node4(row, NODE_PREDICTED_FRAME));
+        let spun = turned_by * (weight_of(rest_row_of(chain, index), REST_INERTIA_W) * inv_step);
+        went = Momentum(went.linear + gained, went.angular + (cross(arm, gained) + spun));
     }
     if chain_at(chain.chain, CHAIN_ROUGH) > 0.5 {
         // What was led astray has not gone as its forces have it: all of its momentum is told by where it went. Not of what
@@ -381,7 +396,7 @@ fn left_out(chain: Chain, mass: f32, centre_of_mass: vec3<f32>) -> Momentum {
     let turn_share = smaller(most_turned / larger(length(given.angular), MIN_POSITIVE), share);
     given = Momentum(given.linear * share, given.angular * turn_share);
     let free = where_less(input_at(chain.input, INPUT_HANGS), 0.5, 1.0, 0.0);
-    return Momentum(given.linear * free, given.angular * free);
+    return LeftOut(Momentum(given.linear * free, given.angular * free), moves);
 }
 
 // All of what a row presses with, and its moment where it acts.

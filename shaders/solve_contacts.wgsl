@@ -148,9 +148,7 @@ fn solve_contacts(@builtin(global_invocation_id) invocation: vec3<u32>) {
                 there = surface_in_substep(plane_row_of(chain, k));
             }
             write_row(chain, at, index, point, there);
-            if is_solid {
-                forget_idle(at);
-            }
+            forget_idle(at);
         }
     }
 }

@@ -3,8 +3,8 @@
 // How long (s) a chain goes without the second order of which a solve was led astray or went far.
 const ROUGH: f32 = 0.3;
 
-// First order: rate = change/h. Second order (BDF2): rate = (3·change − last change)/2h. Places: the velocity that
-// predict left, and (moved − predicted move)/h̃ of what the solve added.
+// First order: rate = change/h. Second order (BDF2): rate = (3·change − last change)/2h. Places and frames: the velocity and
+// the spin that predict left, and (moved − predicted move)/h̃ of what the solve added.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn update_velocities(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let chain = chain_of(thread_of(invocation));
@@ -20,13 +20,13 @@ fn update_velocities(@builtin(global_invocation_id) invocation: vec3<u32>) {
         let moved = node3(row, NODE_MOVED);
         let scaled = node_at(row, NODE_SCALE) - node_at(row, NODE_PREV_SCALE);
         let turn = turn_on(node4(row, NODE_PREV_FRAME), node4(row, NODE_FRAME));
+        let solved_turn = turn - turn_on(node4(row, NODE_PREV_FRAME), node4(row, NODE_PREDICTED_FRAME));
         let solved = moved - node3(row, NODE_PREDICTED_MOVE);
         let velocity = node3(row, NODE_VELOCITY) + solved * of_move;
         let rate = scaled * of_move - node_at(row, NODE_OLDER_SCALING) * of_older;
-        let spin = turn * of_move - node3(row, NODE_OLDER_TURN) * of_older;
+        let spin = node3(row, NODE_SPIN) + solved_turn * of_move;
 
         set_node(row, NODE_OLDER_SCALE_RATE, node_at(row, NODE_SCALE_RATE));
-        set_node3(row, NODE_OLDER_SPIN, node3(row, NODE_SPIN));
         set_node3(row, NODE_OLDER_MOVE, moved);
         set_node(row, NODE_OLDER_SCALING, scaled);
         set_node3(row, NODE_OLDER_TURN, turn);

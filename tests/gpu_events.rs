@@ -143,21 +143,43 @@ fn reference() -> Vec<(Snapshot, Vec<ContactEvent>)> {
 
 /// By how much what a GPU tells of a step may be off that begins where the CPU's does. Places are off by roundings, 10⁻⁷ m, and contacts
 /// press with a log's weight where they give way by some 10⁻⁴ m. In a step of a hit, with more than so many weights, rows of it
-/// begin to slip or let go in one substep or the next, by the last digits.
+/// begin to slip or let go in one substep or the next, by the last digits; in so [`FEW`] steps more it may be off by [`ROUNDINGS`] times
+/// what roundings do to the CPU.
 const MOST_OFF: [f64; 2] = [1.0e-3, 1.0e-2];
 const HIT: f64 = 3.0 * WEIGHT;
+const ROUNDINGS: f64 = 2.0;
+const FEW: usize = 3;
+
+/// By how much the CPU tells otherwise of a step where its length is some roundings off.
+fn off_by_rounding((start, events): &(Snapshot, Vec<ContactEvent>), frame: usize) -> f64 {
+    let (mut cpu, all) = falling(Physics::default());
+    let off = [-8.0, -4.0, -2.0, -1.0, 1.0, 2.0, 4.0, 8.0].map(|roundings| {
+        cpu.physics.restore(start).expect("fits");
+        throw(&mut cpu, all[0], frame);
+        cpu.physics.step_flesh(FRAME * (1.0 + roundings * f64::from(f32::EPSILON))).expect("steps");
+        let told: Vec<_> = cpu.physics.contact_events().copied().collect();
+        apart(events, &told)
+    });
+    off.into_iter().fold(0.0, f64::max)
+}
 
 /// How far off a GPU is in some of these steps, each begun where the CPU begins it: in those without hits, and in the others. How many
 /// tallies the last one made.
 fn apart_from(reference: &[(Snapshot, Vec<ContactEvent>)], physics: Physics, every: usize) -> ([f64; 2], u64) {
     let (mut gpu, all) = falling(physics);
-    let mut worst = [0.0_f64; 2];
-    for (frame, (start, events)) in reference.iter().enumerate().step_by(every) {
+    let (mut worst, mut by_rounding) = ([0.0_f64; 2], 0);
+    for (frame, of_cpu) in reference.iter().enumerate().step_by(every) {
+        let (start, events) = of_cpu;
         gpu.physics.restore(start).expect("fits");
         let off = apart(events, &step(&mut gpu, all[0], frame));
-        let worst = &mut worst[usize::from(events.iter().any(|event| event.impulse > HIT))];
-        *worst = worst.max(off);
+        let kind = usize::from(events.iter().any(|event| event.impulse > HIT));
+        if off > MOST_OFF[kind] && by_rounding < FEW && off <= ROUNDINGS * off_by_rounding(of_cpu, frame) {
+            by_rounding += 1;
+        } else {
+            worst[kind] = worst[kind].max(off);
+        }
     }
+    println!("{by_rounding} steps are off as roundings make them (at most {FEW})");
     (worst, gpu.physics.tally_report().map_or(0, |report| report.found))
 }
 

@@ -134,7 +134,7 @@ const CONTACTS_AND_VELOCITIES: &[Mutant] = &[
     (
         Stage::UpdateVelocities,
         "second order",
-        "let spin = turn * of_move - node3(row, ⟨NODE_OLDER_TURN⟩) * of_older;",
+        "let spin = node3(row, ⟨NODE_SPIN⟩) + solved_turn * of_move;",
         "NODE_OLDER_SPIN",
     ),
     (Stage::UpdateVelocities, "second order", "let half_history = second_order_of(chain) * ⟨0.5⟩;", "0.25"),
@@ -231,7 +231,14 @@ const NETWORKS: &[Mutant] = &[];
 
 const PAIRS_AND_MEETINGS: &[Mutant] = &[
     (Stage::SolveRods, "meeting on the ground", "select((*descent).amiss, (*descent).amiss ⟨-⟩ 1.0", "+"),
-    (Stage::Settle, "meeting", "return least * least ⟨<⟩ off;", ">"),
+    (Stage::Settle, "meeting", "if least * least ⟨<⟩ off {", ">"),
+    (Stage::FindMeetings, "meeting on the ground", "let stops = rubs * larger(force, hits) ⟨*⟩ MEETING;", "/"),
+    (
+        Stage::FindMeetings,
+        "meeting on the ground",
+        "let holding = where_less(0.0, before, smaller(rubbing, before), ⟨slipping⟩);",
+        "rubbing",
+    ),
     (Stage::GatherSegments, "meeting", "segment.centre = segment.first ⟨+⟩ along * 0.5;", "-"),
     (Stage::FindPairs, "meeting", "let pair = first_pair ⟨+⟩ k;", "*"),
     (

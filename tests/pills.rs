@@ -399,6 +399,8 @@ fn what_is_deepest_at_an_end_is_a_point() {
         let deeper = points(lanes, &a, &b).map(|point| point.nearest.gap).into_iter().fold(f64::MAX, f64::min);
         worst = worst.max((deeper - deepest.gap) / radius);
     }
-    println!("{count} pairs deepest at an end: the deeper point is {worst:.1e} of a radius less deep at most (bar 1e-9)");
+    println!(
+        "{count} pairs deepest at an end: the deeper point is {worst:.1e} of a radius less deep at most (bar 1e-9)"
+    );
     assert!(count > 5_000 && worst <= 1.0e-9);
 }

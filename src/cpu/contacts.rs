@@ -7,7 +7,7 @@ use super::holds::{Placed, When};
 use super::lanes::{Entry, Lane, Lanes, each};
 use super::math::V3;
 use super::rod_energies::Vec7;
-use crate::layout::{contact, solved};
+use crate::layout::contact;
 
 /// The row in a slot, and which node begins its segment; `None` after the last.
 #[inline(always)]
@@ -88,16 +88,7 @@ pub fn is_idle<T: Copy + Into<f64>>(row: &[Entry<T>]) -> bool {
 /// Passes the next rows whose segment a node begins as long as they are idle; whether there is one after them that is not, and
 /// [`add_contacts`] has something to add.
 #[inline(always)]
-pub fn pass_idle<L: Lanes>(
-    lanes: L,
-    group: &mut Group<L::Scalar>,
-    index: usize,
-    cursors: &mut Cursors,
-    solved: Option<L::V>,
-) -> bool
-where
-    L::Scalar: Into<f64>,
-{
+pub fn pass_idle<T: Copy + Into<f64>>(group: &Group<T>, index: usize, cursors: &mut Cursors) -> bool {
     let mut left = false;
     for kind in 0..2 {
         while let Some(slot) = cursors.forth(group, kind, index) {
@@ -106,20 +97,9 @@ where
                 left = true;
                 break;
             }
-            note_idle(lanes, group, (kind, slot), solved);
         }
     }
     left
-}
-
-/// Notes of a row of `solved` chains that nothing touches there.
-#[inline(always)]
-fn note_idle<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, (kind, slot): (usize, usize), solved: Option<L::V>) {
-    let zero = lanes.splat(0.0);
-    note(lanes, group.contact_mut(kind, slot), solved, zero, V3([zero; 3]));
-    if let Some(at) = group.solved_at(kind, slot) {
-        lanes.store(zero, &mut group.solved[at][solved::STIFFNESS]);
-    }
 }
 
 /// Adds the next rows whose segment a node begins to its system, and notes in those of `solved` chains how deep they are in the
@@ -140,7 +120,6 @@ pub fn add_contacts<L: Lanes>(
         while let Some(slot) = cursors.forth(group, kind, index) {
             let row = &group.touching()[kind][slot * contact::ENTRIES..][..contact::ENTRIES];
             if is_idle(row) {
-                note_idle(lanes, group, (kind, slot), solved);
                 continue;
             }
             let row = ContactRow::load(lanes, row, kind == 1);

@@ -94,7 +94,7 @@ pub fn show<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>, o
         let grows = lanes.load(&row[node::SCALE_RATE]) * h;
         let scaling = lanes.splat(0.5).where_less(free, grows, scaling);
         let free_frame = lanes.load(&rest_row[rest::FREE_FRAME]);
-        let turning = V3::load(lanes, row, node::SPIN) * h;
+        let turning = V3::load(lanes, row, node::OLDER_SPIN) * h;
         let turn = turning.or(lanes, turn, one - free_frame);
         show_going(lanes, (group, index), (moved, scaling, turn), out);
     }

@@ -103,7 +103,7 @@ where
 
         let fall = if pushed { gravity + force_on(lanes, group, index, force::ACCELERATION) } else { gravity };
         let predicted_move = V3::load(lanes, row, node::OLDER_MOVE) * carried + velocity * step + fall * (step * step);
-        let last_velocity = V3::load(lanes, row, node::VELOCITY);
+        let [last_velocity, last_spin] = each!(k in 0..2 => V3::load(lanes, row, [node::VELOCITY, node::SPIN][k]));
         let (least, most) = (scale * lanes.splat(1.0 / SCALE_LIMIT), scale * lanes.splat(SCALE_LIMIT));
         let predicted_scale =
             (scale + lanes.load(&row[node::OLDER_SCALING]) * carried + rate * step).clamp(least, most);
@@ -125,6 +125,8 @@ where
         let row = group.row_mut(index);
         last_velocity.store(lanes, row, node::OLDER_VELOCITY);
         (velocity + fall * step).store(lanes, row, node::VELOCITY);
+        last_spin.store(lanes, row, node::OLDER_SPIN);
+        spin.store(lanes, row, node::SPIN);
         place.store(lanes, row, node::PREV_PLACE);
         lanes.store(scale, &mut row[node::PREV_SCALE]);
         frame.store(lanes, row, node::PREV_FRAME);

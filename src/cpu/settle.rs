@@ -15,7 +15,7 @@ use super::find_meetings::MEETING;
 use super::group::{Group, falls, second_order, unpadded};
 use super::holds::{Placed, When, across, guide_rhs, hold_rhs};
 use super::lanes::{Entry, Lane, Lanes, apart, each, unrolled};
-use super::math::V3;
+use super::math::{Quaternion, V3};
 use super::predict::{RigidMotion, inertia_about, spin_of};
 use super::rod_energies::{UNKNOWNS, Vec7};
 use super::solve_contacts::PENALTY;
@@ -267,15 +267,19 @@ where
 }
 
 /// Gives free chains, as rigid bodies, the momentum that passes left out: what pairs press with in the end, the same for both
-/// sides, less what the system has of it.
+/// sides, less what the system has of it. Sections of what moves spin with it: what friction does to a chain about its own axis is
+/// nothing else. What lies would creep.
 #[inline(always)]
 pub fn restore<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>, wanted: &[Entry<L::Scalar>])
 where
     L::Scalar: Into<f64>,
 {
-    let LeftOut { centre, inv_mass, momentum, moment } = left_out(lanes, params, group, wanted);
+    let LeftOut { centre, inv_mass, momentum, moment, moves } = left_out(lanes, params, group, wanted);
     let spin = spin_of(lanes, inertia_about(lanes, group, centre), moment);
     RigidMotion { centre, velocity: momentum * inv_mass, spin }.add_to(lanes, group);
+    for row in group.nodes.chunks_exact_mut(node::ENTRIES) {
+        (V3::load(lanes, row, node::SPIN) + spin * moves).store(lanes, row, node::SPIN);
+    }
 }
 
 /// What passes left out of a chain's momentum; 0 where it is not free.
@@ -287,6 +291,8 @@ pub(super) struct LeftOut<V> {
     pub momentum: V3<V>,
     /// About the centre (kg·m²/s).
     pub moment: V3<V>,
+    /// 1 where it moves, 0 where it lies on others ([`LIES`]), or between.
+    moves: V,
 }
 
 /// See [`restore`].
@@ -338,7 +344,11 @@ where
         let lag = V3::load(lanes, row, node::MOVED) - V3::load(lanes, row, node::PREDICTED_MOVE);
         let gained = lag * (unpadded(lanes, group, index, rest::MASS) * inv_step);
         let arm = V3::load(lanes, row, node::PLACE) - centre;
-        gone = (gone.0 + gained, gone.1 + arm.cross(gained));
+        let [was, now, predicted] =
+            each!(k in 0..3 => Quaternion::load(lanes, row, [node::PREV_FRAME, node::FRAME, node::PREDICTED_FRAME][k]));
+        let turned = was.turn_on(lanes, now) - was.turn_on(lanes, predicted);
+        let spun = turned * (unpadded(lanes, group, index, rest::INERTIA_W) * inv_step);
+        gone = (gone.0 + gained, gone.1 + (arm.cross(gained) + spun));
     }
     let rough = lanes.load(&group.chains[chain::ROUGH]);
     if lanes.any(rough) {
@@ -364,7 +374,7 @@ where
     // Others of the group may meet nobody.
     let meets = lanes.load(&group.chains[chain::MEETS]);
     let free = lanes.load(&group.inputs[input::HANGS]).where_less(lanes.splat(0.5), meets, zero);
-    LeftOut { centre, inv_mass, momentum: given.0 * free, moment: given.1 * free }
+    LeftOut { centre, inv_mass, momentum: given.0 * free, moment: given.1 * free, moves }
 }
 
 /// A row whose force is to change.

@@ -317,6 +317,10 @@ fn write_row<L: Lanes>(
     let stays = zero.where_less(lasting.min(pressing), meets, zero);
     lanes.store(zero.where_less(bounce, zero - one, stays), &mut row[contact::STAYS]);
     anchor.store(lanes, row, contact::ANCHOR);
+    // What does not press remembers nothing: the solve passes over it.
+    for entry in &mut row[contact::DUAL..contact::TANGENT + 3] {
+        lanes.store(zero.where_less(pressing, lanes.load(entry), zero), entry);
+    }
     if params.iteration == 0 && lanes.any(zero.where_less(bounce, one, zero)) {
         throw(lanes, group, segment, (normal * bounce, point.along), one / inv_step);
     }

@@ -130,7 +130,7 @@ pub(super) fn forth<L: Lanes>(
             here = next;
         }
         // Here and below, functions apart are given copies: what they are given may not be in registers.
-        if touching && apart!(lanes, pass_idle(lanes, group, index, &mut cursors, solved)) {
+        if touching && pass_idle(group, index, &mut cursors) {
             let mut system = System { block, rhs, terms };
             apart!(lanes, add_contacts(lanes, group, index, &mut cursors, solved, &mut system));
             (block, rhs, terms) = (system.block, system.rhs, system.terms);

@@ -2,7 +2,8 @@
 //!
 //! Places: the velocity that `predict` left, and (moved − predicted move)/h̃ of what the solve added. The same as
 //! moved/h or (3·moved − last move)/2h in exact arithmetic; in f32 h·(1/h) is not 1, and so each substep would take
-//! or give a few 10⁻⁸ of a free chain's momentum.
+//! or give a few 10⁻⁸ of a free chain's momentum. Frames likewise; and so what passes left out of a chain's momentum, which
+//! [`settle`](super::settle) adds to both, stays.
 
 use super::contact_rows::MOST_DUAL;
 use super::group::{Group, second_order};
@@ -28,15 +29,15 @@ where
         let row = group.row_mut(index);
         let moved = V3::load(lanes, row, node::MOVED);
         let scaled = lanes.load(&row[node::SCALE]) - lanes.load(&row[node::PREV_SCALE]);
-        let turned =
-            Quaternion::load(lanes, row, node::PREV_FRAME).turn_on(lanes, Quaternion::load(lanes, row, node::FRAME));
+        let from = Quaternion::load(lanes, row, node::PREV_FRAME);
+        let turned = from.turn_on(lanes, Quaternion::load(lanes, row, node::FRAME));
+        let solved_turn = turned - from.turn_on(lanes, Quaternion::load(lanes, row, node::PREDICTED_FRAME));
         let solved = moved - V3::load(lanes, row, node::PREDICTED_MOVE);
         let velocity = V3::load(lanes, row, node::VELOCITY) + solved * of_move;
         let rate = scaled * of_move - lanes.load(&row[node::OLDER_SCALING]) * of_older;
-        let spin = turned * of_move - V3::load(lanes, row, node::OLDER_TURN) * of_older;
+        let spin = V3::load(lanes, row, node::SPIN) + solved_turn * of_move;
 
         lanes.store(lanes.load(&row[node::SCALE_RATE]), &mut row[node::OLDER_SCALE_RATE]);
-        V3::load(lanes, row, node::SPIN).store(lanes, row, node::OLDER_SPIN);
         moved.store(lanes, row, node::OLDER_MOVE);
         lanes.store(scaled, &mut row[node::OLDER_SCALING]);
         turned.store(lanes, row, node::OLDER_TURN);

@@ -4,8 +4,10 @@ use std::f64::consts::FRAC_PI_2;
 
 use glam::{DQuat, DVec3};
 use sinew::Motion;
+use sinew::cpu::meetings::ROLLS;
+use sinew::step::StepConfig;
 
-use crate::common::material;
+use crate::common::{Random, material};
 use crate::pile::{Pile, RADIUS};
 
 #[test]
@@ -44,8 +46,8 @@ fn collisions_keep_momentum_and_make_no_energy() {
 /// Pairs of logs that fly at each other anyhow, spinning, without gravity.
 #[test]
 fn two_hundred_collisions_keep_momentum() {
-    // Soft logs wrap around each other, and some are led astray, whose steps are not what their forces would have them be.
-    for (youngs_modulus, bars) in [(1.0e7, [1.0e-4, 0.5]), (1.0e5, [1.0e-2, 0.8])] {
+    // Implicit Euler takes (ωh)² of what spins in each substep, and more of what hits and spins faster.
+    for (youngs_modulus, bars) in [(1.0e7, [1.0e-4, 0.25]), (1.0e5, [1.0e-4, 0.25])] {
         let (mut linear, mut angular, mut hits, mut means) = (0.0_f64, 0.0_f64, 0, [0.0; 2]);
         for seed in 0..100_u64 {
             let mut state = seed * 7919 + 17;
@@ -78,8 +80,62 @@ fn two_hundred_collisions_keep_momentum() {
             means[0] / 100.0,
             means[1] / 100.0
         );
-        assert!(hits >= 60 && linear <= bars[0] && angular <= bars[1] && means[1] <= 100.0 * 0.1);
+        assert!(hits >= 60 && linear <= bars[0] && angular <= bars[1] && means[1] <= 100.0 * 0.05);
     }
+}
+
+/// Friction takes energy, of soft logs too, however little it holds: what slips does not stick and let go.
+#[test]
+fn rubbing_makes_no_energy_of_soft_logs() {
+    for substeps in [4, 16] {
+        for friction in [0.05, 0.2, 0.5] {
+            let mut most = 0.0_f64;
+            for seed in 0..40_u64 {
+                let mut random = Random(seed * 7919 + 17);
+                let turns = [(); 2].map(|()| DQuat::from_scaled_axis(random.vector(-3.0, 3.0)));
+                let mut pile = Pile::of(material(1.0e5, 0.3, 1000.0, 0.0), &[]);
+                pile.add(DVec3::ZERO, turns[0], 1.0);
+                pile.add(DVec3::Y * 0.3 + random.vector(-0.05, 0.05), turns[1], 1.0);
+                pile.physics.config = StepConfig { gravity: DVec3::ZERO, substeps, ..pile.physics.config };
+                pile.rub(friction);
+                pile.push(0, DVec3::Y + random.vector(-0.25, 0.25), random.vector(-1.0, 1.0));
+                pile.push(1, DVec3::NEG_Y + random.vector(-0.25, 0.25), random.vector(-1.0, 1.0));
+                // What begins in the other is pushed out, and gains by that.
+                if pile.deepest() > 0.0 {
+                    continue;
+                }
+                let start = pile.motion().energy;
+                for _ in 0..40 {
+                    pile.run(1);
+                    most = most.max(pile.motion().energy / start);
+                }
+            }
+            println!(
+                "E = 1e5, µ = {friction}, {substeps} substeps: {most:.4} of the energy that logs came with at most (bar 1.02)"
+            );
+            assert!(most <= 1.02);
+        }
+    }
+}
+
+/// A log that is rubbed about its own axis spins as the friction has it: that takes from the other's motion what it gives.
+#[test]
+fn what_is_rubbed_spins() {
+    let mut pile = Pile::of(material(1.0e7, 0.3, 1000.0, 0.0), &[]);
+    pile.add(DVec3::ZERO, DQuat::IDENTITY, 1.0);
+    pile.add(DVec3::Y * 0.075, DQuat::from_rotation_y(FRAC_PI_2), 1.0);
+    pile.physics.config.gravity = DVec3::ZERO;
+    pile.push(1, DVec3::new(0.5, -0.5, 0.0), DVec3::ZERO);
+    pile.run(8);
+    // Pushed along the first one's axis by friction, across its own, a radius from it: ½mr²ω = rp, less of rolling friction's couple.
+    let ((velocity, spin), rolls) = (pile.motion_of(1), f64::from(ROLLS));
+    let (pushed, spin) = (velocity.x - 0.5, spin.z);
+    let derived = 2.0 / RADIUS * (pushed + rolls * (velocity.y + 0.5));
+    println!(
+        "a log that lost {:.3} m/s by friction spins at {spin:.2} rad/s, derived {derived:.2} (bar 20 % off)",
+        -pushed
+    );
+    assert!(pushed < -0.1 && (spin / derived - 1.0).abs() <= 0.2);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use sinew::cpu::pills::{Pill, nearest};
 use sinew::flesh::{Flesh, NodeState, RodSpec};
 use sinew::layout::contact;
 use sinew::step::StepConfig;
-use sinew::{FleshHandle, HalfSpace, Material, Physics, Pose};
+use sinew::{Coefficient, Collisions, CombineRule, FleshHandle, HalfSpace, Material, Physics, Pose};
 
 use crate::common::{FRAME, material};
 
@@ -60,6 +60,15 @@ impl Pile {
         rod.material = Material { density: self.material.density * density, ..self.material };
         let flesh = Arc::new(Flesh::build(&[rod], &[]).unwrap());
         self.logs.push(self.physics.insert(flesh, &[], Pose::new(place, turn)).unwrap());
+    }
+
+    /// Has logs rub on each other by such a coefficient.
+    pub fn rub(&mut self, friction: f32) {
+        for &log in &self.logs {
+            let friction = Some(Coefficient::new(friction, CombineRule::Average));
+            let own = Collisions { friction, ..self.physics.collisions(log).unwrap() };
+            self.physics.set_collisions(log, own).unwrap();
+        }
     }
 
     pub fn on_ground(&mut self) {
@@ -113,6 +122,14 @@ impl Pile {
 
     pub fn centre(&self, log: usize) -> DVec3 {
         (0..=SEGMENTS).map(|j| self.node(log, j).place * share(j)).sum()
+    }
+
+    /// A log's velocity (m/s), and the spin of its sections (rad/s), in the mean.
+    pub fn motion_of(&self, log: usize) -> (DVec3, DVec3) {
+        (0..=SEGMENTS).fold((DVec3::ZERO, DVec3::ZERO), |(velocity, spin), j| {
+            let node = self.node(log, j);
+            (velocity + node.velocity.as_dvec3() * share(j), spin + node.spin.as_dvec3() * share(j))
+        })
     }
 
     pub fn motion(&self) -> PileMotion {
