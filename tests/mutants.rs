@@ -325,7 +325,10 @@ fn after(scene: &Scene, stage: Stage, (cpu, gpu, handles): &mut (Physics, Physic
     apart
 }
 
-/// Every mutant is seen in its scene, in which the kernel as it is passes.
+/// How far off (10⁻⁵) a kernel may be as it is: what stiff scenes make of roundings, of which tests/parity.rs tells how much that is.
+const AS_IT_IS: f32 = 2.0;
+
+/// Every mutant is seen in its scene: it is off by more than twice what the kernel is as it is.
 fn each_is_rejected(mutants: &[Mutant]) {
     let scenes = scenes();
     for (_, name, ..) in mutants {
@@ -338,9 +341,11 @@ fn each_is_rejected(mutants: &[Mutant]) {
             continue;
         }
         let Some(mut sides) = both(scene) else { return };
+        let mut least = 1.0_f32;
         for (stage, ..) in &mutants {
             let as_it_is = after(scene, *stage, &mut sides);
-            assert!(as_it_is <= 1.0, "{} as it is: {as_it_is} in {}", stage.name(), scene.name);
+            assert!(as_it_is <= AS_IT_IS, "{} as it is: {as_it_is} in {}", stage.name(), scene.name);
+            least = least.max(2.0 * as_it_is);
         }
         for mutant in mutants {
             let (stage, _, line, to) = mutant;
@@ -349,7 +354,7 @@ fn each_is_rejected(mutants: &[Mutant]) {
             let apart_by = after(scene, *stage, &mut sides);
             sides.1.replace_kernels(*stage, None).unwrap();
             println!("{:18} {line} → {to}: {apart_by:.1e} × 1e-5 in {}", stage.name(), scene.name);
-            if apart_by <= 1.0 {
+            if apart_by <= least {
                 unseen.push(format!("{line} → {to} in {}", scene.name));
             }
         }
