@@ -275,14 +275,15 @@ fn meet(
     let limit = rubs * force;
     let pulled = sqrt(dot(pull, pull));
     let held = smaller(limit, pulled) / larger(pulled, LEAST_DIVISOR);
-    // More slips than Coulomb's limit, of what pressed or of what stops what comes in, stops in the substep: limit·h²/m.
+    // As stiff as γ·limit over how far it slides, by the force that pressed or that stops what comes in: less than all where it
+    // slides farther than limit·h²/m, which the limit stops in a substep. Rolling friction goes along.
     let slides = swept_a - swept_b - pull * (held / larger(rubbing, LEAST_DIVISOR));
     let hits = rubbing * (1.0 / MEETING) * larger(0.0 - closed, 0.0);
     let stops = rubs * larger(force, hits) * MEETING;
     let gives_way = stops / larger(sqrt(dot(slides, slides)), LEAST_DIVISOR);
     let slipping = smaller(rubbing, larger(gives_way, rubbing * GIVES_WAY));
-    let before = select(meet_at(row, MEET_FRICTION), 0.0, first_solve);
-    let holding = where_less(0.0, before, smaller(rubbing, before), slipping);
+    let as_before = select(meet_at(row, MEET_FRICTION), 0.0, first_solve);
+    let holding = where_less(0.0, as_before, smaller(rubbing, as_before), slipping);
     let friction = where_less(0.0, smaller(pressing, rubs), holding, 0.0);
     let reach_on = where_less(0.0, friction, held / larger(friction, LEAST_DIVISOR), 0.0);
     let anchor = select(meet3(row, MEET_ANCHOR), pull * reach_on, first_solve);

@@ -87,7 +87,7 @@ fn settle_trees(
         tell_body(local, body);
         tell_gain(local, given.linear, given.angular);
         workgroupBarrier();
-        add_motion(own, from_own_origin(own, gain_of_tree(own, local)));
+        add_motion(own, from_own_origin(own, gain_of_tree(own, local)), 0.0);
     }
 }
 
@@ -214,7 +214,7 @@ fn change_of(rows: Rows) -> Change {
 
 // Whether any row of a chain should press otherwise than the system has it, by more than is as good as found (AS_GOOD).
 fn is_unsettled(chain: Chain) -> bool {
-    // Friction is as stiff as γ·2m/h² where chains meet, and as PENALTY·m/h² elsewhere.
+    // Friction is as stiff as γ·2m/h² where chains meet, less where it slips, and as PENALTY·m/h² elsewhere.
     let fall = length(falls_of(chain)) * (params.h * params.h * AS_GOOD);
     for (var index = 0u; index < chain.node_count; index++) {
         var rows = rows_at(chain, index);
@@ -328,18 +328,13 @@ struct LeftOut {
 }
 
 // Gives a free chain, as a rigid body, the momentum that passes left out: what pairs press with in the end, the same for both sides,
-// less what the system has of it. Sections of what moves spin with it.
+// less what the system has of it. Sections of what moves spin with it, the less the more it lies.
 fn restore(chain: Chain) {
     let body = body_of(chain);
     let missing = left_out(chain, body.mass, body.centre);
     let given = missing.momentum;
     let velocity = given.linear * where_less(0.0, body.mass, 1.0 / larger(body.mass, MIN_POSITIVE), 0.0);
-    let spin = spin_of(body.inertia, given.angular);
-    add_motion(chain, RigidMotion(body.centre, velocity, spin));
-    for (var index = 0u; index < chain.node_count; index++) {
-        let row = node_row_of(chain, index);
-        set_node3(row, NODE_SPIN, node3(row, NODE_SPIN) + spin * missing.moves);
-    }
+    add_motion(chain, RigidMotion(body.centre, velocity, spin_of(body.inertia, given.angular)), missing.moves);
 }
 
 // What passes left out of a chain's momentum; 0 where it is not free.
@@ -371,8 +366,7 @@ fn left_out(chain: Chain, mass: f32, centre_of_mass: vec3<f32>) -> LeftOut {
         let lag = node3(row, NODE_MOVED) - node3(row, NODE_PREDICTED_MOVE);
         let gained = lag * (weight_of(rest_row_of(chain, index), REST_MASS) * inv_step);
         let arm = node3(row, NODE_PLACE) - centre_of_mass;
-        let was = node4(row, NODE_PREV_FRAME);
-        let turned_by = turn_on(was, node4(row, NODE_FRAME)) - turn_on(was, node4(row, NODE_PREDICTED_FRAME));
+        let turned_by = turn_on(node4(row, NODE_PREDICTED_FRAME), node4(row, NODE_FRAME));
         let spun = turned_by * (weight_of(rest_row_of(chain, index), REST_INERTIA_W) * inv_step);
         went = Momentum(went.linear + gained, went.angular + (cross(arm, gained) + spun));
     }

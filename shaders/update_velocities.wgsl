@@ -4,7 +4,8 @@
 const ROUGH: f32 = 0.3;
 
 // First order: rate = change/h. Second order (BDF2): rate = (3·change − last change)/2h. Places and frames: the velocity and
-// the spin that predict left, and (moved − predicted move)/h̃ of what the solve added.
+// the spin that predict left, and (moved − predicted move)/h̃ of what the solve added; what turns by more than a quarter turn is
+// told by how far it turned.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn update_velocities(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let chain = chain_of(thread_of(invocation));
@@ -24,7 +25,11 @@ fn update_velocities(@builtin(global_invocation_id) invocation: vec3<u32>) {
         let solved = moved - node3(row, NODE_PREDICTED_MOVE);
         let velocity = node3(row, NODE_VELOCITY) + solved * of_move;
         let rate = scaled * of_move - node_at(row, NODE_OLDER_SCALING) * of_older;
-        let spin = node3(row, NODE_SPIN) + solved_turn * of_move;
+        let told = turn * of_move - node3(row, NODE_OLDER_TURN) * of_older;
+        let foreseen = node3(row, NODE_SPIN);
+        let added = foreseen + solved_turn * of_move;
+        let fastest2 = larger(dot(foreseen, foreseen), dot(added, added));
+        let spin = select(told, added, fastest2 < params.inv_h * params.inv_h * MOST_TURN2);
 
         set_node(row, NODE_OLDER_SCALE_RATE, node_at(row, NODE_SCALE_RATE));
         set_node3(row, NODE_OLDER_MOVE, moved);

@@ -358,9 +358,10 @@ pub mod node {
     pub const VELOCITY: usize = 8;
     /// Rate of the scale (1/s).
     pub const SCALE_RATE: usize = 11;
-    /// Angular velocity in the world (rad/s), 3 entries.
+    /// Angular velocity in the world (rad/s), 3 entries; within a substep, what inertia alone would make of it.
     pub const SPIN: usize = 12;
-    /// Where and how fast the node is: `solve_rods` and `update_velocities` write these, and `predict` the first guess.
+    /// Where and how fast the node is: `solve_rods` and `update_velocities` write these, `predict` the first guess, and `settle` adds to
+    /// velocities and spins.
     pub const STATE: Range<usize> = PLACE..OLDER_MOVE;
 
     /// The last substep's move (m), 3 entries.
@@ -375,7 +376,7 @@ pub mod node {
     pub const OLDER_SCALE_RATE: usize = 25;
     /// The angular velocity before the last substep (rad/s), 3 entries.
     pub const OLDER_SPIN: usize = 26;
-    /// What the second order goes on from: `update_velocities` writes these, `predict` the velocity. With [`STATE`] it is all
+    /// What the second order goes on from: `update_velocities` writes these, `predict` velocity and spin. With [`STATE`] it is all
     /// that a frame leaves to the next.
     pub const HISTORY: Range<usize> = OLDER_MOVE..PREV_PLACE;
 

@@ -173,7 +173,11 @@ fn apart_from(reference: &[(Snapshot, Vec<ContactEvent>)], physics: Physics, eve
         gpu.physics.restore(start).expect("fits");
         let off = apart(events, &step(&mut gpu, all[0], frame));
         let kind = usize::from(events.iter().any(|event| event.impulse > HIT));
-        if off > MOST_OFF[kind] && by_rounding < FEW && off <= ROUNDINGS * off_by_rounding(of_cpu, frame) {
+        if off > MOST_OFF[kind]
+            && off.is_finite()
+            && by_rounding < FEW
+            && off <= ROUNDINGS * off_by_rounding(of_cpu, frame)
+        {
             by_rounding += 1;
         } else {
             worst[kind] = worst[kind].max(off);

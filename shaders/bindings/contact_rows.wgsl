@@ -396,6 +396,7 @@ fn stiffness_of_contacts(chain: Chain) -> f32 {
 // The rows that press on the segment that a node begins, gone through one after the other: those of half-spaces and solids, then
 // those of meetings, two for each side.
 struct Rows {
+    // The node.
     index: u32,
     // Which of those of half-spaces and solids is next.
     next: u32,
@@ -446,11 +447,11 @@ fn go_to_next(chain: Chain, rows: ptr<function, Rows>) -> bool {
         }
     }
     (*rows).meets = true;
-    while has_more(rows) {
-        let side = (*rows).word * (2u * LANES) + firstTrailingBit((*rows).left);
+    while reaches_next(rows) {
+        let row_of_sides = (*rows).word * (2u * LANES) + firstTrailingBit((*rows).left);
         (*rows).left &= (*rows).left - 1u;
-        let row = contact_of_row_word(side, params.solved_base);
-        (*rows).at = meet_contact_word(params.meet_base, u32(scratch_rows[row]));
+        let contact = contact_of_row_word(row_of_sides, params.solved_base);
+        (*rows).at = meet_contact_word(params.meet_base, u32(scratch_rows[contact]));
         if contact_at((*rows).at, CONTACT_STIFFNESS) > 0.0 {
             return true;
         }
@@ -459,7 +460,7 @@ fn go_to_next(chain: Chain, rows: ptr<function, Rows>) -> bool {
 }
 
 // Goes on to a word with a bit left; whether that is of a row of a meeting that is still to come.
-fn has_more(rows: ptr<function, Rows>) -> bool {
+fn reaches_next(rows: ptr<function, Rows>) -> bool {
     while (*rows).left == 0u {
         (*rows).word++;
         if (*rows).word * (2u * LANES) >= (*rows).end {

@@ -74,14 +74,15 @@ fn rigid_motion(body: Body) -> RigidMotion {
     return RigidMotion(body.centre, body.velocity, spin_of(body.inertia, body.angular));
 }
 
-// Adds it to the chain's velocities.
-fn add_motion(chain: Chain, motion: RigidMotion) {
+// Adds it to the chain's velocities, and such a share of its spin to its sections'.
+fn add_motion(chain: Chain, motion: RigidMotion, of_sections: f32) {
     for (var index = 0u; index < chain.node_count; index++) {
         // Padding goes its own way.
         let there = where_less(0.0, rest_at(rest_row_of(chain, index), REST_RADIUS), 1.0, 0.0);
         let row = node_row_of(chain, index);
         let arm = node3(row, NODE_PLACE) - motion.centre;
         set_node3(row, NODE_VELOCITY, node3(row, NODE_VELOCITY) + (motion.velocity + cross(motion.spin, arm)) * there);
+        set_node3(row, NODE_SPIN, node3(row, NODE_SPIN) + motion.spin * (there * of_sections));
     }
 }
 

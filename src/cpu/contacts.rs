@@ -219,10 +219,17 @@ pub(super) fn gone<L: Lanes>(lanes: L, group: &Group<L::Scalar>, segment: usize,
 
 /// The stiffness of all rows together (N/m).
 #[inline(always)]
-pub fn stiffness_of_contacts<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> L::V {
-    let mut sum = lanes.splat(0.0);
-    for row in group.touching().into_iter().flat_map(|rows| rows.chunks_exact(contact::ENTRIES)) {
-        sum = sum + lanes.at(row, contact::STIFFNESS);
+pub fn stiffness_of_contacts<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> L::V
+where
+    L::Scalar: Into<f64>,
+{
+    let (mut sum, mut cursors) = (lanes.splat(0.0), Cursors::of(group));
+    for index in 0..group.rest.node_count {
+        for kind in 0..2 {
+            while let Some(slot) = cursors.forth(group, kind, index) {
+                sum = sum + lanes.at(&group.touching()[kind][slot * contact::ENTRIES..], contact::STIFFNESS);
+            }
+        }
     }
     sum
 }

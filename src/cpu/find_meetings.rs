@@ -32,8 +32,8 @@ const ROUNDS: f32 = 1.0e-3;
 
 /// How stiff friction that slips is at the least, over what holds. A pass brings friction nearer to what it should be by the share
 /// A/(A + 2k_t), with A as stiff as the chain is there by its inertia, some m/h²: of what holds by k_t = γ·m/h² that is a twentieth. For
-/// what holds that is no matter, as passes find how little it goes. What slips would not slip: nodes are held back, of the momentum
-/// only what is rigid is restored, and soft chains make energy of the rest: 14 times what they had.
+/// what holds that is no matter, as passes find how little it goes. What slips would be held back, with what is rigid of its momentum
+/// alone restored, and soft chains would make energy of that.
 pub const GIVES_WAY: f32 = 0.1;
 
 /// The most that ρ is.
@@ -210,7 +210,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         let less = (radius * lanes.splat(-DEEP[1])).where_less(gap, one - changing, one);
         let changes = if first_solve { deeper * less } else { one };
         let ratio = (ratio * changes).clamp(one, lanes.splat(MOST_RATIO));
-        let friction = lanes.splat(MEETING) * mass * inv_h * inv_h * point.share * own;
+        let rubbing = lanes.splat(MEETING) * mass * inv_h * inv_h * point.share * own;
 
         let kept = gap.max(zero - recovery);
         let [a, b] = &going;
@@ -220,7 +220,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
 
         // What comes in fast is stopped before it is through.
         let fast = (zero - closed) / (radius * lanes.splat(STOPS)).max(least);
-        let stiffness = friction * ratio.max(fast.min(lanes.splat(MOST_RATIO)));
+        let stiffness = rubbing * ratio.max(fast.min(lanes.splat(MOST_RATIO)));
 
         // What touches in this substep: what comes together, and what pressed.
         let pull = across(V3([x, y, z]), direction);
@@ -231,15 +231,16 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         let limit = rubs * force;
         let pulled = pull.dot(pull).sqrt();
         let held = limit.min(pulled) / pulled.max(divisor);
-        // More slips than Coulomb's limit, of what pressed or of what stops what comes in, stops in the substep: limit·h²/m.
-        let slides = swept[0] - swept[1] - pull * (held / friction.max(divisor));
-        let hits = friction * lanes.splat(1.0 / MEETING) * (zero - closed).max(zero);
+        // As stiff as γ·limit over how far it slides, by the force that pressed or that stops what comes in: less than all where it
+        // slides farther than limit·h²/m, which the limit stops in a substep. Rolling friction goes along.
+        let slides = swept[0] - swept[1] - pull * (held / rubbing.max(divisor));
+        let hits = rubbing * lanes.splat(1.0 / MEETING) * (zero - closed).max(zero);
         let stops = rubs * force.max(hits) * lanes.splat(MEETING);
         let gives_way = stops / slides.dot(slides).sqrt().max(divisor);
-        let slipping = friction.min(gives_way.max(friction * lanes.splat(GIVES_WAY)));
-        let before = if first_solve { zero } else { lanes.at(row, meet::FRICTION) };
-        let friction = zero.where_less(before, friction.min(before), slipping);
-        let friction = zero.where_less(pressing.min(rubs), friction, zero);
+        let slipping = rubbing.min(gives_way.max(rubbing * lanes.splat(GIVES_WAY)));
+        let as_before = if first_solve { zero } else { lanes.at(row, meet::FRICTION) };
+        let holding = zero.where_less(as_before, rubbing.min(as_before), slipping);
+        let friction = zero.where_less(pressing.min(rubs), holding, zero);
         let reach_on = zero.where_less(friction, held / friction.max(divisor), zero);
         let anchor = if first_solve { pull * reach_on } else { V3::load(lanes, row, meet::ANCHOR) };
         let off = (swept[0] - swept[1] - anchor) * half;

@@ -285,17 +285,19 @@ impl<V: Lane> RigidMotion<V> {
         (self.velocity + self.spin.cross(place - self.centre), self.spin)
     }
 
-    /// Adds it to the chains' velocities.
+    /// Adds it to the chains' velocities, and such a share of its spin to their sections'.
     #[inline(always)]
-    pub fn add_to<L: Lanes<V = V>>(&self, lanes: L, group: &mut Group<L::Scalar>) {
+    pub fn add_to<L: Lanes<V = V>>(&self, lanes: L, group: &mut Group<L::Scalar>, of_sections: V) {
         let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
         for index in 0..group.rest.node_count {
             // Padding goes its own way.
             let there = zero.where_less(lanes.at(group.rest.row(index), rest::RADIUS), one, zero);
             let row = group.row_mut(index);
-            let (velocity, _) = self.at(V3::load(lanes, row, node::PLACE));
+            let (velocity, spin) = self.at(V3::load(lanes, row, node::PLACE));
             let to = V3::load(lanes, row, node::VELOCITY) + velocity * there;
             to.store(lanes, row, node::VELOCITY);
+            let to = V3::load(lanes, row, node::SPIN) + spin * (there * of_sections);
+            to.store(lanes, row, node::SPIN);
         }
     }
 }
@@ -316,7 +318,7 @@ pub(super) fn rigid_motion<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> Rigi
 /// Adds to the velocities of each chain what a rigid motion of its tree is, which `rows` keep.
 #[inline(always)]
 pub(super) fn add_motion<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, rows: &[Entry<L::Scalar>]) {
-    RigidMotion::load(lanes, rows).add_to(lanes, group);
+    RigidMotion::load(lanes, rows).add_to(lanes, group, lanes.splat(0.0));
 }
 
 /// A chain as a body: how much of it there is, and how it moves.

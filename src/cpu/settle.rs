@@ -267,8 +267,8 @@ where
 }
 
 /// Gives free chains, as rigid bodies, the momentum that passes left out: what pairs press with in the end, the same for both
-/// sides, less what the system has of it. Sections of what moves spin with it: what friction does to a chain about its own axis is
-/// nothing else. What lies would creep.
+/// sides, less what the system has of it. Sections of what moves spin with it, the less the more it lies: what friction does to a
+/// chain about its own axis is nothing else, but what lies would creep. Of chains that hang on each other they do not.
 #[inline(always)]
 pub fn restore<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>, wanted: &[Entry<L::Scalar>])
 where
@@ -276,10 +276,7 @@ where
 {
     let LeftOut { centre, inv_mass, momentum, moment, moves } = left_out(lanes, params, group, wanted);
     let spin = spin_of(lanes, inertia_about(lanes, group, centre), moment);
-    RigidMotion { centre, velocity: momentum * inv_mass, spin }.add_to(lanes, group);
-    for row in group.nodes.chunks_exact_mut(node::ENTRIES) {
-        (V3::load(lanes, row, node::SPIN) + spin * moves).store(lanes, row, node::SPIN);
-    }
+    RigidMotion { centre, velocity: momentum * inv_mass, spin }.add_to(lanes, group, moves);
 }
 
 /// What passes left out of a chain's momentum; 0 where it is not free.
@@ -344,9 +341,8 @@ where
         let lag = V3::load(lanes, row, node::MOVED) - V3::load(lanes, row, node::PREDICTED_MOVE);
         let gained = lag * (unpadded(lanes, group, index, rest::MASS) * inv_step);
         let arm = V3::load(lanes, row, node::PLACE) - centre;
-        let [was, now, predicted] =
-            each!(k in 0..3 => Quaternion::load(lanes, row, [node::PREV_FRAME, node::FRAME, node::PREDICTED_FRAME][k]));
-        let turned = was.turn_on(lanes, now) - was.turn_on(lanes, predicted);
+        let predicted = Quaternion::load(lanes, row, node::PREDICTED_FRAME);
+        let turned = predicted.turn_on(lanes, Quaternion::load(lanes, row, node::FRAME));
         let spun = turned * (unpadded(lanes, group, index, rest::INERTIA_W) * inv_step);
         gone = (gone.0 + gained, gone.1 + (arm.cross(gained) + spun));
     }
@@ -432,7 +428,7 @@ where
 {
     let meets = lanes.load(&group.chains[chain::MEETS]);
     let mut flag = lanes.splat(0.0);
-    // Friction is as stiff as γ·2m/h² where chains meet, and as PENALTY·m/h² elsewhere.
+    // Friction is as stiff as γ·2m/h² where chains meet, less where it slips, and as PENALTY·m/h² elsewhere.
     let fall = falls(lanes, params, group).length() * lanes.splat(params.h * params.h * AS_GOOD);
     let least = [fall * lanes.splat(1.0 / PENALTY), fall * lanes.splat(0.5 / MEETING)];
     for kind in 0..2 {

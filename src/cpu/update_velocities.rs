@@ -2,13 +2,13 @@
 //!
 //! Places: the velocity that `predict` left, and (moved − predicted move)/h̃ of what the solve added. The same as
 //! moved/h or (3·moved − last move)/2h in exact arithmetic; in f32 h·(1/h) is not 1, and so each substep would take
-//! or give a few 10⁻⁸ of a free chain's momentum. Frames likewise; and so what passes left out of a chain's momentum, which
-//! [`settle`](super::settle) adds to both, stays.
+//! or give a few 10⁻⁸ of a free chain's momentum. Frames likewise, up to a quarter turn a substep: what passes left out of a chain's
+//! momentum, which [`settle`](super::settle) adds to both, thus stays. What turns by more is told by how far it turned.
 
 use super::contact_rows::MOST_DUAL;
 use super::group::{Group, second_order};
-use super::lanes::{Lane, Lanes};
-use super::math::{Quaternion, V3};
+use super::lanes::{Lane, Lanes, each};
+use super::math::{MOST_TURN2, Quaternion, V3};
 use super::solve_rods::ROUGH;
 use crate::layout::{chain, contact, node};
 use crate::step::StepParams;
@@ -35,7 +35,12 @@ where
         let solved = moved - V3::load(lanes, row, node::PREDICTED_MOVE);
         let velocity = V3::load(lanes, row, node::VELOCITY) + solved * of_move;
         let rate = scaled * of_move - lanes.load(&row[node::OLDER_SCALING]) * of_older;
-        let spin = V3::load(lanes, row, node::SPIN) + solved_turn * of_move;
+        let told = turned * of_move - V3::load(lanes, row, node::OLDER_TURN) * of_older;
+        let foreseen = V3::load(lanes, row, node::SPIN);
+        let spin = foreseen + solved_turn * of_move;
+        let fastest2 = foreseen.dot(foreseen).max(spin.dot(spin));
+        let most2 = inv_h * inv_h * lanes.splat(MOST_TURN2);
+        let spin = V3(each!(k in 0..3 => fastest2.where_less(most2, spin.0[k], told.0[k])));
 
         lanes.store(lanes.load(&row[node::SCALE_RATE]), &mut row[node::OLDER_SCALE_RATE]);
         moved.store(lanes, row, node::OLDER_MOVE);

@@ -89,7 +89,7 @@ fn two_hundred_collisions_keep_momentum() {
 fn rubbing_makes_no_energy_of_soft_logs() {
     for substeps in [4, 16] {
         for friction in [0.05, 0.2, 0.5] {
-            let mut most = 0.0_f64;
+            let (mut most, mut hits) = (0.0_f64, 0);
             for seed in 0..40_u64 {
                 let mut random = Random(seed * 7919 + 17);
                 let turns = [(); 2].map(|()| DQuat::from_scaled_axis(random.vector(-3.0, 3.0)));
@@ -109,11 +109,12 @@ fn rubbing_makes_no_energy_of_soft_logs() {
                     pile.run(1);
                     most = most.max(pile.motion().energy / start);
                 }
+                hits += usize::from(pile.motion().energy < 0.98 * start);
             }
             println!(
-                "E = 1e5, µ = {friction}, {substeps} substeps: {most:.4} of the energy that logs came with at most (bar 1.02)"
+                "E = 1e5, µ = {friction}, {substeps} substeps: {most:.4} of the energy that logs came with at most (bar 1.02), {hits} hit"
             );
-            assert!(most <= 1.02);
+            assert!(most <= 1.02 && hits >= 20);
         }
     }
 }

@@ -146,7 +146,7 @@ impl Pile {
                 let about = (spin + axis * axis.dot(spin)) * (0.5 * polar);
                 momentum += velocity * share(j);
                 angular += (node.place.cross(velocity) + about) * share(j);
-                whole.energy += 0.5 * share(j) * velocity.length_squared();
+                whole.energy += 0.5 * share(j) * (velocity.length_squared() + spin.dot(about));
             }
             whole.momentum += momentum;
             whole.size += momentum.length();
