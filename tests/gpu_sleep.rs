@@ -124,9 +124,9 @@ fn what_moves_one_wakes_its_island() {
 fn what_falls_on_them_wakes_them_and_lies_on_them() {
     let Some(physics) = gpu() else { return };
     let device = physics.gpu().expect("steps").clone();
-    let fall = |physics: Physics| {
+    let fall = |physics: Physics, height: f64| {
         let (mut logs, all) = Logs::asleep(physics);
-        let falls = logs.add(DVec3::new(0.0, 1.0, 0.0), 0.0);
+        let falls = logs.add(DVec3::new(0.0, height, 0.0), 0.0);
         logs.run(0.5);
         let woken = all.map(|log| logs.sleeps(log));
         logs.run(6.0);
@@ -134,14 +134,21 @@ fn what_falls_on_them_wakes_them_and_lies_on_them() {
         assert!(all.iter().all(|log| logs.sleeps(*log)));
         (woken, places(&logs, &all), logs.physics.state_hash())
     };
-    let (woken, of_cpu, _) = fall(Physics::default());
+    let (woken, of_cpu, _) = fall(Physics::default(), 1.0);
     assert_eq!(woken, [false, false, false, true]);
-    let once = fall(physics);
+    let once = fall(physics, 1.0);
     let off = farthest(&of_cpu, &once.1);
-    // Awake throughout, they part by a millimetre where it lands: decisions of contacts flip.
-    println!("what fell on logs is {off:.1e} m from where the CPU has it (bar 1e-2)");
-    assert!(once.0 == woken && off <= 1.0e-2);
-    let again = fall(Physics::with_gpu(device).expect("compiled"));
+    // Decisions of contacts flip where it lands: the CPU, too, has it elsewhere where it fell from some roundings higher.
+    let by_rounding = [-4.0, -2.0, -1.0, 1.0, 2.0, 4.0].map(|roundings| {
+        let height = 1.0 + roundings * f64::from(f32::EPSILON);
+        farthest(&of_cpu, &fall(Physics::default(), height).1)
+    });
+    let by_rounding = by_rounding.into_iter().fold(0.0, f64::max);
+    println!(
+        "what fell on logs is {off:.1e} m from where the CPU has it (bar 1e-2, or the CPU's own {by_rounding:.1e} twice)"
+    );
+    assert!(once.0 == woken && off <= f64::max(1.0e-2, 2.0 * by_rounding) && off <= RADIUS);
+    let again = fall(Physics::with_gpu(device).expect("compiled"), 1.0);
     assert_eq!((once.0, once.2), (again.0, again.2));
 }
 
