@@ -62,6 +62,19 @@ impl Cursors {
         there.then_some(slot)
     }
 
+    /// The next row that presses, of half-spaces and solids, then of meetings, if its segment begins with a node: its kind and slot.
+    #[inline(always)]
+    pub fn to_next<T: Copy + Into<f64>>(&mut self, group: &Group<T>, index: usize) -> Option<(usize, usize)> {
+        for kind in 0..2 {
+            while let Some(slot) = self.forth(group, kind, index) {
+                if !is_idle(&group.touching()[kind][slot * contact::ENTRIES..][..contact::ENTRIES]) {
+                    return Some((kind, slot));
+                }
+            }
+        }
+        None
+    }
+
     /// The row of a kind before it, if its segment begins with a node.
     #[inline(always)]
     pub fn back<T: Copy + Into<f64>>(&mut self, group: &Group<T>, kind: usize, index: usize) -> Option<usize> {
@@ -89,17 +102,11 @@ pub fn is_idle<T: Copy + Into<f64>>(row: &[Entry<T>]) -> bool {
 /// [`add_contacts`] has something to add.
 #[inline(always)]
 pub fn pass_idle<T: Copy + Into<f64>>(group: &Group<T>, index: usize, cursors: &mut Cursors) -> bool {
-    let mut left = false;
-    for kind in 0..2 {
-        while let Some(slot) = cursors.forth(group, kind, index) {
-            if !is_idle(&group.touching()[kind][slot * contact::ENTRIES..][..contact::ENTRIES]) {
-                cursors.next[kind] -= 1;
-                left = true;
-                break;
-            }
-        }
+    let next = cursors.to_next(group, index);
+    if let Some((kind, _)) = next {
+        cursors.next[kind] -= 1;
     }
-    left
+    next.is_some()
 }
 
 /// Adds the next rows whose segment a node begins to its system, and notes in those of `solved` chains how deep they are in the
@@ -116,20 +123,15 @@ pub fn add_contacts<L: Lanes>(
     L::Scalar: Into<f64>,
 {
     let nodes = gone(lanes, group, index, When::Now);
-    for kind in 0..2 {
-        while let Some(slot) = cursors.forth(group, kind, index) {
-            let row = &group.touching()[kind][slot * contact::ENTRIES..][..contact::ENTRIES];
-            if is_idle(row) {
-                continue;
-            }
-            let row = ContactRow::load(lanes, row, kind == 1);
-            let gone = row.gone(&nodes);
-            row.add(lanes, &gone, solved.is_none(), system);
-            let (in_the_way, slid) = (row.in_the_way(lanes, &gone), row.slid(&gone));
-            note(lanes, group.contact_mut(kind, slot), solved, in_the_way, slid);
-            if let Some(at) = group.solved_at(kind, slot) {
-                row.keep(lanes, &gone, solved, &mut group.solved[at]);
-            }
+    while let Some((kind, slot)) = cursors.to_next(group, index) {
+        let row = &group.touching()[kind][slot * contact::ENTRIES..][..contact::ENTRIES];
+        let row = ContactRow::load(lanes, row, kind == 1);
+        let gone = row.gone(&nodes);
+        row.add(lanes, &gone, solved.is_none(), system);
+        let (in_the_way, slid) = (row.in_the_way(lanes, &gone), row.slid(&gone));
+        note(lanes, group.contact_mut(kind, slot), solved, in_the_way, slid);
+        if let Some(at) = group.solved_at(kind, slot) {
+            row.keep(lanes, &gone, solved, &mut group.solved[at]);
         }
     }
 }
@@ -190,20 +192,15 @@ where
     let mut cursors = Cursors::of(group);
     for index in 0..group.rest.node_count {
         let mut nodes = None;
-        for kind in 0..2 {
-            while let Some(slot) = cursors.forth(group, kind, index) {
-                let row = &group.touching()[kind][slot * contact::ENTRIES..][..contact::ENTRIES];
-                if is_idle(row) {
-                    continue;
-                }
-                let row = ContactRow::load(lanes, row, kind == 1);
-                let there = match nodes {
-                    Some(there) => there,
-                    None => gone(lanes, group, index, when),
-                };
-                nodes = Some(there);
-                stored = stored + row.potential(lanes, &row.gone(&there));
-            }
+        while let Some((kind, slot)) = cursors.to_next(group, index) {
+            let row = &group.touching()[kind][slot * contact::ENTRIES..][..contact::ENTRIES];
+            let row = ContactRow::load(lanes, row, kind == 1);
+            let there = match nodes {
+                Some(there) => there,
+                None => gone(lanes, group, index, when),
+            };
+            nodes = Some(there);
+            stored = stored + row.potential(lanes, &row.gone(&there));
         }
     }
     stored
@@ -225,10 +222,8 @@ where
 {
     let (mut sum, mut cursors) = (lanes.splat(0.0), Cursors::of(group));
     for index in 0..group.rest.node_count {
-        for kind in 0..2 {
-            while let Some(slot) = cursors.forth(group, kind, index) {
-                sum = sum + lanes.at(&group.touching()[kind][slot * contact::ENTRIES..], contact::STIFFNESS);
-            }
+        while let Some((kind, slot)) = cursors.to_next(group, index) {
+            sum = sum + lanes.at(&group.touching()[kind][slot * contact::ENTRIES..], contact::STIFFNESS);
         }
     }
     sum
