@@ -14,7 +14,7 @@ const STIFFEST: f32 = 1.0e7;
 // How deep over its radius a node may come by itself at the speed that it has: a fast one meets more than STIFFEST.
 const STOPS: f32 = 0.05;
 
-// How many times as stiff as by its mass what a bone holds is, over its force and radius, and at most.
+// How stiff a contact is at least, over its last force over the radius, and how many times as stiff as by the mass at most.
 const FIRM: f32 = 100.0;
 const FIRMEST: f32 = 1.0e4;
 
@@ -299,20 +299,21 @@ fn write_row(chain: Chain, at: u32, segment: u32, point: Point, there: Surface) 
     let slide = across(sweep(there, start - normal * prev_radius), normal);
     let foreseen = across(point.predicted, normal) + cross(normal, point.turned) * prev_radius - slide;
     let dual = contact_at(at, CONTACT_DUAL);
-    let by_mass = contact_stiffness(point, was - gap - dot(normal, point.predicted));
-    let by_force = dual * there.own * FIRM / larger(prev_radius, MIN_POSITIVE);
-    let stiffness = larger(by_mass, smaller(by_force, by_mass * FIRMEST));
+    let before = contact4(at, CONTACT_BOUNCE);
     // Chosen, not branched on: lavapipe would compile a kernel anew for each value of what of `params` it branches on.
     let is_first = params.iteration == 0u;
+    // What threw in the last substep is over.
+    let lasting = dual - select(0.0, larger(before.x, 0.0), is_first);
+    let by_mass = contact_stiffness(point, was - gap - dot(normal, point.predicted));
+    // Later solves of the substep have the same.
+    let by_force = select(contact_at(at, CONTACT_STIFFNESS), lasting * FIRM / larger(prev_radius, MIN_POSITIVE), is_first);
+    let stiffness = larger(by_mass, smaller(by_force, by_mass * FIRMEST));
     // As fast as the surface goes against how fast it comes itself.
     let comes = (was - gap) * params.inv_h - dot(normal, point.velocity);
     let fall = falls_of(chain);
     let least = larger(length(fall) * (2.0 * params.h), LEAST_BOUNCE);
-    let before = contact4(at, CONTACT_BOUNCE);
     let stopped = stop_or_throw(before, dual, there.restitution, vec4<f32>(comes, least, was, 0.0 - dot(normal, fall)));
     let bounces = select(before, stopped, is_first);
-    // What threw in the last substep is over.
-    let lasting = dual - select(0.0, larger(before.x, 0.0), is_first);
     let bounce = larger(bounces.x, 0.0);
     let pressing = where_less(smaller(reach, 0.0 - bounce), 0.0, stiffness, 0.0);
     let tangent = across(contact3(at, CONTACT_TANGENT), normal);

@@ -29,7 +29,7 @@ struct PillPoint {
     flat: f32,
 }
 
-// The sine of the angle between axes from which on pills do not touch along all that lies beside each other.
+// The sine of the angle between surfaces from which on pills do not touch along all that lies beside each other.
 const CROSSED: f32 = 0.2;
 
 // That from which on they touch at a single point.
@@ -147,13 +147,19 @@ fn select_nearest(a: Nearest, b: Nearest, second: bool) -> Nearest {
 // the other as they rock.
 fn points_of(a: Pill, b: Pill) -> array<PillPoint, 2> {
     let deepest = nearest_of(a, b);
-    let u = a.last - a.first;
-    let v = b.last - b.first;
+    let along_a = a.last - a.first;
+    let along_b = b.last - b.first;
+    // What of the axes goes along the surfaces, and how the gap grows along each.
+    let leans = vec2<f32>(dot(deepest.direction, along_a), dot(deepest.direction, along_b));
+    let u = along_a - deepest.direction * leans.x;
+    let v = along_b - deepest.direction * leans.y;
+    let slopes = vec2<f32>(leans.x - (a.radii.y - a.radii.x), leans.y + (b.radii.y - b.radii.x));
     let uu = dot(u, u);
     let vv = dot(v, v);
     let normal = cross(u, v);
-    // 1 where they lie along each other, 0 from where they cross.
-    let sine2 = where_less(0.0, uu * vv, dot(normal, normal) / larger(uu * vv, MIN_POSITIVE), 1.0);
+    // 0 where the surfaces lie along each other, 1 from where they cross or lead apart.
+    let apart2 = slopes.x * slopes.x / larger(uu, MIN_POSITIVE) + slopes.y * slopes.y / larger(vv, MIN_POSITIVE);
+    let sine2 = where_less(0.0, uu * vv, dot(normal, normal) / larger(uu * vv, MIN_POSITIVE) + apart2, 1.0);
     // By s²·sin²/2d the gap grows along them, d from axis to axis: it is the smaller radius that this is little or much to.
     let radii = vec2<f32>(pill_radius(a, deepest.along.x), pill_radius(b, deepest.along.y));
     let thinness = smaller(radii.x, radii.y) * 2.0 / larger(radii.x + radii.y, MIN_POSITIVE);

@@ -5,6 +5,10 @@
 //! D(s, t) = |c_a(s) − c_b(t)| − r_a(s) − r_b(t), is convex. Where it is least inside, the direction n between the centres has
 //! n·u_a = ρ_a and n·u_b = −ρ_b, which leave two unit vectors, mirrored at the plane of the axes; the side decides. Else it is
 //! least on an edge: a sphere at a pill's end against the other pill. All five are tried by what they come to.
+//!
+//! How level the gap is around there says what goes along the surfaces, u and v less what of them goes along n: D's second
+//! derivatives are those of the distance alone, and what is left of them along the valley is |u|²sin²φ/d with the angle φ between
+//! those two. Cones that lie along each other have axes that do not.
 
 use super::lanes::{Lane, Lanes, each};
 use super::math::V3;
@@ -40,7 +44,7 @@ pub struct Point<V> {
     pub flat: V,
 }
 
-/// The sine of the angle between axes from which on pills of one radius do not touch along all that lies beside each other.
+/// The sine of the angle between surfaces from which on pills of one radius do not touch along all that lies beside each other.
 pub const CROSSED: f32 = 0.2;
 
 /// That from which on they touch at a single point; up to there, as far as the gap is level. Where the axes are d apart a single
@@ -202,10 +206,15 @@ pub fn points<L: Lanes>(lanes: L, a: &Pill<L::V>, b: &Pill<L::V>) -> [Point<L::V
 pub fn points_around<L: Lanes>(lanes: L, a: &Pill<L::V>, b: &Pill<L::V>, deepest: Nearest<L::V>) -> [Point<L::V>; 2] {
     let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
     let least = lanes.splat(f32::MIN_POSITIVE);
-    let (u, v) = (a.ends[1] - a.ends[0], b.ends[1] - b.ends[0]);
+    let (along_a, along_b) = (a.ends[1] - a.ends[0], b.ends[1] - b.ends[0]);
+    // What of the axes goes along the surfaces, and how the gap grows along each.
+    let [leans_a, leans_b] = [deepest.direction.dot(along_a), deepest.direction.dot(along_b)];
+    let (u, v) = (along_a - deepest.direction * leans_a, along_b - deepest.direction * leans_b);
+    let slopes = [leans_a - (a.radii[1] - a.radii[0]), leans_b + (b.radii[1] - b.radii[0])];
     let (uu, vv, normal) = (u.dot(u), v.dot(v), u.cross(v));
-    // 1 where they lie along each other, 0 from where they cross.
-    let sine2 = normal.dot(normal) / (uu * vv).max(least);
+    // 0 where the surfaces lie along each other, 1 from where they cross or lead apart.
+    let apart2 = slopes[0] * slopes[0] / uu.max(least) + slopes[1] * slopes[1] / vv.max(least);
+    let sine2 = normal.dot(normal) / (uu * vv).max(least) + apart2;
     let sine2 = zero.where_less(uu * vv, sine2, one);
     // By s²·sin²/2d the gap grows along them, d from axis to axis: it is the smaller radius that this is little or much to.
     let radii = [a.radius(deepest.along[0]), b.radius(deepest.along[1])];

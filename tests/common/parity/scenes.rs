@@ -324,7 +324,7 @@ fn trees() -> Vec<Scene> {
     // Beside another, body on an arm and arms on arms, and thrown at it.
     for (name, ground, speed) in [
         ("trees meeting", None, 1.0),
-        ("trees meeting on the ground", Some(-0.0795), 1.0),
+        ("trees meeting on the ground", Some(-0.079), 1.0),
         ("trees thrown together", None, 12.0),
     ] {
         let mut scene = Scene::new(name, &[], |_| vec![Pose::from_translation(DVec3::Z * 5.0)]);
