@@ -20,7 +20,7 @@ use super::fibres::{Excitation, fibre_stretch};
 use super::group::{Group, bones_move, contracts, is_kicked, known, second_order, unpadded};
 use super::holds::Placed;
 use super::lanes::{Entry, Lane, Lanes, apart, each, unrolled};
-use super::math::{Mat3, Quaternion, V3};
+use super::math::{LEAST_DIVISOR, Mat3, Quaternion, V3};
 use super::potential::stored_at_start;
 use super::strains::{Section, measure, most_stiffness};
 use crate::layout::{chain, force, input, node, rest, rigid};
@@ -97,6 +97,7 @@ where
         let velocity = extrapolated(lanes, row, [node::VELOCITY, node::OLDER_VELOCITY], carried);
         let velocity = reference + (velocity - reference) * keep;
         let spin = extrapolated(lanes, row, [node::SPIN, node::OLDER_SPIN], carried);
+        let spin = carried_on(lanes, rest_row, frame, spin, step);
         let spin = reference_spin + (spin - reference_spin) * keep;
         let rate = lanes.load(&row[node::SCALE_RATE]);
         let rate = (rate + (rate - lanes.load(&row[node::OLDER_SCALE_RATE])) * carried) * keep;
@@ -262,6 +263,33 @@ fn extrapolated<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>], [now, older]: [usi
     now + (now - V3::load(lanes, row, older)) * carried
 }
 
+/// A section's spin once it has turned by it for so long (s), by the angular momentum that it keeps: where an axis turns aside, what
+/// spins about it would take and give momentum.
+#[inline(always)]
+fn carried_on<L: Lanes>(
+    lanes: L,
+    rest_row: &[Entry<L::Scalar>],
+    frame: Quaternion<L::V>,
+    spin: V3<L::V>,
+    step: L::V,
+) -> V3<L::V> {
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    // Over the inertia about the axis.
+    let about_axis = lanes.at(rest_row, rest::INERTIA_W);
+    let over = zero.where_less(about_axis, one / about_axis.max(lanes.splat(f32::MIN_POSITIVE)), zero);
+    let [u, v, uv] =
+        each!(k in 0..3 => lanes.at(rest_row, [rest::INERTIA_U, rest::INERTIA_V, rest::INERTIA_UV][k]) * over);
+    let [along_u, along_v, axis] = frame.axes(lanes);
+    let (a, b) = (along_u.dot(spin), along_v.dot(spin));
+    let momentum = along_u * (u * a + uv * b) + along_v * (uv * a + v * b) + axis * axis.dot(spin);
+    let [along_u, along_v, axis] = frame.turned(lanes, spin * step).axes(lanes);
+    let (a, b) = (along_u.dot(momentum), along_v.dot(momentum));
+    let square = u * v - uv * uv;
+    let inverse = one / square.max(lanes.splat(LEAST_DIVISOR));
+    let kept = along_u * ((v * a - uv * b) * inverse) + along_v * ((u * b - uv * a) * inverse) + axis * axis.dot(momentum);
+    V3(each!(k in 0..3 => zero.where_less(square, kept.0[k], spin.0[k])))
+}
+
 /// A chain's motion as if it were rigid.
 pub(super) struct RigidMotion<V> {
     /// Its centre of mass (m).
@@ -312,7 +340,7 @@ pub const SLENDER: f32 = 0.005;
 #[inline(always)]
 pub(super) fn rigid_motion<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> RigidMotion<L::V> {
     let body = Body::of(lanes, group);
-    RigidMotion { centre: body.centre, velocity: body.velocity, spin: spin_of(lanes, body.inertia, body.angular) }
+    RigidMotion { centre: body.centre, velocity: body.velocity, spin: spin_of(lanes, body.inertia, body.angular, lanes.splat(SLENDER)) }
 }
 
 /// Adds to the velocities of each chain what a rigid motion of its tree is, which `rows` keep.
@@ -404,7 +432,7 @@ pub(super) fn inertia_about<L: Lanes>(lanes: L, group: &Group<L::Scalar>, centre
 
 /// See [`rigid_motion`]; no inertia gives no spin.
 #[inline(always)]
-pub(super) fn spin_of<L: Lanes>(lanes: L, mut inertia: Mat3<L::V>, angular: V3<L::V>) -> V3<L::V> {
+pub(super) fn spin_of<L: Lanes>(lanes: L, mut inertia: Mat3<L::V>, angular: V3<L::V>, slender: L::V) -> V3<L::V> {
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
     let trace = inertia[0][0] + inertia[1][1] + inertia[2][2];
     let inv_trace = one / zero.where_less(trace, trace, one);
@@ -418,7 +446,7 @@ pub(super) fn spin_of<L: Lanes>(lanes: L, mut inertia: Mat3<L::V>, angular: V3<L
     let [a, b, c] = inertia;
     let (a, b, c) = (V3(a), V3(b), V3(c));
     let rhs = V3([a.dot(angular), b.dot(angular), c.dot(angular)]);
-    let least = lanes.splat(SLENDER * SLENDER);
+    let least = slender * slender;
 
     // LDLᵀ; every pivot is at least SLENDER² but for rounding.
     let d0 = one / (a.dot(a) + least);

@@ -16,7 +16,7 @@ use super::group::{Group, falls, second_order, unpadded};
 use super::holds::{Placed, When, across, guide_rhs, hold_rhs};
 use super::lanes::{Entry, Lane, Lanes, apart, each, unrolled};
 use super::math::{Quaternion, V3};
-use super::predict::{RigidMotion, inertia_about, spin_of};
+use super::predict::{RigidMotion, SLENDER, inertia_about, spin_of};
 use super::rod_energies::{UNKNOWNS, Vec7};
 use super::solve_contacts::PENALTY;
 use super::solved::{Presses, back_substitute, has, step_by, write};
@@ -44,6 +44,9 @@ pub const LEAST_GIVEN: f32 = 0.1;
 /// What gains no more than so many times what it falls in a substep lies on others, and is given no more than [`LYING_GIVEN`] of
 /// that: what passes left out is another rest in every substep, and would shake it.
 pub const LIES: f32 = 1.5;
+
+/// What counts as motion within a chain, see [`SLENDER`], where its sections spin with it: less than rounding leaves of its inertia.
+pub const SLENDEREST: f32 = 5.0e-4;
 
 /// See [`LIES`]: enough for what slides.
 pub const LYING_GIVEN: f32 = 0.01;
@@ -275,7 +278,8 @@ where
     L::Scalar: Into<f64>,
 {
     let LeftOut { centre, inv_mass, momentum, moment, moves } = left_out(lanes, params, group, wanted);
-    let spin = spin_of(lanes, inertia_about(lanes, group, centre), moment);
+    let slender = lanes.splat(SLENDER) + moves * lanes.splat(SLENDEREST - SLENDER);
+    let spin = spin_of(lanes, inertia_about(lanes, group, centre), moment, slender);
     RigidMotion { centre, velocity: momentum * inv_mass, spin }.add_to(lanes, group, moves);
 }
 

@@ -8,7 +8,7 @@ use super::group::Group;
 use super::joints::vector;
 use super::lanes::{LANES, OneF64};
 use super::math::V3;
-use super::predict::{BODY_ENTRIES, spin_of};
+use super::predict::{BODY_ENTRIES, SLENDER, spin_of};
 use super::trees::Kept;
 use crate::flesh::Branch;
 use crate::layout::{chain, rigid};
@@ -82,7 +82,7 @@ impl Body {
         let centre = self.centre();
         let inertia = self.inertia - inertia_at(self.mass, centre);
         let angular = angular - centre.cross(momentum);
-        let spin = spin_of(OneF64(0), inertia.to_cols_array_2d(), V3(angular.to_array()));
+        let spin = spin_of(OneF64(0), inertia.to_cols_array_2d(), V3(angular.to_array()), f64::from(SLENDER));
         [momentum * self.inv_mass(), DVec3::from_array(spin.0)]
     }
 }
