@@ -13,6 +13,9 @@ const MOST_LEFT_OUT: f32 = 0.5;
 // See MOST_LEFT_OUT (m/s).
 const LEAST_GIVEN: f32 = 0.1;
 
+// What counts as motion within a chain, see SLENDER, where its sections spin with it: less than rounding leaves of its inertia.
+const SLENDEREST: f32 = 5.0e-4;
+
 // What gains no more than so many times what it falls in a substep lies on others, and is given no more than LYING_GIVEN of that.
 const LIES: f32 = 1.5;
 const LYING_GIVEN: f32 = 0.01;
@@ -334,7 +337,8 @@ fn restore(chain: Chain) {
     let missing = left_out(chain, body.mass, body.centre);
     let given = missing.momentum;
     let velocity = given.linear * where_less(0.0, body.mass, 1.0 / larger(body.mass, MIN_POSITIVE), 0.0);
-    add_motion(chain, RigidMotion(body.centre, velocity, spin_of(body.inertia, given.angular)), missing.moves);
+    let spin = spin_of(body.inertia, given.angular, SLENDER + missing.moves * (SLENDEREST - SLENDER));
+    add_motion(chain, RigidMotion(body.centre, velocity, spin), missing.moves);
 }
 
 // What passes left out of a chain's momentum; 0 where it is not free.

@@ -71,7 +71,7 @@ struct RigidMotion {
 
 // Centre of mass, its velocity, and the spin that has the body's angular momentum.
 fn rigid_motion(body: Body) -> RigidMotion {
-    return RigidMotion(body.centre, body.velocity, spin_of(body.inertia, body.angular));
+    return RigidMotion(body.centre, body.velocity, spin_of(body.inertia, body.angular, SLENDER));
 }
 
 // Adds it to the chain's velocities, and such a share of its spin to its sections'.
@@ -169,5 +169,5 @@ fn gain_of_tree(chain: Chain, local: u32) -> RigidMotion {
         angular = angular + told3(at, 19u) + cross(arm, told3(at, 16u));
     }
     let velocity = momentum * where_less(0.0, body.mass, 1.0 / larger(body.mass, MIN_POSITIVE), 0.0);
-    return RigidMotion(body.centre, velocity, spin_of(body.inertia, angular));
+    return RigidMotion(body.centre, velocity, spin_of(body.inertia, angular, SLENDER));
 }

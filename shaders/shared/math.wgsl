@@ -159,9 +159,9 @@ fn sym_from_axes(axes: mat3x3<f32>, uu: f32, vv: f32, uv: f32, ww: f32) -> Sym3 
 // Spin about an axis of less than about this part of the inertia's trace counts as motion within the chain.
 const SLENDER: f32 = 0.005;
 
-// The spin that has an angular momentum: Ω = I⁻¹L, but for what is nearly an axis of no inertia: Ω = (I² + (SLENDER·tr I)²)⁻¹ I L.
+// The spin that has an angular momentum: Ω = I⁻¹L, but for what is nearly an axis of no inertia: Ω = (I² + (slender·tr I)²)⁻¹ I L.
 // No inertia gives no spin.
-fn spin_of(inertia: Mat3, angular: vec3<f32>) -> vec3<f32> {
+fn spin_of(inertia: Mat3, angular: vec3<f32>, slender: f32) -> vec3<f32> {
     let trace = inertia[0].x + inertia[1].y + inertia[2].z;
     let inv_trace = 1.0 / where_less(0.0, trace, trace, 1.0);
     let a = inertia[0] * inv_trace;
@@ -169,9 +169,9 @@ fn spin_of(inertia: Mat3, angular: vec3<f32>) -> vec3<f32> {
     let c = inertia[2] * inv_trace;
     let scaled = angular * inv_trace;
     let rhs = vec3<f32>(dot(a, scaled), dot(b, scaled), dot(c, scaled));
-    let least = SLENDER * SLENDER;
+    let least = slender * slender;
 
-    // LDLᵀ; every pivot is at least SLENDER² but for rounding.
+    // LDLᵀ; every pivot is at least slender² but for rounding.
     let d0 = 1.0 / (dot(a, a) + least);
     let l10 = dot(b, a) * d0;
     let l20 = dot(c, a) * d0;

@@ -20,7 +20,7 @@ use super::fibres::{Excitation, fibre_stretch};
 use super::group::{Group, bones_move, contracts, is_kicked, known, second_order, unpadded};
 use super::holds::Placed;
 use super::lanes::{Entry, Lane, Lanes, apart, each, unrolled};
-use super::math::{LEAST_DIVISOR, Mat3, Quaternion, V3};
+use super::math::{LEAST_DIVISOR, MOST_TURN2, Mat3, Quaternion, V3};
 use super::potential::stored_at_start;
 use super::strains::{Section, measure, most_stiffness};
 use crate::layout::{chain, force, input, node, rest, rigid};
@@ -263,8 +263,8 @@ fn extrapolated<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>], [now, older]: [usi
     now + (now - V3::load(lanes, row, older)) * carried
 }
 
-/// A section's spin once it has turned by it for so long (s), by the angular momentum that it keeps: where an axis turns aside, what
-/// spins about it would take and give momentum.
+/// A section's spin once it has turned by it for so long (s), by the angular momentum that it keeps, up to a quarter turn: where its
+/// axis turns aside, what spins about that would make momentum. What lies beyond is carried on as it is.
 #[inline(always)]
 fn carried_on<L: Lanes>(
     lanes: L,
@@ -279,15 +279,18 @@ fn carried_on<L: Lanes>(
     let over = zero.where_less(about_axis, one / about_axis.max(lanes.splat(f32::MIN_POSITIVE)), zero);
     let [u, v, uv] =
         each!(k in 0..3 => lanes.at(rest_row, [rest::INERTIA_U, rest::INERTIA_V, rest::INERTIA_UV][k]) * over);
-    let [along_u, along_v, axis] = frame.axes(lanes);
-    let (a, b) = (along_u.dot(spin), along_v.dot(spin));
-    let momentum = along_u * (u * a + uv * b) + along_v * (uv * a + v * b) + axis * axis.dot(spin);
-    let [along_u, along_v, axis] = frame.turned(lanes, spin * step).axes(lanes);
-    let (a, b) = (along_u.dot(momentum), along_v.dot(momentum));
+    let axes = frame.axes(lanes);
+    let [a, b, c] = each!(k in 0..3 => axes[k].dot(spin));
+    let momentum = axes[0] * (u * a + uv * b) + axes[1] * (uv * a + v * b) + axes[2] * c;
+    let axes = frame.turned(lanes, spin * step).axes(lanes);
+    let [a, b, c] = each!(k in 0..3 => axes[k].dot(momentum));
     let square = u * v - uv * uv;
     let inverse = one / square.max(lanes.splat(LEAST_DIVISOR));
-    let kept = along_u * ((v * a - uv * b) * inverse) + along_v * ((u * b - uv * a) * inverse) + axis * axis.dot(momentum);
-    V3(each!(k in 0..3 => zero.where_less(square, kept.0[k], spin.0[k])))
+    let kept = axes[0] * ((v * a - uv * b) * inverse) + axes[1] * ((u * b - uv * a) * inverse) + axes[2] * c;
+    let most2 = lanes.splat(MOST_TURN2);
+    let turns2 = spin.dot(spin).max(kept.dot(kept)) * step * step;
+    let keeps = turns2.where_less(most2, zero.where_less(square, one, zero), zero);
+    spin.or(lanes, kept, keeps)
 }
 
 /// A chain's motion as if it were rigid.
@@ -340,7 +343,11 @@ pub const SLENDER: f32 = 0.005;
 #[inline(always)]
 pub(super) fn rigid_motion<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> RigidMotion<L::V> {
     let body = Body::of(lanes, group);
-    RigidMotion { centre: body.centre, velocity: body.velocity, spin: spin_of(lanes, body.inertia, body.angular, lanes.splat(SLENDER)) }
+    RigidMotion {
+        centre: body.centre,
+        velocity: body.velocity,
+        spin: spin_of(lanes, body.inertia, body.angular, lanes.splat(SLENDER)),
+    }
 }
 
 /// Adds to the velocities of each chain what a rigid motion of its tree is, which `rows` keep.
@@ -430,7 +437,7 @@ pub(super) fn inertia_about<L: Lanes>(lanes: L, group: &Group<L::Scalar>, centre
     inertia
 }
 
-/// See [`rigid_motion`]; no inertia gives no spin.
+/// The spin that has an angular momentum, Ω = (I² + (slender·tr I)²)⁻¹ I L, see [`rigid_motion`]; no inertia gives no spin.
 #[inline(always)]
 pub(super) fn spin_of<L: Lanes>(lanes: L, mut inertia: Mat3<L::V>, angular: V3<L::V>, slender: L::V) -> V3<L::V> {
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
@@ -448,7 +455,7 @@ pub(super) fn spin_of<L: Lanes>(lanes: L, mut inertia: Mat3<L::V>, angular: V3<L
     let rhs = V3([a.dot(angular), b.dot(angular), c.dot(angular)]);
     let least = slender * slender;
 
-    // LDLᵀ; every pivot is at least SLENDER² but for rounding.
+    // LDLᵀ; every pivot is at least slender² but for rounding.
     let d0 = one / (a.dot(a) + least);
     let (l10, l20) = (b.dot(a) * d0, c.dot(a) * d0);
     let d1 = one / (b.dot(b) + least - l10 * b.dot(a)).max(least);

@@ -19,7 +19,7 @@ use crate::cpu::{
     potential::{ALIGNED, MOST_ROUNDING, PIVOT_ROUNDINGS},
     predict::{SCALE_LIMIT, SLENDER},
     rod_energies::{LEAST_SLOPE2, STEEPER, THIN, UNKNOWNS},
-    settle::{AS_GOOD, GOES_ON, LEAST_GIVEN, LIES, LYING_GIVEN, MOST_LEFT_OUT, WANTED},
+    settle::{AS_GOOD, GOES_ON, LEAST_GIVEN, LIES, LYING_GIVEN, MOST_LEFT_OUT, SLENDEREST, WANTED},
     solid_slots::ALIKE,
     solids::{DEEPER, FOLLOWS, MOST_REACH, ROUNDED, SLACK},
     solve_contacts::{
@@ -379,6 +379,7 @@ pub const FLOAT_CONSTANTS: &[(&str, f32)] = &[
     ("LEAST_GIVEN", LEAST_GIVEN),
     ("LIES", LIES),
     ("LYING_GIVEN", LYING_GIVEN),
+    ("SLENDEREST", SLENDEREST),
     ("LEAST_SCALE", LEAST_SCALE),
     ("MOST_SCALE", MOST_SCALE),
     ("PENALTY", PENALTY),
