@@ -127,7 +127,7 @@ fn predict_chain(chain: Chain, contracting: bool, motion: RigidMotion) {
         var velocity = extrapolate(row, NODE_VELOCITY, NODE_OLDER_VELOCITY, carried);
         velocity = reference + (velocity - reference) * keep;
         var spin = extrapolate(row, NODE_SPIN, NODE_OLDER_SPIN, carried);
-        spin = carried_on(rest_row, frame, spin, step);
+        spin = without_torque(frame, spin, step);
         spin = reference_spin + (spin - reference_spin) * keep;
         var rate = node_at(row, NODE_SCALE_RATE);
         rate = (rate + (rate - node_at(row, NODE_OLDER_SCALE_RATE)) * carried) * keep;
@@ -246,25 +246,14 @@ fn extrapolate(row: u32, at: u32, older: u32, carried: f32) -> vec3<f32> {
     return now + (now - node3(row, older)) * carried;
 }
 
-// A section's spin once it has turned by it for so long (s), by the angular momentum that it keeps, up to a quarter turn: where its
-// axis turns aside, what spins about that would make momentum. What lies beyond is carried on as it is.
-fn carried_on(rest_row: u32, frame: Quaternion, spin: vec3<f32>, step: f32) -> vec3<f32> {
-    // Over the inertia about the axis.
-    let about_axis = rest_at(rest_row, REST_INERTIA_W);
-    let over = where_less(0.0, about_axis, 1.0 / larger(about_axis, MIN_POSITIVE), 0.0);
-    let u = rest_at(rest_row, REST_INERTIA_U) * over;
-    let v = rest_at(rest_row, REST_INERTIA_V) * over;
-    let uv = rest_at(rest_row, REST_INERTIA_UV) * over;
-    let axes = axes_of(frame);
-    let about = spin * axes;
-    let momentum = axes * vec3<f32>(u * about.x + uv * about.y, uv * about.x + v * about.y, about.z);
-    let turned_axes = axes_of(turned(frame, spin * step));
-    let has = momentum * turned_axes;
-    let square = u * v - uv * uv;
-    let inverse = 1.0 / larger(square, LEAST_DIVISOR);
-    let kept = turned_axes * vec3<f32>((v * has.x - uv * has.y) * inverse, (u * has.y - uv * has.x) * inverse, has.z);
-    let turns2 = larger(dot(spin, spin), dot(kept, kept)) * step * step;
-    return select(spin, kept, turns2 < MOST_TURN2 && 0.0 < square);
+// A section's spin after so long (s) without torque, by the midpoint's rule: where its axis turns aside, what spins about that would
+// make momentum.
+fn without_torque(frame: Quaternion, spin: vec3<f32>, step: f32) -> vec3<f32> {
+    let axis = axes_of(frame)[2];
+    let about = dot(axis, spin);
+    let half = about * step * 0.5;
+    let turned_by = cross(axis, spin) - (spin - axis * about) * half;
+    return spin + turned_by * ((half + half) / (1.0 + half * half));
 }
 
 struct BoneMotion {

@@ -47,6 +47,9 @@ const PUSHES: &[Mutant] = &[
     (Stage::Predict, "pushed", "kicked = kicked ⟨+⟩ force_on(chain, index, FORCE_VELOCITY);", "-"),
     (Stage::Predict, "pushed", "smaller(chain_at(chain.chain, CHAIN_HISTORY), ⟨0.0⟩)", "1.0"),
     (Stage::Predict, "thrown", "kicked = kicked ⟨*⟩ kept", "+"),
+    (Stage::Predict, "thrown", "spin = ⟨without_torque(frame, spin, step)⟩;", "spin"),
+    (Stage::Predict, "thrown", "cross(axis, spin) ⟨-⟩ (spin - axis * about) * half;", "+"),
+    (Stage::Predict, "thrown", "turned_by * ((half ⟨+⟩ half)", "-"),
     (Stage::Predict, "thrown", "at_origin ⟨+⟩ cross(kick_spin", "-"),
 ];
 
@@ -238,6 +241,7 @@ const PAIRS_AND_MEETINGS: &[Mutant] = &[
     (Stage::SolveRods, "meeting on the ground", "(*rows).meets = ⟨true⟩;", "false"),
     (Stage::SolveRods, "rods on a slope", "rows.next = ⟨0u⟩;", "1u"),
     (Stage::Settle, "meeting", "motion.spin * (there ⟨*⟩ of_sections)", "+"),
+    (Stage::Settle, "meeting", "SLENDER + missing.moves ⟨*⟩ (SLENDEREST - SLENDER)", "-"),
     (Stage::GatherSegments, "meeting", "segment.centre = segment.first ⟨+⟩ along * 0.5;", "-"),
     (Stage::FindPairs, "meeting", "let pair = first_pair ⟨+⟩ k;", "*"),
     (
@@ -256,7 +260,7 @@ const PAIRS_AND_MEETINGS: &[Mutant] = &[
     (Stage::FindMeetings, "meeting", "let stiffer = where_less(radius * ⟨-DEEP⟩, gap, 1.0, 1.0 + changing);", "DEEP"),
     (Stage::FindMeetings, "thrown together", "/ larger(radius ⟨*⟩ PAIR_STOPS, MIN_POSITIVE);", "+"),
     (Stage::FindMeetings, "meeting", "array<vec3<f32>, 2>(swept_a - off, swept_b ⟨+⟩ off)", "-"),
-    (Stage::FindMeetings, "meeting", "(both ⟨-⟩ turn) * 0.5)", "+"),
+    (Stage::FindMeetings, "thrown together", "(both ⟨-⟩ turn) * 0.5)", "+"),
     (Stage::FindMeetings, "meeting", "(PRESSING | rows) & ~((3u ⟨^⟩ pressing) << shift)", "|"),
     (Stage::FindMeetings, "meeting", "second_side, 1u, -1.0, next ⟨+⟩ 1u);", "*"),
     (Stage::Press, "meeting", "solved_word(params.meet_base * LANES + contact_row⟨⟩, params", " + 1u"),

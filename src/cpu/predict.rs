@@ -20,7 +20,7 @@ use super::fibres::{Excitation, fibre_stretch};
 use super::group::{Group, bones_move, contracts, is_kicked, known, second_order, unpadded};
 use super::holds::Placed;
 use super::lanes::{Entry, Lane, Lanes, apart, each, unrolled};
-use super::math::{LEAST_DIVISOR, MOST_TURN2, Mat3, Quaternion, V3};
+use super::math::{Mat3, Quaternion, V3};
 use super::potential::stored_at_start;
 use super::strains::{Section, measure, most_stiffness};
 use crate::layout::{chain, force, input, node, rest, rigid};
@@ -97,7 +97,7 @@ where
         let velocity = extrapolated(lanes, row, [node::VELOCITY, node::OLDER_VELOCITY], carried);
         let velocity = reference + (velocity - reference) * keep;
         let spin = extrapolated(lanes, row, [node::SPIN, node::OLDER_SPIN], carried);
-        let spin = carried_on(lanes, rest_row, frame, spin, step);
+        let spin = without_torque(lanes, frame, spin, step);
         let spin = reference_spin + (spin - reference_spin) * keep;
         let rate = lanes.load(&row[node::SCALE_RATE]);
         let rate = (rate + (rate - lanes.load(&row[node::OLDER_SCALE_RATE])) * carried) * keep;
@@ -263,34 +263,17 @@ fn extrapolated<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>], [now, older]: [usi
     now + (now - V3::load(lanes, row, older)) * carried
 }
 
-/// A section's spin once it has turned by it for so long (s), by the angular momentum that it keeps, up to a quarter turn: where its
-/// axis turns aside, what spins about that would make momentum. What lies beyond is carried on as it is.
+/// A section's spin after so long (s) without torque, by the midpoint's rule: where its axis turns aside, what spins about that would
+/// make momentum. Iω̇ = Iω × ω; a flat body has as much inertia about its normal as about both axes across it together, so that what
+/// spins across the axis turns about it as fast as that spins, whatever the section's shape. What spins across both axes of one that is
+/// not round also makes it spin about the axis: that is left out.
 #[inline(always)]
-fn carried_on<L: Lanes>(
-    lanes: L,
-    rest_row: &[Entry<L::Scalar>],
-    frame: Quaternion<L::V>,
-    spin: V3<L::V>,
-    step: L::V,
-) -> V3<L::V> {
-    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
-    // Over the inertia about the axis.
-    let about_axis = lanes.at(rest_row, rest::INERTIA_W);
-    let over = zero.where_less(about_axis, one / about_axis.max(lanes.splat(f32::MIN_POSITIVE)), zero);
-    let [u, v, uv] =
-        each!(k in 0..3 => lanes.at(rest_row, [rest::INERTIA_U, rest::INERTIA_V, rest::INERTIA_UV][k]) * over);
-    let axes = frame.axes(lanes);
-    let [a, b, c] = each!(k in 0..3 => axes[k].dot(spin));
-    let momentum = axes[0] * (u * a + uv * b) + axes[1] * (uv * a + v * b) + axes[2] * c;
-    let axes = frame.turned(lanes, spin * step).axes(lanes);
-    let [a, b, c] = each!(k in 0..3 => axes[k].dot(momentum));
-    let square = u * v - uv * uv;
-    let inverse = one / square.max(lanes.splat(LEAST_DIVISOR));
-    let kept = axes[0] * ((v * a - uv * b) * inverse) + axes[1] * ((u * b - uv * a) * inverse) + axes[2] * c;
-    let most2 = lanes.splat(MOST_TURN2);
-    let turns2 = spin.dot(spin).max(kept.dot(kept)) * step * step;
-    let keeps = turns2.where_less(most2, zero.where_less(square, one, zero), zero);
-    spin.or(lanes, kept, keeps)
+fn without_torque<L: Lanes>(lanes: L, frame: Quaternion<L::V>, spin: V3<L::V>, step: L::V) -> V3<L::V> {
+    let [.., axis] = frame.axes(lanes);
+    let about = axis.dot(spin);
+    let half = about * step * lanes.splat(0.5);
+    let turned = axis.cross(spin) - (spin - axis * about) * half;
+    spin + turned * ((half + half) / (lanes.splat(1.0) + half * half))
 }
 
 /// A chain's motion as if it were rigid.

@@ -94,7 +94,8 @@ fn potential(group: &Group<'_, f64>, lane: usize, params: &StepParams, unit: f64
     for (index, (section, moved)) in at.iter().enumerate() {
         let of = |entry: usize| group.rest.row(index)[entry][lane];
         let lag = *moved - vector(index, node::PREDICTED_MOVE);
-        let inertia = 0.5 * of(rest::MASS) * inv_step2 * lag.length_squared();
+        // What bones hold is where they have it, to rounding, which is much of what they jerk it by.
+        let inertia = of(rest::FREE_PLACE) * 0.5 * of(rest::MASS) * inv_step2 * lag.length_squared();
         sum.add(inertia);
         sum.guided += of(rest::SLIDES) * inertia;
         sum.add(0.5 * of(rest::INERTIA_W) * inv_step2 * (section.scale - read(index, node::PREDICTED_SCALE)).powi(2));
@@ -104,7 +105,7 @@ fn potential(group: &Group<'_, f64>, lane: usize, params: &StepParams, unit: f64
             + of(rest::INERTIA_V) * e.y * e.y
             + 2.0 * of(rest::INERTIA_UV) * e.x * e.y
             + of(rest::INERTIA_W) * e.z * e.z;
-        sum.add(2.0 * read(index, node::PREV_SCALE).powi(2) * inv_step2 * turning);
+        sum.add(of(rest::FREE_FRAME) * 2.0 * read(index, node::PREV_SCALE).powi(2) * inv_step2 * turning);
 
         if group.rest.has_fascia {
             let off = vector(index, node::PREV_PLACE) + *moved - vector(index, node::BED);
