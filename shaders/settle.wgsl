@@ -13,7 +13,7 @@ const MOST_LEFT_OUT: f32 = 0.5;
 // See MOST_LEFT_OUT (m/s).
 const LEAST_GIVEN: f32 = 0.1;
 
-// What counts as motion within a chain, see SLENDER, where its sections spin with it: less than rounding leaves of its inertia.
+// What counts as motion within a chain, see SLENDER, where its sections spin with it: little over the √ε of its inertia's trace.
 const SLENDEREST: f32 = 5.0e-4;
 
 // What gains no more than so many times what it falls in a substep lies on others, and is given no more than LYING_GIVEN of that.

@@ -14,7 +14,7 @@ const STIFFEST: f32 = 1.0e7;
 // How deep over its radius a node may come by itself at the speed that it has: a fast one meets more than STIFFEST.
 const STOPS: f32 = 0.05;
 
-// How stiff a contact is at least, over its last force over the radius, and how many times as stiff as by the mass at most.
+// How many times as stiff as by its mass what a bone holds is, over its force and radius, and at most.
 const FIRM: f32 = 100.0;
 const FIRMEST: f32 = 1.0e4;
 
@@ -305,8 +305,8 @@ fn write_row(chain: Chain, at: u32, segment: u32, point: Point, there: Surface) 
     // What threw in the last substep is over.
     let lasting = dual - select(0.0, larger(before.x, 0.0), is_first);
     let by_mass = contact_stiffness(point, was - gap - dot(normal, point.predicted));
-    // Later solves of the substep have the same.
-    let by_force = select(contact_at(at, CONTACT_STIFFNESS), lasting * FIRM / larger(prev_radius, MIN_POSITIVE), is_first);
+    // Later solves of the substep have at least the same, where it pressed.
+    let by_force = select(contact_at(at, CONTACT_STIFFNESS), lasting * there.own * FIRM / larger(prev_radius, MIN_POSITIVE), is_first);
     let stiffness = larger(by_mass, smaller(by_force, by_mass * FIRMEST));
     // As fast as the surface goes against how fast it comes itself.
     let comes = (was - gap) * params.inv_h - dot(normal, point.velocity);

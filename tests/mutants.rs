@@ -48,7 +48,6 @@ const PUSHES: &[Mutant] = &[
     (Stage::Predict, "pushed", "smaller(chain_at(chain.chain, CHAIN_HISTORY), ⟨0.0⟩)", "1.0"),
     (Stage::Predict, "thrown", "kicked = kicked ⟨*⟩ kept", "+"),
     (Stage::Predict, "thrown", "spin = ⟨without_torque(frame, spin, step)⟩;", "spin"),
-    (Stage::Predict, "thrown", "cross(axis, spin) ⟨-⟩ (spin - axis * about) * half;", "+"),
     (Stage::Predict, "thrown", "turned_by * ((half ⟨+⟩ half)", "-"),
     (Stage::Predict, "thrown", "at_origin ⟨+⟩ cross(kick_spin", "-"),
 ];

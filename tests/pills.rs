@@ -213,7 +213,6 @@ mod on_gpu {
         ("select(vec3<f32>(0.0, ⟨1.0⟩, 0.0), one_line", "0.0"),
         ("onto(a, b, deepest.along.x + (end ⟨-⟩ deepest.along.x) * reach", "+"),
         ("point_towards(a, b, deepest, last, ⟨1.0⟩ - share, vec2<f32>(along, bears), level)", "2.0"),
-        ("let high = larger(larger(beside_first, beside_last), ⟨deep⟩);", "beside_last"),
         ("let first = where_less(beside_last, beside_first, ⟨high⟩, low);", "low"),
         ("let along = lie_along(sine2 * thinness * (1.0 / (CROSSED ⟨*⟩ CROSSED)));", "+"),
         ("let bears = lie_along(sine2 * thinness * (1.0 / (ROCKS ⟨*⟩ ROCKS)));", "+"),
@@ -222,7 +221,7 @@ mod on_gpu {
         ("let v = along_b ⟨-⟩ deepest.direction * leans.y;", "+"),
         ("let slopes = vec2<f32>(leans.x ⟨-⟩ (a.radii.y", "+"),
         ("leans.y ⟨+⟩ (b.radii.y - b.radii.x));", "-"),
-        ("larger(uu * vv, MIN_POSITIVE) ⟨+⟩ apart2, 1.0);", "-"),
+        ("larger(uu * vv, MIN_POSITIVE) ⟨+⟩ apart2, END_ON);", "-"),
     ];
 
     /// What the kernel, or what becomes of it by a change, says of pairs; `None` without a GPU.
@@ -417,6 +416,24 @@ fn cones_touch_along_their_surfaces() {
             "cones that rock by 0.01 rad {name}: in 1e-5 rad the force goes {worst:.1e} of a length along them at most (bar 1e-3)"
         );
         assert!(worst <= 1.0e-3);
+    }
+}
+
+/// A thin tip that stands on what is thick touches it at a point, its end.
+#[test]
+fn what_stands_on_its_end_touches_at_a_point() {
+    let pill = |from: DVec3, to: DVec3, radius: f64| Pill {
+        ends: [from, to].map(|end| V3(end.to_array())),
+        radii: [radius; 2],
+    };
+    let thick = pill(DVec3::new(-0.2, -0.1, 0.0), DVec3::new(0.2, -0.1, 0.0), 0.1);
+    for (from, to) in [(0.1, 0.003), (0.003, 0.1)] {
+        let tip = pill(DVec3::Y * from, DVec3::Y * to, 0.003);
+        for [a, b] in [[&tip, &thick], [&thick, &tip]] {
+            for point in points(OneF64(0), a, b).into_iter().filter(|point| point.share > 0.0) {
+                assert!(point.nearest.gap.abs() < 1.0e-12, "{} m off its end", point.nearest.gap);
+            }
+        }
     }
 }
 

@@ -35,6 +35,9 @@ const CROSSED: f32 = 0.2;
 // That from which on they touch at a single point.
 const ROCKS: f32 = 0.35;
 
+// What counts as sin² where an axis leads straight into the other pill: there is no way along the surfaces.
+const END_ON: f32 = 1.0e6;
+
 // By how much less deep than the deepest, over the smaller radius, what bears with it may be.
 const LEVEL: f32 = 0.02;
 
@@ -159,7 +162,7 @@ fn points_of(a: Pill, b: Pill) -> array<PillPoint, 2> {
     let normal = cross(u, v);
     // 0 where the surfaces lie along each other, 1 from where they cross or lead apart.
     let apart2 = slopes.x * slopes.x / larger(uu, MIN_POSITIVE) + slopes.y * slopes.y / larger(vv, MIN_POSITIVE);
-    let sine2 = where_less(0.0, uu * vv, dot(normal, normal) / larger(uu * vv, MIN_POSITIVE) + apart2, 1.0);
+    let sine2 = where_less(0.0, uu * vv, dot(normal, normal) / larger(uu * vv, MIN_POSITIVE) + apart2, END_ON);
     // By s²·sin²/2d the gap grows along them, d from axis to axis: it is the smaller radius that this is little or much to.
     let radii = vec2<f32>(pill_radius(a, deepest.along.x), pill_radius(b, deepest.along.y));
     let thinness = smaller(radii.x, radii.y) * 2.0 / larger(radii.x + radii.y, MIN_POSITIVE);

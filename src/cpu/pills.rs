@@ -53,6 +53,9 @@ pub const CROSSED: f32 = 0.2;
 /// long at 1/120 s and n = 10 is at 0.3.
 pub const ROCKS: f32 = 0.35;
 
+/// What counts as sin² where an axis leads straight into the other pill: there is no way along the surfaces.
+pub const END_ON: f32 = 1.0e6;
+
 /// By how much less deep than the deepest, over the smaller radius, what bears with it may be.
 pub const LEVEL: f32 = 0.02;
 
@@ -215,7 +218,7 @@ pub fn points_around<L: Lanes>(lanes: L, a: &Pill<L::V>, b: &Pill<L::V>, deepest
     // 0 where the surfaces lie along each other, 1 from where they cross or lead apart.
     let apart2 = slopes[0] * slopes[0] / uu.max(least) + slopes[1] * slopes[1] / vv.max(least);
     let sine2 = normal.dot(normal) / (uu * vv).max(least) + apart2;
-    let sine2 = zero.where_less(uu * vv, sine2, one);
+    let sine2 = zero.where_less(uu * vv, sine2, lanes.splat(END_ON));
     // By s²·sin²/2d the gap grows along them, d from axis to axis: it is the smaller radius that this is little or much to.
     let radii = [a.radius(deepest.along[0]), b.radius(deepest.along[1])];
     let thinness = radii[0].min(radii[1]) * lanes.splat(2.0) / (radii[0] + radii[1]).max(least);

@@ -45,11 +45,12 @@ pub const LEAST_GIVEN: f32 = 0.1;
 /// that: what passes left out is another rest in every substep, and would shake it.
 pub const LIES: f32 = 1.5;
 
-/// What counts as motion within a chain, see [`SLENDER`], where its sections spin with it: less than rounding leaves of its inertia.
-pub const SLENDEREST: f32 = 5.0e-4;
-
 /// See [`LIES`]: enough for what slides.
 pub const LYING_GIVEN: f32 = 0.01;
+
+/// What counts as motion within a chain, see [`SLENDER`], where its sections spin with it: little over the √ε of its inertia's trace below
+/// which rounding of the square leaves nothing.
+pub const SLENDEREST: f32 = 5.0e-4;
 
 /// Steps the chains by what their rows should press with; those of meetings with what is `wanted`. Goes on by a share of the
 /// last pass's step. Where there are `flags` of who settles, the others stand still.

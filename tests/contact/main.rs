@@ -150,25 +150,6 @@ fn an_upright_rod_does_not_sink() {
     }
 }
 
-/// What lasts has what it presses a hundredth of its radius deep at most, however light that is.
-#[test]
-fn what_is_pressed_hard_lies_no_deeper() {
-    for force in [10.0, 1.0e3, 1.0e4] {
-        let root = Pose::from_translation(DVec3::Y * RADIUS);
-        let mut scene = Scene::new(root, vec![HalfSpace::ground(0.0, 0.5)]);
-        for frame in 0..90 {
-            let down = DVec3::NEG_Y * force * (f64::from(frame) / 45.0).min(1.0);
-            for j in 0..=SEGMENTS {
-                scene.physics.add_force(scene.handle, 0, j, down).expect("is there");
-            }
-            scene.step();
-        }
-        let depth = -scene.gap(0) / scene.nodes().iter().map(|node| f64::from(node.radius)).fold(f64::MAX, f64::min);
-        println!("{force} N on each node: {:.2} % of its radius deep (bar 1.1)", 100.0 * depth);
-        assert!(scene.is_sound() && depth > 0.0 && depth <= 0.011);
-    }
-}
-
 /// tan 26.6° is the coefficient, 0.5.
 #[test]
 fn friction_holds_a_rod_on_a_slope() {

@@ -46,7 +46,7 @@ fn collisions_keep_momentum_and_make_no_energy() {
 /// Pairs of logs that fly at each other anyhow, spinning, without gravity. Implicit Euler takes (ωh)² of what spins in each substep,
 /// and more of what a hit has swing; what begins in the other is pushed out, and rubs on it where no surface is.
 #[test]
-fn two_hundred_collisions_keep_momentum() {
+fn collisions_of_many_pairs_keep_momentum() {
     for (youngs_modulus, substeps, bars) in [
         (1.0e7, 4, [1.0e-5, 0.1, 0.02]),
         (1.0e7, 16, [1.0e-5, 0.05, 0.01]),
@@ -79,7 +79,7 @@ fn two_hundred_collisions_keep_momentum() {
             "{count} pairs of logs, {hits} of which hit, E = {youngs_modulus:.0e}, {substeps} substeps: momentum off by {linear:.1e} of \
              Σm|v|, angular by {angular:.1e} of Σ|L|, in the mean by {mean:.1e} (bars {bars:?})"
         );
-        assert!(hits >= 60 && linear <= bars[0] && angular <= bars[1] && mean <= bars[2]);
+        assert!(count >= 100 && hits >= 100 && linear <= bars[0] && angular <= bars[1] && mean <= bars[2]);
     }
 }
 

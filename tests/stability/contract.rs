@@ -95,7 +95,8 @@ fn potential(group: &Group<'_, f64>, lane: usize, params: &StepParams, unit: f64
         let of = |entry: usize| group.rest.row(index)[entry][lane];
         let lag = *moved - vector(index, node::PREDICTED_MOVE);
         // What bones hold is where they have it, to rounding, which is much of what they jerk it by.
-        let inertia = of(rest::FREE_PLACE) * 0.5 * of(rest::MASS) * inv_step2 * lag.length_squared();
+        let goes = of(rest::FREE_PLACE).max(of(rest::SLIDES));
+        let inertia = goes * 0.5 * of(rest::MASS) * inv_step2 * lag.length_squared();
         sum.add(inertia);
         sum.guided += of(rest::SLIDES) * inertia;
         sum.add(0.5 * of(rest::INERTIA_W) * inv_step2 * (section.scale - read(index, node::PREDICTED_SCALE)).powi(2));
