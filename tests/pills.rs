@@ -389,9 +389,9 @@ fn what_is_thin_touches_what_is_thick_along_a_line() {
 #[test]
 fn cones_touch_along_their_surfaces() {
     let lanes = OneF64(0);
-    let (length, radii) = (0.06, [0.1, 0.06]);
+    let (length, radii) = (0.06_f64, [0.1, 0.06]);
     // Half of the angle at the tip.
-    let lean = ((radii[0] - radii[1]) / length as f64).asin();
+    let lean = ((radii[0] - radii[1]) / length).asin();
     // Along x where they touch, with its first sphere below or above.
     let cone = |side: f64, rocks: DQuat| {
         let way = DVec3::new(lean.cos(), -side * lean.sin(), 0.0) * length;
