@@ -246,14 +246,14 @@ fn extrapolate(row: u32, at: u32, older: u32, carried: f32) -> vec3<f32> {
     return now + (now - node3(row, older)) * carried;
 }
 
-// A section's spin after so long (s) without torque, by the midpoint's rule: where its axis turns aside, what spins about that would
-// make momentum.
+// A section's spin after so long (s) without torque, Iω̇ = Iω × ω (Euler), by the midpoint's rule: where its axis turns aside, what
+// spins about that would make momentum.
 fn without_torque(frame: Quaternion, spin: vec3<f32>, step: f32) -> vec3<f32> {
     let axis = axes_of(frame)[2];
     let about = dot(axis, spin);
     let half = about * step * 0.5;
-    let turned_by = cross(axis, spin) - (spin - axis * about) * half;
-    return spin + turned_by * ((half + half) / (1.0 + half * half));
+    let turning = cross(axis, spin) - (spin - axis * about) * half;
+    return spin + turning * ((half + half) / (1.0 + half * half));
 }
 
 struct BoneMotion {

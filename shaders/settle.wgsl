@@ -13,12 +13,12 @@ const MOST_LEFT_OUT: f32 = 0.5;
 // See MOST_LEFT_OUT (m/s).
 const LEAST_GIVEN: f32 = 0.1;
 
-// What counts as motion within a chain, see SLENDER, where its sections spin with it: little over the √ε of its inertia's trace.
-const SLENDEREST: f32 = 5.0e-4;
-
 // What gains no more than so many times what it falls in a substep lies on others, and is given no more than LYING_GIVEN of that.
 const LIES: f32 = 1.5;
 const LYING_GIVEN: f32 = 0.01;
+
+// What counts as motion within a chain, see SLENDER, where its sections spin with it: little over the √ε of its inertia's trace.
+const SLENDEREST: f32 = 5.0e-4;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn settle(@builtin(global_invocation_id) invocation: vec3<u32>) {

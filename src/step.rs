@@ -374,9 +374,9 @@ pub enum Integrator {
     /// First order, damps fast motion; a spinning rod loses (ωh)² of its momentum a substep.
     #[default]
     ImplicitEuler,
-    /// Second-order backward differences (BDF2), where implicit Euler's damping shows. What hits keeps its momentum worse than with
-    /// implicit Euler. It needs equal steps: the first substep after `dt` or `substeps` change is an implicit Euler one, and so are
-    /// all where anything has restitution.
+    /// Second-order backward differences (BDF2), where implicit Euler's damping shows. Flesh that hits flesh may lose 4 % of its
+    /// momentum by it, by implicit Euler none. It needs equal steps: the first substep after `dt` or `substeps` change is an implicit
+    /// Euler one, and so are all where anything has restitution.
     SecondOrder,
 }
 

@@ -48,7 +48,7 @@ const PUSHES: &[Mutant] = &[
     (Stage::Predict, "pushed", "smaller(chain_at(chain.chain, CHAIN_HISTORY), ⟨0.0⟩)", "1.0"),
     (Stage::Predict, "thrown", "kicked = kicked ⟨*⟩ kept", "+"),
     (Stage::Predict, "thrown", "spin = ⟨without_torque(frame, spin, step)⟩;", "spin"),
-    (Stage::Predict, "thrown", "turned_by * ((half ⟨+⟩ half)", "-"),
+    (Stage::Predict, "thrown", "turning * ((half ⟨+⟩ half)", "-"),
     (Stage::Predict, "thrown", "at_origin ⟨+⟩ cross(kick_spin", "-"),
 ];
 
@@ -327,8 +327,9 @@ fn after(scene: &Scene, stage: Stage, (cpu, gpu, handles): &mut (Physics, Physic
     apart
 }
 
-/// How far off (10⁻⁵) a kernel may be as it is: what stiff scenes make of roundings, of which tests/parity.rs tells how much that is.
-const AS_IT_IS: f32 = 4.0;
+/// How far off (10⁻⁵) a kernel may be as it is: what stiff scenes make of roundings, of which tests/parity.rs tells how much that is. In
+/// "trees meeting on the ground" it is 2.8, where the CPU is 1.3 from itself by a rounding.
+const AS_IT_IS: f32 = 3.0;
 
 /// Every mutant is seen in its scene: it is off by more than 10⁻⁵, and than twice what the kernel is as it is.
 fn each_is_rejected(mutants: &[Mutant]) {

@@ -213,15 +213,17 @@ mod on_gpu {
         ("select(vec3<f32>(0.0, ⟨1.0⟩, 0.0), one_line", "0.0"),
         ("onto(a, b, deepest.along.x + (end ⟨-⟩ deepest.along.x) * reach", "+"),
         ("point_towards(a, b, deepest, last, ⟨1.0⟩ - share, vec2<f32>(along, bears), level)", "2.0"),
-        ("let first = where_less(beside_last, beside_first, ⟨high⟩, low);", "low"),
-        ("let along = lie_along(sine2 * thinness * (1.0 / (CROSSED ⟨*⟩ CROSSED)));", "+"),
-        ("let bears = lie_along(sine2 * thinness * (1.0 / (ROCKS ⟨*⟩ ROCKS)));", "+"),
+        ("let first = between(dot(b.first ⟨-⟩ a.first, u)", "+"),
+        ("let last = between(dot(b.last ⟨-⟩ a.first, u)", "+"),
+        ("let along = lie_along(off2 * (1.0 / (CROSSED ⟨*⟩ CROSSED)));", "+"),
+        ("let bears = lie_along(off2 * (1.0 / (ROCKS ⟨*⟩ ROCKS)));", "+"),
         ("let thinness = smaller(radii.x, radii.y) ⟨*⟩ 2.0", "+"),
         ("let u = along_a ⟨-⟩ deepest.direction * leans.x;", "+"),
         ("let v = along_b ⟨-⟩ deepest.direction * leans.y;", "+"),
         ("let slopes = vec2<f32>(leans.x ⟨-⟩ (a.radii.y", "+"),
         ("leans.y ⟨+⟩ (b.radii.y - b.radii.x));", "-"),
-        ("larger(uu * vv, MIN_POSITIVE) ⟨+⟩ apart2, END_ON);", "-"),
+        ("let off2 = where_less(0.0, uu * vv, crosses2 ⟨+⟩ leads2, 1.0);", "-"),
+        ("larger(uu * vv, MIN_POSITIVE) ⟨*⟩ thinness;", "/"),
     ];
 
     /// What the kernel, or what becomes of it by a change, says of pairs; `None` without a GPU.

@@ -35,9 +35,6 @@ const CROSSED: f32 = 0.2;
 // That from which on they touch at a single point.
 const ROCKS: f32 = 0.35;
 
-// What counts as sin² where an axis leads straight into the other pill: there is no way along the surfaces.
-const END_ON: f32 = 1.0e6;
-
 // By how much less deep than the deepest, over the smaller radius, what bears with it may be.
 const LEVEL: f32 = 0.02;
 
@@ -146,8 +143,7 @@ fn select_nearest(a: Nearest, b: Nearest, second: bool) -> Nearest {
 }
 
 // The points at which two pills touch: where they are nearest; or, the more they lie along each other, towards the two ends of
-// what of the first lies beside the second, or where they are deepest beyond that, so that the force does not hop from one end to
-// the other as they rock.
+// what of the first lies beside the second, so that the force does not hop from one end to the other as they rock.
 fn points_of(a: Pill, b: Pill) -> array<PillPoint, 2> {
     let deepest = nearest_of(a, b);
     let along_a = a.last - a.first;
@@ -160,22 +156,18 @@ fn points_of(a: Pill, b: Pill) -> array<PillPoint, 2> {
     let uu = dot(u, u);
     let vv = dot(v, v);
     let normal = cross(u, v);
-    // 0 where the surfaces lie along each other, 1 from where they cross or lead apart.
-    let apart2 = slopes.x * slopes.x / larger(uu, MIN_POSITIVE) + slopes.y * slopes.y / larger(vv, MIN_POSITIVE);
-    let sine2 = where_less(0.0, uu * vv, dot(normal, normal) / larger(uu * vv, MIN_POSITIVE) + apart2, END_ON);
-    // By s²·sin²/2d the gap grows along them, d from axis to axis: it is the smaller radius that this is little or much to.
+    // By s²·sin²/2d the gap grows along them, d from axis to axis: it is the smaller radius that this is little or much to. By a slope
+    // it grows however thick they are. Of what leads straight into the other nothing lies along it.
     let radii = vec2<f32>(pill_radius(a, deepest.along.x), pill_radius(b, deepest.along.y));
     let thinness = smaller(radii.x, radii.y) * 2.0 / larger(radii.x + radii.y, MIN_POSITIVE);
-    let along = lie_along(sine2 * thinness * (1.0 / (CROSSED * CROSSED)));
-    let bears = lie_along(sine2 * thinness * (1.0 / (ROCKS * ROCKS)));
+    let crosses2 = dot(normal, normal) / larger(uu * vv, MIN_POSITIVE) * thinness;
+    let leads2 = slopes.x * slopes.x / larger(uu, MIN_POSITIVE) + slopes.y * slopes.y / larger(vv, MIN_POSITIVE);
+    let off2 = where_less(0.0, uu * vv, crosses2 + leads2, 1.0);
+    let along = lie_along(off2 * (1.0 / (CROSSED * CROSSED)));
+    let bears = lie_along(off2 * (1.0 / (ROCKS * ROCKS)));
 
-    let beside_first = between(dot(b.first - a.first, u) / larger(uu, MIN_POSITIVE), 0.0, 1.0);
-    let beside_last = between(dot(b.last - a.first, u) / larger(uu, MIN_POSITIVE), 0.0, 1.0);
-    let deep = deepest.along.x;
-    let low = smaller(smaller(beside_first, beside_last), deep);
-    let high = larger(larger(beside_first, beside_last), deep);
-    let first = where_less(beside_last, beside_first, high, low);
-    let last = where_less(beside_last, beside_first, low, high);
+    let first = between(dot(b.first - a.first, u) / larger(uu, MIN_POSITIVE), 0.0, 1.0);
+    let last = between(dot(b.last - a.first, u) / larger(uu, MIN_POSITIVE), 0.0, 1.0);
     let share = where_less(0.0, bears, 0.5, 1.0);
     let level = smaller(radii.x, radii.y) * LEVEL;
     return array<PillPoint, 2>(

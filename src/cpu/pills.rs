@@ -53,9 +53,6 @@ pub const CROSSED: f32 = 0.2;
 /// long at 1/120 s and n = 10 is at 0.3.
 pub const ROCKS: f32 = 0.35;
 
-/// What counts as sin² where an axis leads straight into the other pill: there is no way along the surfaces.
-pub const END_ON: f32 = 1.0e6;
-
 /// By how much less deep than the deepest, over the smaller radius, what bears with it may be.
 pub const LEVEL: f32 = 0.02;
 
@@ -198,7 +195,7 @@ fn onto<L: Lanes>(lanes: L, [a, b]: [&Pill<L::V>; 2], on_a: L::V, fallback: V3<L
 
 /// The points at which two pills touch: where they are nearest; or, the more they lie along each other, towards the two ends of
 /// what of the first lies beside the second, so that the force does not hop from one end to the other as they rock. As far as the
-/// gap is level they go all the way. Where pills are deepest beyond such an end, as cones may be, that is the end.
+/// gap is level they go all the way.
 #[inline(always)]
 pub fn points<L: Lanes>(lanes: L, a: &Pill<L::V>, b: &Pill<L::V>) -> [Point<L::V>; 2] {
     points_around(lanes, a, b, nearest(lanes, a, b))
@@ -215,20 +212,18 @@ pub fn points_around<L: Lanes>(lanes: L, a: &Pill<L::V>, b: &Pill<L::V>, deepest
     let (u, v) = (along_a - deepest.direction * leans_a, along_b - deepest.direction * leans_b);
     let slopes = [leans_a - (a.radii[1] - a.radii[0]), leans_b + (b.radii[1] - b.radii[0])];
     let (uu, vv, normal) = (u.dot(u), v.dot(v), u.cross(v));
-    // 0 where the surfaces lie along each other, 1 from where they cross or lead apart.
-    let apart2 = slopes[0] * slopes[0] / uu.max(least) + slopes[1] * slopes[1] / vv.max(least);
-    let sine2 = normal.dot(normal) / (uu * vv).max(least) + apart2;
-    let sine2 = zero.where_less(uu * vv, sine2, lanes.splat(END_ON));
-    // By s²·sin²/2d the gap grows along them, d from axis to axis: it is the smaller radius that this is little or much to.
+    // By s²·sin²/2d the gap grows along them, d from axis to axis: it is the smaller radius that this is little or much to. By a slope
+    // it grows however thick they are. Of what leads straight into the other nothing lies along it.
     let radii = [a.radius(deepest.along[0]), b.radius(deepest.along[1])];
     let thinness = radii[0].min(radii[1]) * lanes.splat(2.0) / (radii[0] + radii[1]).max(least);
-    let along = lie_along(lanes, sine2 * thinness * lanes.splat(1.0 / (CROSSED * CROSSED)));
-    let bears = lie_along(lanes, sine2 * thinness * lanes.splat(1.0 / (ROCKS * ROCKS)));
+    let crosses2 = normal.dot(normal) / (uu * vv).max(least) * thinness;
+    let leads2 = slopes[0] * slopes[0] / uu.max(least) + slopes[1] * slopes[1] / vv.max(least);
+    let off2 = zero.where_less(uu * vv, crosses2 + leads2, one);
+    let along = lie_along(lanes, off2 * lanes.splat(1.0 / (CROSSED * CROSSED)));
+    let bears = lie_along(lanes, off2 * lanes.splat(1.0 / (ROCKS * ROCKS)));
 
-    let beside = each!(k in 0..2 => ((b.ends[k] - a.ends[0]).dot(u) / uu.max(least)).clamp(zero, one));
+    let ends = each!(k in 0..2 => ((b.ends[k] - a.ends[0]).dot(u) / uu.max(least)).clamp(zero, one));
     let deep = deepest.along[0];
-    let [low, high] = [beside[0].min(beside[1]).min(deep), beside[0].max(beside[1]).max(deep)];
-    let ends = [beside[1].where_less(beside[0], high, low), beside[1].where_less(beside[0], low, high)];
     let crossed = zero.where_less(bears, zero, one);
     let share = half.where_less(crossed, one, half);
     let shares = [share, one - share];

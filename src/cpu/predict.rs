@@ -263,17 +263,17 @@ fn extrapolated<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>], [now, older]: [usi
     now + (now - V3::load(lanes, row, older)) * carried
 }
 
-/// A section's spin after so long (s) without torque, by the midpoint's rule: where its axis turns aside, what spins about that would
-/// make momentum. Iω̇ = Iω × ω; a flat body has as much inertia about its normal as about both axes across it together, so that what
-/// spins across the axis turns about it as fast as that spins, whatever the section's shape. What spins across both axes of one that is
-/// not round also makes it spin about the axis: that is left out.
+/// A section's spin after so long (s) without torque, Iω̇ = Iω × ω (Euler), by the midpoint's rule: where its axis turns aside, what
+/// spins about that would make momentum. A flat body has as much inertia about its normal as about both axes across it together, so that
+/// what spins across the axis turns about it as fast as that spins, whatever the section's shape. What spins across both axes of one
+/// that is not round also makes it spin about the axis: that is left out. The axis is that at the substep's start: of first order.
 #[inline(always)]
 fn without_torque<L: Lanes>(lanes: L, frame: Quaternion<L::V>, spin: V3<L::V>, step: L::V) -> V3<L::V> {
     let [.., axis] = frame.axes(lanes);
     let about = axis.dot(spin);
     let half = about * step * lanes.splat(0.5);
-    let turned = axis.cross(spin) - (spin - axis * about) * half;
-    spin + turned * ((half + half) / (lanes.splat(1.0) + half * half))
+    let turning = axis.cross(spin) - (spin - axis * about) * half;
+    spin + turning * ((half + half) / (lanes.splat(1.0) + half * half))
 }
 
 /// A chain's motion as if it were rigid.
