@@ -159,7 +159,8 @@ fn predict_chain(chain: Chain, contracting: bool, motion: RigidMotion) {
         let held = step * step * (1.0 - between(fallen, 0.0, 1.0)) * held_back;
         var first_move = predicted_move + jump;
         first_move = first_move - fall * smaller(held, larger(dot(first_move, fall) * inv_fall2, 0.0));
-        let iterate = placed_held(Placed(first_move, predicted_scale, iterate_frame), chain, index, place);
+        let placed = Placed(first_move, predicted_scale, iterate_frame);
+        let iterate = placed_held(placed, chain, index, place, iterate_frame);
 
         set_node3(row, NODE_OLDER_VELOCITY, last_velocity);
         set_node3(row, NODE_VELOCITY, velocity + fall * step);

@@ -121,7 +121,7 @@ where
         let first_move = predicted_move + jump;
         let first_move = first_move - fall * held.min((first_move.dot(fall) * inv_fall2).max(zero));
         let iterate = Placed { moved: first_move, scale: predicted_scale, frame: turned };
-        let iterate = iterate.held(lanes, group, index, place);
+        let iterate = iterate.held(lanes, group, index, place, turned);
 
         let row = group.row_mut(index);
         last_velocity.store(lanes, row, node::OLDER_VELOCITY);

@@ -3,6 +3,7 @@
 use glam::DVec3;
 use sinew::cpu::fibres::Excitation;
 use sinew::cpu::group::{Group, GroupRest};
+use sinew::cpu::holds::Placed;
 use sinew::cpu::lanes::{Entry, LANES, Lanes, OneF32, OneF64};
 use sinew::cpu::math::{Quaternion, V3};
 use sinew::cpu::potential::{rounding, standing};
@@ -206,6 +207,8 @@ struct Found {
     touching: usize,
     /// How many more were not looked at, see [`on_edge`].
     on_edge: usize,
+    /// How many frames that bones hold are of another sign now than at the start.
+    of_two_signs: usize,
     /// The most that Π has risen by, over what it may by rounding: of chains without a guide, and of those with one.
     worst: [f64; 2],
     at: String,
@@ -340,6 +343,10 @@ where
                 return;
             }
             for lane in 0..LANES {
+                let held = (0..wide.node_count).filter(|&index| wide.row(index)[rest::FREE_FRAME][lane] == 0.0);
+                let now = |index: usize| Placed::now(OneF64(lane), there.row(index)).frame;
+                let start = |index: usize| Placed::start(OneF64(lane), &there, index).frame;
+                found.of_two_signs += held.filter(|&index| now(index).dot(start(index)) < 0.0).count();
                 let at = sections(&there, lane, false);
                 let (before, edge) = before[lane];
                 if edge || on_edge(&at) {
@@ -396,10 +403,11 @@ fn no_substep_ends_above_where_it_may_in_f64() {
     while found.substeps < 100_000 {
         throw(&mut random, OneF64, |flesh| flesh.groups()[0].to_f64(), &mut found);
     }
-    let Found { substeps, rough, touching, on_edge, worst: [alone, guided], at } = found;
+    let Found { substeps, rough, touching, on_edge, of_two_signs, worst: [alone, guided], at } = found;
     println!(
         "f64: {substeps} substeps, {rough} led astray, {touching} touching, {on_edge} on an edge: Π rose by {alone:.2e} of its rounding without guides, {guided:.2e} with (bar 1), last {at}"
     );
+    assert_eq!(of_two_signs, 0, "frames that bones hold have another sign now than at the start");
     assert!(rough.min(touching) > substeps / 100 && on_edge < substeps / 100 && alone.max(guided) <= 1.0);
 }
 
@@ -411,9 +419,10 @@ fn no_substep_ends_above_where_it_may_in_f32_but_for_rounding() {
     while found.substeps < 100_000 {
         throw(&mut random, OneF32, |flesh| flesh.groups()[0].clone(), &mut found);
     }
-    let Found { substeps, rough, touching, on_edge, worst: [alone, guided], at } = found;
+    let Found { substeps, rough, touching, on_edge, of_two_signs, worst: [alone, guided], at } = found;
     println!(
         "f32: {substeps} substeps, {rough} led astray, {touching} touching, {on_edge} on an edge: Π rose by {alone:.2e} of its rounding without guides, {guided:.2e} with (bars 2 and 4), last {at}"
     );
+    assert_eq!(of_two_signs, 0, "frames that bones hold have another sign now than at the start");
     assert!(rough.min(touching) > substeps / 100 && on_edge < substeps / 100 && alone <= 2.0 && guided <= 4.0);
 }
