@@ -190,14 +190,14 @@ fn belongs(side: SeenSide, along: f32, direction: vec3<f32>, centres_apart: f32)
     return where_less(0.5, side.joined.y, ends, 1.0) * where_less(0.5, side.joined.x, begins, 1.0);
 }
 
-// A direction in which a segment is pressed at a node where the chain goes on, without what of it goes along the segment: the chain
-// has no end there.
+// A direction in which a segment is pressed, without what of it goes along the segment at a node where the chain goes on: the chain
+// has no end there. The less the farther it is from there, as where a contact is at a node may be a matter of rounding.
 fn square(side: SeenSide, along: f32, pressed: vec3<f32>) -> vec3<f32> {
     let path = side.second.place - side.first.place;
     let grows = side.second.radius * side.second.scale - side.first.radius * side.first.scale;
     let inv_length2 = 1.0 / larger(dot(path, path), MIN_POSITIVE);
     let off = path * ((dot(pressed, path) - grows) * inv_length2);
-    let at_joint = where_less(along, 1.0, 0.0, side.joined.y) + where_less(0.0, along, 0.0, side.joined.x);
+    let at_joint = side.joined.x + (side.joined.y - side.joined.x) * along;
     return direction(pressed - off * at_joint);
 }
 

@@ -306,7 +306,7 @@ fn write_row(chain: Chain, at: u32, segment: u32, point: Point, there: Surface) 
     let lasting = dual - select(0.0, larger(before.x, 0.0), is_first);
     let by_mass = contact_stiffness(point, was - gap - dot(normal, point.predicted));
     // Later solves of the substep have at least the same, where it pressed.
-    let by_force = select(contact_at(at, CONTACT_STIFFNESS), lasting * there.own * FIRM / larger(prev_radius, MIN_POSITIVE), is_first);
+    let by_force = select(contact_at(at, CONTACT_STIFFNESS), lasting * FIRM / larger(prev_radius, MIN_POSITIVE), is_first);
     let stiffness = larger(by_mass, smaller(by_force, by_mass * FIRMEST));
     // As fast as the surface goes against how fast it comes itself.
     let comes = (was - gap) * params.inv_h - dot(normal, point.velocity);

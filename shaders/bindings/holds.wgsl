@@ -13,17 +13,16 @@ fn placed_now(row: u32) -> Placed {
     return Placed(node3(row, NODE_MOVED), node_at(row, NODE_SCALE), node4(row, NODE_FRAME));
 }
 
-// Where it was at the substep's start, but for what bones hold or guide, which is where they have it now, to the sign of its
-// quaternion: energies tell neighbours of one sign from such of two.
+// Where it was at the substep's start, but for what bones hold or guide, which is where they have it now.
 fn placed_start(chain: Chain, index: u32) -> Placed {
     let row = node_row_of(chain, index);
     let start = Placed(vec3<f32>(), node_at(row, NODE_PREV_SCALE), node4(row, NODE_PREV_FRAME));
-    return placed_held(start, chain, index, node3(row, NODE_PREV_PLACE), node4(row, NODE_FRAME));
+    return placed_held(start, chain, index, node3(row, NODE_PREV_PLACE));
 }
 
 // With what bones hold or guide where they have it, and what hangs where its stem has it; `start` is its place (m) at the
-// substep's start, `side` the frame on whose side of the quaternions those that are held are.
-fn placed_held(placed: Placed, chain: Chain, index: u32, start: vec3<f32>, side: Quaternion) -> Placed {
+// substep's start.
+fn placed_held(placed: Placed, chain: Chain, index: u32, start: vec3<f32>) -> Placed {
     var held = placed;
     let rest_row = rest_row_of(chain, index);
     let row = node_row_of(chain, index);
@@ -36,14 +35,14 @@ fn placed_held(placed: Placed, chain: Chain, index: u32, start: vec3<f32>, side:
             held.moved = node3(row, NODE_TARGET_PLACE) - start;
         }
         if rest_at(rest_row, REST_FREE_FRAME) < 0.5 {
-            held.frame = beside(node4(row, NODE_TARGET_FRAME), side);
+            held.frame = node4(row, NODE_TARGET_FRAME);
         }
         held.scale = where_less(rest_at(rest_row, REST_FREE_SCALE), 0.5, 1.0, held.scale);
     }
     if IN_TREES && rest_at(rest_row, REST_HUNG) > 0.5 {
         let hung_place = node3(row, NODE_TARGET_PLACE);
         held.moved = hung_place - start;
-        held.frame = beside(node4(row, NODE_TARGET_FRAME), side);
+        held.frame = node4(row, NODE_TARGET_FRAME);
     }
     return held;
 }

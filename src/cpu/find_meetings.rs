@@ -93,8 +93,8 @@ fn belongs<L: Lanes>(
     half.where_less(joined[1], ends, one) * half.where_less(joined[0], begins, one)
 }
 
-/// A direction in which a segment is pressed at a node where the chain goes on, without what of it goes along the segment: the chain
-/// has no end there.
+/// A direction in which a segment is pressed, without what of it goes along the segment at a node where the chain goes on: the chain
+/// has no end there. The less the farther it is from there, as where a contact is at a node may be a matter of rounding.
 #[inline(always)]
 fn square<L: Lanes>(
     lanes: L,
@@ -103,12 +103,11 @@ fn square<L: Lanes>(
     along: L::V,
     direction: V3<L::V>,
 ) -> V3<L::V> {
-    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
     let path = second.place - first.place;
     let grows = second.radius * second.scale - first.radius * first.scale;
-    let inv_length2 = one / path.dot(path).max(lanes.splat(f32::MIN_POSITIVE));
+    let inv_length2 = lanes.splat(1.0) / path.dot(path).max(lanes.splat(f32::MIN_POSITIVE));
     let off = path * ((direction.dot(path) - grows) * inv_length2);
-    let at_joint = along.where_less(one, zero, joined[1]) + zero.where_less(along, zero, joined[0]);
+    let at_joint = joined[0] + (joined[1] - joined[0]) * along;
     (direction - off * at_joint).direction(lanes)
 }
 
@@ -347,5 +346,18 @@ mod tests {
         let (new, used) = (found(new), found(used));
         assert!(new.stiffness[0] > 0.0, "they touch");
         assert_eq!(new, used);
+    }
+
+    /// Whether a contact is at a node or a millionth of a segment beside it is no matter to the direction in which it presses.
+    #[test]
+    fn what_presses_at_a_node_presses_square_to_the_segment() {
+        let [first, second] = [V3([0.0; 3]), V3([0.0, 0.0, 0.5])].map(|place| Seen { place, radius: 0.1, scale: 1.0 });
+        let lanes = OneF32(0);
+        let pressed = V3([0.0, 1.0, 0.3]).direction(lanes);
+        let at = |along: f32, joined: [f32; 2]| square(lanes, [&first, &second], joined, along, pressed);
+        let off = |a: V3<f32>, b: V3<f32>| (a - b).length();
+        assert!(off(at(0.0, [1.0, 0.0]), V3([0.0, 1.0, 0.0])) < 1.0e-6);
+        assert!(off(at(0.0, [1.0, 0.0]), at(1.0e-6, [1.0, 0.0])) < 1.0e-5);
+        assert!(off(at(1.0, [1.0, 0.0]), pressed) < 1.0e-6, "a free end is pressed as it is");
     }
 }

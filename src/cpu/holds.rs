@@ -50,8 +50,7 @@ impl<V: Lane> Placed<V> {
         }
     }
 
-    /// Where it was at the substep's start, but for what bones hold or guide, which is where they have it now, to the sign of its
-    /// quaternion: energies tell neighbours of one sign from such of two.
+    /// Where it was at the substep's start, but for what bones hold or guide, which is where they have it now.
     #[inline(always)]
     pub fn start<L: Lanes<V = V>>(lanes: L, group: &Group<L::Scalar>, index: usize) -> Self {
         let row = group.row(index);
@@ -60,21 +59,12 @@ impl<V: Lane> Placed<V> {
             scale: lanes.load(&row[node::PREV_SCALE]),
             frame: Quaternion::load(lanes, row, node::PREV_FRAME),
         };
-        let now = Quaternion::load(lanes, row, node::FRAME);
-        start.held(lanes, group, index, V3::load(lanes, row, node::PREV_PLACE), now)
+        start.held(lanes, group, index, V3::load(lanes, row, node::PREV_PLACE))
     }
 
-    /// With what bones hold or guide where they have it, and what hangs where its stem has it; `start` is its place (m) at the
-    /// substep's start, `side` the frame on whose side of the quaternions those that are held are.
+    /// With what bones hold or guide where they have it, and what hangs where its stem has it; `start` is its place (m) at the substep's start.
     #[inline(always)]
-    pub fn held<L: Lanes<V = V>>(
-        mut self,
-        lanes: L,
-        group: &Group<L::Scalar>,
-        index: usize,
-        start: V3<V>,
-        side: Quaternion<V>,
-    ) -> Self {
+    pub fn held<L: Lanes<V = V>>(mut self, lanes: L, group: &Group<L::Scalar>, index: usize, start: V3<V>) -> Self {
         let (half, one) = (lanes.splat(0.5), lanes.splat(1.0));
         let (rest_row, row) = (group.rest.row(index), group.row(index));
         if group.rest.slides[index] {
@@ -90,13 +80,13 @@ impl<V: Lane> Placed<V> {
             for k in 0..3 {
                 self.moved.0[k] = free_place.where_less(half, held_move.0[k], self.moved.0[k]);
             }
-            self.frame = held_frame.beside(lanes, side).or(lanes, self.frame, free_frame);
+            self.frame = held_frame.or(lanes, self.frame, free_frame);
             self.scale = lanes.load(&rest_row[rest::FREE_SCALE]).where_less(half, one, self.scale);
         }
         if group.rest.hung[index] {
             let hung = lanes.load(&rest_row[rest::HUNG]);
             let hung_move = V3::load(lanes, row, node::TARGET_PLACE) - start;
-            let hung_frame = Quaternion::load(lanes, row, node::TARGET_FRAME).beside(lanes, side);
+            let hung_frame = Quaternion::load(lanes, row, node::TARGET_FRAME);
             self.moved = self.moved.or(lanes, hung_move, hung);
             self.frame = self.frame.or(lanes, hung_frame, hung);
         }

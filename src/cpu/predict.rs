@@ -121,7 +121,13 @@ where
         let first_move = predicted_move + jump;
         let first_move = first_move - fall * held.min((first_move.dot(fall) * inv_fall2).max(zero));
         let iterate = Placed { moved: first_move, scale: predicted_scale, frame: turned };
-        let iterate = iterate.held(lanes, group, index, place, turned);
+        if group.rest.held[index] || group.rest.hung[index] {
+            // All of a substep has what is held by one of its two quaternions, which energies tell apart.
+            let row = group.row_mut(index);
+            let target = Quaternion::load(lanes, row, node::TARGET_FRAME).beside(lanes, turned);
+            target.store(lanes, row, node::TARGET_FRAME);
+        }
+        let iterate = iterate.held(lanes, group, index, place);
 
         let row = group.row_mut(index);
         last_velocity.store(lanes, row, node::OLDER_VELOCITY);

@@ -11,8 +11,9 @@
 //! either side. On which side it begins is foreseen here: on the spring's where it stuck, and where the limit is enough to stop
 //! the node alone; where that proves wrong, the chain is solved again.
 //!
-//! A chain's own bones are stiffer where more than its weight presses on them: so much that the force of the last solve has it a
-//! hundredth of its radius deep ([`FIRM`]). They let in what was in them at rest, and what is squeezed there keeps its scale.
+//! What is pressed on by more than its weight, as flesh beneath a heap is, meets what is stiffer: so much that the force of the last
+//! solve has it a hundredth of its radius deep ([`FIRM`]). A chain's own bones let in what was in them at rest, and what is squeezed
+//! there keeps its scale.
 //!
 //! What comes at something with restitution is stopped first, which tells how heavy it is there: by what impulse it became how much
 //! slower, the least of all substeps that it takes. Then a force throws it, of as much as has that mass leave e times as fast as it
@@ -44,8 +45,8 @@ pub const STIFFEST: f32 = 1.0e7;
 /// How deep over its radius a node may come by itself at the speed that it has: a fast one meets more than [`STIFFEST`].
 pub const STOPS: f32 = 0.05;
 
-/// How stiff a bone of the chain's own is at least, over the force with which that pressed last over its radius: under a force that
-/// lasts it is a hundredth of its radius deep, up to [`FIRMEST`] times as stiff as by its mass.
+/// How stiff a surface is at least, over the force with which it pressed last over the radius: what a force that lasts presses on it is
+/// a hundredth of its radius deep, up to [`FIRMEST`] times as stiff as by its mass.
 pub const FIRM: f32 = 100.0;
 
 /// How many times as stiff as by the chain's mass that is at most.
@@ -282,7 +283,7 @@ fn write_row<L: Lanes>(
     let by_mass = point.contact_stiffness(lanes, params, was - gap - normal.dot(point.predicted));
     // Later solves of the substep have at least the same, where it pressed.
     let by_force = if params.iteration == 0 {
-        lasting * there.own * lanes.splat(FIRM) / prev_radius.max(lanes.splat(f32::MIN_POSITIVE))
+        lasting * lanes.splat(FIRM) / prev_radius.max(lanes.splat(f32::MIN_POSITIVE))
     } else {
         lanes.load(&row[contact::STIFFNESS])
     };

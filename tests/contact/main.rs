@@ -133,6 +133,22 @@ fn a_rod_dropped_flat_comes_to_rest() {
 }
 
 #[test]
+fn what_is_pressed_down_hard_does_not_sink() {
+    for force in [10.0, 1.0e3, 1.0e4] {
+        let mut scene = Scene::bowed(StepConfig::default(), Pose::IDENTITY, vec![HalfSpace::ground(-RADIUS, 0.5)]);
+        for _ in 0..120 {
+            for j in 0..=SEGMENTS {
+                scene.physics.add_force(scene.handle, 0, j, DVec3::NEG_Y * force).expect("is there");
+            }
+            scene.step();
+        }
+        let deepest = -scene.gap(0) / RADIUS;
+        println!("{force:.0e} N on each node: {:.2} % of the radius deep (bar 1.1)", 100.0 * deepest);
+        assert!(scene.is_sound() && deepest <= 0.011);
+    }
+}
+
+#[test]
 fn an_upright_rod_does_not_sink() {
     for at in [DVec3::ZERO, FAR] {
         let upright = DQuat::from_rotation_z(std::f64::consts::FRAC_PI_2);
