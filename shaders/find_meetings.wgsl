@@ -190,8 +190,9 @@ fn belongs(side: SeenSide, along: f32, direction: vec3<f32>, centres_apart: f32)
     return where_less(0.5, side.joined.y, ends, 1.0) * where_less(0.5, side.joined.x, begins, 1.0);
 }
 
-// A direction in which a segment is pressed, without what of it goes along the segment at a node where the chain goes on: the chain
-// has no end there. The less the farther it is from there, as where a contact is at a node may be a matter of rounding.
+// A direction in which a segment is pressed, without what of it goes along the segment towards a node where the chain goes on: the
+// chain has no end there. Of a last segment, the less the farther it is from there: whether a contact is at a node or beside it
+// may be a matter of rounding.
 fn square(side: SeenSide, along: f32, pressed: vec3<f32>) -> vec3<f32> {
     let path = side.second.place - side.first.place;
     let grows = side.second.radius * side.second.scale - side.first.radius * side.first.scale;

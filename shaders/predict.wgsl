@@ -159,7 +159,8 @@ fn predict_chain(chain: Chain, contracting: bool, motion: RigidMotion) {
         let held = step * step * (1.0 - between(fallen, 0.0, 1.0)) * held_back;
         var first_move = predicted_move + jump;
         first_move = first_move - fall * smaller(held, larger(dot(first_move, fall) * inv_fall2, 0.0));
-        if is_held(rest_row) || (IN_TREES && rest_at(rest_row, REST_HUNG) > 0.5) {
+        let held_by_stem = IN_TREES && rest_at(rest_row, REST_HUNG) > 0.5;
+        if held_by_stem || rest_at(rest_row, REST_FREE_FRAME) < 0.5 {
             // All of a substep has what is held by one of its two quaternions, which energies tell apart.
             set_node4(row, NODE_TARGET_FRAME, beside(node4(row, NODE_TARGET_FRAME), iterate_frame));
         }

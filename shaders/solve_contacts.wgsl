@@ -14,7 +14,8 @@ const STIFFEST: f32 = 1.0e7;
 // How deep over its radius a node may come by itself at the speed that it has: a fast one meets more than STIFFEST.
 const STOPS: f32 = 0.05;
 
-// How many times as stiff as by its mass what a bone holds is, over its force and radius, and at most.
+// How stiff a surface is at least, over the force with which it pressed last over the radius, and how many times as stiff as by the
+// chain's mass that is at most.
 const FIRM: f32 = 100.0;
 const FIRMEST: f32 = 1.0e4;
 

@@ -416,7 +416,7 @@ pub mod node {
     pub const BED: usize = 64;
     /// In which direction the node may slide there, 3 entries.
     pub const BED_PATH: usize = 67;
-    /// What bones make of it in the substep: `move_bones` writes these.
+    /// What bones make of it in the substep: `move_bones` writes these, `predict` which of its two quaternions a held frame is.
     pub const TARGETS: Range<usize> = TARGET_PLACE..ENTRIES;
 
     /// How many entries a row has.

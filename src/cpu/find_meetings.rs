@@ -93,8 +93,9 @@ fn belongs<L: Lanes>(
     half.where_less(joined[1], ends, one) * half.where_less(joined[0], begins, one)
 }
 
-/// A direction in which a segment is pressed, without what of it goes along the segment at a node where the chain goes on: the chain
-/// has no end there. The less the farther it is from there, as where a contact is at a node may be a matter of rounding.
+/// A direction in which a segment is pressed, without what of it goes along the segment towards a node where the chain goes on: the
+/// chain has no end there. Of a last segment, the less the farther it is from there: whether a contact is at a node or beside it
+/// may be a matter of rounding.
 #[inline(always)]
 fn square<L: Lanes>(
     lanes: L,
@@ -359,5 +360,7 @@ mod tests {
         assert!(off(at(0.0, [1.0, 0.0]), V3([0.0, 1.0, 0.0])) < 1.0e-6);
         assert!(off(at(0.0, [1.0, 0.0]), at(1.0e-6, [1.0, 0.0])) < 1.0e-5);
         assert!(off(at(1.0, [1.0, 0.0]), pressed) < 1.0e-6, "a free end is pressed as it is");
+        assert!(off(at(0.5, [1.0, 1.0]), at(0.0, [1.0, 0.0])) < 1.0e-6, "in the middle of a chain, all of it square");
+        assert!(off(at(0.5, [0.0, 1.0]), V3([0.0, 1.0, 0.15]).direction(lanes)) < 1.0e-6);
     }
 }

@@ -11,7 +11,7 @@
 //! either side. On which side it begins is foreseen here: on the spring's where it stuck, and where the limit is enough to stop
 //! the node alone; where that proves wrong, the chain is solved again.
 //!
-//! What is pressed on by more than its weight, as flesh beneath a heap is, meets what is stiffer: so much that the force of the last
+//! What is pressed on by hundreds of times its weight, as flesh beneath a heap is, meets what is stiffer: so much that the force of the last
 //! solve has it a hundredth of its radius deep ([`FIRM`]). A chain's own bones let in what was in them at rest, and what is squeezed
 //! there keeps its scale.
 //!

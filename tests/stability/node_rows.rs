@@ -13,7 +13,8 @@ fn may_write(stage: Stage, entry: usize) -> bool {
         Stage::MoveBones => node::TARGETS.contains(&entry),
         Stage::Predict => {
             let velocities = node::OLDER_VELOCITY..node::HISTORY.end;
-            [node::STATE, velocities, node::START].iter().any(|block| block.contains(&entry))
+            let side = node::TARGET_FRAME..node::TARGET_FRAME + 4;
+            [node::STATE, velocities, node::START, side].iter().any(|block| block.contains(&entry))
         }
         Stage::SolveRods => {
             let iterate = node::STATE.start..node::VELOCITY;
