@@ -79,7 +79,7 @@ fn heaps_sleep_at_any_frame_rate_and_anywhere() {
 #[test]
 fn heaps_sleep_at_any_friction() {
     for value in [0.0, 2.0, 1000.0] {
-        let count = if value > 1.0 { 7 } else { 8 };
+        let count = if value > 100.0 { 7 } else { 8 };
         let mut physics = heap(count, 0, |config| config);
         let friction = Some(Coefficient::new(value, CombineRule::Max));
         for handle in physics.instances().collect::<Vec<_>>() {
