@@ -371,10 +371,10 @@ impl StepConfig {
 /// How time is integrated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Integrator {
-    /// First order, damps fast motion; a spinning rod loses (ωh)² of its momentum a substep.
+    /// First order, damps fast motion; a spinning rod loses (ωh)² of its angular momentum a substep.
     #[default]
     ImplicitEuler,
-    /// Second-order backward differences (BDF2), where implicit Euler's damping shows. Flesh that hits flesh may lose 4 % of its
+    /// Second-order backward differences (BDF2), where implicit Euler's damping shows. Flesh that hits flesh may lose 6 % of its
     /// momentum by it, by implicit Euler none. It needs equal steps: the first substep after `dt` or `substeps` change is an implicit
     /// Euler one, and so are all where anything has restitution.
     SecondOrder,

@@ -1,5 +1,8 @@
 //! What a host can ask of nodes after a step.
 
+#[path = "common/mod.rs"]
+mod common;
+
 use glam::DVec3;
 use sinew::scenes::Cantilevers;
 use sinew::{Physics, Pose, StepError};
@@ -39,4 +42,30 @@ fn chains_and_nodes_that_are_not_there_are_errors() {
     let missing = StepError::NoSuchNode { chain: 1, node: count, count };
     assert_eq!(physics.node(handle, 1, count), Err(missing.clone()));
     assert_eq!(physics.swing(handle, 1, count), Err(missing));
+}
+
+/// A bone that turns on and on, told by quaternions with w ≥ 0, whose sign hence flips at half a turn, twists nothing.
+#[test]
+fn a_bone_may_be_told_by_either_quaternion() {
+    for (name, mut physics) in common::backends() {
+        let flesh = Cantilevers { rods: 1, ..Default::default() }.build().unwrap();
+        let tip = flesh.chains()[0].node_count() - 1;
+        physics.config.gravity = DVec3::ZERO;
+        let handle = physics.insert(flesh, &[Pose::IDENTITY], Pose::IDENTITY).unwrap();
+        let mut most = 0.0_f32;
+        for frame in 1..=180 {
+            let turn = glam::DQuat::from_rotation_x(f64::from(frame) * (2.0 * std::f64::consts::TAU / 180.0));
+            let told = if turn.w < 0.0 { -turn } else { turn };
+            physics.set_bones(handle, &[Pose::new(DVec3::ZERO, told)], Pose::IDENTITY).unwrap();
+            physics.step_flesh(1.0 / 60.0).unwrap();
+            physics.finish().unwrap();
+            let [here, there] = [0, tip].map(|node| physics.node(handle, 0, node).unwrap().frame);
+            most = most.max(2.0 * here.dot(there).abs().min(1.0).acos());
+        }
+        println!(
+            "{name}: twisted by {most:.3} rad at most on the way (bar 0.01), swings by {:.1e} m in the end",
+            physics.swing(handle, 0, tip).unwrap().length()
+        );
+        assert!(most < 0.01);
+    }
 }

@@ -123,10 +123,10 @@ where
         let iterate = Placed { moved: first_move, scale: predicted_scale, frame: turned };
         if group.rest.held[index] || group.rest.hung[index] {
             // All of a substep has what is held by one of its two quaternions, which energies tell apart.
-            let held = (one - lanes.load(&rest_row[rest::FREE_FRAME])).max(lanes.load(&rest_row[rest::HUNG]));
+            let is_held = (one - lanes.load(&rest_row[rest::FREE_FRAME])).max(lanes.load(&rest_row[rest::HUNG]));
             let row = group.row_mut(index);
             let target = Quaternion::load(lanes, row, node::TARGET_FRAME);
-            target.or(lanes, target.beside(lanes, turned), held).store(lanes, row, node::TARGET_FRAME);
+            target.or(lanes, target.beside(lanes, turned), is_held).store(lanes, row, node::TARGET_FRAME);
         }
         let iterate = iterate.held(lanes, group, index, place);
 

@@ -62,15 +62,15 @@ fn colliding(seed: u64, youngs_modulus: f64, config: StepConfig) -> Option<Pile>
 fn collisions_of_many_pairs_keep_momentum() {
     use Integrator::{ImplicitEuler, SecondOrder};
     for (integrator, youngs_modulus, substeps, bars) in [
-        (ImplicitEuler, 1.0e7, 4, [1.0e-5, 0.1, 0.02]),
+        (ImplicitEuler, 1.0e7, 4, [1.0e-5, 0.13, 0.02]),
         (ImplicitEuler, 1.0e7, 16, [1.0e-5, 0.05, 0.01]),
         (ImplicitEuler, 1.0e5, 4, [1.0e-5, 0.2, 0.04]),
         (ImplicitEuler, 1.0e5, 16, [1.0e-5, 0.08, 0.015]),
-        (SecondOrder, 1.0e7, 4, [0.06, 0.3, 0.06]),
+        (SecondOrder, 1.0e7, 4, [0.07, 0.6, 0.06]),
     ] {
         let (mut linear, mut angular, mut hits, mut mean, mut count) = (0.0_f64, 0.0_f64, 0, 0.0, 0);
         let config = StepConfig { substeps, integrator, ..StepConfig::default() };
-        for mut pile in (0..125).filter_map(|seed| colliding(seed, youngs_modulus, config)) {
+        for mut pile in (0..245).filter_map(|seed| colliding(seed, youngs_modulus, config)) {
             let before = pile.motion();
             pile.run(40);
             let after = pile.motion();
@@ -84,7 +84,7 @@ fn collisions_of_many_pairs_keep_momentum() {
             "{count} pairs of logs, {hits} of which hit, E = {youngs_modulus:.0e}, {substeps} substeps, {integrator:?}: momentum off by \
              {linear:.1e} of Σm|v|, angular by {angular:.1e} of Σ|L|, in the mean by {mean:.1e} (bars {bars:?})"
         );
-        assert!(count >= 100 && hits >= 100 && linear <= bars[0] && angular <= bars[1] && mean <= bars[2]);
+        assert!(hits >= 200 && linear <= bars[0] && angular <= bars[1] && mean <= bars[2]);
     }
 }
 
