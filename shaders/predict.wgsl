@@ -161,8 +161,9 @@ fn predict_chain(chain: Chain, contracting: bool, motion: RigidMotion) {
         first_move = first_move - fall * smaller(held, larger(dot(first_move, fall) * inv_fall2, 0.0));
         let held_by_stem = IN_TREES && rest_at(rest_row, REST_HUNG) > 0.5;
         if held_by_stem || rest_at(rest_row, REST_FREE_FRAME) < 0.5 {
-            // All of a substep has what is held by one of its two quaternions, which energies tell apart.
-            set_node4(row, NODE_TARGET_FRAME, beside(node4(row, NODE_TARGET_FRAME), iterate_frame));
+            // All of a substep has what is held by one of its two quaternions, which energies tell apart: by that which it turns to
+            // the shorter way, as all turns are taken. What was predicted of an end that snapped round says nothing of its sign.
+            set_node4(row, NODE_TARGET_FRAME, beside(node4(row, NODE_TARGET_FRAME), frame));
         }
         let iterate = placed_held(Placed(first_move, predicted_scale, iterate_frame), chain, index, place);
 

@@ -35,7 +35,7 @@ const PREDICTION: &[Mutant] = &[
         "let keep = 1.0 / (1.0 + step * rest_at(rest_row, ⟨REST_DAMPING⟩));",
         "REST_RADIUS",
     ),
-    (Stage::Predict, "moving bones", "NODE_TARGET_FRAME, ⟨⟩beside(node4(row, NODE_TARGET_FRAME), iterate_frame)", "-"),
+    (Stage::Predict, "moving bones", "NODE_TARGET_FRAME, ⟨⟩beside(node4(row, NODE_TARGET_FRAME), frame)", "-"),
     (Stage::Predict, "moving bones", "jump = now.displacement ⟨-⟩ older.displacement * ratio;", "+"),
     (Stage::Predict, "free rods", "reference = motion.velocity + cross(motion.spin, place ⟨-⟩ motion.centre);", "+"),
     (Stage::Predict, "cantilevers", "held.moved = node3(row, NODE_TARGET_PLACE) ⟨-⟩ start;", "+"),

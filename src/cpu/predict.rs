@@ -122,11 +122,12 @@ where
         let first_move = first_move - fall * held.min((first_move.dot(fall) * inv_fall2).max(zero));
         let iterate = Placed { moved: first_move, scale: predicted_scale, frame: turned };
         if group.rest.held[index] || group.rest.hung[index] {
-            // All of a substep has what is held by one of its two quaternions, which energies tell apart.
+            // All of a substep has what is held by one of its two quaternions, which energies tell apart: by that which it turns to
+            // the shorter way, as all turns are taken. What was predicted of an end that snapped round says nothing of its sign.
             let is_held = (one - lanes.load(&rest_row[rest::FREE_FRAME])).max(lanes.load(&rest_row[rest::HUNG]));
             let row = group.row_mut(index);
             let target = Quaternion::load(lanes, row, node::TARGET_FRAME);
-            target.or(lanes, target.beside(lanes, turned), is_held).store(lanes, row, node::TARGET_FRAME);
+            target.or(lanes, target.beside(lanes, frame), is_held).store(lanes, row, node::TARGET_FRAME);
         }
         let iterate = iterate.held(lanes, group, index, place);
 
