@@ -21,8 +21,8 @@ pub fn switched(stage: Stage, changes: &[(&str, &str)]) -> String {
     let mut switched = String::new();
     for span in statements(&source) {
         let statement = &source[span.clone()];
-        let within = |token: &&Range<usize>| span.contains(&token.start);
-        let of_statement = tokens.iter().zip(1_u32..).zip(changes).filter(|((token, _), _)| within(&token));
+        let within = |token: &Range<usize>| span.contains(&token.start);
+        let of_statement = tokens.iter().zip(1_u32..).zip(changes).filter(|((token, _), _)| within(token));
         let others: Vec<(u32, String)> = of_statement
             .map(|((token, number), (_, to))| {
                 let [from, till] = [token.start, token.end].map(|at| at - span.start);
