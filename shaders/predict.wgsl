@@ -10,6 +10,10 @@ fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
     if chain.node_count == 0u {
         return;
     }
+    // Before the game takes of what there was, or adds to it.
+    if moves_freely(chain) {
+        regain(chain);
+    }
     let contracting = begin_prediction(chain);
     var motion = RigidMotion();
     if moves_freely(chain) {
@@ -52,6 +56,44 @@ fn predict_trees(
 // Whether neither the chain nor what it hangs on hangs on a bone.
 fn moves_freely(chain: Chain) -> bool {
     return input_at(chain.input, INPUT_HANGS) < 0.5;
+}
+
+// How much a substep gives back of what the last one took of a chain's angular momentum, over what it has: at most so much.
+const MOST_GIVEN_BACK: f32 = 0.01;
+
+// Gives a free chain back, as a rigid body, the angular momentum that the last substep took of it.
+fn regain(chain: Chain) {
+    let body = body_of(chain);
+    let lost = taken(chain, body);
+    // Over the inertia, so that lengths of chains of any size are numbers.
+    let trace = body.inertia[0].x + body.inertia[1].y + body.inertia[2].z;
+    let per_inertia = 1.0 / where_less(0.0, trace, trace, 1.0);
+    let most = larger(length(body.angular * per_inertia) * MOST_GIVEN_BACK, LEAST_DIVISOR);
+    let given = lost * (most / larger(length(lost * per_inertia), most));
+    let spin = spin_of(body.inertia, given, SLENDER_GIVEN_BACK);
+    add_motion(chain, RigidMotion(body.centre, vec3<f32>(), spin), 1.0);
+}
+
+// What implicit Euler took of the chain's angular momentum in the last substep (kg·m²/s), as far as that is known.
+fn taken(chain: Chain, body: Body) -> vec3<f32> {
+    var gained = vec3<f32>();
+    var went = vec3<f32>();
+    var had = vec3<f32>();
+    // As seen by who goes along, so that little cancels.
+    let along = body.velocity * params.h;
+    for (var index = 0u; index < chain.node_count; index++) {
+        let row = node_row_of(chain, index);
+        let m = weight_of(rest_row_of(chain, index), REST_MASS);
+        let moved = node3(row, NODE_OLDER_MOVE) - along;
+        let momentum = (node3(row, NODE_OLDER_VELOCITY) - body.velocity) * m;
+        gained = gained + cross(moved, momentum);
+        went = went + moved * m;
+        had = had + momentum;
+    }
+    // Where the game has put it, there is no last substep.
+    let history = chain_at(chain.chain, CHAIN_HISTORY);
+    let is_known = where_less(history * history, 0.25, 0.0, first_order(chain));
+    return (cross(went, had) * (1.0 / where_less(0.0, body.mass, body.mass, 1.0)) - gained) * is_known;
 }
 
 // What comes before the prediction; whether fibres have a say.
@@ -159,8 +201,7 @@ fn predict_chain(chain: Chain, contracting: bool, motion: RigidMotion) {
         let held = step * step * (1.0 - between(fallen, 0.0, 1.0)) * held_back;
         var first_move = predicted_move + jump;
         first_move = first_move - fall * smaller(held, larger(dot(first_move, fall) * inv_fall2, 0.0));
-        let held_by_stem = IN_TREES && rest_at(rest_row, REST_HUNG) > 0.5;
-        if held_by_stem || rest_at(rest_row, REST_FREE_FRAME) < 0.5 {
+        if rest_at(rest_row, REST_FREE_FRAME) < 0.5 {
             // All of a substep has what is held by one of its two quaternions, which energies tell apart: by that which it turns to
             // the shorter way, as all turns are taken. What was predicted of an end that snapped round says nothing of its sign.
             set_node4(row, NODE_TARGET_FRAME, beside(node4(row, NODE_TARGET_FRAME), frame));

@@ -324,10 +324,19 @@ struct Momentum {
     angular: vec3<f32>,
 }
 
-// What passes left out of it, and 1 where the chain moves, 0 where it lies on others, or between.
+// A force (N), its moment about the chain's centre of mass (N·m), and by how much it has more of one where it acts in the end.
+struct Acting {
+    linear: vec3<f32>,
+    angular: vec3<f32>,
+    swept: vec3<f32>,
+}
+
+// What passes left out of a chain's momentum, and 1 where that moves, 0 where it lies on others, or between.
 struct LeftOut {
     momentum: Momentum,
     moves: f32,
+    // By how much too much of what implicit Euler takes the next substep will give back of what pairs press (kg·m²/s), negative.
+    aside: vec3<f32>,
 }
 
 // Gives a free chain, as a rigid body, the momentum that passes left out: what pairs press with in the end, the same for both sides,
@@ -337,15 +346,16 @@ fn restore(chain: Chain) {
     let missing = left_out(chain, body.mass, body.centre);
     let given = missing.momentum;
     let velocity = given.linear * where_less(0.0, body.mass, 1.0 / larger(body.mass, MIN_POSITIVE), 0.0);
-    let spin = spin_of(body.inertia, given.angular, SLENDER + missing.moves * (SLENDEREST - SLENDER));
+    var spin = spin_of(body.inertia, given.angular, SLENDER + missing.moves * (SLENDEREST - SLENDER));
+    spin = spin + spin_of(body.inertia, missing.aside, SLENDER_GIVEN_BACK);
     add_motion(chain, RigidMotion(body.centre, velocity, spin), missing.moves);
 }
 
 // What passes left out of a chain's momentum; 0 where it is not free.
 fn left_out(chain: Chain, mass: f32, centre_of_mass: vec3<f32>) -> LeftOut {
     // What pairs press with, and what of it is missing.
-    var pressed: Momentum;
-    var missing: Momentum;
+    var pressed: Acting;
+    var missing: Acting;
     for (var index = 0u; index < chain.node_count; index++) {
         var meets = meets_at(chain, index);
         while go_to_next(chain, &meets) {
@@ -354,19 +364,28 @@ fn left_out(chain: Chain, mass: f32, centre_of_mass: vec3<f32>) -> LeftOut {
             let start = node3(node_row_of(chain, index), NODE_PLACE);
             let end = node3(node_row_of(chain, index + 1u), NODE_PLACE);
             let surface = start + (end - start) * row.along - row.direction * row.arm - centre_of_mass;
-            let wanted = whole_of(row, load_presses(solved, SOLVED_ENTRIES), surface);
-            let has = whole_of(row, has_of(meets.at, solved), surface);
-            pressed = Momentum(pressed.linear + wanted.linear, pressed.angular + wanted.angular);
+            let start_moved = node3(node_row_of(chain, index), NODE_MOVED);
+            let end_moved = node3(node_row_of(chain, index + 1u), NODE_MOVED);
+            let moved = start_moved + (end_moved - start_moved) * row.along;
+            let wanted = whole_of(row, load_presses(solved, SOLVED_ENTRIES), surface, moved);
+            let has = whole_of(row, has_of(meets.at, solved), surface, moved);
+            pressed.linear = pressed.linear + wanted.linear;
+            pressed.angular = pressed.angular + wanted.angular;
+            pressed.swept = pressed.swept + wanted.swept;
             missing.linear = missing.linear + (wanted.linear - has.linear);
             missing.angular = missing.angular + (wanted.angular - has.angular);
+            missing.swept = missing.swept + (wanted.swept - has.swept);
         }
     }
     let inv_step = params.inv_h * (1.0 + second_order_of(chain) * 0.5);
     let step = 1.0 / inv_step;
     var given = Momentum(missing.linear * step, missing.angular * step);
+    let inv_mass = where_less(0.0, mass, 1.0 / larger(mass, MIN_POSITIVE), 0.0);
     var went: Momentum;
+    var moved = vec3<f32>();
     for (var index = 0u; index < chain.node_count; index++) {
         let row = node_row_of(chain, index);
+        moved = moved + node3(row, NODE_MOVED) * (weight_of(rest_row_of(chain, index), REST_MASS) * inv_mass);
         let lag = node3(row, NODE_MOVED) - node3(row, NODE_PREDICTED_MOVE);
         let gained = lag * (weight_of(rest_row_of(chain, index), REST_MASS) * inv_step);
         let arm = node3(row, NODE_PLACE) - centre_of_mass;
@@ -392,13 +411,22 @@ fn left_out(chain: Chain, mass: f32, centre_of_mass: vec3<f32>) -> LeftOut {
     let most_turned = length(went.angular) * MOST_LEFT_OUT * moves + most_given * rest_at(rest_row_of(chain, 0u), REST_LENGTH);
     let share = smaller(most_given / larger(length(given.linear), MIN_POSITIVE), 1.0);
     let turn_share = smaller(most_turned / larger(length(given.angular), MIN_POSITIVE), share);
-    given = Momentum(given.linear * share, given.angular * turn_share);
     let free = where_less(input_at(chain.input, INPUT_HANGS), 0.5, 1.0, 0.0);
-    return LeftOut(Momentum(given.linear * free, given.angular * free), moves);
+    // The next substep's prediction gives back (taken) what forces took where they act, at the end. A pair's sides have parted there: both
+    // have the momentum that they had by acting where they did at the start, where they touch. What the system has of it has also moved
+    // the centre; what is given here does not.
+    var of_lone = first_order(chain) * free;
+    if IN_TREES {
+        of_lone = 0.0;
+    }
+    let has = pressed.linear - missing.linear;
+    let swept = pressed.swept - missing.swept * (1.0 - share);
+    let aside = (cross(moved, has) - swept) * (step * of_lone);
+    return LeftOut(Momentum(given.linear * (share * free), given.angular * (turn_share * free)), moves, aside);
 }
 
-// All of what a row presses with, and its moment where it acts.
-fn whole_of(row: ContactRow, presses: Presses, surface: vec3<f32>) -> Momentum {
+// All of what a row presses with, where it acts, which has moved so far in the substep.
+fn whole_of(row: ContactRow, presses: Presses, surface: vec3<f32>, moved: vec3<f32>) -> Acting {
     let both = row.direction * presses.force + across(presses.pull, row.direction);
-    return Momentum(both, cross(surface, both) + presses.couple);
+    return Acting(both, cross(surface, both) + presses.couple, cross(moved, both));
 }

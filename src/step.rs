@@ -371,7 +371,8 @@ impl StepConfig {
 /// How time is integrated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Integrator {
-    /// First order, damps fast motion; a spinning rod loses (ωh)² of its angular momentum a substep.
+    /// First order, damps fast motion. It takes of the angular momentum of what spins (ωh)² a substep; free chains are given that back
+    /// but for a few hundredths in the next, 1 % of all at most. Chains that hang on each other lose it.
     #[default]
     ImplicitEuler,
     /// Second-order backward differences (BDF2), where implicit Euler's damping shows. Flesh that hits flesh may lose 6 % of its

@@ -139,7 +139,7 @@ fn what_falls_on_them_wakes_them_and_lies_on_them() {
     let once = fall(physics, 1.0);
     let off = farthest(&of_cpu, &once.1);
     // Decisions of contacts flip where it lands: the CPU, too, has it elsewhere where it fell from some roundings higher.
-    let by_rounding = [-4.0, -2.0, -1.0, 1.0, 2.0, 4.0].map(|roundings| {
+    let by_rounding = [-16.0, -8.0, -4.0, -2.0, -1.0, 1.0, 2.0, 4.0, 8.0, 16.0].map(|roundings| {
         let height = 1.0 + roundings * f64::from(f32::EPSILON);
         farthest(&of_cpu, &fall(Physics::default(), height).1)
     });

@@ -51,6 +51,14 @@ const PUSHES: &[Mutant] = &[
     (Stage::Predict, "thrown", "spin = ⟨without_torque(frame, spin, step)⟩;", "spin"),
     (Stage::Predict, "thrown", "turning * ((half ⟨+⟩ half)", "-"),
     (Stage::Predict, "thrown", "at_origin ⟨+⟩ cross(kick_spin", "-"),
+    (
+        Stage::Predict,
+        "thrown together",
+        "(1.0 / where_less(0.0, body.mass, body.mass, 1.0)) ⟨-⟩ gained) * is_known",
+        "+",
+    ),
+    (Stage::Predict, "thrown together", "vec3<f32>(), spin), ⟨1.0⟩);", "0.0"),
+    (Stage::Predict, "thrown together", "lost * (most ⟨/⟩ larger(length(lost * per_inertia), most));", "*"),
 ];
 
 const SOLVES: &[Mutant] = &[
@@ -281,6 +289,9 @@ const PAIRS_AND_MEETINGS: &[Mutant] = &[
     (Stage::Settle, "meeting", "let force = scratch_at(solved, SOLVED_FORCE) ⟨-⟩ scratch_at(solved, SOLVED_ST", "+"),
     (Stage::Settle, "meeting", "missing.linear = missing.linear + (wanted.linear ⟨-⟩ has.linear);", "+"),
     (Stage::Settle, "meeting on the ground", "wanted = Presses(⟨larger⟩(has.force, 0.0)", "smaller"),
+    (Stage::Settle, "thrown together", "(cross(moved, has) ⟨-⟩ swept) * (step", "+"),
+    (Stage::Settle, "thrown together", "missing.swept ⟨*⟩ (1.0 - share)", "+"),
+    (Stage::Settle, "thrown together", "spin_of(body.inertia, missing.aside, ⟨SLENDER_GIVEN_BACK⟩)", "SLENDER"),
     (Stage::Settle, "thrown together", "given.linear = (pressed.linear * step ⟨-⟩ went.linear) * unheld;", "+"),
     (Stage::SolveRods, "meeting on the ground", "if row.meets ⟨&&⟩ first {", "||"),
     (Stage::SolveRods, "meeting", "return Friction(secant, row.friction, ⟨0.0⟩, way);", "row.friction"),

@@ -312,6 +312,43 @@ fn a_tree_is_restored_to_the_bit() {
     assert_eq!(physics.state_hash(), hash, "{handles:?}");
 }
 
+/// A rod that hangs on none is rubbed and spins as it does in flesh of its own, whatever else there is in its flesh: what passes leave
+/// out spins its sections too, and what implicit Euler takes is given back.
+#[test]
+fn a_rod_beside_a_tree_goes_as_by_itself() {
+    let log = |from: DVec3, to: DVec3| RodSpec {
+        material: material(STIFFER, 0.4, 1000.0, 0.0),
+        ..RodSpec::straight("log", from, to, 6, 0.05)
+    };
+    let lying = log(DVec3::X * -0.4, DVec3::X * 0.4);
+    let body = rod("body", DVec3::Z * 20.0, DVec3::new(0.0, 0.4, 20.0), 4, 0.08);
+    let arm = rod("arm", DVec3::new(0.5, 0.4, 20.0), DVec3::new(0.07, 0.3, 20.0), 6, 0.02).hang(0, 3);
+    let config = StepConfig { passes: 6, gravity: DVec3::ZERO, ..StepConfig::default() };
+    for (name, mut physics) in each(config) {
+        let run = |physics: &mut Physics, rods: &[RodSpec]| {
+            let chain = rods.len() - 1;
+            let flesh = Arc::new(Flesh::build(rods, &[]).unwrap());
+            let across = Arc::new(Flesh::build(&[log(DVec3::Z * -0.3, DVec3::Z * 0.3)], &[]).unwrap());
+            let handle = physics.insert(flesh, &[], Pose::IDENTITY).unwrap();
+            let other = physics.insert(across, &[], Pose::from_translation(DVec3::Y * 0.11)).unwrap();
+            let motion = Motion { velocity: DVec3::new(0.0, -2.0, 3.0), spin: DVec3::ZERO, centre: DVec3::ZERO };
+            physics.set_velocity(other, motion).unwrap();
+            step(physics, 6);
+            let nodes: Vec<_> = (0..7).map(|node| physics.node(handle, chain, node).unwrap()).collect();
+            for flesh in [handle, other] {
+                assert!(physics.remove(flesh).is_ok());
+            }
+            nodes
+        };
+        let alone = run(&mut physics, std::slice::from_ref(&lying));
+        let beside = run(&mut physics, &[body.clone(), arm.clone(), lying.clone()]);
+        let spin = alone.iter().map(|node| f64::from(node.spin.x)).sum::<f64>() / 7.0;
+        let apart = alone.iter().zip(&beside).map(|(a, b)| (a.spin - b.spin).length()).fold(0.0, f32::max);
+        println!("{name}: rubbed, it spins by {spin:.3} rad/s; beside a tree off by {apart:.1e} (bar 1e-3 of it)");
+        assert!(spin.abs() > 1.0 && f64::from(apart) <= 1.0e-3 * spin.abs());
+    }
+}
+
 /// Chains of a tree that is broken are laid anew with it, and hang together.
 #[test]
 fn a_broken_tree_is_laid_anew_whole() {

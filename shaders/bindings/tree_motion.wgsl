@@ -74,6 +74,11 @@ fn rigid_motion(body: Body) -> RigidMotion {
     return RigidMotion(body.centre, body.velocity, spin_of(body.inertia, body.angular, SLENDER));
 }
 
+// 1 where all substeps are of implicit Euler and this one, or in predict the last, was not led astray, else 0.
+fn first_order(chain: Chain) -> f32 {
+    return (1.0 - chain_at(chain.chain, CHAIN_ROUGH)) * larger(0.0 - params.second_order, 0.0);
+}
+
 // Adds it to the chain's velocities, and such a share of its spin to its sections'.
 fn add_motion(chain: Chain, motion: RigidMotion, of_sections: f32) {
     for (var index = 0u; index < chain.node_count; index++) {

@@ -10,7 +10,7 @@ use super::check_health::WITHIN_REACH;
 use super::group::{Group, forget_contacts, unpadded};
 use super::lanes::{Entry, Lane, Lanes, apart};
 use super::math::{Quaternion, V3};
-use super::predict::rigid_motion;
+use super::predict::{Body, rigid_motion};
 use crate::layout::{MAX_BONES, POSE, chain, input, node, rest};
 use crate::step::StepParams;
 
@@ -164,7 +164,7 @@ struct Adrift<V> {
 #[inline(always)]
 fn adrift<L: Lanes>(lanes: L, group: &Group<L::Scalar>, at: usize) -> Adrift<L::V> {
     let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
-    let motion = rigid_motion(lanes, group);
+    let motion = rigid_motion(lanes, &Body::of(lanes, group));
     let (mut mass, mut moment) = (zero, V3([zero; 3]));
     for index in 0..group.rest.node_count {
         let m = unpadded(lanes, group, index, rest::MASS);

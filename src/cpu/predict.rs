@@ -20,7 +20,7 @@ use super::fibres::{Excitation, fibre_stretch};
 use super::group::{Group, bones_move, contracts, is_kicked, known, second_order, unpadded};
 use super::holds::Placed;
 use super::lanes::{Entry, Lane, Lanes, apart, each, unrolled};
-use super::math::{Mat3, Quaternion, V3};
+use super::math::{LEAST_DIVISOR, Mat3, Quaternion, V3};
 use super::potential::stored_at_start;
 use super::strains::{Section, measure, most_stiffness};
 use crate::layout::{chain, force, input, node, rest, rigid};
@@ -38,6 +38,10 @@ where
     let contracting = contracts(group);
     if contracting {
         measure_fibres(lanes, group);
+    }
+    // Before the game takes of what there was, or adds to it.
+    if group.rest.has_free_chain && !group.rest.is_in_tree() {
+        apart!(lanes, regain(lanes, params, group));
     }
     // What hangs on chains is kicked before it is known how all of a tree moves.
     if params.first_substep != 0 && is_kicked(group.inputs) && !group.rest.is_in_tree() {
@@ -57,7 +61,7 @@ where
     let moving = bones_move(group.chains);
     let free = match group.rest.has_free_chain {
         true if group.rest.is_in_tree() => Some(RigidMotion::load(lanes, group.scratch)),
-        true => Some(rigid_motion(lanes, group)),
+        true => Some(rigid_motion(lanes, &Body::of(lanes, group))),
         false => None,
     };
     let hangs = lanes.load(&group.inputs[input::HANGS]);
@@ -121,13 +125,13 @@ where
         let first_move = predicted_move + jump;
         let first_move = first_move - fall * held.min((first_move.dot(fall) * inv_fall2).max(zero));
         let iterate = Placed { moved: first_move, scale: predicted_scale, frame: turned };
-        if group.rest.held[index] || group.rest.hung[index] {
+        if group.rest.held[index] {
             // All of a substep has what is held by one of its two quaternions, which energies tell apart: by that which it turns to
             // the shorter way, as all turns are taken. What was predicted of an end that snapped round says nothing of its sign.
-            let is_held = (one - lanes.load(&rest_row[rest::FREE_FRAME])).max(lanes.load(&rest_row[rest::HUNG]));
+            let free_frame = lanes.load(&rest_row[rest::FREE_FRAME]);
             let row = group.row_mut(index);
             let target = Quaternion::load(lanes, row, node::TARGET_FRAME);
-            target.or(lanes, target.beside(lanes, frame), is_held).store(lanes, row, node::TARGET_FRAME);
+            target.beside(lanes, frame).or(lanes, target, free_frame).store(lanes, row, node::TARGET_FRAME);
         }
         let iterate = iterate.held(lanes, group, index, place);
 
@@ -332,13 +336,65 @@ pub const SLENDER: f32 = 0.005;
 /// that are nothing elsewhere make it whirl in a bow at its first bending frequency, a rigid motion that would last.
 /// So Ω = (I² + (SLENDER·tr I)²)⁻¹ I L.
 #[inline(always)]
-pub(super) fn rigid_motion<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> RigidMotion<L::V> {
+pub(super) fn rigid_motion<L: Lanes>(lanes: L, body: &Body<L::V>) -> RigidMotion<L::V> {
+    let spin = spin_of(lanes, body.inertia, body.angular, lanes.splat(SLENDER));
+    RigidMotion { centre: body.centre, velocity: body.velocity, spin }
+}
+
+/// How much a substep gives back of what the last one took of a chain's angular momentum, over what it has: at most so much. Crumpled
+/// chains that unfold get some by errors of the first moments, and would tumble on at 100 rad/s.
+pub const MOST_GIVEN_BACK: f32 = 0.01;
+/// As [`SLENDER`], of what is given back: that of a bow that whirls would else last.
+pub const SLENDER_GIVEN_BACK: f32 = 0.1;
+
+/// Gives free chains back, as rigid bodies, the angular momentum that the last substep took of them ([`taken`]).
+#[inline(always)]
+fn regain<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>) {
+    let zero = lanes.splat(0.0);
     let body = Body::of(lanes, group);
-    RigidMotion {
-        centre: body.centre,
-        velocity: body.velocity,
-        spin: spin_of(lanes, body.inertia, body.angular, lanes.splat(SLENDER)),
+    let free = lanes.load(&group.inputs[input::HANGS]).where_less(lanes.splat(0.5), lanes.splat(1.0), zero);
+    let lost = taken(lanes, params, group, &body) * free;
+    // Over the inertia, so that lengths of chains of any size are numbers.
+    let trace = body.inertia[0][0] + body.inertia[1][1] + body.inertia[2][2];
+    let per_inertia = lanes.splat(1.0) / zero.where_less(trace, trace, lanes.splat(1.0));
+    let had = (body.angular * per_inertia).length();
+    let most = (had * lanes.splat(MOST_GIVEN_BACK)).max(lanes.splat(LEAST_DIVISOR));
+    let given = lost * (most / (lost * per_inertia).length().max(most));
+    let spin = spin_of(lanes, body.inertia, given, lanes.splat(SLENDER_GIVEN_BACK));
+    RigidMotion { centre: body.centre, velocity: V3([zero; 3]), spin }.add_to(lanes, group, lanes.splat(1.0));
+}
+
+/// What implicit Euler took of a chain's angular momentum in the last substep (kg·m²/s), as far as that is known.
+///
+/// With places and velocities about the centre of mass, x₁ = x₀ + Δ and v₁ = Δ/h. Forces that keep angular momentum do at x₁, where they
+/// are taken: Σx₁ × m(v₁ − v₀) = 0. So Σx₁ × mv₁ is Σx₀ × mv₀ + ΣΔ × mv₀: of what spins as a rigid body, (ωh)² less. What damping took
+/// of v₀ within the chain is left out, and what sections spin.
+#[inline(always)]
+fn taken<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>, body: &Body<L::V>) -> V3<L::V> {
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    let [mut gained, mut went, mut had] = [V3([zero; 3]); 3];
+    // As seen by who goes along, so that little cancels.
+    let along = body.velocity * lanes.splat(params.h);
+    for index in 0..group.rest.node_count {
+        let row = group.row(index);
+        let m = unpadded(lanes, group, index, rest::MASS);
+        let moved = V3::load(lanes, row, node::OLDER_MOVE) - along;
+        let momentum = (V3::load(lanes, row, node::OLDER_VELOCITY) - body.velocity) * m;
+        gained = gained + moved.cross(momentum);
+        went = went + moved * m;
+        had = had + momentum;
     }
+    // Where the game has put it, there is no last substep.
+    let history = lanes.load(&group.chains[chain::HISTORY]);
+    let is_known = (history * history).where_less(lanes.splat(0.25), zero, first_order(lanes, params, group));
+    (went.cross(had) * (one / zero.where_less(body.mass, body.mass, one)) - gained) * is_known
+}
+
+/// 1 where all substeps are of implicit Euler and this one, or in `predict` the last, was not led astray, else 0.
+#[inline(always)]
+pub(super) fn first_order<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>) -> L::V {
+    let one = lanes.splat(1.0);
+    (one - lanes.load(&group.chains[chain::ROUGH])) * lanes.splat((-params.second_order).max(0.0))
 }
 
 /// Adds to the velocities of each chain what a rigid motion of its tree is, which `rows` keep.

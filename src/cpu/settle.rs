@@ -16,7 +16,7 @@ use super::group::{Group, falls, second_order, unpadded};
 use super::holds::{Placed, When, across, guide_rhs, hold_rhs};
 use super::lanes::{Entry, Lane, Lanes, apart, each, unrolled};
 use super::math::{Quaternion, V3};
-use super::predict::{RigidMotion, SLENDER, inertia_about, spin_of};
+use super::predict::{RigidMotion, SLENDER, SLENDER_GIVEN_BACK, first_order, inertia_about, spin_of};
 use super::rod_energies::{UNKNOWNS, Vec7};
 use super::solve_contacts::PENALTY;
 use super::solved::{Presses, back_substitute, has, step_by, write};
@@ -278,9 +278,11 @@ pub fn restore<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Sca
 where
     L::Scalar: Into<f64>,
 {
-    let LeftOut { centre, inv_mass, momentum, moment, moves } = left_out(lanes, params, group, wanted);
+    let LeftOut { centre, inv_mass, momentum, moment, moves, aside } = left_out(lanes, params, group, wanted);
     let slender = lanes.splat(SLENDER) + moves * lanes.splat(SLENDEREST - SLENDER);
-    let spin = spin_of(lanes, inertia_about(lanes, group, centre), moment, slender);
+    let inertia = inertia_about(lanes, group, centre);
+    let spin =
+        spin_of(lanes, inertia, moment, slender) + spin_of(lanes, inertia, aside, lanes.splat(SLENDER_GIVEN_BACK));
     RigidMotion { centre, velocity: momentum * inv_mass, spin }.add_to(lanes, group, moves);
 }
 
@@ -295,6 +297,8 @@ pub(super) struct LeftOut<V> {
     pub moment: V3<V>,
     /// 1 where it moves, 0 where it lies on others ([`LIES`]), or between.
     moves: V,
+    /// By how much too much of what implicit Euler takes the next substep will give back of what pairs press (kg·m²/s), negative.
+    aside: V3<V>,
 }
 
 /// See [`restore`].
@@ -317,8 +321,8 @@ where
     }
     let inv_mass = zero.where_less(mass, one / mass.max(lanes.splat(f32::MIN_POSITIVE)), zero);
     let centre = moment * inv_mass;
-    // What pairs press with, and what of it is missing.
-    let none = (V3([zero; 3]), V3([zero; 3]));
+    // What pairs press with, what of it is missing, and for each by how much it has more of a moment where it acts in the end.
+    let none = [V3([zero; 3]); 3];
     let (mut pressed, mut missing) = (none, none);
     for slot in 0..group.meets.len() / contact::ENTRIES {
         let stored = &group.meets[slot * contact::ENTRIES..][..contact::ENTRIES];
@@ -329,27 +333,31 @@ where
         let has = has(lanes, group, at, (1, slot));
         let ends = each!(end in 0..2 => V3::load(lanes, group.row(index + end), node::PLACE));
         let surface = ends[0] + (ends[1] - ends[0]) * row.along - row.direction * row.arm - centre;
+        let moves = each!(end in 0..2 => V3::load(lanes, group.row(index + end), node::MOVED));
+        let moved = moves[0] + (moves[1] - moves[0]) * row.along;
         let [wanted, has] = each!(of in 0..2 => {
             let (force, pull, couple) = [wanted, has][of];
             let both = row.direction * force + across(pull, row.direction);
-            (both, surface.cross(both) + couple)
+            [both, surface.cross(both) + couple, moved.cross(both)]
         });
-        pressed = (pressed.0 + wanted.0, pressed.1 + wanted.1);
-        missing = (missing.0 + (wanted.0 - has.0), missing.1 + (wanted.1 - has.1));
+        pressed = each!(k in 0..3 => pressed[k] + wanted[k]);
+        missing = each!(k in 0..3 => missing[k] + (wanted[k] - has[k]));
     }
     let inv_step = lanes.splat(params.inv_h) * (one + second_order(lanes, params, group) * lanes.splat(0.5));
     let step = one / inv_step;
-    let mut given = (missing.0 * step, missing.1 * step);
-    let mut gone = none;
+    let mut given = each!(k in 0..2 => missing[k] * step);
+    let [mut gone, mut turned, mut moved] = none;
     for index in 0..group.rest.node_count {
         let row = group.row(index);
+        moved = moved + V3::load(lanes, row, node::MOVED) * (unpadded(lanes, group, index, rest::MASS) * inv_mass);
         let lag = V3::load(lanes, row, node::MOVED) - V3::load(lanes, row, node::PREDICTED_MOVE);
         let gained = lag * (unpadded(lanes, group, index, rest::MASS) * inv_step);
         let arm = V3::load(lanes, row, node::PLACE) - centre;
         let predicted = Quaternion::load(lanes, row, node::PREDICTED_FRAME);
-        let turned = predicted.turn_on(lanes, Quaternion::load(lanes, row, node::FRAME));
-        let spun = turned * (unpadded(lanes, group, index, rest::INERTIA_W) * inv_step);
-        gone = (gone.0 + gained, gone.1 + (arm.cross(gained) + spun));
+        let turn = predicted.turn_on(lanes, Quaternion::load(lanes, row, node::FRAME));
+        let spun = turn * (unpadded(lanes, group, index, rest::INERTIA_W) * inv_step);
+        gone = gone + gained;
+        turned = turned + (arm.cross(gained) + spun);
     }
     let rough = lanes.load(&group.chains[chain::ROUGH]);
     if lanes.any(rough) {
@@ -360,22 +368,35 @@ where
             held = zero.where_less(lanes.at(row, contact::DUAL), one, held);
         }
         let free = one - held;
-        let of_rough = ((pressed.0 * step - gone.0) * free, (pressed.1 * step - gone.1) * free);
-        given = (given.0.or(lanes, of_rough.0, rough), given.1.or(lanes, of_rough.1, rough));
+        let of_rough = [(pressed[0] * step - gone) * free, (pressed[1] * step - turned) * free];
+        given = each!(k in 0..2 => given[k].or(lanes, of_rough[k], rough));
     }
     let (most, least) = (lanes.splat(MOST_LEFT_OUT), lanes.splat(f32::MIN_POSITIVE));
     let falls = (mass * falls(lanes, params, group).length() * step).max(least);
-    let moves = (gone.0.length() / falls - lanes.splat(LIES)).clamp(zero, one);
+    let moves = (gone.length() / falls - lanes.splat(LIES)).clamp(zero, one);
     let most_given =
-        (gone.0.length() * most + mass * lanes.splat(LEAST_GIVEN)) * moves + falls * lanes.splat(LYING_GIVEN);
-    let most_turned = gone.1.length() * most * moves + most_given * lanes.at(group.rest.row(0), rest::LENGTH);
-    let share = (most_given / given.0.length().max(least)).min(one);
-    let turn_share = (most_turned / given.1.length().max(least)).min(share);
-    given = (given.0 * share, given.1 * turn_share);
+        (gone.length() * most + mass * lanes.splat(LEAST_GIVEN)) * moves + falls * lanes.splat(LYING_GIVEN);
+    let most_turned = turned.length() * most * moves + most_given * lanes.at(group.rest.row(0), rest::LENGTH);
+    let share = (most_given / given[0].length().max(least)).min(one);
+    let turn_share = (most_turned / given[1].length().max(least)).min(share);
     // Others of the group may meet nobody.
     let meets = lanes.load(&group.chains[chain::MEETS]);
     let free = lanes.load(&group.inputs[input::HANGS]).where_less(lanes.splat(0.5), meets, zero);
-    LeftOut { centre, inv_mass, momentum: given.0 * free, moment: given.1 * free, moves }
+    // The next substep's prediction gives back (`taken`) what forces took where they act, at the end. A pair's sides have parted there:
+    // both have the momentum that they had by acting where they did at the start, where they touch. What the system has of it has also
+    // moved the centre; what is given here does not.
+    let of_lone = if group.rest.is_in_tree() { zero } else { first_order(lanes, params, group) * free };
+    let has = pressed[0] - missing[0];
+    let swept = pressed[2] - missing[2] * (one - share);
+    let aside = (moved.cross(has) - swept) * (step * of_lone);
+    LeftOut {
+        centre,
+        inv_mass,
+        momentum: given[0] * (share * free),
+        moment: given[1] * (turn_share * free),
+        moves,
+        aside,
+    }
 }
 
 /// A row whose force is to change.

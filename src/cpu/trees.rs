@@ -32,7 +32,7 @@ use super::lanes::{Entry, Half, LANES, Lanes, OneF32, Wide, apart, with_instruct
 use super::lay::lay;
 use super::predict::{Body, add_motion, kick};
 use super::rod_energies::UNKNOWNS;
-use super::settle::{LeftOut, left_out, settle_back, settle_forth, stand_still};
+use super::settle::{LeftOut, left_out, restore, settle_back, settle_forth, stand_still};
 use super::stumps::give_to_stem;
 use super::tree_motion::{Bodies, Each};
 use crate::flesh::Branch;
@@ -61,6 +61,8 @@ enum Part<'a> {
     StandStill,
     /// Keeps centre, momentum and moment of what settling left out.
     LeftOut(&'a [Entry<f32>]),
+    /// Restores that of chains that hang on none.
+    Restore(&'a [Entry<f32>]),
     /// Adds to velocities what the game does.
     Kick,
     /// Keeps what chains are as bodies.
@@ -174,15 +176,27 @@ impl<'a, 'b> Forest<'a, 'b> {
     /// Restores the momentum that settling left out, to trees as rigid bodies; see [`restore`](super::settle::restore).
     pub fn restore(&mut self, wanted: &[&[Entry<f32>]]) {
         for (group, wanted) in wanted.iter().enumerate() {
-            self.part(group, Part::LeftOut(wanted));
+            let part = if self.groups[group].rest.is_in_tree() { Part::LeftOut(wanted) } else { Part::Restore(wanted) };
+            self.part(group, part);
         }
-        let left_out = |kept: &Kept| std::array::from_fn(|lane| [0, 3, 6].map(|at| vector(kept, at, lane)));
-        let given: Each<[DVec3; 3]> = self.kept.iter().map(left_out).collect();
+        let of_trees = self.groups.iter().map(|group| group.rest.is_in_tree());
+        let given: Each<[DVec3; 3]> = of_trees
+            .zip(self.kept.iter())
+            .map(|(in_tree, kept)| {
+                std::array::from_fn(
+                    |lane| if in_tree { [0, 3, 6].map(|at| vector(kept, at, lane)) } else { [DVec3::ZERO; 3] },
+                )
+            })
+            .collect();
         if given.as_flattened().iter().all(|[_, momentum, moment]| [*momentum, *moment] == [DVec3::ZERO; 2]) {
             return;
         }
         self.bodies().write_gains(self.branches, &given, self.kept);
-        self.all(Part::AddMotion);
+        for group in 0..self.groups.len() {
+            if self.groups[group].rest.is_in_tree() {
+                self.part(group, Part::AddMotion);
+            }
+        }
     }
 
     fn bodies(&mut self) -> Bodies {
@@ -472,6 +486,7 @@ fn do_part<L: Lanes<Scalar = f32>>(
                 value.store(lanes, kept, 3 * at);
             }
         }
+        Part::Restore(wanted) => apart!(lanes, restore(lanes, params, group, wanted)),
         Part::Kick => apart!(lanes, kick(lanes, group)),
         Part::Bodies => apart!(lanes, Body::of(lanes, group).store(lanes, kept)),
         Part::AddMotion => apart!(lanes, add_motion(lanes, group, kept)),

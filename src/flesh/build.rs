@@ -126,11 +126,14 @@ impl Flesh {
             check(rod, bones.len())?;
         }
         let levels = levels(rods)?;
-        // Chains of like length share a group, so that little is padding.
-        order.sort_by_key(|&index| (levels[index], std::cmp::Reverse(rods[index].nodes.len())));
+        let mut lone: Vec<bool> = rods.iter().map(|rod| rod.hangs.is_none()).collect();
+        rods.iter().filter_map(|rod| rod.hangs).for_each(|hang| lone[hang.rod] = false);
+        // Chains of like length share a group, so that little is padding; those that hang on none, and bear none, are among themselves.
+        let kind = |index: usize| (lone[index], levels[index]);
+        order.sort_by_key(|&index| (kind(index), std::cmp::Reverse(rods[index].nodes.len())));
         let mut chains: Vec<Option<Chain>> = vec![None; rods.len()];
         let mut groups = Vec::new();
-        let alike = order.chunk_by(|&a, &b| levels[a] == levels[b]);
+        let alike = order.chunk_by(|&a, &b| kind(a) == kind(b));
         let grouped = together(alike.flat_map(|level| level.chunks(LANES)), rods);
         for (group, members) in grouped.into_iter().enumerate() {
             let mut rest = inert_group(rods[members[0]].nodes.len());

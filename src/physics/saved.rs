@@ -291,6 +291,7 @@ fn has_sound_chains(group: &GroupState) -> bool {
         |entry: usize, low: f32, high: f32| group.chains[entry].iter().all(|value| (low..=high).contains(value));
     within(chain::HISTORY, -1.0e9, 1.0)
         && within(chain::RESETS, 0.0, 16_777_216.0)
+        && within(chain::ROUGH, 0.0, 1.0)
         && within(chain::UNWELL, 0.0, 1.0e3)
         && within(chain::ACTIVATION, 0.0, 10.0)
         && (chain::ORIGIN..chain::ORIGIN + 3).all(|entry| within(entry, -2.0e9, 2.0e9))

@@ -16,7 +16,7 @@ pub struct StepParams {
     pub h_over_last_h: f32,
     /// How far through the frame's bone motion this substep ends, 0 to 1.
     pub alpha: f32,
-    /// 1 for the second-order step.
+    /// 1 for the second-order step, 0 for one of first order between such, −1 where all are of first order.
     pub second_order: f32,
     /// 1 in the frame's first substep.
     pub first_substep: u32,
@@ -106,14 +106,16 @@ impl StepParams {
         let last_h = if substep == 0 && known { last_h } else { h };
         // Backward differences need equal steps.
         let uniform = (h - last_h).abs() <= 1.0e-6 * h;
-        let second_order = config.integrator == Integrator::SecondOrder && uniform;
         Self {
             gravity: config.gravity.as_vec3().to_array(),
             h: h as f32,
             inv_h: (1.0 / h) as f32,
             h_over_last_h: (h / last_h) as f32,
             alpha: if substep + 1 == substeps { 1.0 } else { (f64::from(substep + 1) / f64::from(substeps)) as f32 },
-            second_order: if second_order { 1.0 } else { 0.0 },
+            second_order: match config.integrator {
+                Integrator::ImplicitEuler => -1.0,
+                Integrator::SecondOrder => f32::from(uniform),
+            },
             first_substep: u32::from(substep == 0),
             retries: config.retries,
             frame: simulated as f32,

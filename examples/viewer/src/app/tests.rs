@@ -122,7 +122,7 @@ fn what_is_thrown_at_a_pile_is_stopped_by_it() {
     assert!((speed - app.panel.throw.speed).abs() < 0.5, "it flies at {speed} m/s");
     // It comes to what is there before it comes to the ground: it falls no more where that is far away. What it bounces off it presses
     // for less than a frame, so that contacts at a frame's end need not tell.
-    let (mut last, mut stopped, mut pressed) = (thrown(&app)[0].0, None, 0.0_f32);
+    let (mut last, mut stopped) = (thrown(&app)[0].0, None);
     for _ in 0..120 {
         app.step();
         let (place, radius) = thrown(&app)[0];
@@ -130,19 +130,13 @@ fn what_is_thrown_at_a_pile_is_stopped_by_it() {
         if stopped.is_none() && fell < 0.5 * app.panel.throw.speed {
             stopped = Some(place.y - f64::from(radius));
         }
-        let near = |at: &&crate::shown::Pressed| at.point.distance(place) < 1.5 * f64::from(radius);
-        pressed = app.now.contacts.iter().filter(near).map(|at| at.force).fold(pressed, f32::max);
         assert!(place.y > 0.5 * f64::from(radius), "it is not in the ground");
         last = place;
     }
     assert_eq!(app.panel.error, None);
     let above = stopped.expect("it is stopped");
-    println!(
-        "stopped {:.0} mm above the ground, pressed by {pressed:.0} N, after 2 s at {last}, {:?}",
-        1e3 * above,
-        counts(&app)
-    );
-    assert!(above > 0.05 && pressed > 10.0 && last.y < 1.0, "flesh, not the ground, stops it");
+    println!("stopped {:.0} mm above the ground, after 2 s at {last}, {:?}", 1e3 * above, counts(&app));
+    assert!(above > 0.05 && last.y < 1.0, "flesh, not the ground, stops it");
 }
 
 #[test]
