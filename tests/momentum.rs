@@ -245,8 +245,8 @@ fn damping_leaves_a_free_rods_rigid_motion() {
     let kept = angular_momentum(&rod).z / spin;
     println!("free rod, damping 20 1/s, 5 s at 10 m/s: momentum drifts by {drift:.1e} (bar 1e-4), spin ×{kept:.4}");
     assert!(drift <= 1.0e-4);
-    // Damping at 20 1/s would leave nothing.
-    assert!((0.985..=1.0).contains(&kept));
+    // Damping at 20 1/s would leave nothing. It takes 8 % a substep of what SLENDER counts as motion within, 4·SLENDER² of the spin: 0.9 %.
+    assert!((0.99..=1.0).contains(&kept));
 }
 
 /// A rod that slides through two rings, and along nothing else, slows down by its damping alone: v = v₀e^{−ct}. Implicit

@@ -176,27 +176,20 @@ impl<'a, 'b> Forest<'a, 'b> {
     /// Restores the momentum that settling left out, to trees as rigid bodies; see [`restore`](super::settle::restore).
     pub fn restore(&mut self, wanted: &[&[Entry<f32>]]) {
         for (group, wanted) in wanted.iter().enumerate() {
-            let part = if self.groups[group].rest.is_in_tree() { Part::LeftOut(wanted) } else { Part::Restore(wanted) };
-            self.part(group, part);
+            if self.groups[group].rest.is_in_tree() {
+                self.part(group, Part::LeftOut(wanted));
+            } else {
+                self.part(group, Part::Restore(wanted));
+                self.kept[group].fill([0.0; LANES]);
+            }
         }
-        let of_trees = self.groups.iter().map(|group| group.rest.is_in_tree());
-        let given: Each<[DVec3; 3]> = of_trees
-            .zip(self.kept.iter())
-            .map(|(in_tree, kept)| {
-                std::array::from_fn(
-                    |lane| if in_tree { [0, 3, 6].map(|at| vector(kept, at, lane)) } else { [DVec3::ZERO; 3] },
-                )
-            })
-            .collect();
+        let left_out = |kept: &Kept| std::array::from_fn(|lane| [0, 3, 6].map(|at| vector(kept, at, lane)));
+        let given: Each<[DVec3; 3]> = self.kept.iter().map(left_out).collect();
         if given.as_flattened().iter().all(|[_, momentum, moment]| [*momentum, *moment] == [DVec3::ZERO; 2]) {
             return;
         }
         self.bodies().write_gains(self.branches, &given, self.kept);
-        for group in 0..self.groups.len() {
-            if self.groups[group].rest.is_in_tree() {
-                self.part(group, Part::AddMotion);
-            }
-        }
+        self.all(Part::AddMotion);
     }
 
     fn bodies(&mut self) -> Bodies {

@@ -73,10 +73,9 @@ fn statements(source: &str) -> Vec<Range<usize>> {
 /// A statement or a head, or one of others by their numbers.
 fn one_of(statement: &str, others: &[(u32, String)]) -> String {
     let each = |put: &dyn Fn(&str) -> String| -> String {
-        others
-            .iter()
-            .map(|(number, other)| format!("if changed_token() == {number}u {{ {} }}", put(other.trim())))
-            .collect()
+        let cases = others.iter();
+        let cases = cases.map(|(number, other)| format!("if changed_token() == {number}u {{ {} }}", put(other.trim())));
+        cases.collect::<Vec<_>>().join(" else ")
     };
     let code = statement.trim();
     if let Some((start, _)) = code.split_once("if ").filter(|(start, _)| ["", "else "].contains(start)) {
@@ -93,6 +92,6 @@ fn one_of(statement: &str, others: &[(u32, String)]) -> String {
         format!("\n{} {code}", each(&str::to_owned))
     } else {
         assert!(code.ends_with(';') && !code.starts_with("const "), "neither a statement nor an if: {code}");
-        format!("\n{} else {{ {code} }}", each(&str::to_owned).replace("}if ", "} else if "))
+        format!("\n{} else {{ {code} }}", each(&str::to_owned))
     }
 }
