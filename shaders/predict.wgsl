@@ -10,10 +10,6 @@ fn predict(@builtin(global_invocation_id) invocation: vec3<u32>) {
     if chain.node_count == 0u {
         return;
     }
-    // Before the game takes of what there was, or adds to it.
-    if moves_freely(chain) {
-        regain(chain);
-    }
     let contracting = begin_prediction(chain);
     var motion = RigidMotion();
     if moves_freely(chain) {
@@ -56,44 +52,6 @@ fn predict_trees(
 // Whether neither the chain nor what it hangs on hangs on a bone.
 fn moves_freely(chain: Chain) -> bool {
     return input_at(chain.input, INPUT_HANGS) < 0.5;
-}
-
-// How much a substep gives back of what the last one took of a chain's angular momentum, over what it has: at most so much.
-const MOST_GIVEN_BACK: f32 = 0.01;
-
-// Gives a free chain back, as a rigid body, the angular momentum that the last substep took of it.
-fn regain(chain: Chain) {
-    let body = body_of(chain);
-    let lost = taken(chain, body);
-    // Over the inertia, so that lengths of chains of any size are numbers.
-    let trace = body.inertia[0].x + body.inertia[1].y + body.inertia[2].z;
-    let per_inertia = 1.0 / where_less(0.0, trace, trace, 1.0);
-    let most = larger(length(body.angular * per_inertia) * MOST_GIVEN_BACK, LEAST_DIVISOR);
-    let given = lost * (most / larger(length(lost * per_inertia), most));
-    let spin = spin_of(body.inertia, given, SLENDER_GIVEN_BACK);
-    add_motion(chain, RigidMotion(body.centre, vec3<f32>(), spin), 1.0);
-}
-
-// What implicit Euler took of the chain's angular momentum in the last substep (kg·m²/s), as far as that is known.
-fn taken(chain: Chain, body: Body) -> vec3<f32> {
-    var gained = vec3<f32>();
-    var went = vec3<f32>();
-    var had = vec3<f32>();
-    // As seen by who goes along, so that little cancels.
-    let along = body.velocity * params.h;
-    for (var index = 0u; index < chain.node_count; index++) {
-        let row = node_row_of(chain, index);
-        let m = weight_of(rest_row_of(chain, index), REST_MASS);
-        let moved = node3(row, NODE_OLDER_MOVE) - along;
-        let momentum = (node3(row, NODE_OLDER_VELOCITY) - body.velocity) * m;
-        gained = gained + cross(moved, momentum);
-        went = went + moved * m;
-        had = had + momentum;
-    }
-    // Where the game has put it, there is no last substep.
-    let history = chain_at(chain.chain, CHAIN_HISTORY);
-    let is_known = where_less(history * history, 0.25, 0.0, first_order(chain));
-    return (cross(went, had) * (1.0 / where_less(0.0, body.mass, body.mass, 1.0)) - gained) * is_known;
 }
 
 // What comes before the prediction; whether fibres have a say.
@@ -166,10 +124,13 @@ fn predict_chain(chain: Chain, contracting: bool, motion: RigidMotion) {
         }
 
         let keep = 1.0 / (1.0 + step * rest_at(rest_row, REST_DAMPING));
-        var velocity = extrapolate(row, NODE_VELOCITY, NODE_OLDER_VELOCITY, carried);
+        var velocity = node3(row, NODE_VELOCITY);
+        velocity = velocity + (velocity - node3(row, NODE_OLDER_VELOCITY)) * carried;
         velocity = reference + (velocity - reference) * keep;
-        var spin = extrapolate(row, NODE_SPIN, NODE_OLDER_SPIN, carried);
-        spin = without_torque(frame, spin, step);
+        var spin = node3(row, NODE_SPIN);
+        let older_frame = turned(frame, -node3(row, NODE_OLDER_TURN));
+        let older_spin = carried_over(rest_row, older_frame, frame, node3(row, NODE_OLDER_SPIN));
+        spin = spin + (spin - older_spin) * carried;
         spin = reference_spin + (spin - reference_spin) * keep;
         var rate = node_at(row, NODE_SCALE_RATE);
         rate = (rate + (rate - node_at(row, NODE_OLDER_SCALE_RATE)) * carried) * keep;
@@ -186,7 +147,9 @@ fn predict_chain(chain: Chain, contracting: bool, motion: RigidMotion) {
             scale * (1.0 / SCALE_LIMIT),
             scale * SCALE_LIMIT,
         );
-        let predicted_frame = turned(frame, node3(row, NODE_OLDER_TURN) * carried + spin * step);
+        let turn = node3(row, NODE_OLDER_TURN) * carried + spin * step;
+        // By so large an angle, of which turned takes twice the tangent of the half.
+        let predicted_frame = turned(frame, turn * (1.0 + dot(turn, turn) * (1.0 / 12.0)));
 
         var iterate_frame = predicted_frame;
         if moving {
@@ -211,7 +174,7 @@ fn predict_chain(chain: Chain, contracting: bool, motion: RigidMotion) {
         set_node3(row, NODE_OLDER_VELOCITY, last_velocity);
         set_node3(row, NODE_VELOCITY, velocity + fall * step);
         set_node3(row, NODE_OLDER_SPIN, last_spin);
-        set_node3(row, NODE_SPIN, spin);
+        set_node3(row, NODE_SPIN, carried_over(rest_row, frame, predicted_frame, spin));
         set_node3(row, NODE_PREV_PLACE, place);
         set_node(row, NODE_PREV_SCALE, scale);
         set_node4(row, NODE_PREV_FRAME, frame);
@@ -286,21 +249,6 @@ fn measure_fibres(chain: Chain) {
         here = next;
     }
     set_chain(chain.chain, CHAIN_MEAN_STRETCH, where_less(0.0, whole_weight, sum / whole_weight, 1.0));
-}
-
-fn extrapolate(row: u32, at: u32, older: u32, carried: f32) -> vec3<f32> {
-    let now = node3(row, at);
-    return now + (now - node3(row, older)) * carried;
-}
-
-// A section's spin after so long (s) without torque, Iω̇ = Iω × ω (Euler), by the midpoint's rule: where its axis turns aside, what
-// spins about that would make momentum.
-fn without_torque(frame: Quaternion, spin: vec3<f32>, step: f32) -> vec3<f32> {
-    let axis = axes_of(frame)[2];
-    let about = dot(axis, spin);
-    let half = about * step * 0.5;
-    let turning = cross(axis, spin) - (spin - axis * about) * half;
-    return spin + turning * ((half + half) / (1.0 + half * half));
 }
 
 struct BoneMotion {

@@ -17,9 +17,6 @@ const LEAST_GIVEN: f32 = 0.1;
 const LIES: f32 = 1.5;
 const LYING_GIVEN: f32 = 0.01;
 
-// What counts as motion within a chain, see SLENDER, where its sections spin with it: little over the √ε of its inertia's trace.
-const SLENDEREST: f32 = 5.0e-4;
-
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn settle(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let chain = lone_chain_of(thread_of(invocation));
@@ -318,90 +315,79 @@ fn store_presses(row: u32, at: u32, presses: Presses) {
     set_scratch3(row, at + 4u, presses.couple);
 }
 
-// A momentum (kg·m/s) and its moment about the chain's centre of mass (kg·m²/s).
+// A momentum (kg·m/s) and its moment about the chain's centre of mass (kg·m²/s); what changes them by so much a second, likewise.
 struct Momentum {
     linear: vec3<f32>,
     angular: vec3<f32>,
-}
-
-// A force (N), its moment about the chain's centre of mass (N·m), and by how much it has more of one where it acts in the end.
-struct Acting {
-    linear: vec3<f32>,
-    angular: vec3<f32>,
-    swept: vec3<f32>,
 }
 
 // What passes left out of a chain's momentum, and 1 where that moves, 0 where it lies on others, or between.
 struct LeftOut {
     momentum: Momentum,
     moves: f32,
-    // By how much too much of what implicit Euler takes the next substep will give back of what pairs press (kg·m²/s), negative.
-    aside: vec3<f32>,
 }
 
 // Gives a free chain, as a rigid body, the momentum that passes left out: what pairs press with in the end, the same for both sides,
-// less what the system has of it. Sections of what moves spin with it, the less the more it lies.
+// less what it has gained or, where that is not told, what the system has of it. Sections of what moves spin with it, the less the more it lies.
 fn restore(chain: Chain) {
     let body = body_of(chain);
     let missing = left_out(chain, body.mass, body.centre);
     let given = missing.momentum;
     let velocity = given.linear * where_less(0.0, body.mass, 1.0 / larger(body.mass, MIN_POSITIVE), 0.0);
-    var spin = spin_of(body.inertia, given.angular, SLENDER + missing.moves * (SLENDEREST - SLENDER));
-    spin = spin + spin_of(body.inertia, missing.aside, SLENDER_GIVEN_BACK);
+    let spin = spin_of(body.inertia, given.angular, SLENDER + missing.moves * (SLENDEREST - SLENDER));
     add_motion(chain, RigidMotion(body.centre, velocity, spin), missing.moves);
 }
 
 // What passes left out of a chain's momentum; 0 where it is not free.
 fn left_out(chain: Chain, mass: f32, centre_of_mass: vec3<f32>) -> LeftOut {
-    // What pairs press with, and what of it is missing.
-    var pressed: Acting;
-    var missing: Acting;
+    // What pairs press with, where they touched at the start, and what of it is missing.
+    var pressed: Momentum;
+    var missing: Momentum;
     for (var index = 0u; index < chain.node_count; index++) {
         var meets = meets_at(chain, index);
         while go_to_next(chain, &meets) {
             let row = load_contact_row(meets);
             let solved = solved_row_of(meets.at);
-            let start = node3(node_row_of(chain, index), NODE_PLACE);
-            let end = node3(node_row_of(chain, index + 1u), NODE_PLACE);
-            let surface = start + (end - start) * row.along - row.direction * row.arm - centre_of_mass;
-            let start_moved = node3(node_row_of(chain, index), NODE_MOVED);
-            let end_moved = node3(node_row_of(chain, index + 1u), NODE_MOVED);
-            let moved = start_moved + (end_moved - start_moved) * row.along;
-            let wanted = whole_of(row, load_presses(solved, SOLVED_ENTRIES), surface, moved);
-            let has = whole_of(row, has_of(meets.at, solved), surface, moved);
-            pressed.linear = pressed.linear + wanted.linear;
-            pressed.angular = pressed.angular + wanted.angular;
-            pressed.swept = pressed.swept + wanted.swept;
+            let start = node3(node_row_of(chain, index), NODE_PREV_PLACE);
+            let end = node3(node_row_of(chain, index + 1u), NODE_PREV_PLACE);
+            let arm = row.arm + contact_at(meets.at, CONTACT_HALFWAY);
+            let point = start + (end - start) * row.along - row.direction * arm - centre_of_mass;
+            let wanted = whole_of(row, load_presses(solved, SOLVED_ENTRIES), point);
+            let has = whole_of(row, has_of(meets.at, solved), point);
+            pressed = Momentum(pressed.linear + wanted.linear, pressed.angular + wanted.angular);
             missing.linear = missing.linear + (wanted.linear - has.linear);
             missing.angular = missing.angular + (wanted.angular - has.angular);
-            missing.swept = missing.swept + (wanted.swept - has.swept);
         }
     }
-    let inv_step = params.inv_h * (1.0 + second_order_of(chain) * 0.5);
+    let second_order = second_order_of(chain);
+    let inv_step = params.inv_h * (1.0 + second_order * 0.5);
     let step = 1.0 / inv_step;
     var given = Momentum(missing.linear * step, missing.angular * step);
-    let inv_mass = where_less(0.0, mass, 1.0 / larger(mass, MIN_POSITIVE), 0.0);
     var went: Momentum;
-    var moved = vec3<f32>();
     for (var index = 0u; index < chain.node_count; index++) {
         let row = node_row_of(chain, index);
-        moved = moved + node3(row, NODE_MOVED) * (weight_of(rest_row_of(chain, index), REST_MASS) * inv_mass);
+        let rest_row = rest_row_of(chain, index);
         let lag = node3(row, NODE_MOVED) - node3(row, NODE_PREDICTED_MOVE);
-        let gained = lag * (weight_of(rest_row_of(chain, index), REST_MASS) * inv_step);
-        let arm = node3(row, NODE_PLACE) - centre_of_mass;
+        let gained = lag * (weight_of(rest_row, REST_MASS) * inv_step);
+        let arm = node3(row, NODE_PREV_PLACE) - centre_of_mass;
         let turned_by = turn_on(node4(row, NODE_PREDICTED_FRAME), node4(row, NODE_FRAME));
-        let spun = turned_by * (weight_of(rest_row_of(chain, index), REST_INERTIA_W) * inv_step);
+        let spun = (inertia_of_section(rest_row, row, NODE_PREDICTED_FRAME, NODE_PREV_SCALE) * turned_by) * inv_step;
         went = Momentum(went.linear + gained, went.angular + (cross(arm, gained) + spun));
     }
-    if chain_at(chain.chain, CHAIN_ROUGH) > 0.5 {
-        // What was led astray has not gone as its forces have it: all of its momentum is told by where it went. Not of what
-        // half-spaces hold: with what force they do is not known so well.
-        var held = 0.0;
-        let count = row_count_of(chain);
-        for (var slot = 0u; slot < count; slot++) {
-            held = where_less(0.0, contact_at(row_of(chain, slot), CONTACT_DUAL), 1.0, held);
-        }
-        let unheld = 1.0 - held;
+    // All that is missing of a chain's momentum is told by where it went. Not of what half-spaces hold, with what force they do is not
+    // known so well: what was led astray there is given nothing. Of chains that hang on each other and of second-order steps only
+    // what was led astray is told so.
+    var held = 0.0;
+    let count = row_count_of(chain);
+    for (var slot = 0u; slot < count; slot++) {
+        held = where_less(0.0, contact_at(row_of(chain, slot), CONTACT_DUAL), 1.0, held);
+    }
+    let unheld = 1.0 - held;
+    var is_told = chain_at(chain.chain, CHAIN_ROUGH);
+    if !IN_TREES {
+        is_told = larger(is_told, unheld * (1.0 - second_order));
+    }
+    if is_told > 0.5 {
         given.linear = (pressed.linear * step - went.linear) * unheld;
         given.angular = (pressed.angular * step - went.angular) * unheld;
     }
@@ -412,21 +398,11 @@ fn left_out(chain: Chain, mass: f32, centre_of_mass: vec3<f32>) -> LeftOut {
     let share = smaller(most_given / larger(length(given.linear), MIN_POSITIVE), 1.0);
     let turn_share = smaller(most_turned / larger(length(given.angular), MIN_POSITIVE), share);
     let free = where_less(input_at(chain.input, INPUT_HANGS), 0.5, 1.0, 0.0);
-    // The next substep's prediction gives back (taken) what forces took where they act, at the end. A pair's sides have parted there: both
-    // have the momentum that they had by acting where they did at the start, where they touch. What the system has of it has also moved
-    // the centre; what is given here does not.
-    var of_lone = first_order(chain) * free;
-    if IN_TREES {
-        of_lone = 0.0;
-    }
-    let has = pressed.linear - missing.linear;
-    let swept = pressed.swept - missing.swept * (1.0 - share);
-    let aside = (cross(moved, has) - swept) * (step * of_lone);
-    return LeftOut(Momentum(given.linear * (share * free), given.angular * (turn_share * free)), moves, aside);
+    return LeftOut(Momentum(given.linear * (share * free), given.angular * (turn_share * free)), moves);
 }
 
-// All of what a row presses with, where it acts, which has moved so far in the substep.
-fn whole_of(row: ContactRow, presses: Presses, surface: vec3<f32>, moved: vec3<f32>) -> Acting {
+// All of what a row presses with, where it acts: a force (N) and its moment (N·m).
+fn whole_of(row: ContactRow, presses: Presses, point: vec3<f32>) -> Momentum {
     let both = row.direction * presses.force + across(presses.pull, row.direction);
-    return Acting(both, cross(surface, both) + presses.couple, cross(moved, both));
+    return Momentum(both, cross(point, both) + presses.couple);
 }

@@ -5,13 +5,19 @@ const ROUGH: f32 = 0.3;
 
 // First order: rate = change/h. Second order (BDF2): rate = (3·change − last change)/2h. Places and frames: the velocity and
 // the spin that predict left, and (moved − predicted move)/h̃ of what the solve added; what turns by more than a quarter turn is
-// told by how far it turned.
+// told by how far it turned. Free chains keep their angular momentum.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn update_velocities(@builtin(global_invocation_id) invocation: vec3<u32>) {
-    let chain = chain_of(thread_of(invocation));
+    let thread = thread_of(invocation);
+    let chain = chain_of(thread);
     if chain.node_count == 0u {
         return;
     }
+    // None by its count, not by a branch, as in predict.
+    var keeps = chain;
+    let is_free = thread < params.lone_count * LANES && input_at(chain.input, INPUT_HANGS) < 0.5;
+    keeps.node_count = select(0u, chain.node_count, is_free);
+    let had = angular_momentum_before(keeps);
     let half_history = second_order_of(chain) * 0.5;
     let of_move = params.inv_h * (1.0 + half_history);
     let of_older = params.inv_h * half_history;
@@ -20,14 +26,19 @@ fn update_velocities(@builtin(global_invocation_id) invocation: vec3<u32>) {
         let row = node_row_of(chain, index);
         let moved = node3(row, NODE_MOVED);
         let scaled = node_at(row, NODE_SCALE) - node_at(row, NODE_PREV_SCALE);
-        let turn = turn_on(node4(row, NODE_PREV_FRAME), node4(row, NODE_FRAME));
-        let solved_turn = turn - turn_on(node4(row, NODE_PREV_FRAME), node4(row, NODE_PREDICTED_FRAME));
+        let frame = node4(row, NODE_FRAME);
+        let turn = turn_on(node4(row, NODE_PREV_FRAME), frame);
+        let predicted = node4(row, NODE_PREDICTED_FRAME);
+        let solved_turn = turn_on(predicted, frame);
         let solved = moved - node3(row, NODE_PREDICTED_MOVE);
         let velocity = node3(row, NODE_VELOCITY) + solved * of_move;
         let rate = scaled * of_move - node_at(row, NODE_OLDER_SCALING) * of_older;
         let told = turn * of_move - node3(row, NODE_OLDER_TURN) * of_older;
         let foreseen = node3(row, NODE_SPIN);
-        let added = foreseen + solved_turn * of_move;
+        // What swells has more inertia by the square.
+        let grown = node_at(row, NODE_PREV_SCALE) / larger(node_at(row, NODE_SCALE), LEAST_DIVISOR);
+        let pushed = foreseen + solved_turn * of_move;
+        let added = carried_over(rest_row_of(chain, index), predicted, frame, pushed) * (grown * grown);
         let fastest2 = larger(dot(foreseen, foreseen), dot(added, added));
         let spin = select(told, added, fastest2 < params.inv_h * params.inv_h * MOST_TURN2);
 
@@ -39,6 +50,7 @@ fn update_velocities(@builtin(global_invocation_id) invocation: vec3<u32>) {
         set_node(row, NODE_SCALE_RATE, rate * calm);
         set_node3(row, NODE_SPIN, spin * calm);
     }
+    keep_angular_momentum(keeps, had);
     let history = smaller(chain_at(chain.chain, CHAIN_HISTORY) + 1.0, 1.0);
     let rough = chain_at(chain.chain, CHAIN_ROUGH);
     set_chain(chain.chain, CHAIN_HISTORY, where_less(rough, 0.5, history, -ROUGH * params.inv_h));

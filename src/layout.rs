@@ -376,8 +376,7 @@ pub mod node {
     pub const OLDER_SCALE_RATE: usize = 25;
     /// The angular velocity before the last substep (rad/s), 3 entries.
     pub const OLDER_SPIN: usize = 26;
-    /// What the second order goes on from, and what the first order gives back of angular momentum: `update_velocities` writes these,
-    /// `predict` velocity and spin. With [`STATE`] it is all that a frame leaves to the next.
+    /// What the second order goes on from: `update_velocities` writes these, `predict` velocity and spin. With [`STATE`] it is all that a frame leaves to the next.
     pub const HISTORY: Range<usize> = OLDER_MOVE..PREV_PLACE;
 
     /// Place at the substep's start (m), 3 entries.
@@ -518,9 +517,9 @@ pub mod chain {
     pub const START_POTENTIAL: usize = HISTORY + 2;
     /// What the chain stores where the last solve ended (J), of its elasticity alone; −1 where that is not all it stores.
     pub const POTENTIAL: usize = HISTORY + 3;
-    /// 1 where a solve of this substep, in `predict` of the last, was led astray or went far, else 0.
+    /// 1 where a solve of this substep was led astray or went far, else 0.
     pub const ROUGH: usize = HISTORY + 4;
-    /// Which share of the velocities leaves the chain with no more energy than it had.
+    /// Which share of the velocities leaves the chain with no more energy than it had; a free one keeps its angular momentum.
     pub const CALM: usize = HISTORY + 5;
     /// How long the chain has been where flesh cannot be (s); time in which it is not counts off.
     pub const UNWELL: usize = HISTORY + 6;

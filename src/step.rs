@@ -62,7 +62,7 @@ macro_rules! stages {
             MoveBones move_bones Chains { looks: Own, wgsl: [group scratch carry lay fascia], loops: AsWritten }
             /// Inertial prediction and the first iterate.
             Predict predict Chains {
-                looks: Own, wgsl: [group scratch holds node_terms contact_rows fascia potential trees tree_motion],
+                looks: Own, wgsl: [group scratch holds node_terms contact_rows fascia potential bodies trees tree_motion],
                 loops: WrittenOut,
                 passes: [predict Size::Of(Domain::LoneChains), predict_trees Size::Of(Domain::Trees)]
             }
@@ -87,11 +87,11 @@ macro_rules! stages {
             }
             /// What that moves chains by; in the end, the momentum that passes left out.
             Settle settle MeetingChains {
-                looks: Own, wgsl: [group scratch holds contact_rows solved trees stumps tree_motion], loops: WrittenOut,
+                looks: Own, wgsl: [group scratch holds contact_rows solved bodies trees stumps tree_motion], loops: WrittenOut,
                 passes: [settle Size::Of(Domain::LoneChains), settle_trees Size::Of(Domain::Trees)]
             }
             /// Velocities from the substep's motion.
-            UpdateVelocities update_velocities Chains { looks: Own, wgsl: [group scratch], loops: AsWritten }
+            UpdateVelocities update_velocities Chains { looks: Own, wgsl: [group scratch bodies], loops: AsWritten }
             /// Who presses whom in the substep, where contact events are asked for.
             Tally tally TalliedChains { looks: Beyond, wgsl: [], loops: AsWritten }
             /// Chains that are where flesh cannot be are laid anew along their bones.
@@ -371,8 +371,8 @@ impl StepConfig {
 /// How time is integrated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Integrator {
-    /// First order, damps fast motion. It takes of the angular momentum of what spins (ωh)² a substep; free chains are given that back
-    /// but for a few hundredths in the next, 1 % of all at most. Chains that hang on each other lose it.
+    /// First order, damps fast motion. It takes of the angular momentum of what spins (ωh)² a substep; free chains are given that back,
+    /// at most a tenth of all in a substep. What half-spaces hold, and chains that hang on each other, lose it.
     #[default]
     ImplicitEuler,
     /// Second-order backward differences (BDF2), where implicit Euler's damping shows. Flesh that hits flesh may lose 6 % of its

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{FRAME, OneRod, Random, material, weightless};
-use glam::DVec3;
+use glam::{DQuat, DVec3};
 use sinew::flesh::{Holds, NodeState, RodSpec};
 use sinew::layout::rest;
 use sinew::step::{Integrator, StepConfig};
@@ -36,7 +36,8 @@ fn angular_momentum(rod: &OneRod) -> DVec3 {
         let [u, v, w] =
             [rest::INERTIA_U, rest::INERTIA_V, rest::INERTIA_W].map(|at| f64::from(flesh.groups()[0].row(j)[at][0]));
         let frame = node.frame.as_dquat();
-        frame * ((frame.inverse() * node.spin.as_dvec3()) * DVec3::new(u, v, w))
+        let scale = f64::from(node.scale);
+        frame * ((frame.inverse() * node.spin.as_dvec3()) * DVec3::new(u, v, w)) * (scale * scale)
     };
     let of_node = |(j, (n, m)): (usize, (&NodeState, &f64))| {
         (n.place - centre).cross(n.velocity.as_dvec3() - velocity) * *m + own(j, n)
@@ -88,29 +89,31 @@ fn free_flight_keeps_linear_momentum() {
 }
 
 /// With central forces, implicit Euler has x' × v' = x × v − h²(a' × v), a' = −ω²x': L' = L(1 − (ωh)²). That is given back but for
-/// s²/(λ² + s²) of it, s = 0.1, since a rod's inertia across its axis is half of its trace, λ = ½; wherever the rod goes.
+/// (s²/(λ² + s²))³ of it, s = 0.1, since a rod's inertia across its axis is half of its trace, λ = ½, and for rounding; wherever the rod
+/// goes, and about its axis, too.
 #[test]
 fn first_order_keeps_spin() {
-    let (kept_out, seconds) = (0.01 / (0.25 + 0.01), 10.0);
-    for (omega, substeps) in [(1.0, 4), (5.0, 4), (20.0, 4), (5.0, 1), (20.0, 16)] {
+    let (kept_out, seconds) = ((0.01_f64 / (0.25 + 0.01)).powi(3), 10.0);
+    for (omega, about, substeps) in
+        [(1.0, 0.0, 4), (5.0, 0.0, 4), (20.0, 0.0, 4), (5.0, 0.0, 1), (20.0, 0.0, 16), (20.0, 30.0, 4)]
+    {
         let mut rod = OneRod::new(&free_rod(0.0), &[], weightless(substeps));
         let drift = DVec3::new(3.0, -8.0, 1.0);
-        with_motion(&mut rod, |node| (drift + DVec3::Z.cross(node.place) * omega, DVec3::Z * omega));
-        let (start, energy) = (angular_momentum(&rod).z, energy(&rod));
+        let spin = DVec3::new(about, 0.0, omega);
+        with_motion(&mut rod, |node| (drift + spin.cross(node.place), spin));
+        let (start, energy) = (angular_momentum(&rod), energy(&rod));
         rod.run(FRAME, (seconds / FRAME).round() as usize);
-        let lost = 1.0 - angular_momentum(&rod).z / start;
+        let off = (angular_momentum(&rod) - start).length() / start.length();
         let h = FRAME / f64::from(substeps);
-        let of_all = |share: f64| {
-            let after = |spin: f64, _| spin * (1.0 - share * (omega * spin * h).powi(2));
-            1.0 - (0..(seconds / h).round() as usize).fold(1.0_f64, after)
-        };
-        let (derived, all) = (of_all(kept_out), of_all(1.0));
+        let after = |spin: f64, _| spin * (1.0 - (omega * spin * h).powi(2));
+        let all = 1.0 - (0..(seconds / h).round() as usize).fold(1.0_f64, after);
+        let bar = 1.0e-3 + 1.3 * kept_out * (omega * h).powi(2) * seconds / h;
+        let grown = self::energy(&rod) / energy;
         println!(
-            "{omega} rad/s, {substeps} substeps: {lost:.2e} of the angular momentum lost in {seconds} s, derived {derived:.2e}, \
-             {all:.2e} were none given back; energy ×{:.5}",
-            self::energy(&rod) / energy
+            "{omega} rad/s, {about} about its axis, {substeps} substeps: {off:.2e} of the angular momentum off in {seconds} s \
+             (bar {bar:.1e}; {all:.2e} were none given back); energy ×{grown:.5} (bar 1.0001)"
         );
-        assert!(rod.is_sound() && (0.5..=1.3).contains(&(lost / derived)) && self::energy(&rod) <= energy);
+        assert!(rod.is_sound() && off <= bar && grown <= 1.0001);
     }
 }
 
@@ -126,16 +129,17 @@ fn spin_is_kept_at_every_size() {
         with_motion(&mut rod, |node| (DVec3::Z.cross(node.place) * 5.0, DVec3::Z * 5.0));
         let start = angular_momentum(&rod).z;
         rod.run(FRAME, 60);
-        let lost = 1.0 - angular_momentum(&rod).z / start;
+        let off = (angular_momentum(&rod).z / start - 1.0).abs();
         println!(
-            "{size} m: {lost:.2e} of the angular momentum lost in 1 s at 5 rad/s (bar 6e-3; 9.4e-2 were none given back)"
+            "{size} m: {off:.2e} of the angular momentum off in 1 s at 5 rad/s (bar 1e-4; 9.4e-2 were none given back)"
         );
-        assert!(rod.is_sound() && (0.0..=6.0e-3).contains(&lost));
+        assert!(rod.is_sound() && off <= 1.0e-4);
     }
 }
 
 /// Rods thrown into any motion, wild ones too, in frames of any length, and pushed along on the way: what is given back makes neither
-/// energy nor momentum.
+/// energy nor momentum. A velocity is along the way of a substep, φ/2 = ωh/2 off what is across the arm: where h changes, that much of
+/// it is along the rod, which swings by an energy of up to φ²/4.
 #[test]
 fn what_is_given_back_makes_nothing() {
     let mut random = Random(11);
@@ -162,7 +166,9 @@ fn what_is_given_back_makes_nothing() {
                     }
                     rod.run(FRAME * random.uniform(0.3, 2.0), 1);
                 }
-                let grown = [angular_momentum(&rod).length() / start, (energy(&rod) - of_drift(&rod)) / had];
+                let swings = (spin.length() * 2.0 * FRAME / f64::from(substeps)).powi(2) / 4.0;
+                let energy = (energy(&rod) - of_drift(&rod)) / had - swings.min(0.01);
+                let grown = [angular_momentum(&rod).length() / start, energy];
                 worst = std::array::from_fn(|k| f64::max(worst[k], grown[k]));
                 assert!(
                     rod.is_sound() && grown.iter().all(|grown| grown.is_finite()),
@@ -171,8 +177,53 @@ fn what_is_given_back_makes_nothing() {
             }
         }
     }
-    println!("angular momentum ×{:.5}, energy ×{:.5} of the start's at the most (bar 1.001 each)", worst[0], worst[1]);
+    println!(
+        "angular momentum ×{:.5}, energy but for swings ×{:.5} of the start's at the most (bar 1.001 each)",
+        worst[0], worst[1]
+    );
     assert!(worst[0].max(worst[1]) <= 1.001);
+}
+
+/// A rod that whirls in a bow as a rigid body, at its first bending frequency: what implicit Euler takes of that does not come back as
+/// more than the whirl had, by sections that spin about their axes, of next to no inertia.
+#[test]
+fn a_bow_that_whirls_makes_no_energy() {
+    // Of what is free at both ends: λ tanh-like, ω = λ²√(EI/ρA)/L².
+    let (lambda, ratio): (f64, f64) = (4.730_041, 0.982_502);
+    let shape = |x: f64| {
+        let at = lambda * (x + 0.5);
+        at.cosh() + at.cos() - ratio * (at.sinh() + at.sin())
+    };
+    for (tip, substeps, damping) in [(0.1, 4, 0.0), (0.1, 16, 0.0), (0.05, 4, 0.0), (0.1, 4, 1.0)] {
+        let mut rod = OneRod::new(&free_rod(damping), &[], weightless(substeps));
+        let omega = DVec3::X * lambda * lambda;
+        let mut along = -0.5;
+        for j in 0..rod.node_count() {
+            let mut node = rod.node(j);
+            let x = j as f64 / 20.0 - 0.5;
+            let slope = tip / shape(0.5) * (shape(x + 1.0e-5) - shape(x - 1.0e-5)) / 2.0e-5;
+            node.place = DVec3::new(along, tip * shape(x) / shape(0.5), 0.0);
+            node.frame = (DQuat::from_rotation_z(slope.atan()) * node.frame.as_dquat()).as_quat();
+            along += 0.05 / (1.0 + slope * slope).sqrt();
+            rod.set_node(j, &node);
+        }
+        with_motion(&mut rod, |node| (omega.cross(node.place), omega));
+        // What the start is not that of a rod that whirls is soon gone.
+        rod.run(FRAME, 6);
+        let (start, energy) = (angular_momentum(&rod), energy(&rod));
+        let mut most = [0.0_f64; 2];
+        for _ in 0..300 {
+            rod.run(FRAME, 1);
+            most[0] = most[0].max(angular_momentum(&rod).length() / start.length());
+            most[1] = most[1].max(self::energy(&rod) / energy);
+        }
+        let left = [angular_momentum(&rod).length() / start.length(), self::energy(&rod) / energy];
+        println!(
+            "a bow of {tip} L that whirls, {substeps} substeps, damping {damping} 1/s: angular momentum and energy over the start's {most:.4?} at \
+             the most (bar 1.01 each), {left:.4?} after 5 s"
+        );
+        assert!(rod.is_sound() && most[0].max(most[1]) <= 1.01);
+    }
 }
 
 #[test]

@@ -376,7 +376,7 @@ fn known(chain: Chain) -> bool {
 
 // 1 where the second-order step is taken, else 0.
 fn second_order_of(chain: Chain) -> f32 {
-    return where_less(chain_at(chain.chain, CHAIN_HISTORY), 1.0, 0.0, larger(params.second_order, 0.0));
+    return where_less(chain_at(chain.chain, CHAIN_HISTORY), 1.0, 0.0, params.second_order);
 }
 
 fn excitation_of(chain: Chain) -> Excitation {

@@ -1,95 +1,5 @@
-// Chains as bodies, each by itself or all of a tree as one: what damping leaves alone, and what is given to all of them; the twin of
-// src/cpu/tree_motion.rs and of what it takes from src/cpu/predict.rs.
-
-// How much of a chain there is, and how it moves.
-struct Body {
-    mass: f32,
-    // Centre of mass from the chain's origin (m).
-    centre: vec3<f32>,
-    // Its velocity (m/s).
-    velocity: vec3<f32>,
-    // Angular momentum about the centre (kg·m²/s).
-    angular: vec3<f32>,
-    // Inertia about the centre (kg·m²).
-    inertia: Mat3,
-}
-
-fn body_of(chain: Chain) -> Body {
-    var mass = 0.0;
-    var moment = vec3<f32>();
-    var momentum = vec3<f32>();
-    for (var index = 0u; index < chain.node_count; index++) {
-        let row = node_row_of(chain, index);
-        let m = weight_of(rest_row_of(chain, index), REST_MASS);
-        mass = mass + m;
-        moment = moment + node3(row, NODE_PLACE) * m;
-        momentum = momentum + node3(row, NODE_VELOCITY) * m;
-    }
-    let inv_mass = 1.0 / where_less(0.0, mass, mass, 1.0);
-    let centre = moment * inv_mass;
-    let velocity = momentum * inv_mass;
-    var angular = vec3<f32>();
-    for (var index = 0u; index < chain.node_count; index++) {
-        let row = node_row_of(chain, index);
-        let rest_row = rest_row_of(chain, index);
-        let m = weight_of(rest_row, REST_MASS);
-        let polar = weight_of(rest_row, REST_INERTIA_W);
-        let arm = node3(row, NODE_PLACE) - centre;
-        angular = angular + cross(arm, node3(row, NODE_VELOCITY) - velocity) * m + node3(row, NODE_SPIN) * polar;
-    }
-    return Body(mass, centre, velocity, angular, inertia_about(chain, centre));
-}
-
-// A chain's inertia about a point (kg·m²).
-fn inertia_about(chain: Chain, centre_of_mass: vec3<f32>) -> Mat3 {
-    var inertia: Mat3;
-    for (var index = 0u; index < chain.node_count; index++) {
-        let rest_row = rest_row_of(chain, index);
-        let m = weight_of(rest_row, REST_MASS);
-        let arm = node3(node_row_of(chain, index), NODE_PLACE) - centre_of_mass;
-        inertia = with_mass_at(inertia, m, arm, weight_of(rest_row, REST_INERTIA_W));
-    }
-    return inertia;
-}
-
-// An inertia (kg·m²) with that of a mass (kg) at an arm (m), and what it has about its own centre.
-fn with_mass_at(inertia: Mat3, m: f32, arm: vec3<f32>, polar: f32) -> Mat3 {
-    let around = m * dot(arm, arm) + polar;
-    return Mat3(
-        inertia[0] - m * arm.x * arm + vec3<f32>(around, 0.0, 0.0),
-        inertia[1] - m * arm.y * arm + vec3<f32>(0.0, around, 0.0),
-        inertia[2] - m * arm.z * arm + vec3<f32>(0.0, 0.0, around),
-    );
-}
-
-// A motion as if it were rigid.
-struct RigidMotion {
-    centre: vec3<f32>,
-    velocity: vec3<f32>,
-    spin: vec3<f32>,
-}
-
-// Centre of mass, its velocity, and the spin that has the body's angular momentum.
-fn rigid_motion(body: Body) -> RigidMotion {
-    return RigidMotion(body.centre, body.velocity, spin_of(body.inertia, body.angular, SLENDER));
-}
-
-// 1 where all substeps are of implicit Euler and this one, or in predict the last, was not led astray, else 0.
-fn first_order(chain: Chain) -> f32 {
-    return (1.0 - chain_at(chain.chain, CHAIN_ROUGH)) * larger(0.0 - params.second_order, 0.0);
-}
-
-// Adds it to the chain's velocities, and such a share of its spin to its sections'.
-fn add_motion(chain: Chain, motion: RigidMotion, of_sections: f32) {
-    for (var index = 0u; index < chain.node_count; index++) {
-        // Padding goes its own way.
-        let there = where_less(0.0, rest_at(rest_row_of(chain, index), REST_RADIUS), 1.0, 0.0);
-        let row = node_row_of(chain, index);
-        let arm = node3(row, NODE_PLACE) - motion.centre;
-        set_node3(row, NODE_VELOCITY, node3(row, NODE_VELOCITY) + (motion.velocity + cross(motion.spin, arm)) * there);
-        set_node3(row, NODE_SPIN, node3(row, NODE_SPIN) + motion.spin * (there * of_sections));
-    }
-}
+// How chains that hang on each other move as one rigid body: what damping leaves alone, and what is given to all of them; the twin of
+// src/cpu/tree_motion.rs.
 
 // Tells the others of the chain as a body: 16 numbers.
 fn tell_body(local: u32, body: Body) {
@@ -135,7 +45,7 @@ fn body_of_tree(chain: Chain, local: u32) -> Body {
         let m = told[0][at];
         let arm = told3(at, 1u) + (chain3(member.chain, CHAIN_ORIGIN) - origin) - sum.centre;
         sum.angular = sum.angular + told3(at, 7u) + cross(arm, told3(at, 4u) - sum.velocity) * m;
-        let around = with_mass_at(sum.inertia, m, arm, 0.0);
+        let around = with_mass_at(sum.inertia, m, arm);
         let xy = told[11][at];
         let xz = told[12][at];
         let yz = told[14][at];

@@ -237,6 +237,7 @@ const CONTACT_ROLLING_LIMIT: u32 = 20u;
 const CONTACT_TURN: u32 = 21u;
 const CONTACT_STAYS: u32 = 24u;
 const CONTACT_BOUNCE: u32 = 25u;
+const CONTACT_HALFWAY: u32 = 25u;
 const CONTACT_MASS: u32 = 26u;
 const CONTACT_CAME: u32 = 27u;
 const CONTACT_COMES: u32 = 28u;

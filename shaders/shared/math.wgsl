@@ -158,8 +158,10 @@ fn sym_from_axes(axes: mat3x3<f32>, uu: f32, vv: f32, uv: f32, ww: f32) -> Sym3 
 
 // Spin about an axis of less than about this part of the inertia's trace counts as motion within the chain.
 const SLENDER: f32 = 0.005;
-// As that, of what is given back of what implicit Euler took.
-const SLENDER_GIVEN_BACK: f32 = 0.1;
+// What counts as motion within a chain, see SLENDER, where its sections spin with it: little over the √ε of its inertia's trace.
+const SLENDEREST: f32 = 5.0e-4;
+// As that, of what a calm substep took.
+const SLENDER_KEPT: f32 = 0.1;
 
 // The spin that has an angular momentum: Ω = I⁻¹L, but for what is nearly an axis of no inertia: Ω = (I² + (slender·tr I)²)⁻¹ I L.
 // No inertia gives no spin.

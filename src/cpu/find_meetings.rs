@@ -264,9 +264,10 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         turned.store(lanes, &mut turn_anchors[index], 0);
         let anchors = [swept[0] - off, swept[1] + off];
         let turns = [(a.turn + b.turn + turned) * half, (a.turn + b.turn - turned) * half];
+        let halfway = gap * half;
         for side in 0..2 {
-            let (gap, V3([x, y, z]), V3([u, v, w])) = (closed * half - along_normal[side], anchors[side], turns[side]);
-            lanes.scatter([gap, x, y, z, u, v, w, radii[side]], &mut of_sides[index][side]);
+            let (at, V3([x, y, z]), V3([u, v, w])) = (closed * half - along_normal[side], anchors[side], turns[side]);
+            lanes.scatter([at, x, y, z, u, v, w, halfway], &mut of_sides[index][side]);
         }
         lanes.store(ratio, &mut ratios[index]);
         // What can touch nothing forgets.
@@ -284,7 +285,7 @@ impl Side {
     pub fn write_row(&self, blocks: &[PairBlock], point: usize, row: &mut [Entry<f32>], to: usize) {
         let (block, lane) = self.of(blocks);
         let (from, side) = (&block.points[point], self.side as usize);
-        let [gap, x, y, z, u, v, w, scale_term] = block.of_sides[point][side][lane];
+        let [gap, x, y, z, u, v, w, halfway] = block.of_sides[point][side][lane];
         let (anchor, turn, force) = ([x, y, z], [u, v, w], block.memory[point][lane][0]);
         let sign = if side == 0 { 1.0 } else { -1.0 };
         row[contact::ALONG][to] = from[meet::ALONG + side][lane];
@@ -292,9 +293,10 @@ impl Side {
             row[contact::DIRECTION + k][to] = sign * from[meet::DIRECTION + k][lane];
             row[contact::ANCHOR + k][to] = anchor[k];
         }
-        row[contact::SCALE_TERM][to] = scale_term;
+        row[contact::SCALE_TERM][to] = from[meet::SCALE_TERM + side][lane];
         row[contact::ARM][to] = from[meet::ARM + side][lane];
         row[contact::GAP][to] = gap;
+        row[contact::HALFWAY][to] = halfway;
         row[contact::STIFFNESS][to] = 2.0 * from[meet::STIFFNESS][lane];
         row[contact::FRICTION][to] = 2.0 * from[meet::FRICTION][lane];
         let limit = from[meet::RUBS][lane] * force;

@@ -229,7 +229,7 @@ pub fn known<T: Copy + Into<f64>>(group: &Group<T>) -> bool {
 #[inline(always)]
 pub fn second_order<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>) -> L::V {
     let history = lanes.load(&group.chains[chain::HISTORY]);
-    history.where_less(lanes.splat(1.0), lanes.splat(0.0), lanes.splat(params.second_order.max(0.0)))
+    history.where_less(lanes.splat(1.0), lanes.splat(0.0), lanes.splat(params.second_order))
 }
 
 /// How a chain falls that nothing holds (m/s²).

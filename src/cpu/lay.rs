@@ -5,12 +5,12 @@
 //! velocities turn with it; where it stayed behind while its bones moved on, it moves as they do. Where bones are elsewhere
 //! against each other that would tear it, and it is laid anew.
 
+use super::bodies::{Body, rigid_motion};
 use super::carry::carried;
 use super::check_health::WITHIN_REACH;
 use super::group::{Group, forget_contacts, unpadded};
 use super::lanes::{Entry, Lane, Lanes, apart};
 use super::math::{Quaternion, V3};
-use super::predict::{Body, rigid_motion};
 use crate::layout::{MAX_BONES, POSE, chain, input, node, rest};
 use crate::step::StepParams;
 

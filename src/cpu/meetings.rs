@@ -45,7 +45,7 @@ pub struct PairBlock {
     /// [`meet::TURN_ANCHOR`] of both points.
     pub turn_anchors: [[Entry<f32>; 3]; 2],
     /// [`contact::GAP`](crate::layout::contact::GAP), [`ANCHOR`](crate::layout::contact::ANCHOR),
-    /// [`TURN`](crate::layout::contact::TURN) and [`SCALE_TERM`](crate::layout::contact::SCALE_TERM) of the contact rows of both sides of
+    /// [`TURN`](crate::layout::contact::TURN) and [`HALFWAY`](crate::layout::contact::HALFWAY) of the contact rows of both sides of
     /// both points: side by side for each pair.
     pub of_sides: [[[[f32; 8]; LANES]; 2]; 2],
     /// What both points of each pair remember, in the order of [`meet::MEMORY`]: side by side, for whoever is pressed by it.

@@ -2,6 +2,7 @@
 
 mod backend;
 pub mod block_tridiagonal;
+pub(crate) mod bodies;
 pub(crate) mod bone_pills;
 pub(crate) mod carry;
 pub mod contact_rows;

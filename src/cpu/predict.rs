@@ -13,17 +13,16 @@
 //! Second order (BDF2): with x_{n−1} known, the step minimises ½M/h̃²|x − x̃|² + W(x) with h̃ = ⅔h and
 //! x̃ = x_n + (x_n − x_{n−1})/3 + h̃(4v_n − v_{n−1})/3: the same system with another prediction.
 
-#![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
-
+use super::bodies::{Body, RigidMotion, carried_over, rigid_motion};
 use super::carry::bone_of_slot;
 use super::fibres::{Excitation, fibre_stretch};
-use super::group::{Group, bones_move, contracts, is_kicked, known, second_order, unpadded};
+use super::group::{Group, bones_move, contracts, is_kicked, known, second_order};
 use super::holds::Placed;
-use super::lanes::{Entry, Lane, Lanes, apart, each, unrolled};
-use super::math::{LEAST_DIVISOR, Mat3, Quaternion, V3};
+use super::lanes::{Lane, Lanes, apart, each};
+use super::math::{Quaternion, V3};
 use super::potential::stored_at_start;
 use super::strains::{Section, measure, most_stiffness};
-use crate::layout::{chain, force, input, node, rest, rigid};
+use crate::layout::{chain, force, input, node, rest};
 use crate::step::StepParams;
 
 /// The largest factor by which a scale may change in one substep, either way.
@@ -38,10 +37,6 @@ where
     let contracting = contracts(group);
     if contracting {
         measure_fibres(lanes, group);
-    }
-    // Before the game takes of what there was, or adds to it.
-    if group.rest.has_free_chain && !group.rest.is_in_tree() {
-        apart!(lanes, regain(lanes, params, group));
     }
     // What hangs on chains is kicked before it is known how all of a tree moves.
     if params.first_substep != 0 && is_kicked(group.inputs) && !group.rest.is_in_tree() {
@@ -98,10 +93,16 @@ where
         }
 
         let keep = one / (one + step * lanes.load(&rest_row[rest::DAMPING]));
-        let velocity = extrapolated(lanes, row, [node::VELOCITY, node::OLDER_VELOCITY], carried);
+        let [velocity, older_velocity] =
+            each!(k in 0..2 => V3::load(lanes, row, [node::VELOCITY, node::OLDER_VELOCITY][k]));
+        let velocity = velocity + (velocity - older_velocity) * carried;
         let velocity = reference + (velocity - reference) * keep;
-        let spin = extrapolated(lanes, row, [node::SPIN, node::OLDER_SPIN], carried);
-        let spin = without_torque(lanes, frame, spin, step);
+        let [spin, mut older_spin] = each!(k in 0..2 => V3::load(lanes, row, [node::SPIN, node::OLDER_SPIN][k]));
+        if lanes.any(second_order) {
+            let older_frame = frame.turned(lanes, -V3::load(lanes, row, node::OLDER_TURN));
+            older_spin = carried_over(lanes, group, index, [&older_frame, &frame], older_spin);
+        }
+        let spin = spin + (spin - older_spin) * carried;
         let spin = reference_spin + (spin - reference_spin) * keep;
         let rate = lanes.load(&row[node::SCALE_RATE]);
         let rate = (rate + (rate - lanes.load(&row[node::OLDER_SCALE_RATE])) * carried) * keep;
@@ -112,7 +113,10 @@ where
         let (least, most) = (scale * lanes.splat(1.0 / SCALE_LIMIT), scale * lanes.splat(SCALE_LIMIT));
         let predicted_scale =
             (scale + lanes.load(&row[node::OLDER_SCALING]) * carried + rate * step).clamp(least, most);
-        let predicted_frame = frame.turned(lanes, V3::load(lanes, row, node::OLDER_TURN) * carried + spin * step);
+        let turn = V3::load(lanes, row, node::OLDER_TURN) * carried + spin * step;
+        // By so large an angle, of which `turned` takes twice the tangent of the half.
+        let predicted_frame = frame.turned(lanes, turn * (one + turn.dot(turn) * lanes.splat(1.0 / 12.0)));
+        let spin = carried_over(lanes, group, index, [&frame, &predicted_frame], spin);
 
         let turned = if moving { predicted_frame.turned(lanes, jump_turn) } else { predicted_frame };
         // What hangs, or lies on others, will not fall: of the fall it begins with as much as it fell in the last substep. A solve
@@ -266,254 +270,4 @@ fn motion_of_bone<L: Lanes>(
     let swept = axis.cross(arm);
     let displacement = V3([to[0], to[1], to[2]]) - origin + (swept * turn.0[3] + axis.cross(swept)) * two;
     (displacement, from_frame.turn_to(lanes, to_frame))
-}
-
-/// A velocity carried on: by itself, or in the second order from the one before.
-#[inline(always)]
-fn extrapolated<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>], [now, older]: [usize; 2], carried: L::V) -> V3<L::V> {
-    let now = V3::load(lanes, row, now);
-    now + (now - V3::load(lanes, row, older)) * carried
-}
-
-/// A section's spin after so long (s) without torque, Iω̇ = Iω × ω (Euler), by the midpoint's rule: where its axis turns aside, what
-/// spins about that would make momentum. A flat body has as much inertia about its normal as about both axes across it together, so that
-/// what spins across the axis turns about it as fast as that spins, whatever the section's shape. What spins across both axes of one
-/// that is not round also makes it spin about the axis: that is left out. The axis is that at the substep's start: of first order.
-#[inline(always)]
-fn without_torque<L: Lanes>(lanes: L, frame: Quaternion<L::V>, spin: V3<L::V>, step: L::V) -> V3<L::V> {
-    let [.., axis] = frame.axes(lanes);
-    let about = axis.dot(spin);
-    let half = about * step * lanes.splat(0.5);
-    let turning = axis.cross(spin) - (spin - axis * about) * half;
-    spin + turning * ((half + half) / (lanes.splat(1.0) + half * half))
-}
-
-/// A chain's motion as if it were rigid.
-pub(super) struct RigidMotion<V> {
-    /// Its centre of mass (m).
-    pub centre: V3<V>,
-    /// The centre's velocity (m/s).
-    pub velocity: V3<V>,
-    pub spin: V3<V>,
-}
-
-impl<V: Lane> RigidMotion<V> {
-    /// That of each chain's tree, as it is kept.
-    #[inline(always)]
-    fn load<L: Lanes<V = V>>(lanes: L, rows: &[Entry<L::Scalar>]) -> Self {
-        let [centre, velocity, spin] =
-            each!(of in 0..3 => V3::load(lanes, rows, [rigid::CENTRE, rigid::VELOCITY, rigid::SPIN][of]));
-        Self { centre, velocity, spin }
-    }
-
-    #[inline(always)]
-    fn at(&self, place: V3<V>) -> (V3<V>, V3<V>) {
-        (self.velocity + self.spin.cross(place - self.centre), self.spin)
-    }
-
-    /// Adds it to the chains' velocities, and such a share of its spin to their sections'.
-    #[inline(always)]
-    pub fn add_to<L: Lanes<V = V>>(&self, lanes: L, group: &mut Group<L::Scalar>, of_sections: V) {
-        let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
-        for index in 0..group.rest.node_count {
-            // Padding goes its own way.
-            let there = zero.where_less(lanes.at(group.rest.row(index), rest::RADIUS), one, zero);
-            let row = group.row_mut(index);
-            let (velocity, spin) = self.at(V3::load(lanes, row, node::PLACE));
-            let to = V3::load(lanes, row, node::VELOCITY) + velocity * there;
-            to.store(lanes, row, node::VELOCITY);
-            let to = V3::load(lanes, row, node::SPIN) + spin * (there * of_sections);
-            to.store(lanes, row, node::SPIN);
-        }
-    }
-}
-
-/// Spin about an axis of less than about this part of the inertia's trace counts as motion within the chain.
-pub const SLENDER: f32 = 0.005;
-
-/// Centre of mass, its velocity, and the spin that has the chain's angular momentum: Ω = I⁻¹L, but for what is
-/// nearly an axis of no inertia. A slender chain has next to none about its length, where errors of angular momentum
-/// that are nothing elsewhere make it whirl in a bow at its first bending frequency, a rigid motion that would last.
-/// So Ω = (I² + (SLENDER·tr I)²)⁻¹ I L.
-#[inline(always)]
-pub(super) fn rigid_motion<L: Lanes>(lanes: L, body: &Body<L::V>) -> RigidMotion<L::V> {
-    let spin = spin_of(lanes, body.inertia, body.angular, lanes.splat(SLENDER));
-    RigidMotion { centre: body.centre, velocity: body.velocity, spin }
-}
-
-/// How much a substep gives back of what the last one took of a chain's angular momentum, over what it has: at most so much. Crumpled
-/// chains that unfold get some by errors of the first moments, and would tumble on at 100 rad/s.
-pub const MOST_GIVEN_BACK: f32 = 0.01;
-/// As [`SLENDER`], of what is given back: that of a bow that whirls would else last.
-pub const SLENDER_GIVEN_BACK: f32 = 0.1;
-
-/// Gives free chains back, as rigid bodies, the angular momentum that the last substep took of them ([`taken`]).
-#[inline(always)]
-fn regain<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>) {
-    let zero = lanes.splat(0.0);
-    let body = Body::of(lanes, group);
-    let free = lanes.load(&group.inputs[input::HANGS]).where_less(lanes.splat(0.5), lanes.splat(1.0), zero);
-    let lost = taken(lanes, params, group, &body) * free;
-    // Over the inertia, so that lengths of chains of any size are numbers.
-    let trace = body.inertia[0][0] + body.inertia[1][1] + body.inertia[2][2];
-    let per_inertia = lanes.splat(1.0) / zero.where_less(trace, trace, lanes.splat(1.0));
-    let had = (body.angular * per_inertia).length();
-    let most = (had * lanes.splat(MOST_GIVEN_BACK)).max(lanes.splat(LEAST_DIVISOR));
-    let given = lost * (most / (lost * per_inertia).length().max(most));
-    let spin = spin_of(lanes, body.inertia, given, lanes.splat(SLENDER_GIVEN_BACK));
-    RigidMotion { centre: body.centre, velocity: V3([zero; 3]), spin }.add_to(lanes, group, lanes.splat(1.0));
-}
-
-/// What implicit Euler took of a chain's angular momentum in the last substep (kg·m²/s), as far as that is known.
-///
-/// With places and velocities about the centre of mass, x₁ = x₀ + Δ and v₁ = Δ/h. Forces that keep angular momentum do at x₁, where they
-/// are taken: Σx₁ × m(v₁ − v₀) = 0. So Σx₁ × mv₁ is Σx₀ × mv₀ + ΣΔ × mv₀: of what spins as a rigid body, (ωh)² less. What damping took
-/// of v₀ within the chain is left out, and what sections spin.
-#[inline(always)]
-fn taken<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>, body: &Body<L::V>) -> V3<L::V> {
-    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
-    let [mut gained, mut went, mut had] = [V3([zero; 3]); 3];
-    // As seen by who goes along, so that little cancels.
-    let along = body.velocity * lanes.splat(params.h);
-    for index in 0..group.rest.node_count {
-        let row = group.row(index);
-        let m = unpadded(lanes, group, index, rest::MASS);
-        let moved = V3::load(lanes, row, node::OLDER_MOVE) - along;
-        let momentum = (V3::load(lanes, row, node::OLDER_VELOCITY) - body.velocity) * m;
-        gained = gained + moved.cross(momentum);
-        went = went + moved * m;
-        had = had + momentum;
-    }
-    // Where the game has put it, there is no last substep.
-    let history = lanes.load(&group.chains[chain::HISTORY]);
-    let is_known = (history * history).where_less(lanes.splat(0.25), zero, first_order(lanes, params, group));
-    (went.cross(had) * (one / zero.where_less(body.mass, body.mass, one)) - gained) * is_known
-}
-
-/// 1 where all substeps are of implicit Euler and this one, or in `predict` the last, was not led astray, else 0.
-#[inline(always)]
-pub(super) fn first_order<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>) -> L::V {
-    let one = lanes.splat(1.0);
-    (one - lanes.load(&group.chains[chain::ROUGH])) * lanes.splat((-params.second_order).max(0.0))
-}
-
-/// Adds to the velocities of each chain what a rigid motion of its tree is, which `rows` keep.
-#[inline(always)]
-pub(super) fn add_motion<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, rows: &[Entry<L::Scalar>]) {
-    RigidMotion::load(lanes, rows).add_to(lanes, group, lanes.splat(0.0));
-}
-
-/// A chain as a body: how much of it there is, and how it moves.
-pub(super) struct Body<V> {
-    /// Mass (kg).
-    mass: V,
-    /// Centre of mass from the chain's origin (m).
-    centre: V3<V>,
-    /// Its velocity (m/s).
-    velocity: V3<V>,
-    /// Angular momentum about the centre (kg·m²/s).
-    angular: V3<V>,
-    /// Inertia about the centre (kg·m²): the lower triangle.
-    inertia: Mat3<V>,
-}
-
-/// How many entries [`Body::store`] writes.
-pub(super) const BODY_ENTRIES: usize = 16;
-
-impl<V: Lane> Body<V> {
-    /// That of each chain.
-    #[inline(always)]
-    pub fn of<L: Lanes<V = V>>(lanes: L, group: &Group<L::Scalar>) -> Self {
-        let zero = lanes.splat(0.0);
-        let zero3 = V3([zero; 3]);
-        let (mut mass, mut moment, mut momentum) = (zero, zero3, zero3);
-        for index in 0..group.rest.node_count {
-            let m = unpadded(lanes, group, index, rest::MASS);
-            mass = mass + m;
-            moment = moment + V3::load(lanes, group.row(index), node::PLACE) * m;
-            momentum = momentum + V3::load(lanes, group.row(index), node::VELOCITY) * m;
-        }
-        let inv_mass = lanes.splat(1.0) / zero.where_less(mass, mass, lanes.splat(1.0));
-        let (centre, velocity) = (moment * inv_mass, momentum * inv_mass);
-        let mut angular = zero3;
-        for index in 0..group.rest.node_count {
-            let row = group.row(index);
-            let m = unpadded(lanes, group, index, rest::MASS);
-            let polar = unpadded(lanes, group, index, rest::INERTIA_W);
-            let arm = V3::load(lanes, row, node::PLACE) - centre;
-            angular = angular
-                + arm.cross(V3::load(lanes, row, node::VELOCITY) - velocity) * m
-                + V3::load(lanes, row, node::SPIN) * polar;
-        }
-        Self { mass, centre, velocity, angular, inertia: inertia_about(lanes, group, centre) }
-    }
-
-    /// Writes its fields in order, of the inertia xx, xy, yy, xz, yz, zz.
-    #[inline(always)]
-    pub fn store<L: Lanes<V = V>>(&self, lanes: L, entries: &mut [Entry<L::Scalar>]) {
-        lanes.store(self.mass, &mut entries[0]);
-        self.centre.store(lanes, entries, 1);
-        self.velocity.store(lanes, entries, 4);
-        self.angular.store(lanes, entries, 7);
-        let mut at = 10;
-        for i in 0..3 {
-            for k in 0..=i {
-                lanes.store(self.inertia[i][k], &mut entries[at]);
-                at += 1;
-            }
-        }
-    }
-}
-
-/// A chain's inertia about a point (kg·m²): the lower triangle.
-#[inline(always)]
-pub(super) fn inertia_about<L: Lanes>(lanes: L, group: &Group<L::Scalar>, centre: V3<L::V>) -> Mat3<L::V> {
-    let mut inertia = [[lanes.splat(0.0); 3]; 3];
-    for index in 0..group.rest.node_count {
-        let m = unpadded(lanes, group, index, rest::MASS);
-        let polar = unpadded(lanes, group, index, rest::INERTIA_W);
-        let arm = V3::load(lanes, group.row(index), node::PLACE) - centre;
-        let square = arm.dot(arm);
-        for i in 0..3 {
-            for k in 0..=i {
-                inertia[i][k] = inertia[i][k] - m * arm.0[i] * arm.0[k];
-            }
-            inertia[i][i] = inertia[i][i] + m * square + polar;
-        }
-    }
-    inertia
-}
-
-/// The spin that has an angular momentum, Ω = (I² + (slender·tr I)²)⁻¹ I L, see [`rigid_motion`]; no inertia gives no spin.
-#[inline(always)]
-pub(super) fn spin_of<L: Lanes>(lanes: L, mut inertia: Mat3<L::V>, angular: V3<L::V>, slender: L::V) -> V3<L::V> {
-    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
-    let trace = inertia[0][0] + inertia[1][1] + inertia[2][2];
-    let inv_trace = one / zero.where_less(trace, trace, one);
-    unrolled!(for i in 0..3 {
-        for k in 0..=i {
-            inertia[i][k] = inertia[i][k] * inv_trace;
-            inertia[k][i] = inertia[i][k];
-        }
-    });
-    let angular = angular * inv_trace;
-    let [a, b, c] = inertia;
-    let (a, b, c) = (V3(a), V3(b), V3(c));
-    let rhs = V3([a.dot(angular), b.dot(angular), c.dot(angular)]);
-    let least = slender * slender;
-
-    // LDLᵀ; every pivot is at least slender² but for rounding.
-    let d0 = one / (a.dot(a) + least);
-    let (l10, l20) = (b.dot(a) * d0, c.dot(a) * d0);
-    let d1 = one / (b.dot(b) + least - l10 * b.dot(a)).max(least);
-    let m21 = c.dot(b) - l20 * b.dot(a);
-    let l21 = m21 * d1;
-    let d2 = one / (c.dot(c) + least - l20 * c.dot(a) - l21 * m21).max(least);
-    let [x, y, z] = rhs.0;
-    let y = y - l10 * x;
-    let z = z - l20 * x - l21 * y;
-    let z = z * d2;
-    let y = y * d1 - l21 * z;
-    let x = x * d0 - l10 * y - l20 * z;
-    V3([x, y, z])
 }

@@ -9,6 +9,7 @@
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
 use super::block_tridiagonal::solve_lower;
+use super::bodies::{RigidMotion, SLENDER, SLENDEREST, inertia_about, inertia_of_section, spin_of};
 use super::contact_rows::ContactRow;
 use super::contacts::{Cursors, gone, is_idle};
 use super::find_meetings::MEETING;
@@ -16,7 +17,6 @@ use super::group::{Group, falls, second_order, unpadded};
 use super::holds::{Placed, When, across, guide_rhs, hold_rhs};
 use super::lanes::{Entry, Lane, Lanes, apart, each, unrolled};
 use super::math::{Quaternion, V3};
-use super::predict::{RigidMotion, SLENDER, SLENDER_GIVEN_BACK, first_order, inertia_about, spin_of};
 use super::rod_energies::{UNKNOWNS, Vec7};
 use super::solve_contacts::PENALTY;
 use super::solved::{Presses, back_substitute, has, step_by, write};
@@ -47,10 +47,6 @@ pub const LIES: f32 = 1.5;
 
 /// See [`LIES`]: enough for what slides.
 pub const LYING_GIVEN: f32 = 0.01;
-
-/// What counts as motion within a chain, see [`SLENDER`], where its sections spin with it: little over the √ε of its inertia's trace below
-/// which rounding of the square leaves nothing.
-pub const SLENDEREST: f32 = 5.0e-4;
 
 /// Steps the chains by what their rows should press with; those of meetings with what is `wanted`. Goes on by a share of the
 /// last pass's step. Where there are `flags` of who settles, the others stand still.
@@ -271,18 +267,16 @@ where
 }
 
 /// Gives free chains, as rigid bodies, the momentum that passes left out: what pairs press with in the end, the same for both
-/// sides, less what the system has of it. Sections of what moves spin with it, the less the more it lies: what friction does to a
+/// sides, less what these chains have gained or, where that is not told, what the system has of it. Sections of what moves spin with it, the less the more it lies: what friction does to a
 /// chain about its own axis is nothing else, but what lies would creep. Of chains that hang on each other they do not.
 #[inline(always)]
 pub fn restore<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>, wanted: &[Entry<L::Scalar>])
 where
     L::Scalar: Into<f64>,
 {
-    let LeftOut { centre, inv_mass, momentum, moment, moves, aside } = left_out(lanes, params, group, wanted);
+    let LeftOut { centre, inv_mass, momentum, moment, moves } = left_out(lanes, params, group, wanted);
     let slender = lanes.splat(SLENDER) + moves * lanes.splat(SLENDEREST - SLENDER);
-    let inertia = inertia_about(lanes, group, centre);
-    let spin =
-        spin_of(lanes, inertia, moment, slender) + spin_of(lanes, inertia, aside, lanes.splat(SLENDER_GIVEN_BACK));
+    let spin = spin_of(lanes, inertia_about(lanes, group, centre), moment, slender);
     RigidMotion { centre, velocity: momentum * inv_mass, spin }.add_to(lanes, group, moves);
 }
 
@@ -297,8 +291,6 @@ pub(super) struct LeftOut<V> {
     pub moment: V3<V>,
     /// 1 where it moves, 0 where it lies on others ([`LIES`]), or between.
     moves: V,
-    /// By how much too much of what implicit Euler takes the next substep will give back of what pairs press (kg·m²/s), negative.
-    aside: V3<V>,
 }
 
 /// See [`restore`].
@@ -321,8 +313,8 @@ where
     }
     let inv_mass = zero.where_less(mass, one / mass.max(lanes.splat(f32::MIN_POSITIVE)), zero);
     let centre = moment * inv_mass;
-    // What pairs press with, what of it is missing, and for each by how much it has more of a moment where it acts in the end.
-    let none = [V3([zero; 3]); 3];
+    // What pairs press with, where they touched at the start, and what of it is missing.
+    let none = [V3([zero; 3]); 2];
     let (mut pressed, mut missing) = (none, none);
     for slot in 0..group.meets.len() / contact::ENTRIES {
         let stored = &group.meets[slot * contact::ENTRIES..][..contact::ENTRIES];
@@ -331,72 +323,55 @@ where
         let row = ContactRow::load(lanes, stored, true);
         let wanted = load(lanes, &wanted[slot * WANTED..][..WANTED], 0);
         let has = has(lanes, group, at, (1, slot));
-        let ends = each!(end in 0..2 => V3::load(lanes, group.row(index + end), node::PLACE));
-        let surface = ends[0] + (ends[1] - ends[0]) * row.along - row.direction * row.arm - centre;
-        let moves = each!(end in 0..2 => V3::load(lanes, group.row(index + end), node::MOVED));
-        let moved = moves[0] + (moves[1] - moves[0]) * row.along;
+        let ends = each!(end in 0..2 => V3::load(lanes, group.row(index + end), node::PREV_PLACE));
+        let arm = row.arm + lanes.load(&stored[contact::HALFWAY]);
+        let point = ends[0] + (ends[1] - ends[0]) * row.along - row.direction * arm - centre;
         let [wanted, has] = each!(of in 0..2 => {
             let (force, pull, couple) = [wanted, has][of];
             let both = row.direction * force + across(pull, row.direction);
-            [both, surface.cross(both) + couple, moved.cross(both)]
+            [both, point.cross(both) + couple]
         });
-        pressed = each!(k in 0..3 => pressed[k] + wanted[k]);
-        missing = each!(k in 0..3 => missing[k] + (wanted[k] - has[k]));
+        pressed = each!(k in 0..2 => pressed[k] + wanted[k]);
+        missing = each!(k in 0..2 => missing[k] + (wanted[k] - has[k]));
     }
-    let inv_step = lanes.splat(params.inv_h) * (one + second_order(lanes, params, group) * lanes.splat(0.5));
+    let second_order = second_order(lanes, params, group);
+    let inv_step = lanes.splat(params.inv_h) * (one + second_order * lanes.splat(0.5));
     let step = one / inv_step;
     let mut given = each!(k in 0..2 => missing[k] * step);
-    let [mut gone, mut turned, mut moved] = none;
+    let mut went = none;
     for index in 0..group.rest.node_count {
         let row = group.row(index);
-        moved = moved + V3::load(lanes, row, node::MOVED) * (unpadded(lanes, group, index, rest::MASS) * inv_mass);
         let lag = V3::load(lanes, row, node::MOVED) - V3::load(lanes, row, node::PREDICTED_MOVE);
         let gained = lag * (unpadded(lanes, group, index, rest::MASS) * inv_step);
-        let arm = V3::load(lanes, row, node::PLACE) - centre;
+        let arm = V3::load(lanes, row, node::PREV_PLACE) - centre;
         let predicted = Quaternion::load(lanes, row, node::PREDICTED_FRAME);
         let turn = predicted.turn_on(lanes, Quaternion::load(lanes, row, node::FRAME));
-        let spun = turn * (unpadded(lanes, group, index, rest::INERTIA_W) * inv_step);
-        gone = gone + gained;
-        turned = turned + (arm.cross(gained) + spun);
+        let spun = inertia_of_section(lanes, group, index, When::Start).apply(turn) * inv_step;
+        went = [went[0] + gained, went[1] + (arm.cross(gained) + spun)];
     }
-    let rough = lanes.load(&group.chains[chain::ROUGH]);
-    if lanes.any(rough) {
-        // What was led astray has not gone as its forces have it: all of its momentum is told by where it went. Not of what
-        // half-spaces hold: with what force they do is not known so well.
-        let mut held = zero;
-        for row in group.contacts.chunks_exact(contact::ENTRIES) {
-            held = zero.where_less(lanes.at(row, contact::DUAL), one, held);
-        }
-        let free = one - held;
-        let of_rough = [(pressed[0] * step - gone) * free, (pressed[1] * step - turned) * free];
-        given = each!(k in 0..2 => given[k].or(lanes, of_rough[k], rough));
+    // All that is missing of a chain's momentum is told by where it went. Not of what half-spaces hold, with what force they do is not
+    // known so well: what was led astray there is given nothing. Of chains that hang on each other and of second-order steps only
+    // what was led astray is told so.
+    let mut held = zero;
+    for row in group.contacts.chunks_exact(contact::ENTRIES) {
+        held = zero.where_less(lanes.at(row, contact::DUAL), one, held);
     }
+    let (rough, unheld) = (lanes.load(&group.chains[chain::ROUGH]), one - held);
+    let is_told = if group.rest.is_in_tree() { rough } else { rough.max(unheld * (one - second_order)) };
+    let by_motion = each!(k in 0..2 => (pressed[k] * step - went[k]) * unheld);
+    given = each!(k in 0..2 => given[k].or(lanes, by_motion[k], is_told));
     let (most, least) = (lanes.splat(MOST_LEFT_OUT), lanes.splat(f32::MIN_POSITIVE));
     let falls = (mass * falls(lanes, params, group).length() * step).max(least);
-    let moves = (gone.length() / falls - lanes.splat(LIES)).clamp(zero, one);
+    let moves = (went[0].length() / falls - lanes.splat(LIES)).clamp(zero, one);
     let most_given =
-        (gone.length() * most + mass * lanes.splat(LEAST_GIVEN)) * moves + falls * lanes.splat(LYING_GIVEN);
-    let most_turned = turned.length() * most * moves + most_given * lanes.at(group.rest.row(0), rest::LENGTH);
+        (went[0].length() * most + mass * lanes.splat(LEAST_GIVEN)) * moves + falls * lanes.splat(LYING_GIVEN);
+    let most_turned = went[1].length() * most * moves + most_given * lanes.at(group.rest.row(0), rest::LENGTH);
     let share = (most_given / given[0].length().max(least)).min(one);
     let turn_share = (most_turned / given[1].length().max(least)).min(share);
     // Others of the group may meet nobody.
     let meets = lanes.load(&group.chains[chain::MEETS]);
     let free = lanes.load(&group.inputs[input::HANGS]).where_less(lanes.splat(0.5), meets, zero);
-    // The next substep's prediction gives back (`taken`) what forces took where they act, at the end. A pair's sides have parted there:
-    // both have the momentum that they had by acting where they did at the start, where they touch. What the system has of it has also
-    // moved the centre; what is given here does not.
-    let of_lone = if group.rest.is_in_tree() { zero } else { first_order(lanes, params, group) * free };
-    let has = pressed[0] - missing[0];
-    let swept = pressed[2] - missing[2] * (one - share);
-    let aside = (moved.cross(has) - swept) * (step * of_lone);
-    LeftOut {
-        centre,
-        inv_mass,
-        momentum: given[0] * (share * free),
-        moment: given[1] * (turn_share * free),
-        moves,
-        aside,
-    }
+    LeftOut { centre, inv_mass, momentum: given[0] * (share * free), moment: given[1] * (turn_share * free), moves }
 }
 
 /// A row whose force is to change.

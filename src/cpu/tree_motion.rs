@@ -3,12 +3,12 @@
 
 use glam::{DMat3, DVec3};
 
+use super::bodies::{BODY_ENTRIES, SLENDER, spin_of};
 use super::descent::DESCENT_ENTRIES;
 use super::group::Group;
 use super::joints::vector;
 use super::lanes::{LANES, OneF64};
 use super::math::V3;
-use super::predict::{BODY_ENTRIES, SLENDER, spin_of};
 use super::trees::Kept;
 use crate::flesh::Branch;
 use crate::layout::{chain, rigid};
@@ -51,7 +51,7 @@ fn inertia_at(mass: f64, arm: DVec3) -> DMat3 {
 }
 
 impl Body {
-    /// A chain's, as its group keeps it ([`Body::store`](super::predict::Body::store)), whose origin is at `from`.
+    /// A chain's, as its group keeps it ([`Body::store`](super::bodies::Body::store)), whose origin is at `from`.
     fn load(kept: &Kept, lane: usize, from: DVec3) -> Self {
         let [centre, velocity, spin] = [1, 4, 7].map(|at| vector(kept, at, lane));
         let [xx, xy, yy, xz, yz, zz] = [10, 11, 12, 13, 14, 15].map(|at| f64::from(kept[at][lane]));

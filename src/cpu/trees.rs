@@ -24,13 +24,14 @@ use fearless_simd::{Simd, SimdBase};
 use glam::{DQuat, DVec3};
 
 use super::LaneWidth;
+use super::bodies::{Body, add_motion};
 use super::descent::{DESCENT_ENTRIES, Descends, Descent, Of, OneGroup, run};
 use super::group::{Group, is_kicked};
 use super::holds::Placed;
 use super::joints::{Bearing, Joint, vector};
 use super::lanes::{Entry, Half, LANES, Lanes, OneF32, Wide, apart, with_instructions};
 use super::lay::lay;
-use super::predict::{Body, add_motion, kick};
+use super::predict::kick;
 use super::rod_energies::UNKNOWNS;
 use super::settle::{LeftOut, left_out, restore, settle_back, settle_forth, stand_still};
 use super::stumps::give_to_stem;

@@ -2,13 +2,15 @@
 //!
 //! Places: the velocity that `predict` left, and (moved − predicted move)/h̃ of what the solve added. The same as
 //! moved/h or (3·moved − last move)/2h in exact arithmetic; in f32 h·(1/h) is not 1, and so each substep would take
-//! or give a few 10⁻⁸ of a free chain's momentum. Frames likewise, up to a quarter turn a substep: what passes left out of a chain's
-//! momentum, which [`settle`](super::settle) adds to both, thus stays. What turns by more is told by how far it turned.
+//! or give a few 10⁻⁸ of a free chain's momentum. Frames likewise, up to a quarter turn a substep, by the turn from the predicted one,
+//! which the solve's torque is for: what passes left out of a chain's momentum, which [`settle`](super::settle) adds to both, thus stays.
+//! What turns by more is told by how far it turned. Free chains keep their angular momentum, see `bodies.rs`.
 
+use super::bodies::{angular_momentum_before, carried_over, keep_angular_momentum};
 use super::contact_rows::MOST_DUAL;
 use super::group::{Group, second_order};
-use super::lanes::{Lane, Lanes, each};
-use super::math::{MOST_TURN2, Quaternion, V3};
+use super::lanes::{Lane, Lanes, apart, each};
+use super::math::{LEAST_DIVISOR, MOST_TURN2, Quaternion, V3};
 use super::solve_rods::ROUGH;
 use crate::layout::{chain, contact, node};
 use crate::step::StepParams;
@@ -25,23 +27,32 @@ where
     let of_move = inv_h * (one + half_history);
     let of_older = inv_h * half_history;
     let calm = lanes.load(&group.chains[chain::CALM]);
+    let keeps = group.rest.has_free_chain && !group.rest.is_in_tree();
+    let had = if keeps { Some(apart!(lanes, angular_momentum_before(lanes, group))) } else { None };
     for index in 0..group.rest.node_count {
-        let row = group.row_mut(index);
+        let row = group.row(index);
         let moved = V3::load(lanes, row, node::MOVED);
-        let scaled = lanes.load(&row[node::SCALE]) - lanes.load(&row[node::PREV_SCALE]);
+        let (scale, prev_scale) = (lanes.load(&row[node::SCALE]), lanes.load(&row[node::PREV_SCALE]));
+        let scaled = scale - prev_scale;
         let from = Quaternion::load(lanes, row, node::PREV_FRAME);
-        let turned = from.turn_on(lanes, Quaternion::load(lanes, row, node::FRAME));
-        let solved_turn = turned - from.turn_on(lanes, Quaternion::load(lanes, row, node::PREDICTED_FRAME));
+        let frame = Quaternion::load(lanes, row, node::FRAME);
+        let turned = from.turn_on(lanes, frame);
+        let predicted = Quaternion::load(lanes, row, node::PREDICTED_FRAME);
+        let solved_turn = predicted.turn_on(lanes, frame);
         let solved = moved - V3::load(lanes, row, node::PREDICTED_MOVE);
         let velocity = V3::load(lanes, row, node::VELOCITY) + solved * of_move;
         let rate = scaled * of_move - lanes.load(&row[node::OLDER_SCALING]) * of_older;
         let told = turned * of_move - V3::load(lanes, row, node::OLDER_TURN) * of_older;
         let foreseen = V3::load(lanes, row, node::SPIN);
-        let spin = foreseen + solved_turn * of_move;
+        let spin = carried_over(lanes, group, index, [&predicted, &frame], foreseen + solved_turn * of_move);
+        // What swells has more inertia by the square.
+        let grown = prev_scale / scale.max(lanes.splat(LEAST_DIVISOR));
+        let spin = spin * (grown * grown);
         let fastest2 = foreseen.dot(foreseen).max(spin.dot(spin));
         let most2 = inv_h * inv_h * lanes.splat(MOST_TURN2);
         let spin = V3(each!(k in 0..3 => fastest2.where_less(most2, spin.0[k], told.0[k])));
 
+        let row = group.row_mut(index);
         lanes.store(lanes.load(&row[node::SCALE_RATE]), &mut row[node::OLDER_SCALE_RATE]);
         moved.store(lanes, row, node::OLDER_MOVE);
         lanes.store(scaled, &mut row[node::OLDER_SCALING]);
@@ -49,6 +60,9 @@ where
         (velocity * calm).store(lanes, row, node::VELOCITY);
         lanes.store(rate * calm, &mut row[node::SCALE_RATE]);
         (spin * calm).store(lanes, row, node::SPIN);
+    }
+    if let Some(had) = had {
+        apart!(lanes, keep_angular_momentum(lanes, params, group, had));
     }
     let history = (lanes.load(&group.chains[chain::HISTORY]) + one).min(one);
     let rough = lanes.load(&group.chains[chain::ROUGH]);

@@ -145,7 +145,7 @@ impl Physics {
         let mut params = params_of(&self.config, dt, self.newest().substeps[0], passes);
         for params in params.iter_mut().filter(|_| bounces) {
             // What throws is an impulse, which backward differences would make more of.
-            (params.bounces, params.second_order) = (1, -1.0);
+            (params.bounces, params.second_order) = (1, 0.0);
         }
         let mut schedule = schedule(time.substeps, self.config.iterations, passes);
         // The CPU tallies by itself, too.
@@ -214,7 +214,7 @@ impl Physics {
 
     /// Counts a frame.
     pub(crate) fn stepped(&mut self, plan: &Plan) {
-        let second_order = plan.params.last().map_or(0.0, |params| f64::from(params.second_order.max(0.0)));
+        let second_order = plan.params.last().map_or(0.0, |params| f64::from(params.second_order));
         let substep = plan.time.simulated / f64::from(plan.time.substeps);
         let substeps = [substep, substep / (1.0 + 0.5 * second_order)];
         self.step += 1;

@@ -16,7 +16,7 @@ pub struct StepParams {
     pub h_over_last_h: f32,
     /// How far through the frame's bone motion this substep ends, 0 to 1.
     pub alpha: f32,
-    /// 1 for the second-order step, 0 for one of first order between such, −1 where all are of first order.
+    /// 1 for the second-order step, else 0.
     pub second_order: f32,
     /// 1 in the frame's first substep.
     pub first_substep: u32,
@@ -113,7 +113,7 @@ impl StepParams {
             h_over_last_h: (h / last_h) as f32,
             alpha: if substep + 1 == substeps { 1.0 } else { (f64::from(substep + 1) / f64::from(substeps)) as f32 },
             second_order: match config.integrator {
-                Integrator::ImplicitEuler => -1.0,
+                Integrator::ImplicitEuler => 0.0,
                 Integrator::SecondOrder => f32::from(uniform),
             },
             first_substep: u32::from(substep == 0),

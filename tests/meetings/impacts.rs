@@ -57,15 +57,16 @@ fn colliding(seed: u64, youngs_modulus: f64, config: StepConfig) -> Option<Pile>
     (pile.deepest() == 0.0).then_some(pile)
 }
 
-/// Linear momentum to rounding, angular momentum but for an error of first order in the step. The second-order step keeps both worse.
+/// Linear momentum to rounding, angular momentum but for what pairs that are far from balance are not trusted with. The second-order
+/// step keeps both worse.
 #[test]
 fn collisions_of_many_pairs_keep_momentum() {
     use Integrator::{ImplicitEuler, SecondOrder};
     for (integrator, youngs_modulus, substeps, bars) in [
-        (ImplicitEuler, 1.0e7, 4, [1.0e-5, 0.04, 0.008]),
-        (ImplicitEuler, 1.0e7, 16, [1.0e-5, 0.03, 0.004]),
-        (ImplicitEuler, 1.0e5, 4, [1.0e-5, 0.2, 0.016]),
-        (ImplicitEuler, 1.0e5, 16, [1.0e-5, 0.08, 0.007]),
+        (ImplicitEuler, 1.0e7, 4, [1.0e-5, 0.015, 0.002]),
+        (ImplicitEuler, 1.0e7, 16, [1.0e-5, 0.01, 0.0015]),
+        (ImplicitEuler, 1.0e5, 4, [1.0e-5, 0.03, 0.004]),
+        (ImplicitEuler, 1.0e5, 16, [1.0e-5, 0.04, 0.003]),
         (SecondOrder, 1.0e7, 4, [0.07, 0.6, 0.06]),
     ] {
         let (mut linear, mut angular, mut hits, mut mean, mut count) = (0.0_f64, 0.0_f64, 0, 0.0, 0);
@@ -155,10 +156,13 @@ fn what_is_struck_without_friction_does_not_roll() {
 /// What spins about its axis keeps its momentum as that turns aside: a log tumbles as a top does.
 #[test]
 fn what_spins_and_tumbles_keeps_its_momentum() {
-    for (substeps, bar) in [(4, 0.25), (16, 0.07)] {
+    use Integrator::{ImplicitEuler, SecondOrder};
+    for (integrator, substeps, bar) in
+        [(ImplicitEuler, 4, 1.0e-3), (ImplicitEuler, 16, 5.0e-4), (SecondOrder, 4, 1.0e-3), (SecondOrder, 16, 3.0e-4)]
+    {
         let mut pile = Pile::of(material(1.0e7, 0.3, 1000.0, 0.0), &[]);
         pile.add(DVec3::ZERO, DQuat::IDENTITY, 1.0);
-        pile.physics.config = StepConfig { gravity: DVec3::ZERO, substeps, ..pile.physics.config };
+        pile.physics.config = StepConfig { gravity: DVec3::ZERO, substeps, integrator, ..pile.physics.config };
         pile.push(0, DVec3::ZERO, DVec3::new(50.0, 0.0, 3.0));
         let before = pile.motion();
         let mut worst = 0.0_f64;
@@ -167,7 +171,8 @@ fn what_spins_and_tumbles_keeps_its_momentum() {
             worst = worst.max((pile.motion().angular - before.angular).length() / before.angular_size);
         }
         println!(
-            "50 rad/s about its axis, 3 across, {substeps} substeps: {worst:.1e} of its angular momentum off in 1 s (bar {bar})"
+            "50 rad/s about its axis, 3 across, {substeps} substeps, {integrator:?}: {worst:.1e} of its angular momentum off in 1 s (bar \
+             {bar})"
         );
         assert!(worst <= bar);
     }

@@ -143,7 +143,7 @@ impl Pile {
                 let (velocity, spin) = (node.velocity.as_dvec3(), node.spin.as_dvec3());
                 // As a node has it: as much about its axis as the scale has, half of that across.
                 let axis = node.frame.as_dquat() * DVec3::Z;
-                let about = (spin + axis * axis.dot(spin)) * (0.5 * polar);
+                let about = (spin + axis * axis.dot(spin)) * (0.5 * polar * f64::from(node.scale).powi(2));
                 momentum += velocity * share(j);
                 angular += (node.place.cross(velocity) + about) * share(j);
                 whole.energy += 0.5 * share(j) * (velocity.length_squared() + spin.dot(about));

@@ -157,7 +157,7 @@ fn potential(group: &Group<'_, f64>, lane: usize, params: &StepParams, unit: f64
 /// 1/h̃² (1/s²) of a lane's chain.
 fn inv_step2<T: Copy + Into<f64>>(group: &Group<'_, T>, params: &StepParams, lane: usize) -> f64 {
     let second_order =
-        if group.chains[chain::HISTORY][lane].into() < 1.0 { 0.0 } else { f64::from(params.second_order.max(0.0)) };
+        if group.chains[chain::HISTORY][lane].into() < 1.0 { 0.0 } else { f64::from(params.second_order) };
     (f64::from(params.inv_h) * (1.0 + 0.5 * second_order)).powi(2)
 }
 

@@ -157,7 +157,7 @@ pub fn on_solids() -> Vec<Scene> {
     let mut on_mesh = Scene::new("on triangles", &lying(0.2), no_bones);
     on_mesh.solids = triangles;
     // Where no rod is about to slip or to let go, which roundings would decide.
-    on_mesh.before = 75;
+    on_mesh.before = 60;
     vec![on_table, pushed, shapes, carried, over_bones(), on_mesh]
 }
 

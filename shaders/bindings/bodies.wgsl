@@ -1,0 +1,184 @@
+// Chains as bodies: how much of each there is, how it moves, and that it keeps its angular momentum; the twin of src/cpu/bodies.rs,
+// which says why.
+
+// How much of a chain there is, and how it moves.
+struct Body {
+    mass: f32,
+    // Centre of mass from the chain's origin (m).
+    centre: vec3<f32>,
+    // Its velocity (m/s).
+    velocity: vec3<f32>,
+    // Angular momentum about the centre (kg·m²/s).
+    angular: vec3<f32>,
+    // Inertia about the centre (kg·m²).
+    inertia: Mat3,
+}
+
+fn body_of(chain: Chain) -> Body {
+    var body = body_in_motion(chain, NODE_PLACE, NODE_FRAME, NODE_SCALE);
+    body.inertia = inertia_about(chain, body.centre);
+    return body;
+}
+
+// As body_of but for the inertia, by the entries that say where its nodes are, how they are turned and of what scale.
+fn body_in_motion(chain: Chain, place_at: u32, frame_at: u32, scale_at: u32) -> Body {
+    var body = Body();
+    for (var index = 0u; index < chain.node_count; index++) {
+        let row = node_row_of(chain, index);
+        let m = weight_of(rest_row_of(chain, index), REST_MASS);
+        body.mass = body.mass + m;
+        body.centre = body.centre + node3(row, place_at) * m;
+        body.velocity = body.velocity + node3(row, NODE_VELOCITY) * m;
+    }
+    let inv_mass = 1.0 / where_less(0.0, body.mass, body.mass, 1.0);
+    body.centre = body.centre * inv_mass;
+    body.velocity = body.velocity * inv_mass;
+    for (var index = 0u; index < chain.node_count; index++) {
+        let row = node_row_of(chain, index);
+        let rest_row = rest_row_of(chain, index);
+        let goes = (node3(row, NODE_VELOCITY) - body.velocity) * weight_of(rest_row, REST_MASS);
+        let of_section = inertia_of_section(rest_row, row, frame_at, scale_at) * node3(row, NODE_SPIN);
+        body.angular = body.angular + cross(node3(row, place_at) - body.centre, goes) + of_section;
+    }
+    return body;
+}
+
+// A chain's inertia about a point (kg·m²).
+fn inertia_about(chain: Chain, centre_of_mass: vec3<f32>) -> Mat3 {
+    var inertia: Mat3;
+    for (var index = 0u; index < chain.node_count; index++) {
+        let row = node_row_of(chain, index);
+        let rest_row = rest_row_of(chain, index);
+        let own = inertia_of_section(rest_row, row, NODE_FRAME, NODE_SCALE);
+        inertia = with_mass_at(inertia, weight_of(rest_row, REST_MASS), node3(row, NODE_PLACE) - centre_of_mass);
+        inertia = Mat3(inertia[0] + own[0], inertia[1] + own[1], inertia[2] + own[2]);
+    }
+    return inertia;
+}
+
+// A section's inertia (kg·m²), by the entries that say how it is turned and of what scale.
+fn inertia_of_section(rest_row: u32, row: u32, frame_at: u32, scale_at: u32) -> Sym3 {
+    let scale = node_at(row, scale_at);
+    let square = scale * scale;
+    return sym_from_axes(
+        axes_of(node4(row, frame_at)),
+        weight_of(rest_row, REST_INERTIA_U) * square,
+        weight_of(rest_row, REST_INERTIA_V) * square,
+        weight_of(rest_row, REST_INERTIA_UV) * square,
+        weight_of(rest_row, REST_INERTIA_W) * square,
+    );
+}
+
+// An inertia (kg·m²) with that of a mass (kg) at an arm (m).
+fn with_mass_at(inertia: Mat3, m: f32, arm: vec3<f32>) -> Mat3 {
+    let around = m * dot(arm, arm);
+    return Mat3(
+        inertia[0] - m * arm.x * arm + vec3<f32>(around, 0.0, 0.0),
+        inertia[1] - m * arm.y * arm + vec3<f32>(0.0, around, 0.0),
+        inertia[2] - m * arm.z * arm + vec3<f32>(0.0, 0.0, around),
+    );
+}
+
+// A motion as if it were rigid.
+struct RigidMotion {
+    centre: vec3<f32>,
+    velocity: vec3<f32>,
+    spin: vec3<f32>,
+}
+
+// Centre of mass, its velocity, and the spin that has the body's angular momentum.
+fn rigid_motion(body: Body) -> RigidMotion {
+    return RigidMotion(body.centre, body.velocity, spin_of(body.inertia, body.angular, SLENDER));
+}
+
+// Adds it to the chain's velocities, and such a share of its spin to its sections'.
+fn add_motion(chain: Chain, motion: RigidMotion, of_sections: f32) {
+    for (var index = 0u; index < chain.node_count; index++) {
+        // Padding goes its own way.
+        let there = where_less(0.0, rest_at(rest_row_of(chain, index), REST_RADIUS), 1.0, 0.0);
+        let row = node_row_of(chain, index);
+        let arm = node3(row, NODE_PLACE) - motion.centre;
+        set_node3(row, NODE_VELOCITY, node3(row, NODE_VELOCITY) + (motion.velocity + cross(motion.spin, arm)) * there);
+        set_node3(row, NODE_SPIN, node3(row, NODE_SPIN) + motion.spin * (there * of_sections));
+    }
+}
+
+// The spin of a section in one frame that has the angular momentum that it has by a spin in another.
+fn carried_over(rest_row: u32, before: Quaternion, after: Quaternion, spin: vec3<f32>) -> vec3<f32> {
+    let polar = weight_of(rest_row, REST_INERTIA_W);
+    // Over the polar inertia, so that those of sections of any size are numbers.
+    let inv_polar = 1.0 / where_less(0.0, polar, polar, 1.0);
+    let uu = weight_of(rest_row, REST_INERTIA_U) * inv_polar;
+    let uv = weight_of(rest_row, REST_INERTIA_UV) * inv_polar;
+    let vv = weight_of(rest_row, REST_INERTIA_V) * inv_polar;
+    let determinant = uu * vv - uv * uv;
+    let inv = 1.0 / where_less(0.0, determinant, determinant, 1.0);
+    let momentum = sym_from_axes(axes_of(before), uu, vv, uv, 1.0) * spin;
+    let axes = axes_of(after);
+    let p = dot(axes[0], momentum);
+    let q = dot(axes[1], momentum);
+    let r = dot(axes[2], momentum);
+    let carried = axes[0] * ((vv * p - uv * q) * inv) + axes[1] * ((uu * q - uv * p) * inv) + axes[2] * r;
+    return select(spin, carried, determinant > 0.0);
+}
+
+// The chain's angular momentum about its centre (kg·m²/s) at the substep's start, as it was predicted to go on.
+fn angular_momentum_before(chain: Chain) -> vec3<f32> {
+    return body_in_motion(chain, NODE_PREV_PLACE, NODE_PREDICTED_FRAME, NODE_PREV_SCALE).angular;
+}
+
+// Of a calm substep, the most that is given back over what the chain had.
+const MOST_KEPT: f32 = 0.1;
+
+// Gives a free chain that nothing presses the angular momentum that it had, as a rigid body. Of what went as it should, what has next
+// to no inertia as one goes to its sections, as long as these spin slower than the whole would by all that it has.
+fn keep_angular_momentum(chain: Chain, had: vec3<f32>) {
+    var pressed = larger(chain_at(chain.chain, CHAIN_MEETS), second_order_of(chain));
+    let count = row_count_of(chain);
+    for (var slot = 0u; slot < count; slot++) {
+        let at = row_of(chain, slot);
+        pressed = where_less(0.0, larger(contact_at(at, CONTACT_DUAL), contact_at(at, CONTACT_BOUNCE)), 1.0, pressed);
+    }
+    let rough = chain_at(chain.chain, CHAIN_ROUGH);
+    let body = body_of(chain);
+    let all_missing = select(had - body.angular, vec3<f32>(), pressed > 0.5);
+    // Over the inertia, so that lengths of chains of any size are numbers.
+    let inertia = body.inertia;
+    let trace = inertia[0].x + inertia[1].y + inertia[2].z;
+    let per_inertia = 1.0 / where_less(0.0, trace, trace, 1.0);
+    let most = larger(length(had * per_inertia) * MOST_KEPT, LEAST_DIVISOR);
+    let share = most / larger(length(all_missing * per_inertia), most);
+    var left = all_missing * where_less(0.5, rough, 1.0, share);
+    let slender = where_less(0.5, rough, SLENDER, SLENDER_KEPT);
+    var spin = vec3<f32>();
+    for (var again = 0u; again < 3u; again++) {
+        let more = spin_of(inertia, left, slender);
+        spin = spin + more;
+        left = left - vec3<f32>(dot(inertia[0], more), dot(inertia[1], more), dot(inertia[2], more));
+    }
+    add_motion(chain, RigidMotion(body.centre, vec3<f32>(), spin), 1.0);
+
+    var of_sections: Mat3;
+    var spins = vec3<f32>();
+    var weight = 0.0;
+    for (var index = 0u; index < chain.node_count; index++) {
+        let row = node_row_of(chain, index);
+        let rest_row = rest_row_of(chain, index);
+        let own = inertia_of_section(rest_row, row, NODE_FRAME, NODE_SCALE);
+        let polar = weight_of(rest_row, REST_INERTIA_W);
+        of_sections = Mat3(of_sections[0] + own[0], of_sections[1] + own[1], of_sections[2] + own[2]);
+        spins = spins + node3(row, NODE_SPIN) * polar;
+        weight = weight + polar;
+    }
+    let rolls = spin_of(of_sections, left * (1.0 - rough), SLENDER);
+    // By how much the whole would spin faster by all that it has than they do in the mean.
+    let mean = spins * (1.0 / where_less(0.0, weight, weight, 1.0));
+    let more = had - vec3<f32>(dot(inertia[0], mean), dot(inertia[1], mean), dot(inertia[2], mean));
+    let behind = spin_of(inertia, more, SLENDEREST);
+    let rolls_by = between(dot(behind, rolls) / larger(dot(rolls, rolls), LEAST_DIVISOR), 0.0, 1.0);
+    for (var index = 0u; index < chain.node_count; index++) {
+        let there = where_less(0.0, rest_at(rest_row_of(chain, index), REST_RADIUS), rolls_by, 0.0);
+        let row = node_row_of(chain, index);
+        set_node3(row, NODE_SPIN, node3(row, NODE_SPIN) + rolls * there);
+    }
+}
