@@ -129,7 +129,7 @@ fn predict_chain(chain: Chain, contracting: bool, motion: RigidMotion) {
         velocity = reference + (velocity - reference) * keep;
         var spin = node3(row, NODE_SPIN);
         let older_frame = turned(frame, -node3(row, NODE_OLDER_TURN));
-        let older_spin = carried_over(rest_row, older_frame, frame, node3(row, NODE_OLDER_SPIN));
+        let older_spin = carried_over(older_frame, frame, node3(row, NODE_OLDER_SPIN));
         spin = spin + (spin - older_spin) * carried;
         spin = reference_spin + (spin - reference_spin) * keep;
         var rate = node_at(row, NODE_SCALE_RATE);
@@ -174,7 +174,7 @@ fn predict_chain(chain: Chain, contracting: bool, motion: RigidMotion) {
         set_node3(row, NODE_OLDER_VELOCITY, last_velocity);
         set_node3(row, NODE_VELOCITY, velocity + fall * step);
         set_node3(row, NODE_OLDER_SPIN, last_spin);
-        set_node3(row, NODE_SPIN, carried_over(rest_row, frame, predicted_frame, spin));
+        set_node3(row, NODE_SPIN, carried_over(frame, predicted_frame, spin));
         set_node3(row, NODE_PREV_PLACE, place);
         set_node(row, NODE_PREV_SCALE, scale);
         set_node4(row, NODE_PREV_FRAME, frame);

@@ -38,7 +38,7 @@ fn update_velocities(@builtin(global_invocation_id) invocation: vec3<u32>) {
         // What swells has more inertia by the square.
         let grown = node_at(row, NODE_PREV_SCALE) / larger(node_at(row, NODE_SCALE), LEAST_DIVISOR);
         let pushed = foreseen + solved_turn * of_move;
-        let added = carried_over(rest_row_of(chain, index), predicted, frame, pushed) * (grown * grown);
+        let added = carried_over(predicted, frame, pushed) * (grown * grown);
         let fastest2 = larger(dot(foreseen, foreseen), dot(added, added));
         let spin = select(told, added, fastest2 < params.inv_h * params.inv_h * MOST_TURN2);
 

@@ -54,10 +54,10 @@ const PUSHES: &[Mutant] = &[
     (Stage::Predict, "pushed", "kicked = kicked ⟨+⟩ force_on(chain, index, FORCE_VELOCITY);", "-"),
     (Stage::Predict, "pushed", "smaller(chain_at(chain.chain, CHAIN_HISTORY), ⟨0.0⟩)", "1.0"),
     (Stage::Predict, "thrown", "kicked = kicked ⟨*⟩ kept", "+"),
-    (Stage::Predict, "thrown", "carried_over(rest_row, ⟨frame⟩, predicted_frame, spin)", "predicted_frame"),
-    (Stage::Predict, "thrown", "+ axes[1] * ((uu ⟨*⟩ q - uv * p) * inv)", "+"),
+    (Stage::Predict, "thrown", "carried_over(⟨frame⟩, predicted_frame, spin)", "predicted_frame"),
+    (Stage::Predict, "thrown", "let momentum = spin ⟨+⟩ axis * dot(axis, spin);", "-"),
     (Stage::Predict, "thrown", "at_origin ⟨+⟩ cross(kick_spin", "-"),
-    (Stage::UpdateVelocities, "thrown", "carried_over(rest_row_of(chain, index), ⟨predicted⟩, frame, pushed)", "frame"),
+    (Stage::UpdateVelocities, "thrown", "carried_over(⟨predicted⟩, frame, pushed)", "frame"),
     (Stage::UpdateVelocities, "thrown", "select(had ⟨-⟩ body.angular, vec3<f32>(), pressed > 0.5)", "+"),
     (Stage::UpdateVelocities, "free rods", "left = left ⟨-⟩ vec3<f32>(dot(inertia[0], more)", "+"),
     (

@@ -103,23 +103,13 @@ fn add_motion(chain: Chain, motion: RigidMotion, of_sections: f32) {
     }
 }
 
-// The spin of a section in one frame that has the angular momentum that it has by a spin in another.
-fn carried_over(rest_row: u32, before: Quaternion, after: Quaternion, spin: vec3<f32>) -> vec3<f32> {
-    let polar = weight_of(rest_row, REST_INERTIA_W);
-    // Over the polar inertia, so that those of sections of any size are numbers.
-    let inv_polar = 1.0 / where_less(0.0, polar, polar, 1.0);
-    let uu = weight_of(rest_row, REST_INERTIA_U) * inv_polar;
-    let uv = weight_of(rest_row, REST_INERTIA_UV) * inv_polar;
-    let vv = weight_of(rest_row, REST_INERTIA_V) * inv_polar;
-    let determinant = uu * vv - uv * uv;
-    let inv = 1.0 / where_less(0.0, determinant, determinant, 1.0);
-    let momentum = sym_from_axes(axes_of(before), uu, vv, uv, 1.0) * spin;
-    let axes = axes_of(after);
-    let p = dot(axes[0], momentum);
-    let q = dot(axes[1], momentum);
-    let r = dot(axes[2], momentum);
-    let carried = axes[0] * ((vv * p - uv * q) * inv) + axes[1] * ((uu * q - uv * p) * inv) + axes[2] * r;
-    return select(spin, carried, determinant > 0.0);
+// The spin of a section in one frame that has the angular momentum that it has by a spin in another: of one that is not round, that of a
+// round one.
+fn carried_over(before: Quaternion, after: Quaternion, spin: vec3<f32>) -> vec3<f32> {
+    let axis = axes_of(before)[2];
+    let momentum = spin + axis * dot(axis, spin);
+    let turned_axis = axes_of(after)[2];
+    return momentum - turned_axis * (dot(turned_axis, momentum) * 0.5);
 }
 
 // The chain's angular momentum about its centre (kg·m²/s) at the substep's start, as it was predicted to go on.

@@ -231,29 +231,13 @@ pub const SLENDER_KEPT: f32 = 0.1;
 /// Of a calm substep, the most that is given back over what the chain had.
 pub const MOST_KEPT: f32 = 0.1;
 
-/// The spin of a section in one frame that has the angular momentum that it has by a spin in another.
+/// The spin of a section in one frame that has the angular momentum that it has by a spin in another, I = ½I_w(1 + wwᵀ): of one that is
+/// not round, that of a round one.
 #[inline(always)]
-pub(super) fn carried_over<L: Lanes>(
-    lanes: L,
-    group: &Group<L::Scalar>,
-    index: usize,
-    [before, after]: [&Quaternion<L::V>; 2],
-    spin: V3<L::V>,
-) -> V3<L::V> {
-    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
-    let polar = unpadded(lanes, group, index, rest::INERTIA_W);
-    // Over the polar inertia, so that those of sections of any size are numbers.
-    let inv_polar = one / zero.where_less(polar, polar, one);
-    let [uu, uv, vv] = each!(k in 0..3 => {
-        unpadded(lanes, group, index, [rest::INERTIA_U, rest::INERTIA_UV, rest::INERTIA_V][k]) * inv_polar
-    });
-    let determinant = uu * vv - uv * uv;
-    let inv = one / zero.where_less(determinant, determinant, one);
-    let momentum = Sym3::from_axes(before.axes(lanes), uu, vv, uv, one).apply(spin);
-    let axes = after.axes(lanes);
-    let [p, q, r] = each!(k in 0..3 => axes[k].dot(momentum));
-    let carried = axes[0] * ((vv * p - uv * q) * inv) + axes[1] * ((uu * q - uv * p) * inv) + axes[2] * r;
-    spin.or(lanes, carried, zero.where_less(determinant, one, zero))
+pub(super) fn carried_over<L: Lanes>(lanes: L, [before, after]: [&Quaternion<L::V>; 2], spin: V3<L::V>) -> V3<L::V> {
+    let ([.., before], [.., after]) = (before.axes(lanes), after.axes(lanes));
+    let momentum = spin + before * before.dot(spin);
+    momentum - after * (after.dot(momentum) * lanes.splat(0.5))
 }
 
 /// A chain's angular momentum about its centre (kg·m²/s) at the substep's start, as it was predicted to go on.

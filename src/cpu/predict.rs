@@ -100,7 +100,7 @@ where
         let [spin, mut older_spin] = each!(k in 0..2 => V3::load(lanes, row, [node::SPIN, node::OLDER_SPIN][k]));
         if lanes.any(second_order) {
             let older_frame = frame.turned(lanes, -V3::load(lanes, row, node::OLDER_TURN));
-            older_spin = carried_over(lanes, group, index, [&older_frame, &frame], older_spin);
+            older_spin = carried_over(lanes, [&older_frame, &frame], older_spin);
         }
         let spin = spin + (spin - older_spin) * carried;
         let spin = reference_spin + (spin - reference_spin) * keep;
@@ -116,7 +116,7 @@ where
         let turn = V3::load(lanes, row, node::OLDER_TURN) * carried + spin * step;
         // By so large an angle, of which `turned` takes twice the tangent of the half.
         let predicted_frame = frame.turned(lanes, turn * (one + turn.dot(turn) * lanes.splat(1.0 / 12.0)));
-        let spin = carried_over(lanes, group, index, [&frame, &predicted_frame], spin);
+        let spin = carried_over(lanes, [&frame, &predicted_frame], spin);
 
         let turned = if moving { predicted_frame.turned(lanes, jump_turn) } else { predicted_frame };
         // What hangs, or lies on others, will not fall: of the fall it begins with as much as it fell in the last substep. A solve

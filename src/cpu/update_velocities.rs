@@ -44,7 +44,7 @@ where
         let rate = scaled * of_move - lanes.load(&row[node::OLDER_SCALING]) * of_older;
         let told = turned * of_move - V3::load(lanes, row, node::OLDER_TURN) * of_older;
         let foreseen = V3::load(lanes, row, node::SPIN);
-        let spin = carried_over(lanes, group, index, [&predicted, &frame], foreseen + solved_turn * of_move);
+        let spin = carried_over(lanes, [&predicted, &frame], foreseen + solved_turn * of_move);
         // What swells has more inertia by the square.
         let grown = prev_scale / scale.max(lanes.splat(LEAST_DIVISOR));
         let spin = spin * (grown * grown);
