@@ -265,9 +265,6 @@ pub(super) fn keep_angular_momentum<L: Lanes>(
         pressed = zero.where_less(force, one, pressed);
     }
     let keeps = half.where_less(pressed, zero, free);
-    if !lanes.any(keeps) {
-        return;
-    }
     let rough = lanes.load(&group.chains[chain::ROUGH]);
     let body = Body::of(lanes, group);
     let missing = none.or(lanes, had - body.angular, keeps);
