@@ -148,7 +148,7 @@ fn predict_chain(chain: Chain, contracting: bool, motion: RigidMotion) {
             scale * SCALE_LIMIT,
         );
         let turn = node3(row, NODE_OLDER_TURN) * carried + spin * step;
-        // By so large an angle, of which turned takes twice the tangent of the half.
+        // By an angle so large: turned takes twice the tangent of its half, 2 tan(φ/2) = φ(1 + φ²/12 + …).
         let predicted_frame = turned(frame, turn * (1.0 + dot(turn, turn) * (1.0 / 12.0)));
 
         var iterate_frame = predicted_frame;

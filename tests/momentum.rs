@@ -188,7 +188,7 @@ fn what_is_given_back_makes_nothing() {
 /// more than the whirl had, by sections that spin about their axes, of next to no inertia.
 #[test]
 fn a_bow_that_whirls_makes_no_energy() {
-    // Of what is free at both ends: λ tanh-like, ω = λ²√(EI/ρA)/L².
+    // Of a beam that is free at both ends (Euler–Bernoulli): cosh λ · cos λ = 1, ω = λ²√(EI/ρA)/L², and that root is 1 here.
     let (lambda, ratio): (f64, f64) = (4.730_041, 0.982_502);
     let shape = |x: f64| {
         let at = lambda * (x + 0.5);
@@ -208,7 +208,7 @@ fn a_bow_that_whirls_makes_no_energy() {
             rod.set_node(j, &node);
         }
         with_motion(&mut rod, |node| (omega.cross(node.place), omega));
-        // What the start is not that of a rod that whirls is soon gone.
+        // What in the start is not of a rod that whirls is gone by then.
         rod.run(FRAME, 6);
         let (start, energy) = (angular_momentum(&rod), energy(&rod));
         let mut most = [0.0_f64; 2];

@@ -267,14 +267,14 @@ pub(super) fn keep_angular_momentum<L: Lanes>(
     let keeps = half.where_less(pressed, zero, free);
     let rough = lanes.load(&group.chains[chain::ROUGH]);
     let body = Body::of(lanes, group);
-    let missing = none.or(lanes, had - body.angular, keeps);
+    let all_missing = none.or(lanes, had - body.angular, keeps);
     // Over the inertia, so that lengths of chains of any size are numbers.
     let inertia = body.whole_inertia();
     let trace = inertia[0].0[0] + inertia[1].0[1] + inertia[2].0[2];
     let per_inertia = one / zero.where_less(trace, trace, one);
     let most = ((had * per_inertia).length() * lanes.splat(MOST_KEPT)).max(lanes.splat(LEAST_DIVISOR));
-    let share = most / (missing * per_inertia).length().max(most);
-    let mut left = missing * half.where_less(rough, one, share);
+    let share = most / (all_missing * per_inertia).length().max(most);
+    let mut left = all_missing * half.where_less(rough, one, share);
     let slender = half.where_less(rough, lanes.splat(SLENDER), lanes.splat(SLENDER_KEPT));
     let mut spin = none;
     unrolled!(for _again in 0..3 {
@@ -301,9 +301,9 @@ pub(super) fn keep_angular_momentum<L: Lanes>(
     let mean = spins * (one / zero.where_less(weight, weight, one));
     let behind = had - V3(each!(i in 0..3 => inertia[i].dot(mean)));
     let behind = spin_of(lanes, body.inertia, behind, lanes.splat(SLENDEREST));
-    let share = (behind.dot(rolls) / rolls.dot(rolls).max(lanes.splat(LEAST_DIVISOR))).clamp(zero, one);
+    let rolls_by = (behind.dot(rolls) / rolls.dot(rolls).max(lanes.splat(LEAST_DIVISOR))).clamp(zero, one);
     for index in 0..group.rest.node_count {
-        let there = zero.where_less(lanes.at(group.rest.row(index), rest::RADIUS), share, zero);
+        let there = zero.where_less(lanes.at(group.rest.row(index), rest::RADIUS), rolls_by, zero);
         let row = group.row_mut(index);
         let to = V3::load(lanes, row, node::SPIN) + rolls * there;
         to.store(lanes, row, node::SPIN);

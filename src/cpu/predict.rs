@@ -114,7 +114,7 @@ where
         let predicted_scale =
             (scale + lanes.load(&row[node::OLDER_SCALING]) * carried + rate * step).clamp(least, most);
         let turn = V3::load(lanes, row, node::OLDER_TURN) * carried + spin * step;
-        // By so large an angle, of which `turned` takes twice the tangent of the half.
+        // By an angle so large: `turned` takes twice the tangent of its half, 2 tan(φ/2) = φ(1 + φ²/12 + …).
         let predicted_frame = frame.turned(lanes, turn * (one + turn.dot(turn) * lanes.splat(1.0 / 12.0)));
         let spin = carried_over(lanes, [&frame, &predicted_frame], spin);
 
