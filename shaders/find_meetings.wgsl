@@ -210,9 +210,9 @@ fn mix_radii(side: SeenSide, along: f32) -> f32 {
     return side.first.radius + (side.second.radius - side.first.radius) * along;
 }
 
-// CONTACT_GAP (m), CONTACT_ANCHOR (m) and CONTACT_TURN (rad) of a point, of either side, and CONTACT_HALFWAY (m).
+// CONTACT_MIDDLE (m), CONTACT_GAP (m), CONTACT_ANCHOR (m) and CONTACT_TURN (rad) of a point, of either side.
 struct Met {
-    halfway: f32,
+    middles: array<vec3<f32>, 2>,
     gaps: vec2<f32>,
     anchors: array<vec3<f32>, 2>,
     turns: array<vec3<f32>, 2>,
@@ -316,7 +316,7 @@ fn meet(
     set_meet3(memory, MEET_COUPLE, couple * remembered);
     let both = going_a.turn + going_b.turn;
     return Met(
-        gap * 0.5,
+        array<vec3<f32>, 2>(normal * -(arms.x + gap * 0.5), normal * (arms.y + gap * 0.5)),
         vec2<f32>(closed * 0.5 - along_normal_a, closed * 0.5 - along_normal_b),
         array<vec3<f32>, 2>(swept_a - off, swept_b + off),
         array<vec3<f32>, 2>((both + turn) * 0.5, (both - turn) * 0.5),
@@ -338,7 +338,7 @@ fn write_row(pair: u32, point: u32, met: Met, own: Side, side: u32, sign: f32, c
     set_contact(at, CONTACT_SCALE_TERM, meet_at(row, MEET_SCALE_TERM + side));
     set_contact(at, CONTACT_ARM, meet_at(row, MEET_ARM + side));
     set_contact(at, CONTACT_GAP, met.gaps[side]);
-    set_contact(at, CONTACT_HALFWAY, met.halfway);
+    set_contact3(at, CONTACT_MIDDLE, met.middles[side]);
     set_contact(at, CONTACT_FRICTION, 2.0 * meet_at(row, MEET_FRICTION));
     let limit = meet_at(row, MEET_RUBS) * force;
     set_contact(at, CONTACT_LIMIT, limit);

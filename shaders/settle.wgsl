@@ -350,8 +350,7 @@ fn left_out(chain: Chain, mass: f32, centre_of_mass: vec3<f32>) -> LeftOut {
             let solved = solved_row_of(meets.at);
             let start = node3(node_row_of(chain, index), NODE_PREV_PLACE);
             let end = node3(node_row_of(chain, index + 1u), NODE_PREV_PLACE);
-            let arm = row.arm + contact_at(meets.at, CONTACT_HALFWAY);
-            let point = start + (end - start) * row.along - row.direction * arm - centre_of_mass;
+            let point = start + (end - start) * row.along + contact3(meets.at, CONTACT_MIDDLE) - centre_of_mass;
             let wanted = whole_of(row, load_presses(solved, SOLVED_ENTRIES), point);
             let has = whole_of(row, has_of(meets.at, solved), point);
             pressed = Momentum(pressed.linear + wanted.linear, pressed.angular + wanted.angular);

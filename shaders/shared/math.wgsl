@@ -161,7 +161,7 @@ const SLENDER: f32 = 0.005;
 // What counts as motion within a chain, see SLENDER, where its sections spin with it: little over the √ε of its inertia's trace.
 const SLENDEREST: f32 = 5.0e-4;
 // As that, of what a calm substep took.
-const SLENDER_KEPT: f32 = 0.1;
+const SLENDER_KEPT: f32 = 0.025;
 
 // The spin that has an angular momentum: Ω = I⁻¹L, but for what is nearly an axis of no inertia: Ω = (I² + (slender·tr I)²)⁻¹ I L.
 // No inertia gives no spin.

@@ -225,8 +225,9 @@ pub(super) fn spin_of<L: Lanes>(lanes: L, mut inertia: Mat3<L::V>, angular: V3<L
 /// which rounding of the square leaves nothing.
 pub const SLENDEREST: f32 = 5.0e-4;
 
-/// As [`SLENDER`], of what a calm substep took.
-pub const SLENDER_KEPT: f32 = 0.1;
+/// As [`SLENDER`], of what a calm substep took: what whirls in a bow of a radius is given most of it, what is straight next to nothing
+/// about its length.
+pub const SLENDER_KEPT: f32 = 0.025;
 
 /// Of a calm substep, the most that is given back over what the chain had.
 pub const MOST_KEPT: f32 = 0.1;

@@ -128,8 +128,18 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
     let changing = lanes.splat(CHANGES * params.h);
     // Later ones of the substep go on from the same anchors.
     let first_solve = params.iteration == 0;
-    let PairBlock { first, there, joined, stiffness: of_both, points: rows, turn_anchors, of_sides, memory, ratios } =
-        block;
+    let PairBlock {
+        first,
+        there,
+        joined,
+        stiffness: of_both,
+        points: rows,
+        turn_anchors,
+        of_sides,
+        middles,
+        memory,
+        ratios,
+    } = block;
     let there = lanes.load(there);
     let joined = each!(side in 0..2 => each!(end in 0..2 => lanes.load(&joined[side][end])));
     let nodes = [0, 1].map(|side| ShownNodes { shown, first: &first[side], after: 0 });
@@ -264,11 +274,13 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         turned.store(lanes, &mut turn_anchors[index], 0);
         let anchors = [swept[0] - off, swept[1] + off];
         let turns = [(a.turn + b.turn + turned) * half, (a.turn + b.turn - turned) * half];
-        let halfway = gap * half;
         for side in 0..2 {
             let (at, V3([x, y, z]), V3([u, v, w])) = (closed * half - along_normal[side], anchors[side], turns[side]);
-            lanes.scatter([at, x, y, z, u, v, w, halfway], &mut of_sides[index][side]);
+            lanes.scatter([at, x, y, z, u, v, w, zero], &mut of_sides[index][side]);
         }
+        let [V3([x, y, z]), V3([u, v, w])] =
+            [normal * (zero - (arms[0] + gap * half)), normal * (arms[1] + gap * half)];
+        lanes.scatter([x, y, z, zero, u, v, w, zero], &mut middles[index]);
         lanes.store(ratio, &mut ratios[index]);
         // What can touch nothing forgets.
         let force = zero.where_less(pressing, force, zero);
@@ -285,18 +297,19 @@ impl Side {
     pub fn write_row(&self, blocks: &[PairBlock], point: usize, row: &mut [Entry<f32>], to: usize) {
         let (block, lane) = self.of(blocks);
         let (from, side) = (&block.points[point], self.side as usize);
-        let [gap, x, y, z, u, v, w, halfway] = block.of_sides[point][side][lane];
+        let [gap, x, y, z, u, v, w, _] = block.of_sides[point][side][lane];
+        let middle = &block.middles[point][lane][4 * side..][..3];
         let (anchor, turn, force) = ([x, y, z], [u, v, w], block.memory[point][lane][0]);
         let sign = if side == 0 { 1.0 } else { -1.0 };
         row[contact::ALONG][to] = from[meet::ALONG + side][lane];
         for k in 0..3 {
             row[contact::DIRECTION + k][to] = sign * from[meet::DIRECTION + k][lane];
             row[contact::ANCHOR + k][to] = anchor[k];
+            row[contact::MIDDLE + k][to] = middle[k];
         }
         row[contact::SCALE_TERM][to] = from[meet::SCALE_TERM + side][lane];
         row[contact::ARM][to] = from[meet::ARM + side][lane];
         row[contact::GAP][to] = gap;
-        row[contact::HALFWAY][to] = halfway;
         row[contact::STIFFNESS][to] = 2.0 * from[meet::STIFFNESS][lane];
         row[contact::FRICTION][to] = 2.0 * from[meet::FRICTION][lane];
         let limit = from[meet::RUBS][lane] * force;

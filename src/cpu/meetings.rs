@@ -44,10 +44,11 @@ pub struct PairBlock {
     pub points: [[Entry<f32>; meet::TURN_ANCHOR]; 2],
     /// [`meet::TURN_ANCHOR`] of both points.
     pub turn_anchors: [[Entry<f32>; 3]; 2],
-    /// [`contact::GAP`](crate::layout::contact::GAP), [`ANCHOR`](crate::layout::contact::ANCHOR),
-    /// [`TURN`](crate::layout::contact::TURN) and [`HALFWAY`](crate::layout::contact::HALFWAY) of the contact rows of both sides of
-    /// both points: side by side for each pair.
+    /// [`contact::GAP`](crate::layout::contact::GAP), [`ANCHOR`](crate::layout::contact::ANCHOR) and
+    /// [`TURN`](crate::layout::contact::TURN) of the contact rows of both sides of both points: side by side for each pair.
     pub of_sides: [[[[f32; 8]; LANES]; 2]; 2],
+    /// Their [`MIDDLE`](crate::layout::contact::MIDDLE), of both sides of each pair side by side.
+    pub middles: [[[f32; 8]; LANES]; 2],
     /// What both points of each pair remember, in the order of [`meet::MEMORY`]: side by side, for whoever is pressed by it.
     pub memory: [[[f32; REMEMBERED]; LANES]; 2],
     /// [`meet::RATIO`] of both points.
@@ -64,6 +65,7 @@ impl PairBlock {
         points: [[[0.0; LANES]; meet::TURN_ANCHOR]; 2],
         turn_anchors: [[[0.0; LANES]; 3]; 2],
         of_sides: [[[[0.0; 8]; LANES]; 2]; 2],
+        middles: [[[0.0; 8]; LANES]; 2],
         memory: [[[0.0; REMEMBERED]; LANES]; 2],
         ratios: [[0.0; LANES]; 2],
     };

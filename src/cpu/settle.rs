@@ -324,8 +324,7 @@ where
         let wanted = load(lanes, &wanted[slot * WANTED..][..WANTED], 0);
         let has = has(lanes, group, at, (1, slot));
         let ends = each!(end in 0..2 => V3::load(lanes, group.row(index + end), node::PREV_PLACE));
-        let arm = row.arm + lanes.load(&stored[contact::HALFWAY]);
-        let point = ends[0] + (ends[1] - ends[0]) * row.along - row.direction * arm - centre;
+        let point = ends[0] + (ends[1] - ends[0]) * row.along + V3::load(lanes, stored, contact::MIDDLE) - centre;
         let [wanted, has] = each!(of in 0..2 => {
             let (force, pull, couple) = [wanted, has][of];
             let both = row.direction * force + across(pull, row.direction);

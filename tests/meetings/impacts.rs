@@ -57,16 +57,16 @@ fn colliding(seed: u64, youngs_modulus: f64, config: StepConfig) -> Option<Pile>
     (pile.deepest() == 0.0).then_some(pile)
 }
 
-/// Linear momentum to rounding, angular momentum but for what pairs that are far from balance are not trusted with. The second-order
-/// step keeps both worse.
+/// Linear momentum to rounding, angular momentum to a hundredth where logs are so soft that they whirl in bows of a radius. The
+/// second-order step keeps both worse.
 #[test]
 fn collisions_of_many_pairs_keep_momentum() {
     use Integrator::{ImplicitEuler, SecondOrder};
     for (integrator, youngs_modulus, substeps, bars) in [
-        (ImplicitEuler, 1.0e7, 4, [1.0e-5, 0.015, 0.002]),
-        (ImplicitEuler, 1.0e7, 16, [1.0e-5, 0.01, 0.0015]),
-        (ImplicitEuler, 1.0e5, 4, [1.0e-5, 0.03, 0.004]),
-        (ImplicitEuler, 1.0e5, 16, [1.0e-5, 0.04, 0.003]),
+        (ImplicitEuler, 1.0e7, 4, [1.0e-5, 0.003, 0.0005]),
+        (ImplicitEuler, 1.0e7, 16, [1.0e-5, 0.003, 0.0005]),
+        (ImplicitEuler, 1.0e5, 4, [1.0e-5, 0.01, 0.001]),
+        (ImplicitEuler, 1.0e5, 16, [1.0e-5, 0.01, 0.001]),
         (SecondOrder, 1.0e7, 4, [0.07, 0.6, 0.06]),
     ] {
         let (mut linear, mut angular, mut hits, mut mean, mut count) = (0.0_f64, 0.0_f64, 0, 0.0, 0);
