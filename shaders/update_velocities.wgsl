@@ -5,7 +5,7 @@ const ROUGH: f32 = 0.3;
 
 // First order: rate = change/h. Second order (BDF2): rate = (3·change − last change)/2h. Places and frames: the velocity and
 // the spin that predict left, and (moved − predicted move)/h̃ of what the solve added; what turns by more than a quarter turn is
-// told by how far it turned. Free chains keep their angular momentum.
+// told by how far it turned. Free chains keep their momentum and angular momentum.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn update_velocities(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let thread = thread_of(invocation);
@@ -17,7 +17,7 @@ fn update_velocities(@builtin(global_invocation_id) invocation: vec3<u32>) {
     var keeps = chain;
     let is_free = thread < params.lone_count * LANES && input_at(chain.input, INPUT_HANGS) < 0.5;
     keeps.node_count = select(0u, chain.node_count, is_free);
-    let had = angular_momentum_before(keeps);
+    let before = momenta_before(keeps);
     let half_history = second_order_of(chain) * 0.5;
     let of_move = params.inv_h * (1.0 + half_history);
     let of_older = params.inv_h * half_history;
@@ -50,7 +50,7 @@ fn update_velocities(@builtin(global_invocation_id) invocation: vec3<u32>) {
         set_node(row, NODE_SCALE_RATE, rate * calm);
         set_node3(row, NODE_SPIN, spin * calm);
     }
-    keep_angular_momentum(keeps, had);
+    keep_momenta(keeps, before);
     let history = smaller(chain_at(chain.chain, CHAIN_HISTORY) + 1.0, 1.0);
     let rough = chain_at(chain.chain, CHAIN_ROUGH);
     set_chain(chain.chain, CHAIN_HISTORY, where_less(rough, 0.5, history, -ROUGH * params.inv_h));

@@ -59,7 +59,9 @@ const PUSHES: &[Mutant] = &[
     (Stage::Predict, "thrown", "at_origin ⟨+⟩ cross(kick_spin", "-"),
     (Stage::UpdateVelocities, "thrown", "carried_over(⟨predicted⟩, frame, pushed)", "frame"),
     (Stage::UpdateVelocities, "thrown", "select(had ⟨-⟩ body.angular, vec3<f32>(), pressed > 0.5)", "+"),
-    (Stage::UpdateVelocities, "free rods", "left = left ⟨-⟩ vec3<f32>(dot(inertia[0], more)", "+"),
+    (Stage::UpdateVelocities, "thrown", "select(before.velocity ⟨-⟩ body.velocity, vec3<f32>(), pressed > 0.5)", "+"),
+    (Stage::UpdateVelocities, "free rods", "left = left ⟨-⟩ with_spin(inertia, more);", "+"),
+    (Stage::UpdateVelocities, "struck", "node3(row, NODE_VELOCITY) ⟨-⟩ velocity * (1.0 - left)", "+"),
     (
         Stage::UpdateVelocities,
         "thrown together",

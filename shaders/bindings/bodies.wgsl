@@ -1,4 +1,4 @@
-// Chains as bodies: how much of each there is, how it moves, and that it keeps its angular momentum; the twin of src/cpu/bodies.rs,
+// Chains as bodies: how much of each there is, how it moves, and that it keeps its momentum and angular momentum; the twin of src/cpu/bodies.rs,
 // which says why.
 
 // How much of a chain there is, and how it moves.
@@ -112,17 +112,68 @@ fn carried_over(before: Quaternion, after: Quaternion, spin: vec3<f32>) -> vec3<
     return momentum - turned_axis * (dot(turned_axis, momentum) * 0.5);
 }
 
-// The chain's angular momentum about its centre (kg·m²/s) at the substep's start, as it was predicted to go on.
-fn angular_momentum_before(chain: Chain) -> vec3<f32> {
-    return body_in_motion(chain, NODE_PREV_PLACE, NODE_PREDICTED_FRAME, NODE_PREV_SCALE).angular;
+// How much momentum a chain has.
+struct Momenta {
+    // The velocity of its centre (m/s).
+    velocity: vec3<f32>,
+    // Angular momentum about that (kg·m²/s).
+    angular: vec3<f32>,
+}
+
+// That of the chain at the substep's start, as it was predicted to go on.
+fn momenta_before(chain: Chain) -> Momenta {
+    let body = body_in_motion(chain, NODE_PREV_PLACE, NODE_PREDICTED_FRAME, NODE_PREV_SCALE);
+    return Momenta(body.velocity, body.angular);
+}
+
+// The angular momentum that an inertia has by a spin.
+fn with_spin(inertia: Mat3, spin: vec3<f32>) -> vec3<f32> {
+    return vec3<f32>(dot(inertia[0], spin), dot(inertia[1], spin), dot(inertia[2], spin));
+}
+
+// How much faster a node moves than by a rigid motion.
+fn within_velocity(row: u32, rigid: RigidMotion) -> vec3<f32> {
+    return node3(row, NODE_VELOCITY) - (rigid.velocity + cross(rigid.spin, node3(row, NODE_PLACE) - rigid.centre));
+}
+
+// Takes of what a rough chain moves within itself the energy that it takes to have it spin faster by so much, or by the share of that
+// which there is energy for.
+fn pay_for(chain: Chain, body: Body, faster: vec3<f32>, rough: f32) -> f32 {
+    let rigid = rigid_motion(body);
+    // Twice the energies (J).
+    let before = dot(rigid.spin, with_spin(body.inertia, rigid.spin));
+    let costs = dot(rigid.spin + faster, with_spin(body.inertia, rigid.spin + faster)) - before;
+    // None by its count, not by a branch, as in predict.
+    let count = select(0u, chain.node_count, rough > 0.5);
+    var within = 0.0;
+    for (var index = 0u; index < count; index++) {
+        let row = node_row_of(chain, index);
+        let rest_row = rest_row_of(chain, index);
+        let velocity = within_velocity(row, rigid);
+        let spin = node3(row, NODE_SPIN) - rigid.spin;
+        let of_section = inertia_of_section(rest_row, row, NODE_FRAME, NODE_SCALE) * spin;
+        within = within + dot(velocity, velocity) * weight_of(rest_row, REST_MASS) + dot(spin, of_section);
+    }
+    // What it costs grows at least as fast as the share.
+    let share = where_less(within, costs, within / larger(costs, LEAST_DIVISOR), 1.0);
+    let left = sqrt(between(1.0 - costs * share / larger(within, LEAST_DIVISOR), 0.0, 1.0));
+    for (var index = 0u; index < count; index++) {
+        let row = node_row_of(chain, index);
+        let velocity = within_velocity(row, rigid);
+        let spin = node3(row, NODE_SPIN) - rigid.spin;
+        set_node3(row, NODE_VELOCITY, node3(row, NODE_VELOCITY) - velocity * (1.0 - left));
+        set_node3(row, NODE_SPIN, node3(row, NODE_SPIN) - spin * (1.0 - left));
+    }
+    return where_less(0.5, rough, share, 1.0);
 }
 
 // Of a calm substep, the most that is given back over what the chain had.
 const MOST_KEPT: f32 = 0.1;
 
-// Gives a free chain that nothing presses the angular momentum that it had, as a rigid body. Of what went as it should, what has next
-// to no inertia as one goes to its sections, as long as these spin slower than the whole would by all that it has.
-fn keep_angular_momentum(chain: Chain, had: vec3<f32>) {
+// Gives a free chain that nothing presses the momentum and angular momentum that it had, as a rigid body. Of what went as it should,
+// what has next to no inertia as one goes to its sections, as long as these spin slower than the whole would by all that it has.
+fn keep_momenta(chain: Chain, before: Momenta) {
+    let had = before.angular;
     var pressed = larger(chain_at(chain.chain, CHAIN_MEETS), second_order_of(chain));
     let count = row_count_of(chain);
     for (var slot = 0u; slot < count; slot++) {
@@ -131,6 +182,7 @@ fn keep_angular_momentum(chain: Chain, had: vec3<f32>) {
     }
     let rough = chain_at(chain.chain, CHAIN_ROUGH);
     let body = body_of(chain);
+    let velocity = select(before.velocity - body.velocity, vec3<f32>(), pressed > 0.5);
     let all_missing = select(had - body.angular, vec3<f32>(), pressed > 0.5);
     // Over the inertia, so that lengths of chains of any size are numbers.
     let inertia = body.inertia;
@@ -144,9 +196,10 @@ fn keep_angular_momentum(chain: Chain, had: vec3<f32>) {
     for (var again = 0u; again < 3u; again++) {
         let more = spin_of(inertia, left, slender);
         spin = spin + more;
-        left = left - vec3<f32>(dot(inertia[0], more), dot(inertia[1], more), dot(inertia[2], more));
+        left = left - with_spin(inertia, more);
     }
-    add_motion(chain, RigidMotion(body.centre, vec3<f32>(), spin), 1.0);
+    let paid = pay_for(chain, body, spin, rough);
+    add_motion(chain, RigidMotion(body.centre, velocity, spin * paid), 1.0);
 
     var of_sections: Mat3;
     var spins = vec3<f32>();
@@ -163,8 +216,7 @@ fn keep_angular_momentum(chain: Chain, had: vec3<f32>) {
     let rolls = spin_of(of_sections, left * (1.0 - rough), SLENDER);
     // By how much the whole would spin faster by all that it has than they do in the mean.
     let mean = spins * (1.0 / where_less(0.0, weight, weight, 1.0));
-    let more = had - vec3<f32>(dot(inertia[0], mean), dot(inertia[1], mean), dot(inertia[2], mean));
-    let behind = spin_of(inertia, more, SLENDEREST);
+    let behind = spin_of(inertia, had - with_spin(inertia, mean), SLENDEREST);
     let rolls_by = between(dot(behind, rolls) / larger(dot(rolls, rolls), LEAST_DIVISOR), 0.0, 1.0);
     for (var index = 0u; index < chain.node_count; index++) {
         let there = where_less(0.0, rest_at(rest_row_of(chain, index), REST_RADIUS), rolls_by, 0.0);

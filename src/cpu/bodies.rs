@@ -1,18 +1,18 @@
-//! Chains as bodies: how much of each there is, how it moves, and that it keeps its angular momentum; its twin is
+//! Chains as bodies: how much of each there is, how it moves, and that it keeps its momentum and angular momentum; its twin is
 //! `shaders/bindings/bodies.wgsl`. See [`tree_motion`](super::tree_motion) for those that hang on each other.
 //!
 //! A section's spin is carried over from one frame to another by its angular momentum ([`carried_over`]): that from the frame at a
 //! substep's start to the predicted one, and that, with what the solve's torques gave it, to where it turned. So what sections spin is kept,
 //! whatever turns them aside. Of places that is not so: implicit Euler's forces act where the solve was set up, with x₁ = x₀ + hv₁,
 //! and Σx₁ × mv₁ is Σx₀ × mv₀ − hΣv₀ × mv₁, of what spins as a rigid body (ωh)² less; a step that was shortened, or begun again, gives it
-//! anything. But what nothing presses has what it had: a free chain is given what is missing of that ([`keep_angular_momentum`]), and one
+//! anything. But what nothing presses has what it had: a free chain is given what is missing of that ([`keep_momenta`]), and one
 //! that meets others what is missing of that and of what these press it with (`left_out` in [`settle`](super::settle)).
 
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
 use super::group::{Group, second_order, unpadded};
 use super::holds::When;
-use super::lanes::{Entry, Lane, Lanes, each, unrolled};
+use super::lanes::{Entry, Lane, Lanes, apart, each, unrolled};
 use super::math::{LEAST_DIVISOR, Mat3, Quaternion, Sym3, V3};
 use crate::layout::{chain, contact, input, node, rest, rigid};
 use crate::step::StepParams;
@@ -38,6 +38,14 @@ impl<V: Lane> RigidMotion<V> {
     #[inline(always)]
     pub fn at(&self, place: V3<V>) -> (V3<V>, V3<V>) {
         (self.velocity + self.spin.cross(place - self.centre), self.spin)
+    }
+
+    /// How much faster a node moves and its section spins.
+    #[inline(always)]
+    fn within<L: Lanes<V = V>>(&self, lanes: L, group: &Group<L::Scalar>, index: usize) -> [V3<V>; 2] {
+        let row = group.row(index);
+        let (velocity, spin) = self.at(V3::load(lanes, row, node::PLACE));
+        [V3::load(lanes, row, node::VELOCITY) - velocity, V3::load(lanes, row, node::SPIN) - spin]
     }
 
     /// Adds it to the chains' velocities, and such a share of its spin to their sections'.
@@ -128,11 +136,11 @@ impl<V: Lane> Body<V> {
         Self { mass, centre, velocity, angular, inertia: [[zero; 3]; 3] }
     }
 
-    /// The rows of its inertia (kg·m²).
+    /// The angular momentum that it has by a spin.
     #[inline(always)]
-    fn whole_inertia(&self) -> [V3<V>; 3] {
+    fn with_spin(&self, spin: V3<V>) -> V3<V> {
         let [[xx, ..], [xy, yy, _], [xz, yz, zz]] = self.inertia;
-        [V3([xx, xy, xz]), V3([xy, yy, yz]), V3([xz, yz, zz])]
+        V3([V3([xx, xy, xz]).dot(spin), V3([xy, yy, yz]).dot(spin), V3([xz, yz, zz]).dot(spin)])
     }
 
     /// Writes its fields in order, of the inertia xx, xy, yy, xz, yz, zz.
@@ -241,21 +249,56 @@ pub(super) fn carried_over<L: Lanes>(lanes: L, [before, after]: [&Quaternion<L::
     momentum - after * (after.dot(momentum) * lanes.splat(0.5))
 }
 
-/// A chain's angular momentum about its centre (kg·m²/s) at the substep's start, as it was predicted to go on.
+/// Takes of what chains move within themselves that are flagged to pay the energy that it takes to have them spin faster by so much, or by the share of
+/// that which there is energy for: what was led astray may have lost less energy than spin.
 #[inline(always)]
-pub(super) fn angular_momentum_before<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> V3<L::V> {
-    Body::in_motion(lanes, group, When::Start).angular
+fn pay_for<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, body: &Body<L::V>, faster: V3<L::V>, pays: L::V) -> L::V {
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    let rigid = rigid_motion(lanes, body);
+    // Twice the energies (J).
+    let [before, after] = each!(of in 0..2 => {
+        let spin = [rigid.spin, rigid.spin + faster][of];
+        spin.dot(body.with_spin(spin))
+    });
+    let costs = after - before;
+    let mut within = zero;
+    for index in 0..group.rest.node_count {
+        let [velocity, spin] = rigid.within(lanes, group, index);
+        let of_section = inertia_of_section(lanes, group, index, When::Now).apply(spin);
+        within = within + velocity.dot(velocity) * unpadded(lanes, group, index, rest::MASS) + spin.dot(of_section);
+    }
+    // What it costs grows at least as fast as the share.
+    let share = within.where_less(costs, within / costs.max(lanes.splat(LEAST_DIVISOR)), one);
+    let left = (one - costs * share / within.max(lanes.splat(LEAST_DIVISOR))).clamp(zero, one).sqrt();
+    let less = (one - left) * pays;
+    for index in 0..group.rest.node_count {
+        let [velocity, spin] = rigid.within(lanes, group, index);
+        let row = group.row_mut(index);
+        (V3::load(lanes, row, node::VELOCITY) - velocity * less).store(lanes, row, node::VELOCITY);
+        (V3::load(lanes, row, node::SPIN) - spin * less).store(lanes, row, node::SPIN);
+    }
+    lanes.splat(0.5).where_less(pays, share, one)
 }
 
-/// Gives free chains that nothing presses the angular momentum that they `had`, as rigid bodies. Of what went as it should, what has
-/// next to no inertia as one goes to its sections, as long as these spin slower than the whole would by all that it has: damping within
-/// a chain that whirls takes them no farther, and beyond they would have more energy than the whirl.
+/// How much momentum chains have, as the velocity of their centres (m/s) and the angular momentum about these (kg·m²/s).
+pub(super) type Momenta<V> = [V3<V>; 2];
+
+/// That of chains at the substep's start, as they were predicted to go on.
 #[inline(always)]
-pub(super) fn keep_angular_momentum<L: Lanes>(
+pub(super) fn momenta_before<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> Momenta<L::V> {
+    let body = Body::in_motion(lanes, group, When::Start);
+    [body.velocity, body.angular]
+}
+
+/// Gives free chains that nothing presses the momentum and angular momentum that they had, as rigid bodies. Of what went as it should,
+/// what has next to no inertia as one goes to its sections, as long as these spin slower than the whole would by all that it has:
+/// damping within a chain that whirls takes them no farther, and beyond they would have more energy than the whirl.
+#[inline(always)]
+pub(super) fn keep_momenta<L: Lanes>(
     lanes: L,
     params: &StepParams,
     group: &mut Group<L::Scalar>,
-    had: V3<L::V>,
+    [velocity_before, had]: Momenta<L::V>,
 ) {
     let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
     let none = V3([zero; 3]);
@@ -268,10 +311,11 @@ pub(super) fn keep_angular_momentum<L: Lanes>(
     let keeps = half.where_less(pressed, zero, free);
     let rough = lanes.load(&group.chains[chain::ROUGH]);
     let body = Body::of(lanes, group);
+    let velocity = none.or(lanes, velocity_before - body.velocity, keeps);
     let all_missing = none.or(lanes, had - body.angular, keeps);
     // Over the inertia, so that lengths of chains of any size are numbers.
-    let inertia = body.whole_inertia();
-    let trace = inertia[0].0[0] + inertia[1].0[1] + inertia[2].0[2];
+    let [[xx, ..], [_, yy, _], [.., zz]] = body.inertia;
+    let trace = xx + yy + zz;
     let per_inertia = one / zero.where_less(trace, trace, one);
     let most = ((had * per_inertia).length() * lanes.splat(MOST_KEPT)).max(lanes.splat(LEAST_DIVISOR));
     let share = most / (all_missing * per_inertia).length().max(most);
@@ -281,9 +325,13 @@ pub(super) fn keep_angular_momentum<L: Lanes>(
     unrolled!(for _again in 0..3 {
         let more = spin_of(lanes, body.inertia, left, slender);
         spin = spin + more;
-        left = left - V3(each!(i in 0..3 => inertia[i].dot(more)));
+        left = left - body.with_spin(more);
     });
-    RigidMotion { centre: body.centre, velocity: none, spin }.add_to(lanes, group, one);
+    let pays = rough.min(keeps);
+    if lanes.any(pays) {
+        spin = spin * apart!(lanes, pay_for(lanes, group, &body, spin, pays));
+    }
+    RigidMotion { centre: body.centre, velocity, spin }.add_to(lanes, group, one);
 
     let (mut of_sections, mut spins, mut weight) = ([[zero; 3]; 3], none, zero);
     for index in 0..group.rest.node_count {
@@ -300,8 +348,7 @@ pub(super) fn keep_angular_momentum<L: Lanes>(
     let rolls = spin_of(lanes, of_sections, left * (one - rough), lanes.splat(SLENDER));
     // By how much the whole would spin faster by all that it has than they do in the mean.
     let mean = spins * (one / zero.where_less(weight, weight, one));
-    let behind = had - V3(each!(i in 0..3 => inertia[i].dot(mean)));
-    let behind = spin_of(lanes, body.inertia, behind, lanes.splat(SLENDEREST));
+    let behind = spin_of(lanes, body.inertia, had - body.with_spin(mean), lanes.splat(SLENDEREST));
     let rolls_by = (behind.dot(rolls) / rolls.dot(rolls).max(lanes.splat(LEAST_DIVISOR))).clamp(zero, one);
     for index in 0..group.rest.node_count {
         let there = zero.where_less(lanes.at(group.rest.row(index), rest::RADIUS), rolls_by, zero);

@@ -4,9 +4,9 @@
 //! moved/h or (3·moved − last move)/2h in exact arithmetic; in f32 h·(1/h) is not 1, and so each substep would take
 //! or give a few 10⁻⁸ of a free chain's momentum. Frames likewise, up to a quarter turn a substep, by the turn from the predicted one,
 //! which the solve's torque is for: what passes left out of a chain's momentum, which [`settle`](super::settle) adds to both, thus stays.
-//! What turns by more is told by how far it turned. Free chains keep their angular momentum, see `bodies.rs`.
+//! What turns by more is told by how far it turned. Free chains keep their momentum and angular momentum, see `bodies.rs`.
 
-use super::bodies::{angular_momentum_before, carried_over, keep_angular_momentum};
+use super::bodies::{carried_over, keep_momenta, momenta_before};
 use super::contact_rows::MOST_DUAL;
 use super::group::{Group, second_order};
 use super::lanes::{Lane, Lanes, apart, each};
@@ -28,7 +28,7 @@ where
     let of_older = inv_h * half_history;
     let calm = lanes.load(&group.chains[chain::CALM]);
     let keeps = group.rest.has_free_chain && !group.rest.is_in_tree();
-    let had = if keeps { Some(apart!(lanes, angular_momentum_before(lanes, group))) } else { None };
+    let had = if keeps { Some(apart!(lanes, momenta_before(lanes, group))) } else { None };
     for index in 0..group.rest.node_count {
         let row = group.row(index);
         let moved = V3::load(lanes, row, node::MOVED);
@@ -62,7 +62,7 @@ where
         (spin * calm).store(lanes, row, node::SPIN);
     }
     if let Some(had) = had {
-        apart!(lanes, keep_angular_momentum(lanes, params, group, had));
+        apart!(lanes, keep_momenta(lanes, params, group, had));
     }
     let history = (lanes.load(&group.chains[chain::HISTORY]) + one).min(one);
     let rough = lanes.load(&group.chains[chain::ROUGH]);

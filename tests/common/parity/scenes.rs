@@ -548,6 +548,16 @@ pub fn scenes() -> Vec<Scene> {
     };
     scenes.push(scene);
 
+    // Free, and struck so that solves are led astray.
+    let mut scene = Scene::new("struck", &rods(DVec3::ZERO, x, 0.05, &[10, 7, 5], soft()), no_bones);
+    scene.play = |physics, handle, step| {
+        let impulse = if step > 12 { 60.0 } else { 0.0 };
+        for (rod, node) in [(0, 3), (1, 6), (2, 2)] {
+            physics.apply_impulse(handle, rod, node, DVec3::new(0.1, 1.0, -0.5) * impulse).unwrap();
+        }
+    };
+    scenes.push(scene);
+
     // It went along with its bones, and goes on by itself; and it goes along still.
     let mut scene = Scene::new("goes on", &bridge, moving_bones);
     scene.play = |physics, handle, step| {
