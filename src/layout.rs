@@ -519,7 +519,7 @@ pub mod chain {
     pub const POTENTIAL: usize = HISTORY + 3;
     /// 1 where a solve of this substep was led astray or went far, else 0.
     pub const ROUGH: usize = HISTORY + 4;
-    /// Which share of the velocities leaves the chain with no more energy than it had; a free one keeps its angular momentum.
+    /// Which share of the velocities leaves the chain with no more energy than it had; a free one keeps its momenta.
     pub const CALM: usize = HISTORY + 5;
     /// How long the chain has been where flesh cannot be (s); time in which it is not counts off.
     pub const UNWELL: usize = HISTORY + 6;

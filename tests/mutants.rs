@@ -61,7 +61,11 @@ const PUSHES: &[Mutant] = &[
     (Stage::UpdateVelocities, "thrown", "select(had ⟨-⟩ body.angular, vec3<f32>(), pressed > 0.5)", "+"),
     (Stage::UpdateVelocities, "thrown", "select(before.velocity ⟨-⟩ body.velocity, vec3<f32>(), pressed > 0.5)", "+"),
     (Stage::UpdateVelocities, "free rods", "left = left ⟨-⟩ with_spin(inertia, more);", "+"),
-    (Stage::UpdateVelocities, "struck", "node3(row, NODE_VELOCITY) ⟨-⟩ velocity * (1.0 - left)", "+"),
+    (Stage::UpdateVelocities, "struck", "node3(row, NODE_VELOCITY) ⟨-⟩ own.velocity * ((1.0 - left)", "+"),
+    (Stage::UpdateVelocities, "struck", "node3(row, NODE_SPIN) ⟨-⟩ own.spin * ((1.0 - left)", "+"),
+    (Stage::UpdateVelocities, "struck", "node3(row, NODE_PLACE) + ⟨lag⟩ * there", "own.velocity"),
+    (Stage::UpdateVelocities, "struck", "1.0 - costs ⟨*⟩ share / larger(within", "+"),
+    (Stage::UpdateVelocities, "struck", "where_less(⟨within⟩, costs, within / larger(costs", "0.0"),
     (
         Stage::UpdateVelocities,
         "thrown together",

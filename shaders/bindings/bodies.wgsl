@@ -1,5 +1,5 @@
-// Chains as bodies: how much of each there is, how it moves, and that it keeps its momentum and angular momentum; the twin of src/cpu/bodies.rs,
-// which says why.
+// Chains as bodies: how much of each there is, how it moves, and that it keeps its momentum and angular momentum; the twin of
+// src/cpu/bodies.rs, which says why.
 
 // How much of a chain there is, and how it moves.
 struct Body {
@@ -131,40 +131,55 @@ fn with_spin(inertia: Mat3, spin: vec3<f32>) -> vec3<f32> {
     return vec3<f32>(dot(inertia[0], spin), dot(inertia[1], spin), dot(inertia[2], spin));
 }
 
-// How much faster a node moves than by a rigid motion.
-fn within_velocity(row: u32, rigid: RigidMotion) -> vec3<f32> {
-    return node3(row, NODE_VELOCITY) - (rigid.velocity + cross(rigid.spin, node3(row, NODE_PLACE) - rigid.centre));
+// What a node moves and its section spins faster than by a rigid motion.
+struct Within {
+    velocity: vec3<f32>,
+    spin: vec3<f32>,
 }
 
-// Takes of what a rough chain moves within itself the energy that it takes to have it spin faster by so much, or by the share of that
-// which there is energy for.
-fn pay_for(chain: Chain, body: Body, faster: vec3<f32>, rough: f32) -> f32 {
-    let rigid = rigid_motion(body);
+fn within_motion(rigid: RigidMotion, row: u32) -> Within {
+    let velocity = rigid.velocity + cross(rigid.spin, node3(row, NODE_PLACE) - rigid.centre);
+    return Within(node3(row, NODE_VELOCITY) - velocity, node3(row, NODE_SPIN) - rigid.spin);
+}
+
+// Which share of what it is to spin faster by a chain does, and how far it is put (m).
+struct FlownOn {
+    share: f32,
+    lag: vec3<f32>,
+}
+
+// Has a chain whose steps were shortened go as far in the substep as its centre was to, and takes of what it moves within itself the
+// energy that it takes to have it spin faster by so much, or by the share of it which there is energy for.
+fn fly_on(chain: Chain, body: Body, faster: vec3<f32>) -> FlownOn {
+    let spin = spin_of(body.inertia, body.angular, SLENDEREST);
+    let rigid = RigidMotion(body.centre, body.velocity, spin);
     // Twice the energies (J).
-    let before = dot(rigid.spin, with_spin(body.inertia, rigid.spin));
-    let costs = dot(rigid.spin + faster, with_spin(body.inertia, rigid.spin + faster)) - before;
-    // None by its count, not by a branch, as in predict.
-    let count = select(0u, chain.node_count, rough > 0.5);
+    let costs = dot(faster, with_spin(body.inertia, spin + spin + faster));
     var within = 0.0;
-    for (var index = 0u; index < count; index++) {
+    var lag = vec3<f32>();
+    for (var index = 0u; index < chain.node_count; index++) {
         let row = node_row_of(chain, index);
         let rest_row = rest_row_of(chain, index);
-        let velocity = within_velocity(row, rigid);
-        let spin = node3(row, NODE_SPIN) - rigid.spin;
-        let of_section = inertia_of_section(rest_row, row, NODE_FRAME, NODE_SCALE) * spin;
-        within = within + dot(velocity, velocity) * weight_of(rest_row, REST_MASS) + dot(spin, of_section);
+        let m = weight_of(rest_row, REST_MASS);
+        let own = within_motion(rigid, row);
+        let of_section = inertia_of_section(rest_row, row, NODE_FRAME, NODE_SCALE) * own.spin;
+        within = within + (dot(own.velocity, own.velocity) * m + dot(own.spin, of_section));
+        lag = lag + (node3(row, NODE_PREDICTED_MOVE) - node3(row, NODE_MOVED)) * m;
     }
-    // What it costs grows at least as fast as the share.
+    // Costs are convex in the share, and 0 of none: a share costs no more than that share of all.
     let share = where_less(within, costs, within / larger(costs, LEAST_DIVISOR), 1.0);
     let left = sqrt(between(1.0 - costs * share / larger(within, LEAST_DIVISOR), 0.0, 1.0));
-    for (var index = 0u; index < count; index++) {
+    lag = lag * (1.0 / where_less(0.0, body.mass, body.mass, 1.0));
+    for (var index = 0u; index < chain.node_count; index++) {
+        // Padding goes its own way.
+        let there = where_less(0.0, rest_at(rest_row_of(chain, index), REST_RADIUS), 1.0, 0.0);
         let row = node_row_of(chain, index);
-        let velocity = within_velocity(row, rigid);
-        let spin = node3(row, NODE_SPIN) - rigid.spin;
-        set_node3(row, NODE_VELOCITY, node3(row, NODE_VELOCITY) - velocity * (1.0 - left));
-        set_node3(row, NODE_SPIN, node3(row, NODE_SPIN) - spin * (1.0 - left));
+        let own = within_motion(rigid, row);
+        set_node3(row, NODE_PLACE, node3(row, NODE_PLACE) + lag * there);
+        set_node3(row, NODE_VELOCITY, node3(row, NODE_VELOCITY) - own.velocity * ((1.0 - left) * there));
+        set_node3(row, NODE_SPIN, node3(row, NODE_SPIN) - own.spin * ((1.0 - left) * there));
     }
-    return where_less(0.5, rough, share, 1.0);
+    return FlownOn(share, lag);
 }
 
 // Of a calm substep, the most that is given back over what the chain had.
@@ -198,8 +213,12 @@ fn keep_momenta(chain: Chain, before: Momenta) {
         spin = spin + more;
         left = left - with_spin(inertia, more);
     }
-    let paid = pay_for(chain, body, spin, rough);
-    add_motion(chain, RigidMotion(body.centre, velocity, spin * paid), 1.0);
+    // None by its count, not by a branch, as in predict.
+    var shortened = chain;
+    shortened.node_count = select(0u, chain.node_count, rough > 0.5 && pressed < 0.5);
+    let flown = fly_on(shortened, body, spin);
+    let paid = select(1.0, flown.share, shortened.node_count > 0u);
+    add_motion(chain, RigidMotion(body.centre + flown.lag, velocity, spin * paid), 1.0);
 
     var of_sections: Mat3;
     var spins = vec3<f32>();

@@ -2,11 +2,12 @@
 //! `shaders/bindings/bodies.wgsl`. See [`tree_motion`](super::tree_motion) for those that hang on each other.
 //!
 //! A section's spin is carried over from one frame to another by its angular momentum ([`carried_over`]): that from the frame at a
-//! substep's start to the predicted one, and that, with what the solve's torques gave it, to where it turned. So what sections spin is kept,
-//! whatever turns them aside. Of places that is not so: implicit Euler's forces act where the solve was set up, with x₁ = x₀ + hv₁,
-//! and Σx₁ × mv₁ is Σx₀ × mv₀ − hΣv₀ × mv₁, of what spins as a rigid body (ωh)² less; a step that was shortened, or begun again, gives it
-//! anything. But what nothing presses has what it had: a free chain is given what is missing of that ([`keep_momenta`]), and one
-//! that meets others what is missing of that and of what these press it with (`left_out` in [`settle`](super::settle)).
+//! substep's start to the predicted one, and that, with what the solve's torques gave it, to where it turned. So what sections spin is
+//! kept, whatever turns them aside. Of places that is not so: implicit Euler's forces act where the solve was set up, with x₁ = x₀ + hv₁,
+//! and Σx₁ × mv₁ is Σx₀ × mv₀ − hΣv₀ × mv₁, of what spins as a rigid body (ωh)² less; a step that was shortened, or begun again, has no
+//! balance of forces and gives it anything, and momentum too. But what nothing presses has what it had: a free chain is given what is
+//! missing of that ([`keep_momenta`]), and one that meets others what is missing of that and of what these press it with (`left_out` in
+//! [`settle`](super::settle)).
 
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
@@ -42,8 +43,7 @@ impl<V: Lane> RigidMotion<V> {
 
     /// How much faster a node moves and its section spins.
     #[inline(always)]
-    fn within<L: Lanes<V = V>>(&self, lanes: L, group: &Group<L::Scalar>, index: usize) -> [V3<V>; 2] {
-        let row = group.row(index);
+    fn within<L: Lanes<V = V>>(&self, lanes: L, row: &[Entry<L::Scalar>]) -> [V3<V>; 2] {
         let (velocity, spin) = self.at(V3::load(lanes, row, node::PLACE));
         [V3::load(lanes, row, node::VELOCITY) - velocity, V3::load(lanes, row, node::SPIN) - spin]
     }
@@ -233,8 +233,8 @@ pub(super) fn spin_of<L: Lanes>(lanes: L, mut inertia: Mat3<L::V>, angular: V3<L
 /// which rounding of the square leaves nothing.
 pub const SLENDEREST: f32 = 5.0e-4;
 
-/// As [`SLENDER`], of what a calm substep took: what whirls in a bow of a radius is given most of it, what is straight next to nothing
-/// about its length.
+/// As [`SLENDER`], of what a calm substep took: by it thrice, what has a share λ of the inertia's trace about its length is given
+/// 1 − (1 + λ²/s²)⁻³ of that about it; a straight rod of ten radii nine tenths, one of fifty next to nothing.
 pub const SLENDER_KEPT: f32 = 0.025;
 
 /// Of a calm substep, the most that is given back over what the chain had.
@@ -249,45 +249,64 @@ pub(super) fn carried_over<L: Lanes>(lanes: L, [before, after]: [&Quaternion<L::
     momentum - after * (after.dot(momentum) * lanes.splat(0.5))
 }
 
-/// Takes of what chains move within themselves that are flagged to pay the energy that it takes to have them spin faster by so much, or by the share of
-/// that which there is energy for: what was led astray may have lost less energy than spin.
+/// Has flagged chains, whose steps were shortened, go as far in the substep as their centres were to, and takes of what they move within
+/// themselves the energy that it takes to have them spin faster by so much, or by the share of it which there is energy for: what was led
+/// astray may have lost less energy than spin. That share, and how far they are put (m).
 #[inline(always)]
-fn pay_for<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, body: &Body<L::V>, faster: V3<L::V>, pays: L::V) -> L::V {
+fn fly_on<L: Lanes>(
+    lanes: L,
+    group: &mut Group<L::Scalar>,
+    body: &Body<L::V>,
+    faster: V3<L::V>,
+    flag: L::V,
+) -> (L::V, V3<L::V>) {
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
-    let rigid = rigid_motion(lanes, body);
+    let spin = spin_of(lanes, body.inertia, body.angular, lanes.splat(SLENDEREST));
+    let rigid = RigidMotion { centre: body.centre, velocity: body.velocity, spin };
     // Twice the energies (J).
-    let [before, after] = each!(of in 0..2 => {
-        let spin = [rigid.spin, rigid.spin + faster][of];
-        spin.dot(body.with_spin(spin))
-    });
-    let costs = after - before;
-    let mut within = zero;
+    let costs = faster.dot(body.with_spin(spin + spin + faster));
+    let (mut within, mut lag) = (zero, V3([zero; 3]));
     for index in 0..group.rest.node_count {
-        let [velocity, spin] = rigid.within(lanes, group, index);
+        let (row, m) = (group.row(index), unpadded(lanes, group, index, rest::MASS));
+        let [velocity, spin] = rigid.within(lanes, row);
         let of_section = inertia_of_section(lanes, group, index, When::Now).apply(spin);
-        within = within + velocity.dot(velocity) * unpadded(lanes, group, index, rest::MASS) + spin.dot(of_section);
+        within = within + (velocity.dot(velocity) * m + spin.dot(of_section));
+        lag = lag + (V3::load(lanes, row, node::PREDICTED_MOVE) - V3::load(lanes, row, node::MOVED)) * m;
     }
-    // What it costs grows at least as fast as the share.
+    // Costs are convex in the share, and 0 of none: a share costs no more than that share of all.
     let share = within.where_less(costs, within / costs.max(lanes.splat(LEAST_DIVISOR)), one);
     let left = (one - costs * share / within.max(lanes.splat(LEAST_DIVISOR))).clamp(zero, one).sqrt();
-    let less = (one - left) * pays;
+    let lag = lag * (one / zero.where_less(body.mass, body.mass, one));
     for index in 0..group.rest.node_count {
-        let [velocity, spin] = rigid.within(lanes, group, index);
+        // Padding goes its own way.
+        let there = zero.where_less(lanes.at(group.rest.row(index), rest::RADIUS), flag, zero);
         let row = group.row_mut(index);
-        (V3::load(lanes, row, node::VELOCITY) - velocity * less).store(lanes, row, node::VELOCITY);
-        (V3::load(lanes, row, node::SPIN) - spin * less).store(lanes, row, node::SPIN);
+        let [velocity, spin] = rigid.within(lanes, row);
+        for (at, value) in [
+            (node::PLACE, V3::load(lanes, row, node::PLACE) + lag),
+            (node::VELOCITY, V3::load(lanes, row, node::VELOCITY) - velocity * (one - left)),
+            (node::SPIN, V3::load(lanes, row, node::SPIN) - spin * (one - left)),
+        ] {
+            V3::load(lanes, row, at).or(lanes, value, there).store(lanes, row, at);
+        }
     }
-    lanes.splat(0.5).where_less(pays, share, one)
+    let half = lanes.splat(0.5);
+    (half.where_less(flag, share, one), V3([zero; 3]).or(lanes, lag, flag))
 }
 
-/// How much momentum chains have, as the velocity of their centres (m/s) and the angular momentum about these (kg·m²/s).
-pub(super) type Momenta<V> = [V3<V>; 2];
+/// How much momentum chains have.
+pub(super) struct Momenta<V> {
+    /// The velocity of their centres (m/s).
+    velocity: V3<V>,
+    /// Angular momentum about these (kg·m²/s).
+    angular: V3<V>,
+}
 
 /// That of chains at the substep's start, as they were predicted to go on.
 #[inline(always)]
 pub(super) fn momenta_before<L: Lanes>(lanes: L, group: &Group<L::Scalar>) -> Momenta<L::V> {
-    let body = Body::in_motion(lanes, group, When::Start);
-    [body.velocity, body.angular]
+    let Body { velocity, angular, .. } = Body::in_motion(lanes, group, When::Start);
+    Momenta { velocity, angular }
 }
 
 /// Gives free chains that nothing presses the momentum and angular momentum that they had, as rigid bodies. Of what went as it should,
@@ -298,10 +317,10 @@ pub(super) fn keep_momenta<L: Lanes>(
     lanes: L,
     params: &StepParams,
     group: &mut Group<L::Scalar>,
-    [velocity_before, had]: Momenta<L::V>,
+    before: &Momenta<L::V>,
 ) {
     let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
-    let none = V3([zero; 3]);
+    let (none, had) = (V3([zero; 3]), before.angular);
     let free = lanes.load(&group.inputs[input::HANGS]).where_less(half, one, zero);
     let mut pressed = lanes.load(&group.chains[chain::MEETS]).max(second_order(lanes, params, group));
     for row in group.contacts.chunks_exact(contact::ENTRIES) {
@@ -311,7 +330,7 @@ pub(super) fn keep_momenta<L: Lanes>(
     let keeps = half.where_less(pressed, zero, free);
     let rough = lanes.load(&group.chains[chain::ROUGH]);
     let body = Body::of(lanes, group);
-    let velocity = none.or(lanes, velocity_before - body.velocity, keeps);
+    let velocity = none.or(lanes, before.velocity - body.velocity, keeps);
     let all_missing = none.or(lanes, had - body.angular, keeps);
     // Over the inertia, so that lengths of chains of any size are numbers.
     let [[xx, ..], [_, yy, _], [.., zz]] = body.inertia;
@@ -327,11 +346,12 @@ pub(super) fn keep_momenta<L: Lanes>(
         spin = spin + more;
         left = left - body.with_spin(more);
     });
-    let pays = rough.min(keeps);
-    if lanes.any(pays) {
-        spin = spin * apart!(lanes, pay_for(lanes, group, &body, spin, pays));
+    let (mut paid, mut lag) = (one, none);
+    let shortened = rough.min(keeps);
+    if lanes.any(shortened) {
+        (paid, lag) = apart!(lanes, fly_on(lanes, group, &body, spin, shortened));
     }
-    RigidMotion { centre: body.centre, velocity, spin }.add_to(lanes, group, one);
+    RigidMotion { centre: body.centre + lag, velocity, spin: spin * paid }.add_to(lanes, group, one);
 
     let (mut of_sections, mut spins, mut weight) = ([[zero; 3]; 3], none, zero);
     for index in 0..group.rest.node_count {

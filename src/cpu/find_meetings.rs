@@ -278,8 +278,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
             let (at, V3([x, y, z]), V3([u, v, w])) = (closed * half - along_normal[side], anchors[side], turns[side]);
             lanes.scatter([at, x, y, z, u, v, w, zero], &mut of_sides[index][side]);
         }
-        let [V3([x, y, z]), V3([u, v, w])] =
-            [normal * (zero - (arms[0] + gap * half)), normal * (arms[1] + gap * half)];
+        let [V3([x, y, z]), V3([u, v, w])] = [normal * -(arms[0] + gap * half), normal * (arms[1] + gap * half)];
         lanes.scatter([x, y, z, zero, u, v, w, zero], &mut middles[index]);
         lanes.store(ratio, &mut ratios[index]);
         // What can touch nothing forgets.
@@ -350,6 +349,7 @@ mod tests {
         let new = PairBlock { first: [[0; LANES], [second; LANES]], there: [1.0; LANES], ..PairBlock::NONE };
         let mut used = PairBlock { turn_anchors: [[[7.0; LANES]; 3]; 2], ..new.clone() };
         used.points = [[[7.0; LANES]; meet::TURN_ANCHOR]; 2];
+        (used.of_sides, used.middles) = ([[[[7.0; 8]; LANES]; 2]; 2], [[[7.0; 8]; LANES]; 2]);
         let found = |mut block: PairBlock| {
             // Each frame says for each pair how it rubs.
             block.points.iter_mut().for_each(|row| row[meet::RUBS] = [0.5; LANES]);

@@ -47,7 +47,7 @@ pub struct PairBlock {
     /// [`contact::GAP`](crate::layout::contact::GAP), [`ANCHOR`](crate::layout::contact::ANCHOR) and
     /// [`TURN`](crate::layout::contact::TURN) of the contact rows of both sides of both points: side by side for each pair.
     pub of_sides: [[[[f32; 8]; LANES]; 2]; 2],
-    /// Their [`MIDDLE`](crate::layout::contact::MIDDLE), of both sides of each pair side by side.
+    /// Their [`MIDDLE`](crate::layout::contact::MIDDLE), of both sides of each pair side by side, four words each.
     pub middles: [[[f32; 8]; LANES]; 2],
     /// What both points of each pair remember, in the order of [`meet::MEMORY`]: side by side, for whoever is pressed by it.
     pub memory: [[[f32; REMEMBERED]; LANES]; 2],

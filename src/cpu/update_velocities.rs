@@ -28,7 +28,7 @@ where
     let of_older = inv_h * half_history;
     let calm = lanes.load(&group.chains[chain::CALM]);
     let keeps = group.rest.has_free_chain && !group.rest.is_in_tree();
-    let had = if keeps { Some(apart!(lanes, momenta_before(lanes, group))) } else { None };
+    let before = if keeps { Some(apart!(lanes, momenta_before(lanes, group))) } else { None };
     for index in 0..group.rest.node_count {
         let row = group.row(index);
         let moved = V3::load(lanes, row, node::MOVED);
@@ -61,8 +61,8 @@ where
         lanes.store(rate * calm, &mut row[node::SCALE_RATE]);
         (spin * calm).store(lanes, row, node::SPIN);
     }
-    if let Some(had) = had {
-        apart!(lanes, keep_momenta(lanes, params, group, had));
+    if let Some(before) = &before {
+        apart!(lanes, keep_momenta(lanes, params, group, before));
     }
     let history = (lanes.load(&group.chains[chain::HISTORY]) + one).min(one);
     let rough = lanes.load(&group.chains[chain::ROUGH]);
