@@ -187,18 +187,21 @@ const MOST_KEPT: f32 = 0.1;
 
 // Gives a free chain that nothing presses the momentum and angular momentum that it had, as a rigid body. Of what went as it should,
 // what has next to no inertia as one goes to its sections, as long as these spin slower than the whole would by all that it has.
-fn keep_momenta(chain: Chain, before: Momenta) {
+fn keep_momenta(own: Chain, before: Momenta) {
     let had = before.angular;
-    var pressed = larger(chain_at(chain.chain, CHAIN_MEETS), second_order_of(chain));
-    let count = row_count_of(chain);
+    var pressed = larger(chain_at(own.chain, CHAIN_MEETS), second_order_of(own));
+    let count = row_count_of(own);
     for (var slot = 0u; slot < count; slot++) {
-        let at = row_of(chain, slot);
+        let at = row_of(own, slot);
         pressed = where_less(0.0, larger(contact_at(at, CONTACT_DUAL), contact_at(at, CONTACT_BOUNCE)), 1.0, pressed);
     }
+    // None by its count, not by a branch, as in predict.
+    var chain = own;
+    chain.node_count = select(0u, own.node_count, pressed < 0.5);
     let rough = chain_at(chain.chain, CHAIN_ROUGH);
     let body = body_of(chain);
-    let velocity = select(before.velocity - body.velocity, vec3<f32>(), pressed > 0.5);
-    let all_missing = select(had - body.angular, vec3<f32>(), pressed > 0.5);
+    let velocity = before.velocity - body.velocity;
+    let all_missing = had - body.angular;
     // Over the inertia, so that lengths of chains of any size are numbers.
     let inertia = body.inertia;
     let trace = inertia[0].x + inertia[1].y + inertia[2].z;
@@ -213,9 +216,8 @@ fn keep_momenta(chain: Chain, before: Momenta) {
         spin = spin + more;
         left = left - with_spin(inertia, more);
     }
-    // None by its count, not by a branch, as in predict.
     var shortened = chain;
-    shortened.node_count = select(0u, chain.node_count, rough > 0.5 && pressed < 0.5);
+    shortened.node_count = select(0u, chain.node_count, rough > 0.5);
     let flown = fly_on(shortened, body, spin);
     let paid = select(1.0, flown.share, shortened.node_count > 0u);
     add_motion(chain, RigidMotion(body.centre + flown.lag, velocity, spin * paid), 1.0);

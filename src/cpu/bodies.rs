@@ -48,21 +48,31 @@ impl<V: Lane> RigidMotion<V> {
         [V3::load(lanes, row, node::VELOCITY) - velocity, V3::load(lanes, row, node::SPIN) - spin]
     }
 
-    /// Adds it to the chains' velocities, and such a share of its spin to their sections'.
+    /// Adds it to the velocities of flagged chains, and such a share of its spin to their sections'.
     #[inline(always)]
-    pub fn add_to<L: Lanes<V = V>>(&self, lanes: L, group: &mut Group<L::Scalar>, of_sections: V) {
-        let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    pub fn add_to<L: Lanes<V = V>>(&self, lanes: L, group: &mut Group<L::Scalar>, of_sections: V, flag: V) {
         for index in 0..group.rest.node_count {
-            // Padding goes its own way.
-            let there = zero.where_less(lanes.at(group.rest.row(index), rest::RADIUS), one, zero);
+            let there = unpadded_flag(lanes, group, index, flag);
             let row = group.row_mut(index);
             let (velocity, spin) = self.at(V3::load(lanes, row, node::PLACE));
-            let to = V3::load(lanes, row, node::VELOCITY) + velocity * there;
-            to.store(lanes, row, node::VELOCITY);
-            let to = V3::load(lanes, row, node::SPIN) + spin * (there * of_sections);
-            to.store(lanes, row, node::SPIN);
+            add(lanes, row, node::VELOCITY, velocity, there);
+            add(lanes, row, node::SPIN, spin * of_sections, there);
         }
     }
+}
+
+/// A flag of chains that have a node there: padding goes its own way.
+#[inline(always)]
+fn unpadded_flag<L: Lanes>(lanes: L, group: &Group<L::Scalar>, index: usize, flag: L::V) -> L::V {
+    let zero = lanes.splat(0.0);
+    zero.where_less(lanes.at(group.rest.row(index), rest::RADIUS), flag, zero)
+}
+
+/// Adds to three entries of flagged lanes; the others stay, to the sign of a zero.
+#[inline(always)]
+fn add<L: Lanes>(lanes: L, row: &mut [Entry<L::Scalar>], at: usize, value: V3<L::V>, flag: L::V) {
+    let old = V3::load(lanes, row, at);
+    old.or(lanes, old + value, flag).store(lanes, row, at);
 }
 
 /// Spin about an axis of less than about this part of the inertia's trace counts as motion within the chain.
@@ -81,7 +91,7 @@ pub(super) fn rigid_motion<L: Lanes>(lanes: L, body: &Body<L::V>) -> RigidMotion
 /// Adds to the velocities of each chain what a rigid motion of its tree is, which `rows` keep.
 #[inline(always)]
 pub(super) fn add_motion<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, rows: &[Entry<L::Scalar>]) {
-    RigidMotion::load(lanes, rows).add_to(lanes, group, lanes.splat(0.0));
+    RigidMotion::load(lanes, rows).add_to(lanes, group, lanes.splat(0.0), lanes.splat(1.0));
 }
 
 /// A chain as a body: how much of it there is, and how it moves.
@@ -278,17 +288,12 @@ fn fly_on<L: Lanes>(
     let left = (one - costs * share / within.max(lanes.splat(LEAST_DIVISOR))).clamp(zero, one).sqrt();
     let lag = lag * (one / zero.where_less(body.mass, body.mass, one));
     for index in 0..group.rest.node_count {
-        // Padding goes its own way.
-        let there = zero.where_less(lanes.at(group.rest.row(index), rest::RADIUS), flag, zero);
+        let there = unpadded_flag(lanes, group, index, flag);
         let row = group.row_mut(index);
         let [velocity, spin] = rigid.within(lanes, row);
-        for (at, value) in [
-            (node::PLACE, V3::load(lanes, row, node::PLACE) + lag),
-            (node::VELOCITY, V3::load(lanes, row, node::VELOCITY) - velocity * (one - left)),
-            (node::SPIN, V3::load(lanes, row, node::SPIN) - spin * (one - left)),
-        ] {
-            V3::load(lanes, row, at).or(lanes, value, there).store(lanes, row, at);
-        }
+        add(lanes, row, node::PLACE, lag, there);
+        add(lanes, row, node::VELOCITY, velocity * (left - one), there);
+        add(lanes, row, node::SPIN, spin * (left - one), there);
     }
     let half = lanes.splat(0.5);
     (half.where_less(flag, share, one), V3([zero; 3]).or(lanes, lag, flag))
@@ -328,10 +333,13 @@ pub(super) fn keep_momenta<L: Lanes>(
         pressed = zero.where_less(force, one, pressed);
     }
     let keeps = half.where_less(pressed, zero, free);
+    if !lanes.any(keeps) {
+        return;
+    }
     let rough = lanes.load(&group.chains[chain::ROUGH]);
     let body = Body::of(lanes, group);
-    let velocity = none.or(lanes, before.velocity - body.velocity, keeps);
-    let all_missing = none.or(lanes, had - body.angular, keeps);
+    let velocity = before.velocity - body.velocity;
+    let all_missing = had - body.angular;
     // Over the inertia, so that lengths of chains of any size are numbers.
     let [[xx, ..], [_, yy, _], [.., zz]] = body.inertia;
     let trace = xx + yy + zz;
@@ -351,7 +359,7 @@ pub(super) fn keep_momenta<L: Lanes>(
     if lanes.any(shortened) {
         (paid, lag) = apart!(lanes, fly_on(lanes, group, &body, spin, shortened));
     }
-    RigidMotion { centre: body.centre + lag, velocity, spin: spin * paid }.add_to(lanes, group, one);
+    RigidMotion { centre: body.centre + lag, velocity, spin: spin * paid }.add_to(lanes, group, one, keeps);
 
     let (mut of_sections, mut spins, mut weight) = ([[zero; 3]; 3], none, zero);
     for index in 0..group.rest.node_count {
@@ -371,9 +379,7 @@ pub(super) fn keep_momenta<L: Lanes>(
     let behind = spin_of(lanes, body.inertia, had - body.with_spin(mean), lanes.splat(SLENDEREST));
     let rolls_by = (behind.dot(rolls) / rolls.dot(rolls).max(lanes.splat(LEAST_DIVISOR))).clamp(zero, one);
     for index in 0..group.rest.node_count {
-        let there = zero.where_less(lanes.at(group.rest.row(index), rest::RADIUS), rolls_by, zero);
-        let row = group.row_mut(index);
-        let to = V3::load(lanes, row, node::SPIN) + rolls * there;
-        to.store(lanes, row, node::SPIN);
+        let there = unpadded_flag(lanes, group, index, keeps);
+        add(lanes, group.row_mut(index), node::SPIN, rolls * rolls_by, there);
     }
 }

@@ -275,9 +275,10 @@ where
     L::Scalar: Into<f64>,
 {
     let LeftOut { centre, inv_mass, momentum, moment, moves } = left_out(lanes, params, group, wanted);
+    let one = lanes.splat(1.0);
     let slender = lanes.splat(SLENDER) + moves * lanes.splat(SLENDEREST - SLENDER);
     let spin = spin_of(lanes, inertia_about(lanes, group, centre), moment, slender);
-    RigidMotion { centre, velocity: momentum * inv_mass, spin }.add_to(lanes, group, moves);
+    RigidMotion { centre, velocity: momentum * inv_mass, spin }.add_to(lanes, group, moves, one);
 }
 
 /// What passes left out of a chain's momentum; 0 where it is not free.
