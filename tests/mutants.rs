@@ -208,21 +208,25 @@ const HEALTH_AND_SKIN: &[Mutant] = &[
 ];
 
 const TREES: &[Mutant] = &[
-    (Stage::SolveRods, "trees meeting on the ground", "sqrt(dot(off, off)), ⟨1.0⟩, 0.0), pressed.amiss);", "0.0"),
     (Stage::Predict, "trees", "let arm = outward * placed.scale ⟨+⟩ rotate(rotation,", "-"),
     (Stage::Predict, "trees", "set_node3(row, NODE_TARGET_PLACE, start ⟨+⟩ joint.moved);", "-"),
     (Stage::Predict, "trees", "let around = with_mass_at(sum.inertia, m, ⟨arm⟩);", "sum.centre"),
     (Stage::Predict, "trees", "return RigidMotion(motion.centre ⟨-⟩ shift,", "+"),
-    (Stage::SolveRods, "trees", "let turns = couple ⟨+⟩ cross(turning.arm, force);", "-"),
-    (Stage::SolveRods, "trees", "columns[4][i] = columns[4][i] ⟨+⟩ (c * y - b * z);", "-"),
-    (Stage::SolveRods, "trees", "let left = (*rhs)[i + i / 3u] ⟨-⟩ scratch_at(row, STUMP_COUPLING", "+"),
-    (Stage::SolveRods, "trees", "(*delta)[3] = (*delta)[3] ⟨-⟩ scratch_at(row, STUMP_COUPLING + i) * given[i];", "+"),
-    (Stage::SolveRods, "trees", "return Joint(placed.moved ⟨+⟩ ((apart + shift) + arm),", "-"),
     (Stage::Settle, "trees meeting", "if works && depth > ⟨0u⟩ {", "1u"),
     (Stage::Settle, "trees meeting", "given[i] = given[i] ⟨-⟩ scratch_at(scratch_row, SCRATCH_STEP", "+"),
     (Stage::Settle, "trees thrown together", "momentum = momentum + told3(at, ⟨16u⟩);", "19u"),
     (Stage::CheckHealth, "trees", "let to = place ⟨+⟩ rotate(turn, node3(row, NODE_PLACE)", "-"),
     (Stage::CheckHealth, "trees", "let lost = chain.node_count > 0u && most_of_tree(chain, local, 0u) ⟨>⟩ 0.5;", "<"),
+];
+
+/// Apart from them, so that tests take a minute at most.
+const SOLVES_OF_TREES: &[Mutant] = &[
+    (Stage::SolveRods, "trees meeting on the ground", "sqrt(dot(off, off)), ⟨1.0⟩, 0.0), pressed.amiss);", "0.0"),
+    (Stage::SolveRods, "trees", "let turns = couple ⟨+⟩ cross(turning.arm, force);", "-"),
+    (Stage::SolveRods, "trees", "columns[4][i] = columns[4][i] ⟨+⟩ (c * y - b * z);", "-"),
+    (Stage::SolveRods, "trees", "let left = (*rhs)[i + i / 3u] ⟨-⟩ scratch_at(row, STUMP_COUPLING", "+"),
+    (Stage::SolveRods, "trees", "(*delta)[3] = (*delta)[3] ⟨-⟩ scratch_at(row, STUMP_COUPLING + i) * given[i];", "+"),
+    (Stage::SolveRods, "trees", "return Joint(placed.moved ⟨+⟩ ((apart + shift) + arm),", "-"),
 ];
 
 #[cfg(feature = "neural")]
@@ -340,6 +344,7 @@ fn all() -> impl Iterator<Item = &'static Mutant> + Clone {
         PAIRS_AND_MEETINGS,
         HEALTH_AND_SKIN,
         TREES,
+        SOLVES_OF_TREES,
         NETWORKS,
     ];
     lists.into_iter().flatten()
@@ -462,6 +467,11 @@ fn changed_health_and_skin_are_seen() {
 #[test]
 fn changed_trees_are_seen() {
     each_is_rejected(TREES);
+}
+
+#[test]
+fn changed_solves_of_trees_are_seen() {
+    each_is_rejected(SOLVES_OF_TREES);
 }
 
 #[test]
