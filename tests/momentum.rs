@@ -7,7 +7,7 @@ use glam::{DQuat, DVec3};
 use sinew::flesh::{Holds, NodeState, RodSpec};
 use sinew::layout::rest;
 use sinew::step::{Integrator, StepConfig};
-use sinew::{Motion, Pose};
+use sinew::{HalfSpace, Motion, Pose};
 
 /// A free rod of 1 m along x about the origin.
 fn free_rod(damping: f64) -> RodSpec {
@@ -92,54 +92,94 @@ fn free_flight_keeps_linear_momentum() {
     }
 }
 
-/// A rod that is crumpled, or of which each node is thrown anywhere, flies on as it did and as far, however its steps are shortened; what
-/// is not flung faster than it may be led astray goes on to turn, too. It never has more energy within than it began with.
+/// A rod that is crumpled, or of which each node is thrown anywhere.
+fn wild(spec: &RodSpec, config: StepConfig, seed: u64, crumpled: bool, speed: f64, drift: DVec3) -> OneRod {
+    let mut random = Random(seed);
+    let mut rod = OneRod::new(spec, &[], config);
+    for j in 0..rod.node_count() {
+        let mut node = rod.node(j);
+        if crumpled {
+            node.place = random.vector(0.0, 1.0);
+            node.frame = random.rotation().as_quat();
+        }
+        node.velocity = (drift + random.vector(-speed, speed)).as_vec3();
+        rod.set_node(j, &node);
+    }
+    rod
+}
+
+/// Such a rod flies on as it did, however its steps are shortened, which cost it little of its way; thrown at 20 m/s it also goes on turning. It never has
+/// more energy within than it began with; nor than a frame before, but for what calm substeps of wild motion are given back of spin.
 #[test]
 fn what_is_led_astray_flies_on() {
-    for (crumpled, youngs_modulus, speed, drift, bar) in [
-        (true, 1.0e7, 0.0, 5.0, f64::INFINITY),
-        (true, 1.0e4, 0.0, 50.0, f64::INFINITY),
-        (false, 1.0e7, 20.0, 5.0, 0.1),
-        (false, 1.0e7, 20.0, 100.0, 0.1),
-        (false, 1.0e7, 100.0, 5.0, 1.0),
-        (false, 1.0e7, 300.0, 5.0, 1.0),
+    use Integrator::{ImplicitEuler, SecondOrder};
+    for (integrator, crumpled, youngs_modulus, speed, drift, [turn_bar, frame_bar]) in [
+        (ImplicitEuler, true, 1.0e7, 0.0, 5.0, [f64::INFINITY, 1.001]),
+        (ImplicitEuler, true, 1.0e4, 0.0, 50.0, [f64::INFINITY, 1.001]),
+        (ImplicitEuler, false, 1.0e7, 20.0, 5.0, [0.1, 1.001]),
+        (ImplicitEuler, false, 1.0e7, 20.0, 100.0, [0.1, 1.002]),
+        (ImplicitEuler, false, 1.0e7, 100.0, 5.0, [0.6, 1.1]),
+        (ImplicitEuler, false, 1.0e7, 300.0, 5.0, [0.9, 1.2]),
+        (SecondOrder, true, 1.0e7, 0.0, 5.0, [f64::INFINITY, 1.001]),
+        (SecondOrder, false, 1.0e7, 100.0, 5.0, [0.6, 1.1]),
     ] {
-        let drift = DVec3::X * drift;
-        let (mut off, mut grown, mut behind, mut turned) = (0.0_f64, 0.0_f64, 0.0_f64, 0.0_f64);
+        let mut spec = free_rod(1.0);
+        spec.material.youngs_modulus = youngs_modulus;
+        let config = StepConfig { integrator, ..weightless(4) };
+        let (mut off, mut behind, mut turned, mut grown, mut grown_in_frame) =
+            (0.0_f64, 0.0_f64, 0.0_f64, 0.0_f64, 0.0_f64);
         for seed in 0..40 {
-            let mut random = Random(seed);
-            let mut spec = free_rod(1.0);
-            spec.material.youngs_modulus = youngs_modulus;
-            let mut rod = OneRod::new(&spec, &[], weightless(4));
-            for j in 0..rod.node_count() {
-                let mut node = rod.node(j);
-                if crumpled {
-                    node.place = random.vector(0.0, 1.0);
-                    node.frame = random.rotation().as_quat();
-                }
-                node.velocity = (drift + random.vector(-speed, speed)).as_vec3();
-                rod.set_node(j, &node);
-            }
+            let mut rod = wild(&spec, config, seed, crumpled, speed, DVec3::X * drift);
             let mass: f64 = masses(&rod).iter().sum();
             let (start, from) = (momentum(&rod), centre(&rod));
             let within = |rod: &OneRod| energy(rod) - 0.5 * start.length_squared() / mass;
             let (had, turns) = (within(&rod), angular_momentum(&rod));
-            for frame in 1..=60 {
+            let mut last = had;
+            for _ in 0..60 {
                 rod.run(FRAME, 1);
-                let way = start * (FRAME * f64::from(frame) / mass);
                 off = off.max(momentum(&rod).distance(start) / start.length());
-                behind = behind.max(centre(&rod).distance(from + way) / way.length());
-                grown = grown.max(within(&rod) / had);
-                turned = turned.max(angular_momentum(&rod).distance(turns) / turns.length());
+                let has = within(&rod);
+                (grown, grown_in_frame, last) = (grown.max(has / had), grown_in_frame.max(has / last), has);
+                if !crumpled {
+                    turned = turned.max(angular_momentum(&rod).distance(turns) / turns.length());
+                }
             }
+            let way = start * (60.0 * FRAME / mass);
+            behind = behind.max(centre(&rod).distance(from + way) / way.length());
             assert!(rod.is_sound());
         }
         println!(
-            "crumpled: {crumpled}, E = {youngs_modulus:.0e}, each node thrown at {speed} m/s, all at {} m/s: momentum off by {off:.1e}, \
-             place by {behind:.1e} of the way (bars 1e-4), angular momentum by {turned:.3} (bar {bar}), energy within ×{grown:.3} at the most (bar 1)",
-            drift.x
+            "{integrator:?}, crumpled: {crumpled}, E = {youngs_modulus:.0e}, nodes thrown at {speed} m/s, all at {drift} m/s: momentum off by \
+             {off:.1e}, {behind:.3} of the way behind after a second (bars 1e-4, 0.05), angular momentum by {turned:.3} (bar {turn_bar}), energy within \
+             ×{grown:.3} (bar 1), in a frame ×{grown_in_frame:.4} (bar {frame_bar})"
         );
-        assert!(off <= 1.0e-4 && behind <= 1.0e-4 && turned <= bar && grown <= 1.0);
+        assert!(off <= 1.0e-4 && behind <= 0.05 && turned <= turn_bar && grown <= 1.0 && grown_in_frame <= frame_bar);
+    }
+}
+
+/// It does not fly on through the ground: what unfolds faster than anything foresaw may be as deep as a substep or two take it, and comes out.
+#[test]
+fn what_is_led_astray_flies_through_nothing() {
+    for (speed, retries, bar) in
+        [(5.0, 1, 0.0), (5.0, 3, 0.0), (50.0, 1, 1.5 * 50.0 * FRAME / 4.0), (50.0, 3, 1.5 * 50.0 * FRAME / 4.0)]
+    {
+        let (mut deepest, mut left) = (0.0_f64, 0.0_f64);
+        for seed in 0..40 {
+            let config = StepConfig { retries, ..weightless(4) };
+            let mut rod = wild(&free_rod(1.0), config, seed, true, 0.0, DVec3::Y * -speed);
+            rod.physics.planes = vec![HalfSpace::ground(-0.5, 0.5)];
+            let under = |rod: &OneRod| rod.nodes().iter().fold(0.0_f64, |most, node| most.max(-0.5 - node.place.y));
+            for _ in 0..60 {
+                rod.run(FRAME, 1);
+                deepest = deepest.max(under(&rod));
+            }
+            left = left.max(under(&rod));
+        }
+        println!(
+            "crumpled, at {speed} m/s on the ground, {retries} retries: axes {deepest:.3} m under it at the most (bar {bar:.3}), {left:.3} \
+             after a second (bar 0)"
+        );
+        assert!(deepest <= bar && left == 0.0);
     }
 }
 

@@ -61,18 +61,19 @@ const PUSHES: &[Mutant] = &[
     (Stage::UpdateVelocities, "thrown", "had ⟨-⟩ body.angular;", "+"),
     (Stage::UpdateVelocities, "thrown", "before.velocity ⟨-⟩ body.velocity;", "+"),
     (Stage::UpdateVelocities, "free rods", "left = left ⟨-⟩ with_spin(inertia, more);", "+"),
-    (Stage::UpdateVelocities, "struck", "node3(row, NODE_VELOCITY) ⟨-⟩ own.velocity * ((1.0 - left)", "+"),
-    (Stage::UpdateVelocities, "struck", "node3(row, NODE_SPIN) ⟨-⟩ own.spin * ((1.0 - left)", "+"),
-    (Stage::UpdateVelocities, "struck", "node3(row, NODE_PLACE) + ⟨lag⟩ * there", "own.velocity"),
+    (Stage::UpdateVelocities, "struck", "node3(row, NODE_VELOCITY) ⟨-⟩ own.velocity * ((1.0 - slowed)", "+"),
+    (Stage::UpdateVelocities, "struck", "node3(row, NODE_SPIN) ⟨-⟩ own.spin * ((1.0 - slowed)", "+"),
+    (Stage::UpdateVelocities, "struck", "RigidMotion(body.centre, ⟨velocity⟩, spin * paid)", "spin"),
+    (Stage::UpdateVelocities, "struck", "chain.node_count, rough ⟨>⟩ 0.5);", "<"),
     (Stage::UpdateVelocities, "struck", "1.0 - costs ⟨*⟩ share / larger(within", "+"),
     (Stage::UpdateVelocities, "struck", "where_less(⟨within⟩, costs, within / larger(costs", "0.0"),
     (
         Stage::UpdateVelocities,
         "thrown together",
-        "larger(⟨chain_at(own.chain, CHAIN_MEETS)⟩, second_order_of(own))",
+        "larger(⟨chain_at(free.chain, CHAIN_MEETS)⟩, second_order_of(free)",
         "0.0",
     ),
-    (Stage::UpdateVelocities, "on a table", "CONTACT_BOUNCE)), ⟨1.0⟩, pressed);", "0.0"),
+    (Stage::UpdateVelocities, "on a table", "larger(force, reaches), ⟨1.0⟩, pressed);", "0.0"),
 ];
 
 const SOLVES: &[Mutant] = &[
@@ -219,7 +220,7 @@ const TREES: &[Mutant] = &[
     (Stage::CheckHealth, "trees", "let lost = chain.node_count > 0u && most_of_tree(chain, local, 0u) ⟨>⟩ 0.5;", "<"),
 ];
 
-/// Apart from them, so that tests take a minute at most.
+/// Apart from [`TREES`], so that tests take a minute at most.
 const SOLVES_OF_TREES: &[Mutant] = &[
     (Stage::SolveRods, "trees meeting on the ground", "sqrt(dot(off, off)), ⟨1.0⟩, 0.0), pressed.amiss);", "0.0"),
     (Stage::SolveRods, "trees", "let turns = couple ⟨+⟩ cross(turning.arm, force);", "-"),

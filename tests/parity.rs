@@ -331,20 +331,19 @@ fn cantilevers_come_to_rest_on_the_elastica() {
 
 #[test]
 fn two_runs_of_every_second_scene_have_the_same_bits_and_stay_finite() {
-    two_runs_have_the_same_bits(|scenes| scenes.iter().step_by(2).collect());
+    two_runs_have_the_same_bits(0);
 }
 
 #[test]
 fn two_runs_of_the_scenes_between_have_the_same_bits_and_stay_finite() {
-    two_runs_have_the_same_bits(|scenes| scenes.iter().skip(1).step_by(2).collect());
+    two_runs_have_the_same_bits(1);
 }
 
-fn two_runs_have_the_same_bits(some: impl Fn(&[Scene]) -> Vec<&Scene>) {
-    let scenes = scenes();
+fn two_runs_have_the_same_bits(first: usize) {
     let run = || {
         let mut physics = common::gpu_physics()?;
         let mut hashes = Vec::new();
-        for scene in some(&scenes) {
+        for scene in scenes().iter().skip(first).step_by(2) {
             let handles = scene.fill(&mut physics);
             for step in 1..=40 {
                 scene.pose(&mut physics, &handles, step % 25);

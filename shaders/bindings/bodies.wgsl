@@ -114,7 +114,7 @@ fn carried_over(before: Quaternion, after: Quaternion, spin: vec3<f32>) -> vec3<
 
 // How much momentum a chain has.
 struct Momenta {
-    // The velocity of its centre (m/s).
+    // Momentum over mass: the velocity of its centre (m/s).
     velocity: vec3<f32>,
     // Angular momentum about that (kg·m²/s).
     angular: vec3<f32>,
@@ -131,7 +131,7 @@ fn with_spin(inertia: Mat3, spin: vec3<f32>) -> vec3<f32> {
     return vec3<f32>(dot(inertia[0], spin), dot(inertia[1], spin), dot(inertia[2], spin));
 }
 
-// What a node moves and its section spins faster than by a rigid motion.
+// How much faster a node moves and its section spins than by a rigid motion.
 struct Within {
     velocity: vec3<f32>,
     spin: vec3<f32>,
@@ -142,44 +142,33 @@ fn within_motion(rigid: RigidMotion, row: u32) -> Within {
     return Within(node3(row, NODE_VELOCITY) - velocity, node3(row, NODE_SPIN) - rigid.spin);
 }
 
-// Which share of what it is to spin faster by a chain does, and how far it is put (m).
-struct FlownOn {
-    share: f32,
-    lag: vec3<f32>,
-}
-
-// Has a chain whose steps were shortened go as far in the substep as its centre was to, and takes of what it moves within itself the
-// energy that it takes to have it spin faster by so much, or by the share of it which there is energy for.
-fn fly_on(chain: Chain, body: Body, faster: vec3<f32>) -> FlownOn {
+// Slows what moves within a chain that was led astray by the energy that it costs to have it spin faster, or a share of that where there
+// is not enough. That share.
+fn pay_for(chain: Chain, body: Body, faster: vec3<f32>) -> f32 {
     let spin = spin_of(body.inertia, body.angular, SLENDEREST);
     let rigid = RigidMotion(body.centre, body.velocity, spin);
     // Twice the energies (J).
     let costs = dot(faster, with_spin(body.inertia, spin + spin + faster));
     var within = 0.0;
-    var lag = vec3<f32>();
     for (var index = 0u; index < chain.node_count; index++) {
         let row = node_row_of(chain, index);
         let rest_row = rest_row_of(chain, index);
-        let m = weight_of(rest_row, REST_MASS);
         let own = within_motion(rigid, row);
         let of_section = inertia_of_section(rest_row, row, NODE_FRAME, NODE_SCALE) * own.spin;
-        within = within + (dot(own.velocity, own.velocity) * m + dot(own.spin, of_section));
-        lag = lag + (node3(row, NODE_PREDICTED_MOVE) - node3(row, NODE_MOVED)) * m;
+        within = within + (dot(own.velocity, own.velocity) * weight_of(rest_row, REST_MASS) + dot(own.spin, of_section));
     }
     // Costs are convex in the share, and 0 of none: a share costs no more than that share of all.
     let share = where_less(within, costs, within / larger(costs, LEAST_DIVISOR), 1.0);
-    let left = sqrt(between(1.0 - costs * share / larger(within, LEAST_DIVISOR), 0.0, 1.0));
-    lag = lag * (1.0 / where_less(0.0, body.mass, body.mass, 1.0));
+    let slowed = sqrt(between(1.0 - costs * share / larger(within, LEAST_DIVISOR), 0.0, 1.0));
     for (var index = 0u; index < chain.node_count; index++) {
         // Padding goes its own way.
         let there = where_less(0.0, rest_at(rest_row_of(chain, index), REST_RADIUS), 1.0, 0.0);
         let row = node_row_of(chain, index);
         let own = within_motion(rigid, row);
-        set_node3(row, NODE_PLACE, node3(row, NODE_PLACE) + lag * there);
-        set_node3(row, NODE_VELOCITY, node3(row, NODE_VELOCITY) - own.velocity * ((1.0 - left) * there));
-        set_node3(row, NODE_SPIN, node3(row, NODE_SPIN) - own.spin * ((1.0 - left) * there));
+        set_node3(row, NODE_VELOCITY, node3(row, NODE_VELOCITY) - own.velocity * ((1.0 - slowed) * there));
+        set_node3(row, NODE_SPIN, node3(row, NODE_SPIN) - own.spin * ((1.0 - slowed) * there));
     }
-    return FlownOn(share, lag);
+    return select(1.0, share, chain.node_count > 0u);
 }
 
 // Of a calm substep, the most that is given back over what the chain had.
@@ -187,18 +176,21 @@ const MOST_KEPT: f32 = 0.1;
 
 // Gives a free chain that nothing presses the momentum and angular momentum that it had, as a rigid body. Of what went as it should,
 // what has next to no inertia as one goes to its sections, as long as these spin slower than the whole would by all that it has.
-fn keep_momenta(own: Chain, before: Momenta) {
+fn keep_momenta(free: Chain, before: Momenta) {
     let had = before.angular;
-    var pressed = larger(chain_at(own.chain, CHAIN_MEETS), second_order_of(own));
-    let count = row_count_of(own);
+    let rough = chain_at(free.chain, CHAIN_ROUGH);
+    var pressed = larger(chain_at(free.chain, CHAIN_MEETS), second_order_of(free) * (1.0 - rough));
+    let count = row_count_of(free);
     for (var slot = 0u; slot < count; slot++) {
-        let at = row_of(own, slot);
-        pressed = where_less(0.0, larger(contact_at(at, CONTACT_DUAL), contact_at(at, CONTACT_BOUNCE)), 1.0, pressed);
+        let at = row_of(free, slot);
+        // With what force what may be reached presses is not known of a chain that was led astray.
+        let reaches = contact_at(at, CONTACT_STIFFNESS) * rough;
+        let force = larger(contact_at(at, CONTACT_DUAL), contact_at(at, CONTACT_BOUNCE));
+        pressed = where_less(0.0, larger(force, reaches), 1.0, pressed);
     }
     // None by its count, not by a branch, as in predict.
-    var chain = own;
-    chain.node_count = select(0u, own.node_count, pressed < 0.5);
-    let rough = chain_at(chain.chain, CHAIN_ROUGH);
+    var chain = free;
+    chain.node_count = select(0u, free.node_count, pressed < 0.5);
     let body = body_of(chain);
     let velocity = before.velocity - body.velocity;
     let all_missing = had - body.angular;
@@ -216,11 +208,10 @@ fn keep_momenta(own: Chain, before: Momenta) {
         spin = spin + more;
         left = left - with_spin(inertia, more);
     }
-    var shortened = chain;
-    shortened.node_count = select(0u, chain.node_count, rough > 0.5);
-    let flown = fly_on(shortened, body, spin);
-    let paid = select(1.0, flown.share, shortened.node_count > 0u);
-    add_motion(chain, RigidMotion(body.centre + flown.lag, velocity, spin * paid), 1.0);
+    var astray = chain;
+    astray.node_count = select(0u, chain.node_count, rough > 0.5);
+    let paid = pay_for(astray, body, spin);
+    add_motion(chain, RigidMotion(body.centre, velocity, spin * paid), 1.0);
 
     var of_sections: Mat3;
     var spins = vec3<f32>();

@@ -259,49 +259,38 @@ pub(super) fn carried_over<L: Lanes>(lanes: L, [before, after]: [&Quaternion<L::
     momentum - after * (after.dot(momentum) * lanes.splat(0.5))
 }
 
-/// Has flagged chains, whose steps were shortened, go as far in the substep as their centres were to, and takes of what they move within
-/// themselves the energy that it takes to have them spin faster by so much, or by the share of it which there is energy for: what was led
-/// astray may have lost less energy than spin. That share, and how far they are put (m).
+/// Slows what moves within flagged chains, which were led astray, by the energy that it costs to have them spin `faster`, or a share of
+/// that where there is not enough: they may have lost less energy than spin. That share.
 #[inline(always)]
-fn fly_on<L: Lanes>(
-    lanes: L,
-    group: &mut Group<L::Scalar>,
-    body: &Body<L::V>,
-    faster: V3<L::V>,
-    flag: L::V,
-) -> (L::V, V3<L::V>) {
+fn pay_for<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, body: &Body<L::V>, faster: V3<L::V>, flag: L::V) -> L::V {
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
     let spin = spin_of(lanes, body.inertia, body.angular, lanes.splat(SLENDEREST));
     let rigid = RigidMotion { centre: body.centre, velocity: body.velocity, spin };
     // Twice the energies (J).
     let costs = faster.dot(body.with_spin(spin + spin + faster));
-    let (mut within, mut lag) = (zero, V3([zero; 3]));
+    let mut within = zero;
     for index in 0..group.rest.node_count {
         let (row, m) = (group.row(index), unpadded(lanes, group, index, rest::MASS));
         let [velocity, spin] = rigid.within(lanes, row);
         let of_section = inertia_of_section(lanes, group, index, When::Now).apply(spin);
         within = within + (velocity.dot(velocity) * m + spin.dot(of_section));
-        lag = lag + (V3::load(lanes, row, node::PREDICTED_MOVE) - V3::load(lanes, row, node::MOVED)) * m;
     }
     // Costs are convex in the share, and 0 of none: a share costs no more than that share of all.
     let share = within.where_less(costs, within / costs.max(lanes.splat(LEAST_DIVISOR)), one);
-    let left = (one - costs * share / within.max(lanes.splat(LEAST_DIVISOR))).clamp(zero, one).sqrt();
-    let lag = lag * (one / zero.where_less(body.mass, body.mass, one));
+    let slowed = (one - costs * share / within.max(lanes.splat(LEAST_DIVISOR))).clamp(zero, one).sqrt();
     for index in 0..group.rest.node_count {
         let there = unpadded_flag(lanes, group, index, flag);
         let row = group.row_mut(index);
         let [velocity, spin] = rigid.within(lanes, row);
-        add(lanes, row, node::PLACE, lag, there);
-        add(lanes, row, node::VELOCITY, velocity * (left - one), there);
-        add(lanes, row, node::SPIN, spin * (left - one), there);
+        add(lanes, row, node::VELOCITY, velocity * (slowed - one), there);
+        add(lanes, row, node::SPIN, spin * (slowed - one), there);
     }
-    let half = lanes.splat(0.5);
-    (half.where_less(flag, share, one), V3([zero; 3]).or(lanes, lag, flag))
+    lanes.splat(0.5).where_less(flag, share, one)
 }
 
 /// How much momentum chains have.
 pub(super) struct Momenta<V> {
-    /// The velocity of their centres (m/s).
+    /// Momentum over mass: the velocity of their centres (m/s).
     velocity: V3<V>,
     /// Angular momentum about these (kg·m²/s).
     angular: V3<V>,
@@ -327,16 +316,19 @@ pub(super) fn keep_momenta<L: Lanes>(
     let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
     let (none, had) = (V3([zero; 3]), before.angular);
     let free = lanes.load(&group.inputs[input::HANGS]).where_less(half, one, zero);
-    let mut pressed = lanes.load(&group.chains[chain::MEETS]).max(second_order(lanes, params, group));
+    let rough = lanes.load(&group.chains[chain::ROUGH]);
+    let meets = lanes.load(&group.chains[chain::MEETS]);
+    let mut pressed = meets.max(second_order(lanes, params, group) * (one - rough));
     for row in group.contacts.chunks_exact(contact::ENTRIES) {
+        // With what force what may be reached presses is not known of a chain that was led astray.
+        let reaches = lanes.at(row, contact::STIFFNESS) * rough;
         let force = lanes.at(row, contact::DUAL).max(lanes.at(row, contact::BOUNCE));
-        pressed = zero.where_less(force, one, pressed);
+        pressed = zero.where_less(force.max(reaches), one, pressed);
     }
     let keeps = half.where_less(pressed, zero, free);
     if !lanes.any(keeps) {
         return;
     }
-    let rough = lanes.load(&group.chains[chain::ROUGH]);
     let body = Body::of(lanes, group);
     let velocity = before.velocity - body.velocity;
     let all_missing = had - body.angular;
@@ -354,12 +346,11 @@ pub(super) fn keep_momenta<L: Lanes>(
         spin = spin + more;
         left = left - body.with_spin(more);
     });
-    let (mut paid, mut lag) = (one, none);
-    let shortened = rough.min(keeps);
-    if lanes.any(shortened) {
-        (paid, lag) = apart!(lanes, fly_on(lanes, group, &body, spin, shortened));
+    let astray = rough.min(keeps);
+    if lanes.any(astray) {
+        spin = spin * apart!(lanes, pay_for(lanes, group, &body, spin, astray));
     }
-    RigidMotion { centre: body.centre + lag, velocity, spin: spin * paid }.add_to(lanes, group, one, keeps);
+    RigidMotion { centre: body.centre, velocity, spin }.add_to(lanes, group, one, keeps);
 
     let (mut of_sections, mut spins, mut weight) = ([[zero; 3]; 3], none, zero);
     for index in 0..group.rest.node_count {
