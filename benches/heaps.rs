@@ -22,6 +22,7 @@ mod adapter;
 mod arguments;
 mod bars;
 
+use std::ops::Range;
 use std::time::Instant;
 
 use bars::Bars;
@@ -52,13 +53,23 @@ struct Times {
 impl Times {
     /// Of every frame from the drop on.
     fn of(frames: &[f64]) -> Self {
-        let mean = |frames: &[f64]| frames.iter().sum::<f64>() / frames.len() as f64;
         Self {
             fall: mean(&frames[1..FALL]),
-            worst_second: frames.windows(SECOND).map(mean).fold(0.0, f64::max),
+            worst_second: mean(&frames[worst_second(frames)]),
             lying: mean(&frames[frames.len() - 2 * SECOND..]),
         }
     }
+}
+
+fn mean(of: &[f64]) -> f64 {
+    of.iter().sum::<f64>() / of.len() as f64
+}
+
+/// The second of such frames that takes longest.
+fn worst_second(frames: &[f64]) -> Range<usize> {
+    let takes = |&first: &usize| mean(&frames[first..first + SECOND]);
+    let first = (0..=frames.len() - SECOND).max_by(|a, b| takes(a).total_cmp(&takes(b))).expect("there is a second");
+    first..first + SECOND
 }
 
 /// How long it takes (ms).
@@ -81,6 +92,8 @@ struct Heap {
     volume_error: f64,
     /// How many sleep in the end.
     sleeping: usize,
+    /// Contacts in a frame of the worst second; NaN of bodies, of which they are not counted.
+    contacts: f64,
 }
 
 /// A heap of Sinew's, on so many threads; 0 for all cores.
@@ -89,7 +102,12 @@ fn sinew_heap(count: usize, threads: usize, frames: usize) -> Heap {
     physics.config.threads = threads;
     let sleep_after = std::mem::replace(&mut physics.config.sleep_after, f64::INFINITY);
     let step = |physics: &mut Physics| time(|| physics.step_flesh(FRAME).expect("steps"));
-    let times: Vec<f64> = (0..frames).map(|_| step(&mut physics)).collect();
+    let touching = |physics: &Physics| {
+        let ground = octopuses.iter().map(|&handle| physics.contacts(handle).expect("is there").count());
+        (ground.sum::<usize>() + physics.flesh_contacts().count()) as f64
+    };
+    let stepped = |_| (step(&mut physics), touching(&physics));
+    let (times, contacts): (Vec<f64>, Vec<f64>) = (0..frames).map(stepped).unzip();
     let quality = physics.quality();
     let resets: u32 = octopuses.iter().map(|&handle| physics.health(handle).expect("is there").resets).sum();
     assert_eq!(resets, 0, "octopuses were laid anew");
@@ -104,6 +122,7 @@ fn sinew_heap(count: usize, threads: usize, frames: usize) -> Heap {
         speed: quality.speed_max,
         volume_error: quality.volume_error_mean,
         sleeping,
+        contacts: mean(&contacts[worst_second(&times)]),
     }
 }
 
@@ -142,6 +161,7 @@ fn rapier_heap(count: usize, frames: usize) -> Heap {
         speed: f64::from(bodies().map(|(_, body)| body.linvel().length()).fold(0.0, f32::max)),
         volume_error: f64::NAN,
         sleeping: bodies().filter(|(_, body)| body.is_sleeping()).count() * count / bodies().count(),
+        contacts: f64::NAN,
     }
 }
 
@@ -184,7 +204,7 @@ fn add_rapier_octopus(world: &mut PhysicsWorld, physics: &Physics, octopus: Fles
 }
 
 fn print(name: &str, count: usize, heap: &Heap) {
-    let Heap { times, asleep, depth, speed, volume_error, sleeping } = heap;
+    let Heap { times, asleep, depth, speed, volume_error, sleeping, .. } = heap;
     println!(
         "{count:>6} | {name:<18} | {:>7.2} | {:>7.2} | {:>7.2} | {asleep:>7.3} | {:>8.2} | {:>8.3} | {speed:>9.1e} | {sleeping:>6}",
         times.fall,
@@ -256,9 +276,8 @@ fn gpu_heap(
     }
     physics.finish()?;
     let times = Times::of(&whole);
-    let mean = |at: usize| whole[at..at + SECOND].iter().sum::<f64>() / SECOND as f64;
-    let worst = (0..=frames - SECOND).max_by(|&a, &b| mean(a).total_cmp(&mean(b))).expect("there is a second");
-    let within = worst / TIMED..stages.len().min((worst + SECOND) / TIMED);
+    let Range { start, end } = worst_second(&whole);
+    let within = start / TIMED..stages.len().min(end / TIMED);
     let of =
         |stage: Stage| stages[within.clone()].iter().map(|times| times.get(stage)).sum::<f64>() / within.len() as f64;
     let stages =
@@ -312,7 +331,12 @@ fn cpu_heaps(counts: &[usize], frames: usize) {
     for &count in counts {
         let heap = sinew_heap(count, 0, frames);
         print("sinew, all cores", count, &heap);
-        grows.push((count as f64, heap.times.worst_second));
+        let (all, touching) = (count as f64, heap.contacts / count as f64);
+        println!(
+            "       | {touching:.1} contacts an octopus in the worst second, {:.2} µs each",
+            1.0e3 * heap.times.worst_second / heap.contacts
+        );
+        grows.push([all, heap.times.worst_second, heap.contacts]);
         if count != BARRED {
             continue;
         }
@@ -337,9 +361,12 @@ fn cpu_heaps(counts: &[usize], frames: usize) {
         bars.at_most("the worst second over rapier's", ratios[1], 0.15);
         bars.at_most("depth over rapier's", alone.depth / rapier.depth, 0.05);
     }
-    if let [(first, least), .., (last, most)] = grows[..] {
-        let exponent = (most / least).ln() / (last / first).ln();
-        println!("the worst second grows with the power {exponent:.2} of their number (bar 1.1)");
+    if let [[first, least, few], .., [last, most, many]] = grows[..] {
+        let power = |grows: f64| grows.ln() / (last / first).ln();
+        let (exponent, contacts) = (power(most / least), power(many / few));
+        println!(
+            "the worst second grows with the power {exponent:.2} of their number (bar 1.1), their contacts with {contacts:.2}"
+        );
         bars.at_most("exponent of growth", exponent, 1.1);
     }
     bars.end();

@@ -106,7 +106,7 @@ impl Runner<'_> {
             packing.gather(&self.threads, instances);
         });
         if begins && meets {
-            self.clock.timed(Stage::SortSides, || meetings.sort_sides(packing));
+            self.clock.timed(Stage::SortSides, || meetings.sort_sides(&self.threads, packing));
         }
         let mut members = packing.members(instances, |active| self.part_of(run, active));
         if meets {
@@ -117,7 +117,7 @@ impl Runner<'_> {
         }
         self.clock.timed(last.stage, || packing.scatter(&self.threads, instances));
         if meets {
-            meetings.keep(instances);
+            meetings.keep(&self.threads, instances);
         }
     }
 

@@ -4,6 +4,8 @@
 //! is kept where the pills themselves may come together at the speed that they have against each other. Who may meet at all
 //! [`Collisions`] say: by default not segments of one chain; and never those of one instance that overlap at rest.
 
+use std::ops::Range;
+
 use fearless_simd::{Simd, SimdBase};
 
 use super::LaneWidth;
@@ -15,8 +17,9 @@ use super::math::V3;
 use super::meetings::{PairBlock, Side};
 use super::pills::{Pill, nearest};
 use super::sort_sides::MeetingGroup;
+use super::threads::Threads;
 use crate::backend::SegmentPair;
-use crate::instances::{FleshHandle, Instances, Pressed, REMEMBERED, SegmentName, Touch};
+use crate::instances::{FleshHandle, Instance, Instances, Pressed, REMEMBERED, SegmentName, Touch};
 use crate::layout::meet;
 use crate::step::Stage;
 use crate::timing::StageClock;
@@ -32,6 +35,9 @@ pub(super) type Name = (FleshHandle, SegmentName);
 #[derive(Default)]
 pub(super) struct Meetings {
     finder: PairFinder,
+    /// The segments of each instance.
+    pub gathered: Vec<Vec<Segment>>,
+    /// All of them.
     pub segments: Vec<Segment>,
     pub bounds: Vec<Bounds>,
     /// Of every segment, see [`Segment::motion`].
@@ -41,6 +47,8 @@ pub(super) struct Meetings {
     pub pairs: Vec<Pair>,
     /// Of every pair, which it is in the blocks.
     pub slots: Vec<u32>,
+    /// Which of the pairs is where in the blocks.
+    pub order: Vec<u32>,
     /// All pairs, those that are likely to press beside each other, see [`Likely`]: the others' blocks have nothing to press. Among
     /// those that are as likely in ascending order.
     pub blocks: Vec<PairBlock>,
@@ -68,7 +76,7 @@ impl Meetings {
         clock: &StageClock,
     ) {
         loop {
-            clock.timed(Stage::GatherSegments, || self.gather_segments(instances, frame, gravity));
+            clock.timed(Stage::GatherSegments, || self.gather_segments(&threads.0, instances, frame, gravity));
             // What is woken may be near to more that sleeps.
             let woke = clock.timed(Stage::FindPairs, || {
                 self.near(width, threads, instances, frame);
@@ -116,32 +124,31 @@ impl Meetings {
         woke
     }
 
-    /// What is remembered of every pair from the frame before.
-    fn remembered<'a>(&self, instances: &'a Instances) -> Vec<Option<&'a Touch>> {
+    /// What is remembered of some pairs that follow each other from the frame before.
+    fn remember<'a>(&self, instances: &'a Instances, pairs: &[Pair], remembered: &mut [Option<&'a Touch>]) {
         let mut own: Option<FleshHandle> = None;
         let mut touches = [].iter().peekable();
-        let of_pair = |&indices: &Pair| {
+        for (indices, remembered) in pairs.iter().zip(remembered) {
             let [(handle, first), (other, second)] = indices.map(|index| self.segments[index as usize].name);
-            if own != Some(handle) {
-                let instance = instances.get(handle).expect("has a segment");
-                own = Some(handle);
-                touches = instance.state.touches.iter().peekable();
-            }
             let pair = (first, other, second);
+            if own != Some(handle) {
+                let all = &instances.get(handle).expect("has a segment").state.touches;
+                touches = all[all.partition_point(|touch| touch.pair() < pair)..].iter().peekable();
+                own = Some(handle);
+            }
             while touches.next_if(|touch| touch.pair() < pair).is_some() {}
-            touches.next_if(|touch| touch.pair() == pair)
-        };
-        self.pairs.iter().map(of_pair).collect()
+            *remembered = touches.next_if(|touch| touch.pair() == pair);
+        }
     }
 
     /// Makes the pairs' rows, with what they remember of the frame before.
     fn make_blocks(&mut self, width: LaneWidth, threads: &PairThreads, instances: &Instances, frame: f32) {
-        let remembered = self.remembered(instances);
-        let in_blocks = Self::order(&self.likely(width, threads, &remembered, frame));
-        let Self { segments, collisions, pairs, slots, blocks, .. } = self;
+        let (remembered, likely) = self.likely(width, threads, instances, frame);
+        self.order = Self::order(&likely);
+        let Self { segments, collisions, pairs, slots, order, blocks, .. } = self;
         slots.clear();
         slots.resize(pairs.len(), 0);
-        in_blocks.iter().enumerate().for_each(|(slot, pair)| slots[*pair as usize] = slot as u32);
+        order.iter().enumerate().for_each(|(slot, pair)| slots[*pair as usize] = slot as u32);
         // What else is in them from the frame before is written before it is read.
         blocks.resize(pairs.len().div_ceil(LANES), PairBlock::NONE);
         if let Some(last) = blocks.last_mut() {
@@ -162,9 +169,8 @@ impl Meetings {
             let rubs = own.rubs_with(theirs);
             block.points.iter_mut().for_each(|row| row[meet::RUBS][lane] = rubs);
         };
-        let mut work: Vec<_> = in_blocks.chunks(CHUNK).zip(blocks.chunks_mut(CHUNK / LANES)).collect();
         threads.0.for_each(
-            &mut work,
+            &mut in_chunks(order, blocks),
             || (),
             |(), (pairs, blocks)| {
                 let all = pairs.iter().enumerate();
@@ -173,30 +179,33 @@ impl Meetings {
         );
     }
 
-    /// How likely each pair is to press.
-    fn likely(
+    /// What is remembered of every pair, and how likely it is to press.
+    fn likely<'a>(
         &self,
         width: LaneWidth,
         threads: &PairThreads,
-        remembered: &[Option<&Touch>],
+        instances: &'a Instances,
         frame: f32,
-    ) -> Vec<Likely> {
+    ) -> (Vec<Option<&'a Touch>>, Vec<Likely>) {
         let Self { motions, pairs, .. } = self;
-        let mut near = vec![NearBlock::default(); pairs.len().div_ceil(LANES)];
-        let mut work: Vec<_> = pairs.chunks(CHUNK).zip(near.chunks_mut(CHUNK / LANES)).collect();
-        threads.0.for_each(
-            &mut work,
-            || (),
-            |(), (pairs, near)| find_near(width, motions, pairs, frame, Near::InTheEnd, near),
-        );
+        let (mut remembered, mut likely) = (vec![None; pairs.len()], vec![Likely::IsNear; pairs.len()]);
+        let of_chunks = pairs.chunks(CHUNK).zip(remembered.chunks_mut(CHUNK)).zip(likely.chunks_mut(CHUNK));
         let presses = |touch: &Touch| touch.points.iter().any(|[force, ..]| *force > 0.0);
-        let likely = |(remembered, near): (&Option<&Touch>, f32)| match remembered {
-            Some(touch) if presses(touch) => Likely::Presses,
-            _ if near > 0.5 => Likely::ComesTogether,
-            Some(_) => Likely::Pressed,
-            None => Likely::IsNear,
-        };
-        remembered.iter().zip(near.iter().flat_map(|block| block.near)).map(likely).collect()
+        threads.0.for_each(&mut of_chunks.collect::<Vec<_>>(), Vec::new, |near, ((pairs, remembered), likely)| {
+            self.remember(instances, pairs, remembered);
+            near.resize(pairs.len().div_ceil(LANES), NearBlock::default());
+            find_near(width, motions, pairs, frame, Near::InTheEnd, near);
+            let near = near.iter().flat_map(|block| block.near);
+            for ((likely, remembered), near) in likely.iter_mut().zip(&**remembered).zip(near) {
+                *likely = match remembered {
+                    Some(touch) if presses(touch) => Likely::Presses,
+                    _ if near > 0.5 => Likely::ComesTogether,
+                    Some(_) => Likely::Pressed,
+                    None => Likely::IsNear,
+                };
+            }
+        });
+        (remembered, likely)
     }
 
     /// The pairs by how likely they are to press, and among those that are as likely in their order.
@@ -217,12 +226,24 @@ impl Meetings {
     }
 
     /// Leaves with the instances what pairs that touch remember.
-    pub fn keep(&self, instances: &mut Instances) {
-        instances
-            .iter_mut()
-            .filter(|instance| instance.works().flesh)
-            .for_each(|instance| instance.state.touches.clear());
-        for (&slot, pair) in self.slots.iter().zip(&self.pairs) {
+    pub fn keep(&self, threads: &Threads, instances: &mut Instances) {
+        let mut end = 0;
+        let of_instance = |(handle, instance): (FleshHandle, _)| {
+            let before = |&[first, _]: &Pair| self.segments[first as usize].name.0.parts().0 <= handle.parts().0;
+            let begin = end;
+            end += self.pairs[begin..].partition_point(before);
+            (handle, instance, begin..end)
+        };
+        let mut work: Vec<_> = instances.handles_mut().map(of_instance).collect();
+        threads.for_many(&mut work, |(handle, instance, pairs)| self.keep_of(*handle, instance, pairs.clone()));
+    }
+
+    /// Leaves with an instance what pairs remember that begin with its segments.
+    fn keep_of(&self, handle: FleshHandle, instance: &mut Instance, pairs: Range<usize>) {
+        if instance.works().flesh {
+            instance.state.touches.clear();
+        }
+        for (&slot, pair) in self.slots[pairs.clone()].iter().zip(&self.pairs[pairs]) {
             let (index, lane) = (slot as usize / LANES, slot as usize % LANES);
             let points = [0, 1].map(|point| self.blocks[index].memory[point][lane]);
             let touches = points.iter().any(|[force, .., ratio]| *force > 0.0 || *ratio > 1.0);
@@ -230,8 +251,7 @@ impl Meetings {
             if !touches && pressed.is_none() {
                 continue;
             }
-            let [(handle, own), (other, theirs)] = pair.map(|index| self.segments[index as usize].name);
-            let Ok(instance) = instances.get_mut(handle) else { continue };
+            let [(_, own), (other, theirs)] = pair.map(|index| self.segments[index as usize].name);
             if let Some(pressed) = pressed.filter(|_| handle != other) {
                 instance.tally.with.push((ContactWith::Flesh(other), pressed.map(|sums| sums[lane])));
             }
@@ -240,6 +260,11 @@ impl Meetings {
             }
         }
     }
+}
+
+/// Pairs in the order of their blocks, and these, as threads take them up.
+pub(super) fn in_chunks<'a>(order: &'a [u32], blocks: &'a mut [PairBlock]) -> Vec<(&'a [u32], &'a mut [PairBlock])> {
+    order.chunks(CHUNK).zip(blocks.chunks_mut(CHUNK / LANES)).collect()
 }
 
 /// Whether a side's chain goes on past one end of its segment with one that may touch the other side too.

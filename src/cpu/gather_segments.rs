@@ -10,8 +10,9 @@ use super::group::GroupRest;
 use super::lanes::{Entry, LANES};
 use super::math::V3;
 use super::pills::Pill;
+use super::threads::Threads;
 use crate::flesh::GroupState;
-use crate::instances::{Instance, Instances};
+use crate::instances::{FleshHandle, Instance, Instances};
 use crate::layout::{MAX_BONES, POSE, chain, force, input, node, rest};
 
 /// By how much rounding may take places of all segments, from one origin, from each other, over how far they are from that.
@@ -104,70 +105,88 @@ impl<'a> Given<'a> {
     }
 }
 
-impl Meetings {
-    /// The segments and their bounds.
-    pub fn gather_segments(&mut self, instances: &Instances, frame: f32, gravity: f32) {
-        self.segments.clear();
-        let any_awake = instances.iter().any(|instance| instance.works().flesh);
-        self.collisions.clear();
-        let common = common_origin(instances);
-        let mut place = 0;
-        // Where the segments of the last instance begin, and what overlaps in its flesh.
-        let mut last: (usize, &[_]) = (0, &[]);
-        for (handle, instance) in instances.handles() {
-            self.collisions.extend(instance.flesh.groups.iter().map(|_| instance.collisions));
-            let (begin, overlaps) = (self.segments.len(), instance.flesh.overlaps());
-            let alike = std::ptr::eq(last.1, overlaps);
-            for (group, (rest, state)) in instance.flesh.groups.iter().zip(&instance.state.nodes.groups).enumerate() {
-                for lane in (0..LANES).filter(|_| any_awake && instance.steps().flesh) {
-                    let vector = |rows: &[Entry<f32>], at: usize| std::array::from_fn(|k| rows[at + k][lane]);
-                    let origin = DVec3::from_array(vector(&state.chains, chain::ORIGIN).map(f64::from));
-                    let shift = (origin - common).as_vec3();
-                    let given = Given::of(state, rest, instance.forces.get(group).map_or(&[], Vec::as_slice), lane);
-                    for index in 0..rest.node_count.saturating_sub(1) {
-                        if rest.row(index)[rest::INV_LENGTH][lane] <= 0.0 {
-                            break;
-                        }
-                        let row = |index: usize| &state.nodes[index * node::ENTRIES..][..node::ENTRIES];
-                        let ends = [index, index + 1]
-                            .map(|index| V3((shift + glam::Vec3::from(vector(row(index), node::PLACE))).to_array()));
-                        let radii = [index, index + 1]
-                            .map(|index| rest.row(index)[rest::RADIUS][lane] * row(index)[node::SCALE][lane]);
-                        let velocities = [index, index + 1].map(|index| given.velocity(row(index), index));
-                        let accelerated = gravity + given.acceleration([index, index + 1]);
-                        let farthest = ends.map(|V3(end)| end.into_iter().fold(0.0_f32, |most, x| most.max(x.abs())));
-                        let rounds = PLACES_ROUND * farthest[0].max(farthest[1]);
-                        let slack =
-                            0.5 * accelerated * frame * frame + 0.05 * radii[0].max(radii[1]) + given.carried + rounds;
-                        let name = [group, lane, index].map(|part| part as u16);
-                        // In a crowd of equals that is what it is for the one before.
-                        let counterpart = self.segments.get(last.0 + self.segments.len() - begin);
-                        let beside = match counterpart.filter(|other| alike && other.name.1 == name) {
-                            Some(counterpart) => counterpart.beside,
-                            None => {
-                                let own = instance.flesh.overlaps_of(name);
-                                [own.start, own.end]
-                            }
-                        };
-                        self.segments.push(Segment {
-                            asleep: instance.state.rest.is_asleep(),
-                            beside,
-                            name: (handle, name),
-                            place,
-                            lane: lane as u32,
-                            node: index as u32,
-                            pill: Pill { ends, radii },
-                            velocities,
-                            slack,
-                        });
+/// What segments are gathered from.
+struct Source<'a> {
+    handle: FleshHandle,
+    instance: &'a Instance,
+    /// Which of all groups its first is.
+    place: u32,
+    /// From where all places are reckoned (m).
+    common: DVec3,
+    /// s.
+    frame: f32,
+    /// m/s².
+    gravity: f32,
+}
+
+impl Source<'_> {
+    /// Its segments, by group, lane and node.
+    fn gather(&self, segments: &mut Vec<Segment>) {
+        let &Self { handle, instance, place, common, frame, gravity } = self;
+        segments.clear();
+        let asleep = instance.state.rest.is_asleep();
+        // In the order of the segments, too.
+        let overlaps = instance.flesh.overlaps();
+        let mut beside = 0..0;
+        for (group, (rest, state)) in instance.flesh.groups.iter().zip(&instance.state.nodes.groups).enumerate() {
+            for lane in 0..LANES {
+                let vector = |rows: &[Entry<f32>], at: usize| std::array::from_fn(|k| rows[at + k][lane]);
+                let origin = DVec3::from_array(vector(&state.chains, chain::ORIGIN).map(f64::from));
+                let shift = (origin - common).as_vec3();
+                let given = Given::of(state, rest, instance.forces.get(group).map_or(&[], Vec::as_slice), lane);
+                for index in 0..rest.node_count.saturating_sub(1) {
+                    if rest.row(index)[rest::INV_LENGTH][lane] <= 0.0 {
+                        break;
                     }
+                    let row = |index: usize| &state.nodes[index * node::ENTRIES..][..node::ENTRIES];
+                    let ends = [index, index + 1]
+                        .map(|index| V3((shift + glam::Vec3::from(vector(row(index), node::PLACE))).to_array()));
+                    let radii = [index, index + 1]
+                        .map(|index| rest.row(index)[rest::RADIUS][lane] * row(index)[node::SCALE][lane]);
+                    let velocities = [index, index + 1].map(|index| given.velocity(row(index), index));
+                    let accelerated = gravity + given.acceleration([index, index + 1]);
+                    let farthest = ends.map(|V3(end)| end.into_iter().fold(0.0_f32, |most, x| most.max(x.abs())));
+                    let rounds = PLACES_ROUND * farthest[0].max(farthest[1]);
+                    let slack =
+                        0.5 * accelerated * frame * frame + 0.05 * radii[0].max(radii[1]) + given.carried + rounds;
+                    let name = [group, lane, index].map(|part| part as u16);
+                    let first = beside.end + overlaps[beside.end..].iter().take_while(|pair| pair[0] < name).count();
+                    beside = first..first + overlaps[first..].iter().take_while(|pair| pair[0] == name).count();
+                    segments.push(Segment {
+                        asleep,
+                        beside: [beside.start, beside.end].map(|index| index as u32),
+                        name: (handle, name),
+                        place: place + group as u32,
+                        lane: lane as u32,
+                        node: index as u32,
+                        pill: Pill { ends, radii },
+                        velocities,
+                        slack,
+                    });
                 }
-                place += 1;
-            }
-            if self.segments.len() > begin {
-                last = (begin, overlaps);
             }
         }
+    }
+}
+
+impl Meetings {
+    /// The segments and their bounds.
+    pub fn gather_segments(&mut self, threads: &Threads, instances: &Instances, frame: f32, gravity: f32) {
+        let any_awake = instances.iter().any(|instance| instance.works().flesh);
+        let common = common_origin(instances);
+        self.collisions.clear();
+        let mut sources = Vec::new();
+        for (handle, instance) in instances.handles() {
+            if any_awake && instance.steps().flesh {
+                sources.push(Source { handle, instance, place: self.collisions.len() as u32, common, frame, gravity });
+            }
+            self.collisions.extend(instance.flesh.groups.iter().map(|_| instance.collisions));
+        }
+        self.gathered.resize_with(sources.len().max(self.gathered.len()), Vec::new);
+        let mut work: Vec<_> = sources.into_iter().zip(&mut self.gathered).collect();
+        threads.for_many(&mut work, |(source, segments)| source.gather(segments));
+        self.segments.clear();
+        work.into_iter().for_each(|(_, segments)| self.segments.extend_from_slice(segments));
         self.bound_segments(frame);
     }
 
@@ -237,7 +256,6 @@ impl Segment {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instances::FleshHandle;
 
     /// How far segments' bounds go along an axis.
     fn reaches(velocities: &[[f32; 3]]) -> Vec<f32> {

@@ -357,10 +357,10 @@ fn stepped_mut(state: &mut GroupState) -> [&mut [Entry<f32>]; 4] {
 /// Copies some lanes of rows to others.
 fn copy(from: &[Entry<f32>], to: &mut [Entry<f32>], [these, those]: &[Range<usize>; 2]) {
     debug_assert_eq!(these.len(), those.len());
-    // One by one: they are few.
-    for (from, to) in from.iter().zip(to) {
-        for (from, to) in from[these.clone()].iter().zip(&mut to[those.clone()]) {
-            *to = *from;
+    // Lane by lane: so few at a time, what copies memory would be called for each entry.
+    for (this, that) in these.clone().zip(those.clone()) {
+        for (from, to) in from.iter().zip(&mut *to) {
+            to[that] = from[this];
         }
     }
 }

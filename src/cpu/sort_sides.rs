@@ -1,10 +1,11 @@
 //! Stage `sort_sides`: which of all sides of pairs are whose. Its twin is `shaders/sort_sides.wgsl`.
 
-use super::find_pairs::Meetings;
+use super::find_pairs::{Meetings, in_chunks};
 use super::gather_segments::Segment;
 use super::lanes::LANES;
 use super::meetings::Side;
 use super::packs::Packing;
+use super::threads::Threads;
 use crate::layout::shown;
 
 /// A group that may meet others.
@@ -18,7 +19,7 @@ pub(super) struct MeetingGroup {
 
 impl Meetings {
     /// Sorts the pairs' sides by their segments, and says who shows where, of groups as they are stepped.
-    pub fn sort_sides(&mut self, packing: &Packing) {
+    pub fn sort_sides(&mut self, threads: &Threads, packing: &Packing) {
         let segments = &self.segments;
         let mut next = vec![0_u32; segments.len() + 1];
         for segment in self.pairs.iter().flatten() {
@@ -54,16 +55,31 @@ impl Meetings {
         self.sides.resize(2 * self.pairs.len(), Side::default());
         for (segments_of, &slot) in self.pairs.iter().zip(&self.slots) {
             for (side, &segment) in segments_of.iter().enumerate() {
-                let Segment { node, place, lane, .. } = segments[segment as usize];
                 let at = &mut next[segment as usize];
-                self.sides[*at as usize] = Side { segment: node, pair: slot, side: side as u32 };
+                let segment = segments[segment as usize].node;
+                self.sides[*at as usize] = Side { segment, pair: slot, side: side as u32 };
                 *at += 1;
-                let stepped = packing.places[place as usize];
-                let base = self.groups[stepped.group].map_or(0, |group| group.base);
-                let row = (base + node) * shown::ENTRIES as u32 + stepped.lane as u32 + lane;
-                self.blocks[slot as usize / LANES].first[side][slot as usize % LANES] = row;
             }
         }
+        let Self { pairs, groups, order, blocks, .. } = self;
+        let row_of = |segment: u32| {
+            let Segment { node, place, lane, .. } = segments[segment as usize];
+            let stepped = packing.places[place as usize];
+            let base = groups[stepped.group].map_or(0, |group| group.base);
+            (base + node) * shown::ENTRIES as u32 + stepped.lane as u32 + lane
+        };
+        threads.for_each(
+            &mut in_chunks(order, blocks),
+            || (),
+            |(), (pairs_of, blocks)| {
+                for (at, &pair) in pairs_of.iter().enumerate() {
+                    let rows = pairs[pair as usize].map(row_of);
+                    rows.into_iter()
+                        .enumerate()
+                        .for_each(|(side, row)| blocks[at / LANES].first[side][at % LANES] = row);
+                }
+            },
+        );
         self.shown.resize(nodes * shown::ENTRIES, [0.0; LANES]);
     }
 }

@@ -171,14 +171,6 @@ impl Flesh {
         &self.overlaps
     }
 
-    /// Which of [`Flesh::overlaps`] begin with a segment.
-    pub(crate) fn overlaps_of(&self, segment: SegmentName) -> Range<u32> {
-        let before = |pair: &[SegmentName; 2]| pair[0] < segment;
-        let first = self.overlaps.partition_point(before);
-        let own = self.overlaps[first..].partition_point(|pair| pair[0] == segment);
-        first as u32..(first + own) as u32
-    }
-
     /// The chains, in the order of the rods given to [`Flesh::build`].
     pub fn chains(&self) -> &[Chain] {
         &self.chains

@@ -230,12 +230,12 @@ impl Residents {
         for (resident, instance) in present {
             let (steps, deforms) = (instance.steps(), resident.deforms(instance));
             let Resident { chains: own, skin, .. } = resident;
-            let Instance { state, pushes, skin_inputs, network, mix, stirred, .. } = instance;
+            let Instance { state, pushes, skin_inputs, mix, stirred, .. } = instance;
             chains.put_inputs((own, steps), (pushes, std::mem::take(stirred)), frame);
             if deforms {
                 skins.put_inputs(skin, (state, mix.rods), skin_inputs);
                 #[cfg(feature = "neural")]
-                if let (Some(network), Some(delta_base)) = (network, skin.network_base()) {
+                if let (Some(network), Some(delta_base)) = (&mut instance.network, skin.network_base()) {
                     self.networks.gather_inputs(network, &own.activations, delta_base);
                 }
             }

@@ -130,6 +130,14 @@ impl Instances {
         })
     }
 
+    /// As [`Self::handles`], to write.
+    pub fn handles_mut(&mut self) -> impl Iterator<Item = (FleshHandle, &mut Instance)> {
+        self.slots.iter_mut().enumerate().filter_map(|(index, slot)| {
+            let handle = FleshHandle { index: index as u32, generation: slot.generation };
+            Some((handle, slot.instance.as_mut()?))
+        })
+    }
+
     /// All slots, for a backend that keeps its own store beside them.
     #[cfg(feature = "gpu")]
     pub fn slots(&mut self) -> &mut [Slot] {
