@@ -122,26 +122,25 @@ impl Runner<'_> {
             (rooms, meeting, shown_left) = (left, others, shown_left + nodes);
         }
         // Up to where meetings are found, and on from there up to the solve.
-        let mut done = 0;
+        let (mut done, mut restores) = (0, None);
         for (at, scheduled) in run.iter().enumerate() {
             let params = &params[scheduled.slot as usize];
             if scheduled.stage == Stage::SolveContacts {
-                let (before, first) = (&run[done..=at], params.iteration == 0);
+                let (before, first, left_out) = (&run[done..=at], params.iteration == 0, restores.take());
                 self.for_kin(&mut kin, shown, |kin, shown| {
+                    self.restore(kin, blocks, left_out);
                     self.run_kin(before, kin.members, kin.rooms);
                     if first {
                         self.take_turn(kin, shown, Turn::Show(params));
                     }
                 });
                 self.on_blocks(blocks, shown, Some(params));
-                self.for_kin(&mut kin, shown, |kin, _| {
-                    self.clock.timed(Stage::FindMeetings, || kin.make_rows(sides, blocks))
-                });
                 done = at + 1;
             }
             if scheduled.stage == Stage::SolveRods {
                 let solve = &run[done..=at];
                 self.for_kin(&mut kin, shown, |kin, shown| {
+                    self.clock.timed(Stage::FindMeetings, || kin.make_rows(sides, blocks));
                     self.run_kin(solve, kin.members, kin.rooms);
                     self.take_turn(kin, shown, Turn::Recount);
                     self.take_turn(kin, shown, Turn::ShowGone);
@@ -168,20 +167,17 @@ impl Runner<'_> {
                 }
                 // Of the substep's last solve.
                 if self.frame.params.get(scheduled.slot as usize + 1).is_none_or(|next| next.iteration == 0) {
-                    self.for_kin(&mut kin, shown, |kin, _| {
-                        self.clock.timed(Stage::Settle, || {
-                            if kin.gather_wanted(blocks) {
-                                self.restore(kin, params);
-                            }
-                        });
-                    });
+                    restores = Some(params);
                     self.clock.timed(Stage::Tally, || add_meetings(pressed, blocks, params.h));
                 }
                 done = at + 1;
             }
         }
         let rest = &run[done..];
-        self.for_kin(&mut kin, shown, |kin, _| self.run_kin(rest, kin.members, kin.rooms));
+        self.for_kin(&mut kin, shown, |kin, _| {
+            self.restore(kin, blocks, restores);
+            self.run_kin(rest, kin.members, kin.rooms);
+        });
     }
 
     /// Runs on all who are stepped together, with what they show.
@@ -235,13 +231,19 @@ impl Runner<'_> {
         }
     }
 
-    /// Restores the momentum that settling left out.
-    fn restore(&self, kin: &mut Kin<'_, '_, '_>, params: &StepParams) {
-        if let [member] = kin.members {
-            self.on_lanes(member, &mut kin.rooms[0], &mut [], Turn::Restore(params));
-        } else {
-            self.as_forest(kin.members, kin.rooms, params, |forest, wanted| forest.restore(wanted));
-        }
+    /// Restores the momentum that settling left out, at the end of a substep of these parameters.
+    fn restore(&self, kin: &mut Kin<'_, '_, '_>, blocks: &[PairBlock], ends: Option<&StepParams>) {
+        let Some(params) = ends else { return };
+        self.clock.timed(Stage::Settle, || {
+            if !kin.gather_wanted(blocks) {
+                return;
+            }
+            if let [member] = kin.members {
+                self.on_lanes(member, &mut kin.rooms[0], &mut [], Turn::Restore(params));
+            } else {
+                self.as_forest(kin.members, kin.rooms, params, |forest, wanted| forest.restore(wanted));
+            }
+        });
     }
 
     /// Finds where pairs meet in a substep of these parameters, or with what force they press.
