@@ -35,9 +35,9 @@ pub(super) type Name = (FleshHandle, SegmentName);
 #[derive(Default)]
 pub(super) struct Meetings {
     finder: PairFinder,
-    /// The segments of each instance.
+    /// The segments of each instance that is stepped; beyond, room of earlier frames.
     pub gathered: Vec<Vec<Segment>>,
-    /// All of them.
+    /// All of them, one instance after the other.
     pub segments: Vec<Segment>,
     pub bounds: Vec<Bounds>,
     /// Of every segment, see [`Segment::motion`].
@@ -47,7 +47,7 @@ pub(super) struct Meetings {
     pub pairs: Vec<Pair>,
     /// Of every pair, which it is in the blocks.
     pub slots: Vec<u32>,
-    /// Which of the pairs is where in the blocks.
+    /// Of every place in the blocks, which pair is there.
     pub order: Vec<u32>,
     /// All pairs, those that are likely to press beside each other, see [`Likely`]: the others' blocks have nothing to press. Among
     /// those that are as likely in ascending order.
@@ -143,7 +143,7 @@ impl Meetings {
 
     /// Makes the pairs' rows, with what they remember of the frame before.
     fn make_blocks(&mut self, width: LaneWidth, threads: &PairThreads, instances: &Instances, frame: f32) {
-        let (remembered, likely) = self.likely(width, threads, instances, frame);
+        let (remembered, likely) = self.remembered_and_likely(width, threads, instances, frame);
         self.order = Self::order(&likely);
         let Self { segments, collisions, pairs, slots, order, blocks, .. } = self;
         slots.clear();
@@ -180,7 +180,7 @@ impl Meetings {
     }
 
     /// What is remembered of every pair, and how likely it is to press.
-    fn likely<'a>(
+    fn remembered_and_likely<'a>(
         &self,
         width: LaneWidth,
         threads: &PairThreads,
@@ -191,20 +191,24 @@ impl Meetings {
         let (mut remembered, mut likely) = (vec![None; pairs.len()], vec![Likely::IsNear; pairs.len()]);
         let of_chunks = pairs.chunks(CHUNK).zip(remembered.chunks_mut(CHUNK)).zip(likely.chunks_mut(CHUNK));
         let presses = |touch: &Touch| touch.points.iter().any(|[force, ..]| *force > 0.0);
-        threads.0.for_each(&mut of_chunks.collect::<Vec<_>>(), Vec::new, |near, ((pairs, remembered), likely)| {
-            self.remember(instances, pairs, remembered);
-            near.resize(pairs.len().div_ceil(LANES), NearBlock::default());
-            find_near(width, motions, pairs, frame, Near::InTheEnd, near);
-            let near = near.iter().flat_map(|block| block.near);
-            for ((likely, remembered), near) in likely.iter_mut().zip(&**remembered).zip(near) {
-                *likely = match remembered {
-                    Some(touch) if presses(touch) => Likely::Presses,
-                    _ if near > 0.5 => Likely::ComesTogether,
-                    Some(_) => Likely::Pressed,
-                    None => Likely::IsNear,
-                };
-            }
-        });
+        threads.0.for_each(
+            &mut of_chunks.collect::<Vec<_>>(),
+            || (),
+            |(), ((pairs, remembered), likely)| {
+                self.remember(instances, pairs, remembered);
+                let mut near = [NearBlock::default(); CHUNK / LANES];
+                find_near(width, motions, pairs, frame, Near::InTheEnd, &mut near[..pairs.len().div_ceil(LANES)]);
+                let near = near.iter().flat_map(|block| block.near);
+                for ((likely, remembered), near) in likely.iter_mut().zip(&**remembered).zip(near) {
+                    *likely = match remembered {
+                        Some(touch) if presses(touch) => Likely::Presses,
+                        _ if near > 0.5 => Likely::ComesTogether,
+                        Some(_) => Likely::Pressed,
+                        None => Likely::IsNear,
+                    };
+                }
+            },
+        );
         (remembered, likely)
     }
 
@@ -234,7 +238,10 @@ impl Meetings {
             end += self.pairs[begin..].partition_point(before);
             (handle, instance, begin..end)
         };
-        let mut work: Vec<_> = instances.handles_mut().map(of_instance).collect();
+        let concerned =
+            |(_, instance, pairs): &(_, &mut Instance, Range<usize>)| instance.works().flesh || !pairs.is_empty();
+        let mut work: Vec<_> = instances.handles_mut().map(of_instance).filter(concerned).collect();
+        debug_assert_eq!(end, self.pairs.len(), "all pairs are of instances that there are");
         threads.for_many(&mut work, |(handle, instance, pairs)| self.keep_of(*handle, instance, pairs.clone()));
     }
 
@@ -251,7 +258,8 @@ impl Meetings {
             if !touches && pressed.is_none() {
                 continue;
             }
-            let [(_, own), (other, theirs)] = pair.map(|index| self.segments[index as usize].name);
+            let [(begins, own), (other, theirs)] = pair.map(|index| self.segments[index as usize].name);
+            debug_assert_eq!(begins, handle);
             if let Some(pressed) = pressed.filter(|_| handle != other) {
                 instance.tally.with.push((ContactWith::Flesh(other), pressed.map(|sums| sums[lane])));
             }

@@ -357,10 +357,8 @@ fn stepped_mut(state: &mut GroupState) -> [&mut [Entry<f32>]; 4] {
 /// Copies some lanes of rows to others.
 fn copy(from: &[Entry<f32>], to: &mut [Entry<f32>], [these, those]: &[Range<usize>; 2]) {
     debug_assert_eq!(these.len(), those.len());
-    // Lane by lane: so few at a time, what copies memory would be called for each entry.
+    // Lane by lane: of so few, copying a slice would be a call for each entry.
     for (this, that) in these.clone().zip(those.clone()) {
-        for (from, to) in from.iter().zip(&mut *to) {
-            to[that] = from[this];
-        }
+        to.iter_mut().zip(from).for_each(|(to, from)| to[that] = from[this]);
     }
 }

@@ -56,8 +56,8 @@ impl Meetings {
         for (segments_of, &slot) in self.pairs.iter().zip(&self.slots) {
             for (side, &segment) in segments_of.iter().enumerate() {
                 let at = &mut next[segment as usize];
-                let segment = segments[segment as usize].node;
-                self.sides[*at as usize] = Side { segment, pair: slot, side: side as u32 };
+                let node = segments[segment as usize].node;
+                self.sides[*at as usize] = Side { segment: node, pair: slot, side: side as u32 };
                 *at += 1;
             }
         }
@@ -73,10 +73,9 @@ impl Meetings {
             || (),
             |(), (pairs_of, blocks)| {
                 for (at, &pair) in pairs_of.iter().enumerate() {
-                    let rows = pairs[pair as usize].map(row_of);
-                    rows.into_iter()
-                        .enumerate()
-                        .for_each(|(side, row)| blocks[at / LANES].first[side][at % LANES] = row);
+                    for (side, row) in pairs[pair as usize].map(row_of).into_iter().enumerate() {
+                        blocks[at / LANES].first[side][at % LANES] = row;
+                    }
                 }
             },
         );

@@ -74,7 +74,7 @@ impl Threads {
         #[cfg(feature = "parallel")]
         if let (Some(pool), true) = (&self.pool, items.len() > 1) {
             use rayon::prelude::*;
-            pool.install(|| items.par_iter_mut().with_max_len(1).for_each_init(&init, &run));
+            pool.install(|| items.par_iter_mut().for_each_init(&init, &run));
             return;
         }
         let mut scratch = init();
