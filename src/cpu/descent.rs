@@ -230,7 +230,7 @@ impl<V: Lane> Descent<V> {
         let amiss = lanes.splat(0.5).where_less(self.meets, self.amiss - one, self.amiss);
         self.stepping = self.stepping.min(short.max(self.far).max(amiss));
         self.stiffened = self.share.where_less(lanes.splat(LEAST_SHARE), lanes.splat(STIFFENED), self.stiffened);
-        self.lowest = self.level;
+        (self.lowest, self.risen) = (self.level, zero);
     }
 
     /// Which share of velocities there is energy for.
@@ -330,7 +330,7 @@ where
         let (level, stored) = (reached.level(), reached.stored.whole());
         let Standing { gained, motion, .. } = reached;
         // Those that stand where they stood know it of all of their tree.
-        let (steps, descent) = (self.descent.stepping, &mut self.descent);
+        let (went, descent) = (self.descent.risen, &mut self.descent);
         let entries = [
             (&mut descent.level, level),
             (&mut descent.stored, stored),
@@ -339,7 +339,7 @@ where
             (&mut descent.unsure, unsure),
         ];
         for (entry, value) in entries {
-            *entry = lanes.splat(0.5).where_less(steps, value, *entry);
+            *entry = lanes.splat(0.5).where_less(went, value, *entry);
         }
     }
 

@@ -126,7 +126,7 @@ impl<'a, 'b> Forest<'a, 'b> {
             Stage::Predict => self.predict(),
             Stage::SolveRods => {
                 self.all(Part::Begin);
-                self.agree(&[Of::at_start, Of::lowest], &[Of::meets]);
+                self.agree(Of::stepping, &[Of::at_start, Of::lowest], &[Of::meets]);
                 run(self, self.params.retries);
             }
             Stage::CheckHealth => self.check_health(),
@@ -151,7 +151,12 @@ impl<'a, 'b> Forest<'a, 'b> {
 
     /// Whether any of a group's chains is stepping.
     fn steps(&self, group: usize) -> bool {
-        self.kept[group][Of::stepping as usize].iter().any(|&flag| flag > 0.5)
+        self.has(group, Of::stepping)
+    }
+
+    /// Whether a flag holds of any of a group's chains.
+    fn has(&self, group: usize, of: Of) -> bool {
+        self.kept[group][of as usize].iter().any(|&flag| flag > 0.5)
     }
 
     /// Solves and steps groups from the first to the last, of those that step.
@@ -238,7 +243,7 @@ impl<'a, 'b> Forest<'a, 'b> {
             kept[Of::risen as usize] = *own;
             kept[Of::stepping as usize] = [1.0; LANES];
         }
-        self.agree(&[], &[Of::risen]);
+        self.agree(Of::stepping, &[], &[Of::risen]);
         let all: Vec<Entry<f32>> = self.kept.iter().map(|kept| kept[Of::risen as usize]).collect();
         for group in 0..self.groups.len() {
             let others = std::array::from_fn(|lane| all[group][lane] - own[group][lane]);
@@ -348,12 +353,12 @@ impl<'a, 'b> Forest<'a, 'b> {
         }
     }
 
-    /// Adds entries up over the chains of each tree that steps, and has others be the largest of any.
-    fn agree(&mut self, sums: &[Of], largest: &[Of]) {
+    /// Adds entries up over the chains of each tree of which a flag holds, and has others be the largest of any.
+    fn agree(&mut self, flag: Of, sums: &[Of], largest: &[Of]) {
         let kept = &mut *self.kept;
-        let steps = |kept: &[Kept], [group, lane]: [usize; 2]| kept[group][Of::stepping as usize][lane] > 0.5;
+        let is_of = |kept: &[Kept], [group, lane]: [usize; 2]| kept[group][flag as usize][lane] > 0.5;
         for Branch { chain: [group, lane], stem: [stem, stem_lane], .. } in self.branches.iter().rev() {
-            if !steps(kept, [*group, *lane]) {
+            if !is_of(kept, [*group, *lane]) {
                 continue;
             }
             for entry in sums.iter().map(|of| *of as usize) {
@@ -365,7 +370,7 @@ impl<'a, 'b> Forest<'a, 'b> {
             }
         }
         for Branch { chain: [group, lane], stem: [stem, stem_lane], .. } in self.branches {
-            if !steps(kept, [*group, *lane]) {
+            if !is_of(kept, [*group, *lane]) {
                 continue;
             }
             for entry in sums.iter().chain(largest).map(|of| *of as usize) {
@@ -409,12 +414,12 @@ impl Descends for Forest<'_, '_> {
             }
         }
         self.back(Part::Back(again));
-        self.agree(&[Of::fall], &[Of::far, Of::amiss]);
+        self.agree(Of::stepping, &[Of::fall], &[Of::far, Of::amiss]);
     }
 
     fn go_on(&mut self) {
         for group in 0..self.groups.len() {
-            if self.steps(group) {
+            if self.has(group, Of::risen) {
                 self.part(group, Part::GoOn);
                 self.place(group);
             }
@@ -423,11 +428,11 @@ impl Descends for Forest<'_, '_> {
 
     fn stand(&mut self) {
         for group in 0..self.groups.len() {
-            if self.steps(group) {
+            if self.has(group, Of::risen) {
                 self.part(group, Part::Stand);
             }
         }
-        self.agree(&[Of::stored, Of::level, Of::gained, Of::motion, Of::unsure], &[]);
+        self.agree(Of::risen, &[Of::stored, Of::level, Of::gained, Of::motion, Of::unsure], &[]);
     }
 
     fn judge_first(&mut self) -> bool {
