@@ -135,13 +135,9 @@ impl Runner<'_> {
             }),
             Domain::Sections | Domain::MorphedVertices => self.clock.timed(stage, || {
                 let mut instances: Vec<_> = instances.iter_mut().filter(|instance| instance.deforms).collect();
-                self.threads.for_each(
-                    &mut instances,
-                    || (),
-                    |(), instance| {
-                        run_on_instance(stage, self.frame, instance);
-                    },
-                );
+                self.threads.for_each(&mut instances, |instance| {
+                    run_on_instance(stage, self.frame, instance);
+                });
             }),
             Domain::Networks => self.clock.timed(stage, || {
                 #[cfg(feature = "neural")]
@@ -161,13 +157,9 @@ impl Runner<'_> {
                         },
                     )
                     .collect();
-                self.threads.for_each(
-                    &mut vertices,
-                    || (),
-                    |(), vertices| {
-                        run_on_vertices(stage, self.frame.lane_width, vertices);
-                    },
-                );
+                self.threads.for_each(&mut vertices, |vertices| {
+                    run_on_vertices(stage, self.frame.lane_width, vertices);
+                });
             }),
         }
     }

@@ -169,14 +169,10 @@ impl Meetings {
             let rubs = own.rubs_with(theirs);
             block.points.iter_mut().for_each(|row| row[meet::RUBS][lane] = rubs);
         };
-        threads.0.for_each(
-            &mut in_chunks(order, blocks),
-            || (),
-            |(), (pairs, blocks)| {
-                let all = pairs.iter().enumerate();
-                all.for_each(|(at, pair)| fill(*pair, &mut blocks[at / LANES], at % LANES));
-            },
-        );
+        threads.0.for_each(&mut in_chunks(order, blocks), |(pairs, blocks)| {
+            let all = pairs.iter().enumerate();
+            all.for_each(|(at, pair)| fill(*pair, &mut blocks[at / LANES], at % LANES));
+        });
     }
 
     /// What is remembered of every pair, and how likely it is to press.
@@ -191,24 +187,20 @@ impl Meetings {
         let (mut remembered, mut likely) = (vec![None; pairs.len()], vec![Likely::IsNear; pairs.len()]);
         let of_chunks = pairs.chunks(CHUNK).zip(remembered.chunks_mut(CHUNK)).zip(likely.chunks_mut(CHUNK));
         let presses = |touch: &Touch| touch.points.iter().any(|[force, ..]| *force > 0.0);
-        threads.0.for_each(
-            &mut of_chunks.collect::<Vec<_>>(),
-            || (),
-            |(), ((pairs, remembered), likely)| {
-                self.remember(instances, pairs, remembered);
-                let mut near = [NearBlock::default(); CHUNK / LANES];
-                find_near(width, motions, pairs, frame, Near::InTheEnd, &mut near[..pairs.len().div_ceil(LANES)]);
-                let near = near.iter().flat_map(|block| block.near);
-                for ((likely, remembered), near) in likely.iter_mut().zip(&**remembered).zip(near) {
-                    *likely = match remembered {
-                        Some(touch) if presses(touch) => Likely::Presses,
-                        _ if near > 0.5 => Likely::ComesTogether,
-                        Some(_) => Likely::Pressed,
-                        None => Likely::IsNear,
-                    };
-                }
-            },
-        );
+        threads.0.for_each(&mut of_chunks.collect::<Vec<_>>(), |((pairs, remembered), likely)| {
+            self.remember(instances, pairs, remembered);
+            let mut near = [NearBlock::default(); CHUNK / LANES];
+            find_near(width, motions, pairs, frame, Near::InTheEnd, &mut near[..pairs.len().div_ceil(LANES)]);
+            let near = near.iter().flat_map(|block| block.near);
+            for ((likely, remembered), near) in likely.iter_mut().zip(&**remembered).zip(near) {
+                *likely = match remembered {
+                    Some(touch) if presses(touch) => Likely::Presses,
+                    _ if near > 0.5 => Likely::ComesTogether,
+                    Some(_) => Likely::Pressed,
+                    None => Likely::IsNear,
+                };
+            }
+        });
         (remembered, likely)
     }
 

@@ -41,7 +41,7 @@ const FINER: f64 = 8.0;
 const ROUNDED: f64 = 1.0 + 1.0e-9;
 
 /// How many boxes a thread takes up at a time.
-const CHUNK: usize = 512;
+const CHUNK: usize = 128;
 
 /// A box in its cell.
 #[derive(Clone, Copy, Default)]
@@ -135,7 +135,7 @@ impl PairFinder {
         let Self { placed, boxes, levels, found, .. } = self;
         let (placed, sorted) = (&placed[..], Sorted { placed, boxes });
         let mut work: Vec<_> = found[..chunks].iter_mut().enumerate().collect();
-        threads.0.for_each(&mut work, Vec::new, |seekers, (chunk, found)| {
+        threads.0.for_each_with(&mut work, Vec::new, |seekers, (chunk, found)| {
             found.clear();
             let own = *chunk * CHUNK..placed.len().min((*chunk + 1) * CHUNK);
             for level in &*levels {

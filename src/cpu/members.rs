@@ -196,7 +196,7 @@ impl Runner<'_> {
                 (kin, own)
             })
             .collect();
-        self.threads.for_each(&mut work, || (), |(), (kin, own)| run(kin, own));
+        self.threads.for_each(&mut work, |(kin, own)| run(kin, own));
     }
 
     /// Flags of which instances any chain is pressed otherwise than it has it; whether any is.
@@ -256,7 +256,7 @@ impl Runner<'_> {
             }
             LaneWidth::One => (0..LANES).for_each(|lane| meet_in(OneF32(lane), blocks, shown, finds)),
         };
-        self.threads.for_each(&mut chunks, || (), |(), blocks| self.clock.timed(stage, || meet(blocks)));
+        self.threads.for_each(&mut chunks, |blocks| self.clock.timed(stage, || meet(blocks)));
     }
 
     fn take_turn(&self, kin: &mut Kin<'_, '_, '_>, shown: &mut [Entry<f32>], turn: Turn<'_>) {

@@ -193,16 +193,12 @@ impl Packing {
             })
             .collect();
         let mut packed: Vec<_> = groups.iter().filter(|group| group.is_packed).zip(packs).collect();
-        threads.for_each(
-            &mut packed,
-            || (),
-            |(), (stepped, pack)| {
-                for (part, &place) in parts[stepped.parts.clone()].iter().enumerate() {
-                    let (state, pressed) = states[place as usize];
-                    pack.take(state, pressed, [part * stepped.whose.lanes, stepped.whose.lanes]);
-                }
-            },
-        );
+        threads.for_each(&mut packed, |(stepped, pack)| {
+            for (part, &place) in parts[stepped.parts.clone()].iter().enumerate() {
+                let (state, pressed) = states[place as usize];
+                pack.take(state, pressed, [part * stepped.whose.lanes, stepped.whose.lanes]);
+            }
+        });
     }
 
     /// Copies what shares groups out of them.
@@ -222,15 +218,11 @@ impl Packing {
                 (pack, stepped.whose.lanes, own.collect::<Vec<_>>())
             })
             .collect();
-        threads.for_each(
-            &mut packed,
-            || (),
-            |(), (pack, lanes, own)| {
-                for (part, (state, pressed)) in own.iter_mut().enumerate() {
-                    pack.give(state, pressed.as_deref_mut(), [part * *lanes, *lanes]);
-                }
-            },
-        );
+        threads.for_each(&mut packed, |(pack, lanes, own)| {
+            for (part, (state, pressed)) in own.iter_mut().enumerate() {
+                pack.give(state, pressed.as_deref_mut(), [part * *lanes, *lanes]);
+            }
+        });
     }
 
     /// All groups as they are stepped, and what of the schedule is done of them.

@@ -68,17 +68,13 @@ impl Meetings {
             let base = groups[stepped.group].map_or(0, |group| group.base);
             (base + node) * shown::ENTRIES as u32 + stepped.lane as u32 + lane
         };
-        threads.for_each(
-            &mut in_chunks(order, blocks),
-            || (),
-            |(), (pairs_of, blocks)| {
-                for (at, &pair) in pairs_of.iter().enumerate() {
-                    for (side, row) in pairs[pair as usize].map(row_of).into_iter().enumerate() {
-                        blocks[at / LANES].first[side][at % LANES] = row;
-                    }
+        threads.for_each(&mut in_chunks(order, blocks), |(pairs_of, blocks)| {
+            for (at, &pair) in pairs_of.iter().enumerate() {
+                for (side, row) in pairs[pair as usize].map(row_of).into_iter().enumerate() {
+                    blocks[at / LANES].first[side][at % LANES] = row;
                 }
-            },
-        );
+            }
+        });
         self.shown.resize(nodes * shown::ENTRIES, [0.0; LANES]);
     }
 }

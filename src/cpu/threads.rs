@@ -3,10 +3,18 @@
 #[cfg(feature = "parallel")]
 use std::sync::Arc;
 
+#[cfg(feature = "parallel")]
+use rayon::prelude::*;
+
 use crate::backend::Frame;
 
 /// Of how many items on, each of which is little work, these are spread over threads: of fewer, a barrier would cost more.
 const MANY: usize = 32;
+
+/// In how many parts at the least each thread takes up its share of some items: what is left in the end, of which not all have some,
+/// is small.
+#[cfg(feature = "parallel")]
+const PARTS: usize = 8;
 
 /// The threads that the CPU works with: its own, or a host's.
 #[derive(Clone)]
@@ -61,11 +69,22 @@ impl Threads {
         if items.len() < MANY {
             return items.iter_mut().for_each(run);
         }
-        self.for_each(items, || (), |(), item| run(item));
+        self.for_each(items, run);
+    }
+
+    /// Runs `run` on every item.
+    pub fn for_each<T: Send>(&self, items: &mut [T], run: impl Fn(&mut T) + Sync + Send) {
+        #[cfg(feature = "parallel")]
+        if let (Some(pool), true) = (&self.pool, items.len() > 1) {
+            let most = items.len() / (PARTS * pool.current_num_threads()) + 1;
+            pool.install(|| items.par_iter_mut().with_max_len(most).for_each(&run));
+            return;
+        }
+        items.iter_mut().for_each(run);
     }
 
     /// Runs `run` on every item, with what `init` makes for some of them at a time.
-    pub fn for_each<T: Send, S>(
+    pub fn for_each_with<T: Send, S>(
         &self,
         items: &mut [T],
         init: impl Fn() -> S + Sync + Send,
@@ -73,7 +92,6 @@ impl Threads {
     ) {
         #[cfg(feature = "parallel")]
         if let (Some(pool), true) = (&self.pool, items.len() > 1) {
-            use rayon::prelude::*;
             pool.install(|| items.par_iter_mut().for_each_init(&init, &run));
             return;
         }
