@@ -5,7 +5,7 @@ use super::holds::across;
 use super::lanes::{Entry, LANES, Lane, Lanes, each};
 use super::math::{LEAST_DIVISOR, V3};
 use super::meetings::{Going, OWN_ROWS, PairBlock, ROLLING, ROLLS, ShownNodes, Side, mix};
-use super::pills::{Pill, nearest, points_around};
+use super::pills::{Nearest, Pill, lie, nearest, points_around};
 use crate::layout::{contact, meet};
 use crate::step::StepParams;
 
@@ -112,6 +112,46 @@ fn square<L: Lanes>(
     (direction - off * at_joint).direction(lanes)
 }
 
+/// A point at which two segments may touch, as they go.
+struct Met<V> {
+    /// In which the first one is pressed.
+    direction: V3<V>,
+    /// How each side goes there.
+    going: [Going<V>; 2],
+    /// Their radii at rest (m).
+    radii: [V; 2],
+    /// By how much each makes the gap grow (m).
+    along_normal: [V; 2],
+}
+
+impl<V: Lane> Met<V> {
+    /// Where segments are nearest, or beside that, given what their ends show and how these go; `joined` is that of [`PairBlock`].
+    #[inline(always)]
+    fn of<L: Lanes<V = V>>(
+        lanes: L,
+        sides: [&[Seen<V>; 2]; 2],
+        going: [&[Going<V>; 2]; 2],
+        joined: [[V; 2]; 2],
+        nearest: &Nearest<V>,
+    ) -> Self {
+        let along = nearest.along;
+        let direction = square(lanes, [&sides[0][0], &sides[0][1]], joined[0], along[0], nearest.direction);
+        let direction = -square(lanes, [&sides[1][0], &sides[1][1]], joined[1], along[1], -direction);
+        let going = each!(side in 0..2 => Going::between([&going[side][0], &going[side][1]], along[side]));
+        let radii = each!(side in 0..2 => mix(sides[side][0].radius, sides[side][1].radius, along[side]));
+        let [a, b] = &going;
+        let along_normal =
+            [direction.dot(a.moved) - radii[0] * a.scaling, -direction.dot(b.moved) - radii[1] * b.scaling];
+        Self { direction, going, radii, along_normal }
+    }
+
+    /// What is left of a gap (m).
+    #[inline(always)]
+    fn closed(&self, gap: V) -> V {
+        gap + self.along_normal[0] + self.along_normal[1]
+    }
+}
+
 /// Finds where the segments of eight pairs touch in the substep to come, how stiff that is, and the plane halfway between where both
 /// would go on to.
 #[inline(always)]
@@ -157,17 +197,22 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         radii: each!(end in 0..2 => sides[side][end].radius * sides[side][end].scale),
     });
     let deepest = nearest(lanes, &pills[0], &pills[1]);
+    let lie = lie(lanes, &pills[0], &pills[1], &deepest);
+    let going = each!(side in 0..2 => each!(end in 0..2 => Going::of(goings[side][end])));
     let remembered = each!(point in 0..2 => lanes.gather(&memory[point], &OWN_ROWS));
     // Far from each other is what does not touch wherever its nodes go on to, and did not press: what that comes to below. Where all
     // are, no more is looked at; a thread of a GPU, which has one pair beside others' that touch, goes on.
     let mut clear = deepest.gap;
     for side in 0..2 {
-        let [a, b] = each!(end in 0..2 => Going::of(goings[side][end]));
-        let [r, s] = each!(end in 0..2 => sides[side][end].radius);
+        let ([a, b], [r, s]) = (&going[side], each!(end in 0..2 => sides[side][end].radius));
         let scaling = a.scaling.max(zero - a.scaling).max(b.scaling.max(zero - b.scaling));
         let moved = a.moved.dot(a.moved).max(b.moved.dot(b.moved)).sqrt();
         clear = clear - (moved + r.max(s) * (scaling + lanes.splat(ROUNDS)));
     }
+    // Pills that cross touch where they are nearest, and come together there or nowhere.
+    let met = Met::of(lanes, [&sides[0], &sides[1]], [&going[0], &going[1]], joined, &deepest);
+    let goes_by = zero.where_less(deepest.gap.min(met.closed(deepest.gap)), deepest.gap, zero);
+    let clear = zero.where_less(lie.bears, clear, clear.max(goes_by));
     let pressed = zero.where_less(remembered[0][0] + remembered[1][0], one, zero);
     let near = zero.where_less(clear, pressed, one);
     if !lanes.any(near) {
@@ -191,7 +236,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         // Before a chain's first node is another's last.
         Seen { place: sides[side][0].place.or(lanes, before.place, joined[side][0]), ..before }
     });
-    let touch = points_around(lanes, &pills[0], &pills[1], deepest);
+    let touch = points_around(lanes, [&pills[0], &pills[1]], deepest, &lie);
     let mut presses = zero;
     for index in 0..2 {
         let (row, point) = (&mut rows[index], touch[index]);
@@ -206,11 +251,8 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
             belongs(lanes, [&before[side], first, second], joined[side], along[side], outward, centres)
         });
         let own = there * (point.flat + (one - point.flat) * kept[0] * kept[1]);
-        let direction = square(lanes, [&sides[0][0], &sides[0][1]], joined[0], along[0], normal);
-        let direction = -square(lanes, [&sides[1][0], &sides[1][1]], joined[1], along[1], -direction);
-
-        let going = each!(side in 0..2 => Going::between([&Going::of(goings[side][0]), &Going::of(goings[side][1])], along[side]));
-        let radii = each!(side in 0..2 => mix(sides[side][0].radius, sides[side][1].radius, along[side]));
+        let met = Met::of(lanes, [&sides[0], &sides[1]], [&going[0], &going[1]], joined, &point.nearest);
+        let Met { direction, going, radii, along_normal } = met;
         let inv_masses = each!(side in 0..2 => mix(goings[side][0][0], goings[side][1][0], along[side]));
         let inv_mass = inv_masses[0] + inv_masses[1];
         let mass = zero.where_less(inv_mass, one / inv_mass.max(least), zero);
@@ -224,9 +266,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
 
         let kept = gap.max(zero - recovery);
         let [a, b] = &going;
-        let along_normal =
-            [direction.dot(a.moved) - radii[0] * a.scaling, -direction.dot(b.moved) - radii[1] * b.scaling];
-        let closed = kept + along_normal[0] + along_normal[1];
+        let closed = met.closed(kept);
 
         // What comes in fast is stopped before it is through.
         let fast = (zero - closed) / (radius * lanes.splat(STOPS)).max(least);

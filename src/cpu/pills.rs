@@ -198,14 +198,27 @@ fn onto<L: Lanes>(lanes: L, [a, b]: [&Pill<L::V>; 2], on_a: L::V, fallback: V3<L
 /// gap is level they go all the way.
 #[inline(always)]
 pub fn points<L: Lanes>(lanes: L, a: &Pill<L::V>, b: &Pill<L::V>) -> [Point<L::V>; 2] {
-    points_around(lanes, a, b, nearest(lanes, a, b))
+    let deepest = nearest(lanes, a, b);
+    points_around(lanes, [a, b], deepest, &lie(lanes, a, b, &deepest))
 }
 
-/// As [`points`], of pills that are nearest somewhere.
+/// How pills lie at each other where they are nearest.
+#[derive(Clone, Copy)]
+pub struct Lie<V> {
+    /// What goes along the surface there, of the first pill's axis (m).
+    way: V3<V>,
+    /// See [`Point::flat`].
+    along: V,
+    /// As that, up to where pills touch at a single point: 0 from there.
+    pub bears: V,
+    /// The smaller radius there (m).
+    radius: V,
+}
+
+/// How pills lie at each other that are nearest somewhere.
 #[inline(always)]
-pub fn points_around<L: Lanes>(lanes: L, a: &Pill<L::V>, b: &Pill<L::V>, deepest: Nearest<L::V>) -> [Point<L::V>; 2] {
-    let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
-    let least = lanes.splat(f32::MIN_POSITIVE);
+pub fn lie<L: Lanes>(lanes: L, a: &Pill<L::V>, b: &Pill<L::V>, deepest: &Nearest<L::V>) -> Lie<L::V> {
+    let (zero, one, least) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(f32::MIN_POSITIVE));
     let (along_a, along_b) = (a.ends[1] - a.ends[0], b.ends[1] - b.ends[0]);
     // What of the axes goes along the surfaces, and how the gap grows along each.
     let [leans_a, leans_b] = [deepest.direction.dot(along_a), deepest.direction.dot(along_b)];
@@ -221,13 +234,27 @@ pub fn points_around<L: Lanes>(lanes: L, a: &Pill<L::V>, b: &Pill<L::V>, deepest
     let off2 = zero.where_less(uu * vv, crosses2 + leads2, one);
     let along = lie_along(lanes, off2 * lanes.splat(1.0 / (CROSSED * CROSSED)));
     let bears = lie_along(lanes, off2 * lanes.splat(1.0 / (ROCKS * ROCKS)));
+    Lie { way: u, along, bears, radius: radii[0].min(radii[1]) }
+}
 
+/// As [`points`], of pills that are nearest somewhere and lie so at each other.
+#[inline(always)]
+pub fn points_around<L: Lanes>(
+    lanes: L,
+    [a, b]: [&Pill<L::V>; 2],
+    deepest: Nearest<L::V>,
+    lie: &Lie<L::V>,
+) -> [Point<L::V>; 2] {
+    let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
+    let least = lanes.splat(f32::MIN_POSITIVE);
+    let Lie { way: u, along, bears, radius } = *lie;
+    let uu = u.dot(u);
     let ends = each!(k in 0..2 => ((b.ends[k] - a.ends[0]).dot(u) / uu.max(least)).clamp(zero, one));
     let deep = deepest.along[0];
     let crossed = zero.where_less(bears, zero, one);
     let share = half.where_less(crossed, one, half);
     let shares = [share, one - share];
-    let level = radii[0].min(radii[1]) * lanes.splat(LEVEL);
+    let level = radius * lanes.splat(LEVEL);
     let alongside = (bears * lanes.splat(1.0 / ALONGSIDE)).min(one);
     each!(k in 0..2 => {
         // The gap rises with the square of how far it is from the deepest.
