@@ -52,6 +52,8 @@ pub(super) struct Meetings {
     /// All pairs, those that are likely to press beside each other, see [`Likely`]: the others' blocks have nothing to press. Among
     /// those that are as likely in ascending order.
     pub blocks: Vec<PairBlock>,
+    /// Of every place in the blocks, whether the pair there has something to keep for the next frame.
+    remembering: Vec<[bool; LANES]>,
     /// The segments that meet others, by group, lane and node, once for each pair.
     pub sides: Vec<Side>,
     /// Of every group as it is stepped; `None` of those that meet nobody.
@@ -222,19 +224,39 @@ impl Meetings {
     }
 
     /// Leaves with the instances what pairs that touch remember.
-    pub fn keep(&self, threads: &Threads, instances: &mut Instances) {
-        let mut end = 0;
+    pub fn keep(&mut self, threads: &Threads, instances: &mut Instances) {
+        self.note_remembering(threads);
+        let (mut segments, mut pairs) = (0, 0);
         let of_instance = |(handle, instance): (FleshHandle, _)| {
-            let before = |&[first, _]: &Pair| self.segments[first as usize].name.0.parts().0 <= handle.parts().0;
-            let begin = end;
-            end += self.pairs[begin..].partition_point(before);
-            (handle, instance, begin..end)
+            let own = |segment: &&Segment| segment.name.0.parts().0 <= handle.parts().0;
+            segments += self.segments[segments..].iter().take_while(own).count();
+            let begin = pairs;
+            pairs += self.pairs[begin..].iter().take_while(|[first, _]| (*first as usize) < segments).count();
+            (handle, instance, begin..pairs)
         };
         let concerned =
             |(_, instance, pairs): &(_, &mut Instance, Range<usize>)| instance.works().flesh || !pairs.is_empty();
         let mut work: Vec<_> = instances.handles_mut().map(of_instance).filter(concerned).collect();
-        debug_assert_eq!(end, self.pairs.len(), "all pairs are of instances that there are");
+        debug_assert_eq!(pairs, self.pairs.len(), "all pairs are of instances that there are");
         threads.for_many(&mut work, |(handle, instance, pairs)| self.keep_of(*handle, instance, pairs.clone()));
+    }
+
+    /// Notes of which pairs there is something to keep.
+    fn note_remembering(&mut self, threads: &Threads) {
+        let Self { blocks, remembering, pressed, .. } = self;
+        remembering.clear();
+        remembering.resize(blocks.len(), [false; LANES]);
+        let begins = (0..blocks.len()).step_by(CHUNK / LANES);
+        let of_chunks = blocks.chunks(CHUNK / LANES).zip(remembering.chunks_mut(CHUNK / LANES)).zip(begins);
+        threads.for_each(&mut of_chunks.collect::<Vec<_>>(), |((blocks, remembering), begin)| {
+            for (at, (block, remembering)) in blocks.iter().zip(&mut **remembering).enumerate() {
+                let pressed = pressed.get(*begin + at).map_or(&[0.0; LANES], |[impulse, ..]| impulse);
+                for lane in 0..LANES {
+                    let touches = block.memory.iter().any(|point| is_remembered(&point[lane]));
+                    remembering[lane] = touches || pressed[lane] > 0.0;
+                }
+            }
+        });
     }
 
     /// Leaves with an instance what pairs remember that begin with its segments.
@@ -244,12 +266,12 @@ impl Meetings {
         }
         for (&slot, pair) in self.slots[pairs.clone()].iter().zip(&self.pairs[pairs]) {
             let (index, lane) = (slot as usize / LANES, slot as usize % LANES);
-            let points = [0, 1].map(|point| self.blocks[index].memory[point][lane]);
-            let touches = points.iter().any(|[force, .., ratio]| *force > 0.0 || *ratio > 1.0);
-            let pressed = self.pressed.get(index).filter(|sums| sums[0][lane] > 0.0);
-            if !touches && pressed.is_none() {
+            if !self.remembering[index][lane] {
                 continue;
             }
+            let points = [0, 1].map(|point| self.blocks[index].memory[point][lane]);
+            let touches = points.iter().any(is_remembered);
+            let pressed = self.pressed.get(index).filter(|sums| sums[0][lane] > 0.0);
             let [(begins, own), (other, theirs)] = pair.map(|index| self.segments[index as usize].name);
             debug_assert_eq!(begins, handle);
             if let Some(pressed) = pressed.filter(|_| handle != other) {
@@ -260,6 +282,11 @@ impl Meetings {
             }
         }
     }
+}
+
+/// Whether what a point of a pair remembers is other than nothing.
+fn is_remembered([force, .., ratio]: &[f32; REMEMBERED]) -> bool {
+    *force > 0.0 || *ratio > 1.0
 }
 
 /// Pairs in the order of their blocks, and these, as threads take them up.
