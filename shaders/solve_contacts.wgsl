@@ -22,6 +22,9 @@ const FIRMEST: f32 = 1.0e4;
 // Which share of Coulomb's limit is below it.
 const STICKING: f32 = 0.999;
 
+// How many times what it takes to stop a node alone the limit is at the least where what slipped among others is foreseen to stick.
+const RESTS: f32 = 8.0;
+
 // How fast a node that is found inside a half-space is pushed out (m/s).
 const RECOVERY_SPEED: f32 = 1.0;
 
@@ -322,11 +325,15 @@ fn write_row(chain: Chain, at: u32, segment: u32, point: Point, there: Surface) 
     let stuck = where_less(pulled, contact_at(at, CONTACT_LIMIT) * STICKING, 1.0, 0.0);
     let limit = smaller(there.friction * (where_less(0.0, lasting, lasting, 0.0) + bounce), MOST_DUAL);
     let inertia = inertia_of(point, normal, foreseen);
-    let stops = where_less(sqrt(dot(foreseen, foreseen)) * inertia * inv_step * inv_step, limit, 1.0, 0.0);
+    let takes = sqrt(dot(foreseen, foreseen)) * inertia * inv_step * inv_step;
+    let stops = where_less(takes, limit, 1.0, 0.0);
+    let rests = where_less(takes * RESTS, limit, 1.0, 0.0);
     let holds = smaller(limit, pulled) / larger(pulled, LEAST_DIVISOR) / larger(stiffness, LEAST_DIVISOR);
     let goes_on = where_less(0.0, stiffness, holds, 0.0);
     let anchor = select(contact3(at, CONTACT_ANCHOR), slide + tangent * goes_on, is_first);
-    let sticks = select(0.0, where_less(0.0, limit, larger(stuck, stops), 0.0), is_first);
+    let meets = chain_at(chain.chain, CHAIN_MEETS);
+    let holds_on = where_less(0.5, meets, smaller(stops, larger(stuck, rests)), larger(stops, stuck));
+    let sticks = select(0.0, where_less(0.0, limit, holds_on, 0.0), is_first);
 
     set_contact(at, CONTACT_SEGMENT, f32(segment));
     set_contact(at, CONTACT_ALONG, point.along);
@@ -338,7 +345,6 @@ fn write_row(chain: Chain, at: u32, segment: u32, point: Point, there: Surface) 
     set_contact(at, CONTACT_FRICTION, pressing);
     set_contact(at, CONTACT_LIMIT, limit);
     set_contact(at, CONTACT_STICKS, sticks);
-    let meets = chain_at(chain.chain, CHAIN_MEETS);
     let stays = where_less(0.0, smaller(lasting, pressing), meets, 0.0);
     set_contact(at, CONTACT_STAYS, where_less(0.0, bounce, -1.0, stays));
     set_contact3(at, CONTACT_ANCHOR, anchor);

@@ -9,7 +9,8 @@
 //! where it goes on pulling as it did in the last substep, so that what sticks does not creep. The solve takes each row either
 //! as sticking, by the spring, or as slipping, by the limit, which has no stiffness along the pull: the exact Newton step on
 //! either side. On which side it begins is foreseen here: on the spring's where it stuck, and where the limit is enough to stop
-//! the node alone; where that proves wrong, the chain is solved again.
+//! the node alone; where that proves wrong, the chain is solved again. Where chains meet others, of what has one of the two alone four
+//! of five slip in a heap that lands: there it takes both, or a limit that is enough many times over ([`RESTS`]).
 //!
 //! What is pressed on by hundreds of times its weight, as flesh beneath a heap is, meets what is stiffer: so much that the force of the last
 //! solve has it a hundredth of its radius deep ([`FIRM`]). A chain's own bones let in what was in them at rest, and what is squeezed
@@ -54,6 +55,10 @@ pub const FIRMEST: f32 = 1.0e4;
 
 /// Which share of Coulomb's limit is below it.
 pub const STICKING: f32 = 0.999;
+
+/// How many times what it takes to stop a node alone the limit is at the least where what slipped among others is foreseen to
+/// stick: these push it on.
+pub const RESTS: f32 = 8.0;
 
 /// How fast a node that is found inside a half-space is pushed out (m/s).
 pub const RECOVERY_SPEED: f32 = 1.0;
@@ -300,12 +305,15 @@ fn write_row<L: Lanes>(
     let stuck = pulled.where_less(lanes.load(&row[contact::LIMIT]) * lanes.splat(STICKING), one, zero);
     let limit = (there.friction * (zero.where_less(lasting, lasting, zero) + bounce)).min(lanes.splat(MOST_DUAL));
     let inertia = point.inertia(lanes, normal, foreseen);
-    let stops = (foreseen.dot(foreseen).sqrt() * inertia * inv_step * inv_step).where_less(limit, one, zero);
+    let takes = foreseen.dot(foreseen).sqrt() * inertia * inv_step * inv_step;
+    let stops = takes.where_less(limit, one, zero);
+    let rests = (takes * lanes.splat(RESTS)).where_less(limit, one, zero);
+    let holds_on = lanes.splat(0.5).where_less(meets, stops.min(stuck.max(rests)), stops.max(stuck));
     let least = lanes.splat(LEAST_DIVISOR);
     let holds = limit.min(pulled) / pulled.max(least) / stiffness.max(least);
     let goes_on = zero.where_less(stiffness, holds, zero);
     let (anchor, sticks) = if params.iteration == 0 {
-        (slide + tangent * goes_on, zero.where_less(limit, stuck.max(stops), zero))
+        (slide + tangent * goes_on, zero.where_less(limit, holds_on, zero))
     } else {
         (V3::load(lanes, row, contact::ANCHOR), zero)
     };
