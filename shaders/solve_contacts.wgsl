@@ -22,8 +22,9 @@ const FIRMEST: f32 = 1.0e4;
 // Which share of Coulomb's limit is below it.
 const STICKING: f32 = 0.999;
 
-// How many times what it takes to stop a node alone the limit is at the least where what slipped among others is foreseen to stick.
-const RESTS: f32 = 8.0;
+// How many times as much as it takes to stop a node alone the limit is at the least where what slipped among others, which push it
+// on, is foreseen to stick.
+const AMPLE: f32 = 8.0;
 
 // How fast a node that is found inside a half-space is pushed out (m/s).
 const RECOVERY_SPEED: f32 = 1.0;
@@ -326,14 +327,11 @@ fn write_row(chain: Chain, at: u32, segment: u32, point: Point, there: Surface) 
     let limit = smaller(there.friction * (where_less(0.0, lasting, lasting, 0.0) + bounce), MOST_DUAL);
     let inertia = inertia_of(point, normal, foreseen);
     let takes = sqrt(dot(foreseen, foreseen)) * inertia * inv_step * inv_step;
-    let stops = where_less(takes, limit, 1.0, 0.0);
-    let rests = where_less(takes * RESTS, limit, 1.0, 0.0);
     let holds = smaller(limit, pulled) / larger(pulled, LEAST_DIVISOR) / larger(stiffness, LEAST_DIVISOR);
     let goes_on = where_less(0.0, stiffness, holds, 0.0);
     let anchor = select(contact3(at, CONTACT_ANCHOR), slide + tangent * goes_on, is_first);
     let meets = chain_at(chain.chain, CHAIN_MEETS);
-    let holds_on = where_less(0.5, meets, smaller(stops, larger(stuck, rests)), larger(stops, stuck));
-    let sticks = select(0.0, where_less(0.0, limit, holds_on, 0.0), is_first);
+    let sticks = select(0.0, foreseen_to_stick(stuck, takes, limit, meets), is_first);
 
     set_contact(at, CONTACT_SEGMENT, f32(segment));
     set_contact(at, CONTACT_ALONG, point.along);
@@ -353,6 +351,15 @@ fn write_row(chain: Chain, at: u32, segment: u32, point: Point, there: Surface) 
     if throws > 0.0 {
         throw_nodes(chain, segment, normal * throws, point.along, 1.0 / inv_step);
     }
+}
+
+// Flags what is foreseen to stick, given whether it stuck, how much it takes to stop the node alone (N) and Coulomb's limit (N), and
+// whether its chain meets others.
+fn foreseen_to_stick(stuck: f32, takes: f32, limit: f32, meets: f32) -> f32 {
+    let stops = where_less(takes, limit, 1.0, 0.0);
+    let amply = where_less(takes * AMPLE, limit, 1.0, 0.0);
+    let foreseen = where_less(0.5, meets, smaller(stops, larger(stuck, amply)), larger(stops, stuck));
+    return where_less(0.0, limit, foreseen, 0.0);
 }
 
 // How heavy what comes at a row is, as that stops it, and once it has, with what force it throws it: what is at CONTACT_BOUNCE and on,

@@ -39,9 +39,9 @@ where
 pub(super) trait Descends {
     /// Takes a step, of all chains or `again` of those that are stepping.
     fn solve(&mut self, again: bool);
-    /// Takes another share of it.
+    /// Has those that have risen take another share of it.
     fn go_on(&mut self);
-    /// Finds how chains stand now.
+    /// Finds how those that have gone somewhere stand now.
     fn stand(&mut self);
     /// Judges the first step; whether any chain takes another.
     fn judge_first(&mut self) -> bool;
@@ -144,7 +144,7 @@ descent! {
     amiss
     /// Which share of it is taken.
     share
-    /// Where Π has risen.
+    /// Where Π has risen, or where a step was taken and how it stands is not known yet; of what steps alone.
     risen
     /// Where the first step led astray.
     astray
@@ -207,7 +207,7 @@ impl<V: Lane> Descent<V> {
     /// Flags which of the chains that have risen still do.
     #[inline(always)]
     pub fn rises<L: Lanes<V = V>>(&mut self, lanes: L) {
-        self.risen = risen_by(lanes, self.level - self.lowest, self.unsure, self.risen.min(self.stepping));
+        self.risen = risen_by(lanes, self.level - self.lowest, self.unsure, self.risen);
     }
 
     /// Shortens their step to the least of the parabola through both levels that begins with the slope −2·fall; in the end, to
@@ -230,6 +230,7 @@ impl<V: Lane> Descent<V> {
         let amiss = lanes.splat(0.5).where_less(self.meets, self.amiss - one, self.amiss);
         self.stepping = self.stepping.min(short.max(self.far).max(amiss));
         self.stiffened = self.share.where_less(lanes.splat(LEAST_SHARE), lanes.splat(STIFFENED), self.stiffened);
+        // What was shortened to nothing has risen to the last, and may be done: it is not to stand anew with others.
         (self.lowest, self.risen) = (self.level, zero);
     }
 

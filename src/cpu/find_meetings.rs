@@ -112,8 +112,8 @@ fn square<L: Lanes>(
     (direction - off * at_joint).direction(lanes)
 }
 
-/// A point at which two segments may touch, as they go.
-struct Met<V> {
+/// How two segments go at a point at which they may touch.
+struct Coming<V> {
     /// In which the first one is pressed.
     direction: V3<V>,
     /// How each side goes there.
@@ -124,7 +124,7 @@ struct Met<V> {
     along_normal: [V; 2],
 }
 
-impl<V: Lane> Met<V> {
+impl<V: Lane> Coming<V> {
     /// Where segments are nearest, or beside that, given what their ends show and how these go; `joined` is that of [`PairBlock`].
     #[inline(always)]
     fn of<L: Lanes<V = V>>(
@@ -197,22 +197,22 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         radii: each!(end in 0..2 => sides[side][end].radius * sides[side][end].scale),
     });
     let deepest = nearest(lanes, &pills[0], &pills[1]);
-    let lie = lie(lanes, &pills[0], &pills[1], &deepest);
-    let going = each!(side in 0..2 => each!(end in 0..2 => Going::of(goings[side][end])));
+    let at_deepest = lie(lanes, &pills[0], &pills[1], &deepest);
+    let of_ends = each!(side in 0..2 => each!(end in 0..2 => Going::of(goings[side][end])));
     let remembered = each!(point in 0..2 => lanes.gather(&memory[point], &OWN_ROWS));
     // Far from each other is what does not touch wherever its nodes go on to, and did not press: what that comes to below. Where all
     // are, no more is looked at; a thread of a GPU, which has one pair beside others' that touch, goes on.
     let mut clear = deepest.gap;
     for side in 0..2 {
-        let ([a, b], [r, s]) = (&going[side], each!(end in 0..2 => sides[side][end].radius));
+        let ([a, b], [r, s]) = (&of_ends[side], each!(end in 0..2 => sides[side][end].radius));
         let scaling = a.scaling.max(zero - a.scaling).max(b.scaling.max(zero - b.scaling));
         let moved = a.moved.dot(a.moved).max(b.moved.dot(b.moved)).sqrt();
         clear = clear - (moved + r.max(s) * (scaling + lanes.splat(ROUNDS)));
     }
-    // Pills that cross touch where they are nearest, and come together there or nowhere.
-    let met = Met::of(lanes, [&sides[0], &sides[1]], [&going[0], &going[1]], joined, &deepest);
-    let goes_by = zero.where_less(deepest.gap.min(met.closed(deepest.gap)), deepest.gap, zero);
-    let clear = zero.where_less(lie.bears, clear, clear.max(goes_by));
+    // Pills that cross touch where they are nearest, as reckoned below, and come together there or nowhere.
+    let coming = Coming::of(lanes, [&sides[0], &sides[1]], [&of_ends[0], &of_ends[1]], joined, &deepest);
+    let goes_by = deepest.gap.min(coming.closed(deepest.gap));
+    let clear = zero.where_less(at_deepest.bears, clear, clear.max(goes_by));
     let pressed = zero.where_less(remembered[0][0] + remembered[1][0], one, zero);
     let near = zero.where_less(clear, pressed, one);
     if !lanes.any(near) {
@@ -236,7 +236,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         // Before a chain's first node is another's last.
         Seen { place: sides[side][0].place.or(lanes, before.place, joined[side][0]), ..before }
     });
-    let touch = points_around(lanes, [&pills[0], &pills[1]], deepest, &lie);
+    let touch = points_around(lanes, [&pills[0], &pills[1]], deepest, &at_deepest);
     let mut presses = zero;
     for index in 0..2 {
         let (row, point) = (&mut rows[index], touch[index]);
@@ -251,8 +251,8 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
             belongs(lanes, [&before[side], first, second], joined[side], along[side], outward, centres)
         });
         let own = there * (point.flat + (one - point.flat) * kept[0] * kept[1]);
-        let met = Met::of(lanes, [&sides[0], &sides[1]], [&going[0], &going[1]], joined, &point.nearest);
-        let Met { direction, going, radii, along_normal } = met;
+        let coming = Coming::of(lanes, [&sides[0], &sides[1]], [&of_ends[0], &of_ends[1]], joined, &point.nearest);
+        let Coming { direction, going, radii, along_normal } = coming;
         let inv_masses = each!(side in 0..2 => mix(goings[side][0][0], goings[side][1][0], along[side]));
         let inv_mass = inv_masses[0] + inv_masses[1];
         let mass = zero.where_less(inv_mass, one / inv_mass.max(least), zero);
@@ -266,7 +266,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
 
         let kept = gap.max(zero - recovery);
         let [a, b] = &going;
-        let closed = met.closed(kept);
+        let closed = coming.closed(kept);
 
         // What comes in fast is stopped before it is through.
         let fast = (zero - closed) / (radius * lanes.splat(STOPS)).max(least);
@@ -390,18 +390,21 @@ mod tests {
         let mut used = PairBlock { turn_anchors: [[[7.0; LANES]; 3]; 2], ..new.clone() };
         used.points = [[[7.0; LANES]; meet::TURN_ANCHOR]; 2];
         (used.of_sides, used.middles) = ([[[[7.0; 8]; LANES]; 2]; 2], [[[7.0; 8]; LANES]; 2]);
-        let found = |mut block: PairBlock| {
+        let found = |mut block: PairBlock, begins: f32| {
             // Each frame says for each pair how it rubs.
             block.points.iter_mut().for_each(|row| row[meet::RUBS] = [0.5; LANES]);
-            for (iteration, gone) in [(0, 0.0), (1, 0.95)] {
+            for (iteration, gone) in [(0, begins), (1, 0.95)] {
                 let params = StepParams { h: 1.0 / 120.0, inv_h: 120.0, iteration, ..StepParams::default() };
                 (0..LANES).for_each(|lane| find_meetings(OneF32(lane), &params, &shown(gone), &mut block));
             }
             block
         };
-        let (new, used) = (found(new), found(used));
-        assert!(new.stiffness[0] > 0.0, "they touch");
-        assert_eq!(new, used);
+        // In the first solve they rest, or go away from each other.
+        for begins in [0.0, -0.95] {
+            let (new, used) = (found(new.clone(), begins), found(used.clone(), begins));
+            assert!(new.stiffness[0] > 0.0, "they touch");
+            assert_eq!(new, used);
+        }
     }
 
     /// Whether a contact is at a node or a millionth of a segment beside it is no matter to the direction in which it presses.

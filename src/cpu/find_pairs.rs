@@ -52,8 +52,9 @@ pub(super) struct Meetings {
     /// All pairs, those that are likely to press beside each other, see [`Likely`]: the others' blocks have nothing to press. Among
     /// those that are as likely in ascending order.
     pub blocks: Vec<PairBlock>,
-    /// Of every place in the blocks, whether the pair there has something to keep for the next frame.
-    remembering: Vec<[bool; LANES]>,
+    /// Of every place in the blocks, whether the pair there has something to leave with its instance: what it remembers, or with what
+    /// it pressed.
+    leaves: Vec<[bool; LANES]>,
     /// The segments that meet others, by group, lane and node, once for each pair.
     pub sides: Vec<Side>,
     /// Of every group as it is stepped; `None` of those that meet nobody.
@@ -223,37 +224,37 @@ impl Meetings {
         })
     }
 
-    /// Leaves with the instances what pairs that touch remember.
+    /// Leaves with the instances what pairs that touch remember, and with what they pressed.
     pub fn keep(&mut self, threads: &Threads, instances: &mut Instances) {
-        self.note_remembering(threads);
-        let (mut segments, mut pairs) = (0, 0);
+        self.note_leaving(threads);
+        let (mut segment_end, mut pair_end) = (0, 0);
         let of_instance = |(handle, instance): (FleshHandle, _)| {
-            let own = |segment: &&Segment| segment.name.0.parts().0 <= handle.parts().0;
-            segments += self.segments[segments..].iter().take_while(own).count();
-            let begin = pairs;
-            pairs += self.pairs[begin..].iter().take_while(|[first, _]| (*first as usize) < segments).count();
-            (handle, instance, begin..pairs)
+            let up_to_it = |segment: &&Segment| segment.name.0.parts().0 <= handle.parts().0;
+            segment_end += self.segments[segment_end..].iter().take_while(up_to_it).count();
+            let begin = pair_end;
+            pair_end += self.pairs[begin..].iter().take_while(|[first, _]| (*first as usize) < segment_end).count();
+            (handle, instance, begin..pair_end)
         };
         let concerned =
             |(_, instance, pairs): &(_, &mut Instance, Range<usize>)| instance.works().flesh || !pairs.is_empty();
         let mut work: Vec<_> = instances.handles_mut().map(of_instance).filter(concerned).collect();
-        debug_assert_eq!(pairs, self.pairs.len(), "all pairs are of instances that there are");
+        debug_assert_eq!(pair_end, self.pairs.len(), "all pairs are of instances that there are");
         threads.for_many(&mut work, |(handle, instance, pairs)| self.keep_of(*handle, instance, pairs.clone()));
     }
 
-    /// Notes of which pairs there is something to keep.
-    fn note_remembering(&mut self, threads: &Threads) {
-        let Self { blocks, remembering, pressed, .. } = self;
-        remembering.clear();
-        remembering.resize(blocks.len(), [false; LANES]);
+    /// Notes which pairs have something to leave.
+    fn note_leaving(&mut self, threads: &Threads) {
+        let Self { blocks, leaves, pressed, .. } = self;
+        leaves.clear();
+        leaves.resize(blocks.len(), [false; LANES]);
         let begins = (0..blocks.len()).step_by(CHUNK / LANES);
-        let of_chunks = blocks.chunks(CHUNK / LANES).zip(remembering.chunks_mut(CHUNK / LANES)).zip(begins);
-        threads.for_each(&mut of_chunks.collect::<Vec<_>>(), |((blocks, remembering), begin)| {
-            for (at, (block, remembering)) in blocks.iter().zip(&mut **remembering).enumerate() {
+        let of_chunks = blocks.chunks(CHUNK / LANES).zip(leaves.chunks_mut(CHUNK / LANES)).zip(begins);
+        threads.for_each(&mut of_chunks.collect::<Vec<_>>(), |((blocks, leaves), begin)| {
+            for (at, (block, leaves)) in blocks.iter().zip(&mut **leaves).enumerate() {
                 let pressed = pressed.get(*begin + at).map_or(&[0.0; LANES], |[impulse, ..]| impulse);
                 for lane in 0..LANES {
                     let touches = block.memory.iter().any(|point| is_remembered(&point[lane]));
-                    remembering[lane] = touches || pressed[lane] > 0.0;
+                    leaves[lane] = touches || pressed[lane] > 0.0;
                 }
             }
         });
@@ -266,7 +267,7 @@ impl Meetings {
         }
         for (&slot, pair) in self.slots[pairs.clone()].iter().zip(&self.pairs[pairs]) {
             let (index, lane) = (slot as usize / LANES, slot as usize % LANES);
-            if !self.remembering[index][lane] {
+            if !self.leaves[index][lane] {
                 continue;
             }
             let points = [0, 1].map(|point| self.blocks[index].memory[point][lane]);

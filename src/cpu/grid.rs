@@ -135,7 +135,7 @@ impl PairFinder {
         let Self { placed, boxes, levels, found, .. } = self;
         let (placed, sorted) = (&placed[..], Sorted { placed, boxes });
         let mut work: Vec<_> = found[..chunks].iter_mut().enumerate().collect();
-        threads.0.for_each_with(&mut work, Vec::new, |seekers, (chunk, found)| {
+        threads.0.for_each_init(&mut work, Vec::new, |seekers, (chunk, found)| {
             found.clear();
             let own = *chunk * CHUNK..placed.len().min((*chunk + 1) * CHUNK);
             for level in &*levels {

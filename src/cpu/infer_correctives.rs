@@ -46,7 +46,7 @@ pub(crate) fn infer_correctives(
         }
     }
     let mut groups: Vec<&mut [&mut Correctives]> = runs.chunks_mut(GROUP).collect();
-    threads.for_each_with(&mut groups, Vec::new, |scratch, group| find_coefficients(width, network, group, scratch));
+    threads.for_each_init(&mut groups, Vec::new, |scratch, group| find_coefficients(width, network, group, scratch));
 
     let mut items = Vec::new();
     for tile in runs.chunks_mut(TILE) {
@@ -69,7 +69,7 @@ pub(crate) fn infer_correctives(
         }
     }
     let level = width.level();
-    threads.for_each_with(
+    threads.for_each_init(
         &mut items,
         Scratch::default,
         |scratch, item| with_instructions!(level, simd => find_deltas(simd, network, item, scratch)),

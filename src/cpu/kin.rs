@@ -79,7 +79,7 @@ impl Runner<'_> {
     /// Runs stages on groups that meet nobody.
     pub(super) fn run_free(&self, members: &mut [Member<'_, '_>]) {
         let mut kin: Vec<_> = members.chunk_by_mut(|_, next| next.is_of_kin).collect();
-        self.threads.for_each_with(&mut kin, Vec::new, |rooms: &mut Vec<Room>, members| {
+        self.threads.for_each_init(&mut kin, Vec::new, |rooms: &mut Vec<Room>, members| {
             rooms.resize_with(members.len().max(rooms.len()), Room::default);
             self.run_kin(members[0].run, members, rooms);
         });

@@ -9,8 +9,9 @@
 //! where it goes on pulling as it did in the last substep, so that what sticks does not creep. The solve takes each row either
 //! as sticking, by the spring, or as slipping, by the limit, which has no stiffness along the pull: the exact Newton step on
 //! either side. On which side it begins is foreseen here: on the spring's where it stuck, and where the limit is enough to stop
-//! the node alone; where that proves wrong, the chain is solved again. Where chains meet others, of what has one of the two alone four
-//! of five slip in a heap that lands: there it takes both, or a limit that is enough many times over ([`RESTS`]).
+//! the node alone; where that proves wrong, the chain is solved again. Where chains meet others it begins there only where both
+//! hold, or where the limit is enough many times over ([`AMPLE`]): of a hundred octopuses that land, of what has one of the two alone four
+//! of five slip.
 //!
 //! What is pressed on by hundreds of times its weight, as flesh beneath a heap is, meets what is stiffer: so much that the force of the last
 //! solve has it a hundredth of its radius deep ([`FIRM`]). A chain's own bones let in what was in them at rest, and what is squeezed
@@ -56,9 +57,9 @@ pub const FIRMEST: f32 = 1.0e4;
 /// Which share of Coulomb's limit is below it.
 pub const STICKING: f32 = 0.999;
 
-/// How many times what it takes to stop a node alone the limit is at the least where what slipped among others is foreseen to
-/// stick: these push it on.
-pub const RESTS: f32 = 8.0;
+/// How many times as much as it takes to stop a node alone the limit is at the least where what slipped among others, which push it
+/// on, is foreseen to stick.
+pub const AMPLE: f32 = 8.0;
 
 /// How fast a node that is found inside a half-space is pushed out (m/s).
 pub const RECOVERY_SPEED: f32 = 1.0;
@@ -306,14 +307,11 @@ fn write_row<L: Lanes>(
     let limit = (there.friction * (zero.where_less(lasting, lasting, zero) + bounce)).min(lanes.splat(MOST_DUAL));
     let inertia = point.inertia(lanes, normal, foreseen);
     let takes = foreseen.dot(foreseen).sqrt() * inertia * inv_step * inv_step;
-    let stops = takes.where_less(limit, one, zero);
-    let rests = (takes * lanes.splat(RESTS)).where_less(limit, one, zero);
-    let holds_on = lanes.splat(0.5).where_less(meets, stops.min(stuck.max(rests)), stops.max(stuck));
     let least = lanes.splat(LEAST_DIVISOR);
     let holds = limit.min(pulled) / pulled.max(least) / stiffness.max(least);
     let goes_on = zero.where_less(stiffness, holds, zero);
     let (anchor, sticks) = if params.iteration == 0 {
-        (slide + tangent * goes_on, zero.where_less(limit, holds_on, zero))
+        (slide + tangent * goes_on, foreseen_to_stick(lanes, stuck, [takes, limit], meets))
     } else {
         (V3::load(lanes, row, contact::ANCHOR), zero)
     };
@@ -338,6 +336,17 @@ fn write_row<L: Lanes>(
     if params.iteration == 0 && lanes.any(zero.where_less(bounce, one, zero)) {
         throw(lanes, group, segment, (normal * bounce, point.along), one / inv_step);
     }
+}
+
+/// Flags what is foreseen to stick, given whether it stuck, how much it takes to stop the node alone (N) and Coulomb's limit (N), and
+/// whether its chain meets others.
+#[inline(always)]
+fn foreseen_to_stick<L: Lanes>(lanes: L, stuck: L::V, [takes, limit]: [L::V; 2], meets: L::V) -> L::V {
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    let stops = takes.where_less(limit, one, zero);
+    let amply = (takes * lanes.splat(AMPLE)).where_less(limit, one, zero);
+    let foreseen = lanes.splat(0.5).where_less(meets, stops.min(stuck.max(amply)), stops.max(stuck));
+    zero.where_less(limit, foreseen, zero)
 }
 
 /// How heavy what comes at a row is, as that stops it, and once it has, with what force it throws it (N): so that it leaves as fast
@@ -470,5 +479,26 @@ impl<V: Lane> Surface<V> {
     fn sweep<L: Lanes<V = V>>(&self, lanes: L, point: V3<V>) -> V3<V> {
         let straight = self.goes + self.turns.cross(point);
         straight + self.turns.cross(straight) * lanes.splat(0.5)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::lanes::OneF32;
+
+    #[test]
+    fn what_slips_among_others_is_foreseen_to_slip_on() {
+        let sticks = |stuck: bool, takes: f32, meets: bool| {
+            let [stuck, meets] = [stuck, meets].map(|flag| f32::from(u8::from(flag)));
+            foreseen_to_stick(OneF32(0), stuck, [takes, 1.0], meets) > 0.5
+        };
+        for stuck in [false, true] {
+            assert!(sticks(stuck, 0.5, false) && sticks(stuck, 0.1, true), "the limit is enough");
+            assert_eq!(sticks(stuck, 0.5, true), stuck, "what slipped is pushed on");
+            assert_eq!(sticks(stuck, 2.0, false), stuck, "a chain alone holds what it held");
+            assert!(!sticks(stuck, 2.0, true), "more than the limit holds");
+        }
+        assert_eq!(foreseen_to_stick(OneF32(0), 1.0, [0.0, 0.0], 0.0), 0.0, "nothing holds what nothing presses");
     }
 }

@@ -76,7 +76,7 @@ impl Threads {
     pub fn for_each<T: Send>(&self, items: &mut [T], run: impl Fn(&mut T) + Sync + Send) {
         #[cfg(feature = "parallel")]
         if let (Some(pool), true) = (&self.pool, items.len() > 1) {
-            let most = items.len() / (PARTS * pool.current_num_threads()) + 1;
+            let most = (items.len() / (PARTS * pool.current_num_threads())).max(1);
             pool.install(|| items.par_iter_mut().with_max_len(most).for_each(&run));
             return;
         }
@@ -84,7 +84,7 @@ impl Threads {
     }
 
     /// Runs `run` on every item, with what `init` makes for some of them at a time.
-    pub fn for_each_with<T: Send, S>(
+    pub fn for_each_init<T: Send, S>(
         &self,
         items: &mut [T],
         init: impl Fn() -> S + Sync + Send,

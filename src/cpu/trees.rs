@@ -353,7 +353,8 @@ impl<'a, 'b> Forest<'a, 'b> {
         }
     }
 
-    /// Adds entries up over the chains of each tree of which a flag holds, and has others be the largest of any.
+    /// Adds entries up over the chains of each tree of which a flag holds, and has others be the largest of any. The flag is that of all
+    /// chains of a tree, and none of these entries.
     fn agree(&mut self, flag: Of, sums: &[Of], largest: &[Of]) {
         let kept = &mut *self.kept;
         let is_of = |kept: &[Kept], [group, lane]: [usize; 2]| kept[group][flag as usize][lane] > 0.5;

@@ -24,7 +24,7 @@ use crate::cpu::{
     solid_slots::ALIKE,
     solids::{DEEPER, FOLLOWS, MOST_REACH, ROUNDED, SLACK},
     solve_contacts::{
-        FIRM, FIRMEST, LEAST_BOUNCE, LONGEST_STOP, PENALTY, RECOVERY_SPEED, RESTS, STICKING, STIFFEST, STILL_COMES,
+        AMPLE, FIRM, FIRMEST, LEAST_BOUNCE, LONGEST_STOP, PENALTY, RECOVERY_SPEED, STICKING, STIFFEST, STILL_COMES,
         STOPS,
     },
     solve_rods::{LEAST_PIVOT, ROUGH, TRUSTED},
@@ -395,7 +395,7 @@ pub const FLOAT_CONSTANTS: &[(&str, f32)] = &[
     ("STIFFEST", STIFFEST),
     ("STOPS", STOPS),
     ("STICKING", STICKING),
-    ("RESTS", RESTS),
+    ("AMPLE", AMPLE),
     ("FIRM", FIRM),
     ("FIRMEST", FIRMEST),
     ("DEEPER", DEEPER as f32),
