@@ -5,7 +5,7 @@ use super::holds::across;
 use super::lanes::{Entry, LANES, Lane, Lanes, each};
 use super::math::{LEAST_DIVISOR, V3};
 use super::meetings::{Going, OWN_ROWS, PairBlock, ROLLING, ROLLS, ShownNodes, Side, mix};
-use super::pills::{Nearest, Pill, lie, nearest, points_around};
+use super::pills::{Nearest, Pill, alignment, nearest, points_around};
 use crate::layout::{contact, meet};
 use crate::step::StepParams;
 
@@ -197,7 +197,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         radii: each!(end in 0..2 => sides[side][end].radius * sides[side][end].scale),
     });
     let deepest = nearest(lanes, &pills[0], &pills[1]);
-    let at_deepest = lie(lanes, &pills[0], &pills[1], &deepest);
+    let aligned = alignment(lanes, &pills[0], &pills[1], &deepest);
     let of_ends = each!(side in 0..2 => each!(end in 0..2 => Going::of(goings[side][end])));
     let remembered = each!(point in 0..2 => lanes.gather(&memory[point], &OWN_ROWS));
     // Far from each other is what does not touch wherever its nodes go on to, and did not press: what that comes to below. Where all
@@ -212,7 +212,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
     // Pills that cross touch where they are nearest, as reckoned below, and come together there or nowhere.
     let coming = Coming::of(lanes, [&sides[0], &sides[1]], [&of_ends[0], &of_ends[1]], joined, &deepest);
     let goes_by = deepest.gap.min(coming.closed(deepest.gap));
-    let clear = zero.where_less(at_deepest.bears, clear, clear.max(goes_by));
+    let clear = zero.where_less(aligned.bears, clear, clear.max(goes_by));
     let pressed = zero.where_less(remembered[0][0] + remembered[1][0], one, zero);
     let near = zero.where_less(clear, pressed, one);
     if !lanes.any(near) {
@@ -236,7 +236,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         // Before a chain's first node is another's last.
         Seen { place: sides[side][0].place.or(lanes, before.place, joined[side][0]), ..before }
     });
-    let touch = points_around(lanes, [&pills[0], &pills[1]], deepest, &at_deepest);
+    let touch = points_around(lanes, [&pills[0], &pills[1]], deepest, &aligned);
     let mut presses = zero;
     for index in 0..2 {
         let (row, point) = (&mut rows[index], touch[index]);

@@ -199,12 +199,12 @@ fn onto<L: Lanes>(lanes: L, [a, b]: [&Pill<L::V>; 2], on_a: L::V, fallback: V3<L
 #[inline(always)]
 pub fn points<L: Lanes>(lanes: L, a: &Pill<L::V>, b: &Pill<L::V>) -> [Point<L::V>; 2] {
     let deepest = nearest(lanes, a, b);
-    points_around(lanes, [a, b], deepest, &lie(lanes, a, b, &deepest))
+    points_around(lanes, [a, b], deepest, &alignment(lanes, a, b, &deepest))
 }
 
-/// How pills lie at each other where they are nearest.
+/// How pills are aligned where they are nearest.
 #[derive(Clone, Copy)]
-pub struct Lie<V> {
+pub struct Alignment<V> {
     /// What goes along the surface there, of the first pill's axis (m).
     way: V3<V>,
     /// See [`Point::flat`].
@@ -215,9 +215,9 @@ pub struct Lie<V> {
     radius: V,
 }
 
-/// How pills lie at each other that are nearest somewhere.
+/// How pills are aligned that are nearest somewhere. The shader, which asks for it nowhere else, has it within `points_of`.
 #[inline(always)]
-pub fn lie<L: Lanes>(lanes: L, a: &Pill<L::V>, b: &Pill<L::V>, deepest: &Nearest<L::V>) -> Lie<L::V> {
+pub fn alignment<L: Lanes>(lanes: L, a: &Pill<L::V>, b: &Pill<L::V>, deepest: &Nearest<L::V>) -> Alignment<L::V> {
     let (zero, one, least) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(f32::MIN_POSITIVE));
     let (along_a, along_b) = (a.ends[1] - a.ends[0], b.ends[1] - b.ends[0]);
     // What of the axes goes along the surfaces, and how the gap grows along each.
@@ -234,20 +234,20 @@ pub fn lie<L: Lanes>(lanes: L, a: &Pill<L::V>, b: &Pill<L::V>, deepest: &Nearest
     let off2 = zero.where_less(uu * vv, crosses2 + leads2, one);
     let along = lie_along(lanes, off2 * lanes.splat(1.0 / (CROSSED * CROSSED)));
     let bears = lie_along(lanes, off2 * lanes.splat(1.0 / (ROCKS * ROCKS)));
-    Lie { way: u, along, bears, radius: radii[0].min(radii[1]) }
+    Alignment { way: u, along, bears, radius: radii[0].min(radii[1]) }
 }
 
-/// As [`points`], of pills that are nearest somewhere and lie so at each other.
+/// As [`points`], of pills that are nearest somewhere and aligned so.
 #[inline(always)]
 pub fn points_around<L: Lanes>(
     lanes: L,
     [a, b]: [&Pill<L::V>; 2],
     deepest: Nearest<L::V>,
-    lie: &Lie<L::V>,
+    aligned: &Alignment<L::V>,
 ) -> [Point<L::V>; 2] {
     let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
     let least = lanes.splat(f32::MIN_POSITIVE);
-    let Lie { way: u, along, bears, radius } = *lie;
+    let Alignment { way: u, along, bears, radius } = *aligned;
     let uu = u.dot(u);
     let ends = each!(k in 0..2 => ((b.ends[k] - a.ends[0]).dot(u) / uu.max(least)).clamp(zero, one));
     let deep = deepest.along[0];

@@ -10,8 +10,8 @@
 //! as sticking, by the spring, or as slipping, by the limit, which has no stiffness along the pull: the exact Newton step on
 //! either side. On which side it begins is foreseen here: on the spring's where it stuck, and where the limit is enough to stop
 //! the node alone; where that proves wrong, the chain is solved again. Where chains meet others it begins there only where both
-//! hold, or where the limit is enough many times over ([`AMPLE`]): of a hundred octopuses that land, of what has one of the two alone four
-//! of five slip.
+//! hold, or where the limit is enough many times over ([`AMPLE`]): of what has one of the two alone, where a hundred octopuses land,
+//! three of four slip.
 //!
 //! What is pressed on by hundreds of times its weight, as flesh beneath a heap is, meets what is stiffer: so much that the force of the last
 //! solve has it a hundredth of its radius deep ([`FIRM`]). A chain's own bones let in what was in them at rest, and what is squeezed
