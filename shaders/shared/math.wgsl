@@ -53,8 +53,11 @@ fn product(q: Quaternion, o: Quaternion) -> Quaternion {
     );
 }
 
+// Over its length. A step of Newton's makes up for what root and quotient round, by some units on a GPU: a frame of another length
+// strains what is stiff.
 fn normalised(q: Quaternion) -> Quaternion {
-    return q * (1.0 / sqrt(dot(q, q)));
+    let near = q * (1.0 / sqrt(dot(q, q)));
+    return near + near * (0.5 - 0.5 * dot(near, near));
 }
 
 // The columns u, v, w of the rotation matrix.

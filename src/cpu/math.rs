@@ -171,10 +171,14 @@ impl<V: Lane> Quaternion<V> {
         ])
     }
 
-    /// Over its length.
+    /// Over its length. A step of Newton's makes up for what root and quotient round, and GPUs round them by more: a frame of
+    /// another length strains what is stiff.
     #[inline(always)]
     pub fn normalised<L: Lanes<V = V>>(self, lanes: L) -> Self {
-        self.scale(lanes.splat(1.0) / self.dot(self).sqrt())
+        let near = self.scale(lanes.splat(1.0) / self.dot(self).sqrt());
+        let ([x, y, z, w], half) = (near.0, lanes.splat(0.5));
+        let short = half - half * near.dot(near);
+        Self([x + x * short, y + y * short, z + z * short, w + w * short])
     }
 
     /// The same rotation by the one of both quaternions that is nearer to another one.
@@ -297,5 +301,29 @@ impl<V: Lane> Sym3<V> {
             sum[entry] = a.0[i] * u.0[j] + b.0[i] * v.0[j] + c.0[i] * w.0[j];
         }
         Self(sum)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lanes::OneF32;
+    use super::*;
+
+    /// A frame that is turned and turned again stays as long as f32 can say. By root and quotient alone it is 4.6·10⁻⁸ off 1.
+    #[test]
+    fn a_frame_is_of_length_one_to_half_a_rounding() {
+        let (lanes, mut frame) = (OneF32(0), Quaternion([0.1, 0.2, 0.3, 0.9]).normalised(OneF32(0)));
+        let (mut squares, mut worst) = (0.0, 0.0_f64);
+        let count = 100_000;
+        for k in 0..count {
+            let turn = [1.0, 2.0, 3.0].map(|by: f32| (k as f32 * by).sin() * 0.2);
+            frame = frame.turned(lanes, V3(turn));
+            let off = frame.0.map(f64::from).iter().map(|entry| entry * entry).sum::<f64>().sqrt() - 1.0;
+            squares += off * off;
+            worst = worst.max(off.abs());
+        }
+        let off = (squares / f64::from(count)).sqrt();
+        println!("{off:.1e} off 1 in the mean, {worst:.1e} at worst");
+        assert!(off < 3.0e-8 && worst < 1.0e-7);
     }
 }

@@ -433,6 +433,12 @@ impl FleshState {
         self.groups.iter().map(|group| (group.nodes.as_slice(), group.chains.as_slice()))
     }
 
+    /// Each group's node rows, to change.
+    #[doc(hidden)]
+    pub fn node_rows_mut(&mut self) -> impl Iterator<Item = &mut [Entry<f32>]> {
+        self.groups.iter_mut().map(|group| group.nodes.as_mut_slice())
+    }
+
     /// Each group's contact rows, see [`crate::layout::contact`].
     #[doc(hidden)]
     pub fn contacts(&self) -> impl Iterator<Item = &[Entry<f32>]> {
