@@ -3,7 +3,7 @@
 //! Data flow of a step, one function each: what has lost its entity is removed ([`remove_orphans`]) → excitations (components)
 //! ([`excite`]) and morph weights ([`morph`]) → poses and roots (components) to kinematic bodies ([`drive_bodies`]) → rapier steps
 //! ([`RigidWorld::step`]) → bones, also those that follow bodies, palettes and planes ([`gather_inputs`]) → flesh steps
-//! ([`Physics::step_flesh`], or [`Physics::encode`] into the host's own encoder) → muscles' states and health (components)
+//! ([`Physics::step_flesh`], or `Physics::encode` into the host's own encoder) → muscles' states and health (components)
 //! ([`scatter_outputs`]); [`contact_events`] then says who touches whom. [`Physics::step`] calls them in this order; a host with a
 //! schedule of its own calls them itself.
 //!
