@@ -388,8 +388,8 @@ fn after(scene: &Scene, stage: Stage, (cpu, gpu, handles): &mut (Physics, Physic
     apart
 }
 
-/// How far off (10⁻⁵) a kernel may be as it is: what stiff scenes make of roundings, of which tests/parity.rs tells how much that is. In
-/// "trees meeting on the ground" it is 2.8, where the CPU is 1.3 from itself by a rounding.
+/// How far off (10⁻⁵) a kernel may be as it is: what stiff scenes make of roundings. In "trees meeting on the ground" it is 2.8, where the
+/// CPU is 1.3 from itself by a rounding of the time step.
 const AS_IT_IS: f32 = 3.0;
 
 /// Every mutant is seen in its scene: it is off by more than 10⁻⁵, and than twice what the kernel is as it is.

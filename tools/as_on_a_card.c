@@ -1,17 +1,17 @@
-// Has Mesa's lavapipe round as a graphics card may: WGSL leaves open whether a product and a sum are rounded once, and by how many units
-// in the last place quotients and roots are off. What fails so fails on a card too, where no debugger is.
+// Has Mesa's lavapipe round as a graphics card may: WGSL allows a product and a sum to be rounded once, and quotients and roots to be some
+// units in the last place off. What fails so may fail on a card, where no debugger is. For x86-64.
 //
-//   gcc -shared -fPIC -O1 -o as_on_a_card.so tools/as_on_a_card.c -ldl -l:libLLVM-15.so.1    (the LLVM that lavapipe is linked with)
+//   gcc -shared -fPIC -O1 -Wall -o target/as_on_a_card.so tools/as_on_a_card.c -ldl -l:libLLVM-15.so.1   (that of lavapipe, see ldd)
 //   cargo test --no-run --test parity
-//   CARD="fma rcp ulp assoc ftz" MESA_SHADER_CACHE_DIR=$(mktemp -d) LD_PRELOAD=./as_on_a_card.so target/debug/deps/parity-…
+//   CARD="fma rcp ulp ftz" MESA_SHADER_CACHE_DISABLE=true LD_PRELOAD=target/as_on_a_card.so target/debug/deps/parity-…
 //
 // It stands between lavapipe and the functions by which that builds code; never put it before cargo, whose rustc is built on LLVM too.
 //
 //   fma    a product and the sum that it goes into are rounded once
 //   rcp    a quotient is a product with the divisor's inverse
-//   ulp    roots' arguments and inverses are off by up to two units in the last place; powers of two are exact
-//   assoc  a/b/c is a/(b·c)
-//   ftz    what is less than the least normal number is 0, on threads of the CPU too
+//   ulp    roots, and with rcp inverses, are a unit in the last place more or less where their last bit is set
+//   assoc  a/b/c is a/(b·c); without rcp
+//   ftz    what is less than the least normal number is 0, on all threads but the first
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -54,6 +54,7 @@ Value LLVMBuildBitCast(Builder, Value, Type, const char *);
 Value LLVMBuildAnd(Builder, Value, Value, const char *);
 Value LLVMBuildAdd(Builder, Value, Value, const char *);
 Value LLVMBuildSub(Builder, Value, Value, const char *);
+Value LLVMBuildMul(Builder, Value, Value, const char *);
 
 typedef Value (*Binary)(Builder, Value, Value, const char *);
 typedef Value (*Call)(Builder, Type, Value, Value *, unsigned, const char *);
@@ -79,7 +80,7 @@ static int is_f32(Type type)
 }
 
 // The instruction that a value is of, if it is one of such.
-static Value of(Value value, int opcode)
+static Value made_by(Value value, int opcode)
 {
     return LLVMIsAInstruction(value) && LLVMGetInstructionOpcode(value) == opcode ? value : NULL;
 }
@@ -91,6 +92,8 @@ static Value splat(Type type, Value number)
         return number;
     Value lanes[MOST_LANES];
     unsigned count = LLVMGetVectorSize(type);
+    if (count > MOST_LANES)
+        abort();
     for (unsigned lane = 0; lane < count; lane++)
         lanes[lane] = number;
     return LLVMConstVector(lanes, count);
@@ -101,17 +104,16 @@ static Value one(Type type)
     return splat(type, LLVMConstReal(LLVMGetTypeKind(type) == VECTOR ? LLVMGetElementType(type) : type, 1.0));
 }
 
-// One unit in the last place more or less where the last bit is set, which of both by the bit before.
-static Value off(Builder builder, Value value)
+// Some units in the last place more or less where the last bit is set, which of both by the bit before. Powers of two stay.
+static Value off(Builder builder, Value value, unsigned units)
 {
-    Type type = LLVMTypeOf(value), number = LLVMInt32TypeInContext(LLVMGetTypeContext(type));
-    Type bits = LLVMGetTypeKind(type) == VECTOR ? LLVMVectorType(number, LLVMGetVectorSize(type)) : number;
-    Value as_bits = LLVMBuildBitCast(builder, value, bits, "");
-    Value last = LLVMBuildAnd(builder, as_bits, splat(type, LLVMConstInt(number, 1, 0)), "");
-    Value twice = LLVMBuildAdd(builder, last, last, "");
-    Value up = LLVMBuildAnd(builder, as_bits, twice, "");
-    Value moved = LLVMBuildSub(builder, LLVMBuildAdd(builder, as_bits, up, ""), last, "");
-    return LLVMBuildBitCast(builder, moved, type, "");
+    Type type = LLVMTypeOf(value), word = LLVMInt32TypeInContext(LLVMGetTypeContext(type));
+    Type words = LLVMGetTypeKind(type) == VECTOR ? LLVMVectorType(word, LLVMGetVectorSize(type)) : word;
+    Value bits = LLVMBuildBitCast(builder, value, words, "");
+    Value last = LLVMBuildAnd(builder, bits, splat(type, LLVMConstInt(word, 1, 0)), "");
+    Value up = LLVMBuildAnd(builder, bits, LLVMBuildAdd(builder, last, last, ""), "");
+    Value by = LLVMBuildMul(builder, LLVMBuildSub(builder, up, last, ""), splat(type, LLVMConstInt(word, units, 0)), "");
+    return LLVMBuildBitCast(builder, LLVMBuildAdd(builder, bits, by, ""), type, "");
 }
 
 static Value fused(Builder builder, Value a, Value b, Value c)
@@ -127,10 +129,10 @@ static Value sum(Builder builder, Value a, Value b, int less, const char *name)
 {
     Value product;
     if (rounds("fma") && is_f32(LLVMTypeOf(a))) {
-        if ((product = of(a, FMUL)))
+        if ((product = made_by(a, FMUL)))
             return fused(builder, LLVMGetOperand(product, 0), LLVMGetOperand(product, 1),
                          less ? LLVMBuildFNeg(builder, b, "") : b);
-        if ((product = of(b, FMUL))) {
+        if ((product = made_by(b, FMUL))) {
             Value factor = LLVMGetOperand(product, 0);
             return fused(builder, less ? LLVMBuildFNeg(builder, factor, "") : factor, LLVMGetOperand(product, 1), a);
         }
@@ -149,14 +151,13 @@ Value LLVMBuildFDiv(Builder builder, Value a, Value b, const char *name)
     Value quotient;
     if (!is_f32(type))
         return divide(builder, a, b, name);
-    if (rounds("assoc") && (quotient = of(a, FDIV))) {
-        b = multiply(builder, LLVMGetOperand(quotient, 1), b, "");
-        a = LLVMGetOperand(quotient, 0);
-    }
-    if (!rounds("rcp"))
+    if (rounds("assoc") && (quotient = made_by(a, FDIV)))
+        return divide(builder, LLVMGetOperand(quotient, 0), multiply(builder, LLVMGetOperand(quotient, 1), b, ""), name);
+    // A quotient that is one to look through stays one.
+    if (!rounds("rcp") || rounds("assoc"))
         return divide(builder, a, b, name);
     Value inverse = divide(builder, one(type), b, "");
-    return multiply(builder, a, rounds("ulp") ? off(builder, inverse) : inverse, name);
+    return multiply(builder, a, rounds("ulp") ? off(builder, inverse, 1) : inverse, name);
 }
 
 Value LLVMBuildCall2(Builder builder, Type type, Value function, Value *arguments, unsigned count, const char *name)
@@ -167,7 +168,8 @@ Value LLVMBuildCall2(Builder builder, Type type, Value function, Value *argument
     int is_root = length >= strlen(ROOT) && !strncmp(called, ROOT, strlen(ROOT)) && is_f32(LLVMTypeOf(arguments[0]));
     Value rough[1];
     if (is_root && rounds("ulp")) {
-        rough[0] = off(builder, off(builder, arguments[0]));
+        // The argument: lavapipe gives the call attributes, which what comes after it has not. By two units it makes one of the root.
+        rough[0] = off(builder, arguments[0], 2);
         arguments = rough;
     }
     return call(builder, type, function, arguments, count, name);
@@ -190,9 +192,14 @@ static void *flushing(void *given)
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *with)
 {
     int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *) = dlsym(RTLD_NEXT, "pthread_create");
-    struct Start *start = rounds("ftz") ? malloc(sizeof *start) : NULL;
-    if (!start)
+    if (!rounds("ftz"))
         return create(thread, attributes, run, with);
+    struct Start *start = malloc(sizeof *start);
+    if (!start)
+        abort();
     *start = (struct Start){ run, with };
-    return create(thread, attributes, flushing, start);
+    int failed = create(thread, attributes, flushing, start);
+    if (failed)
+        free(start);
+    return failed;
 }

@@ -176,9 +176,8 @@ impl<V: Lane> Quaternion<V> {
     #[inline(always)]
     pub fn normalised<L: Lanes<V = V>>(self, lanes: L) -> Self {
         let near = self.scale(lanes.splat(1.0) / self.dot(self).sqrt());
-        let ([x, y, z, w], half) = (near.0, lanes.splat(0.5));
-        let short = half - half * near.dot(near);
-        Self([x + x * short, y + y * short, z + z * short, w + w * short])
+        let half = lanes.splat(0.5);
+        near + near.scale(half - half * near.dot(near))
     }
 
     /// The same rotation by the one of both quaternions that is nearer to another one.
@@ -309,10 +308,12 @@ mod tests {
     use super::super::lanes::OneF32;
     use super::*;
 
-    /// A frame that is turned and turned again stays as long as f32 can say. By root and quotient alone it is 4.6·10⁻⁸ off 1.
+    /// A frame that is turned and turned again stays of length 1, to 2.3·10⁻⁸ (root mean square) and 7.3·10⁻⁸ at worst: half a unit in
+    /// the last place of its largest entry is up to 3·10⁻⁸. By root and quotient alone it is 4.6·10⁻⁸ and 1.5·10⁻⁷.
     #[test]
-    fn a_frame_is_of_length_one_to_half_a_rounding() {
-        let (lanes, mut frame) = (OneF32(0), Quaternion([0.1, 0.2, 0.3, 0.9]).normalised(OneF32(0)));
+    fn a_frame_stays_of_length_one() {
+        let lanes = OneF32(0);
+        let mut frame = Quaternion([0.1, 0.2, 0.3, 0.9]).normalised(lanes);
         let (mut squares, mut worst) = (0.0, 0.0_f64);
         let count = 100_000;
         for k in 0..count {
@@ -323,7 +324,7 @@ mod tests {
             worst = worst.max(off.abs());
         }
         let off = (squares / f64::from(count)).sqrt();
-        println!("{off:.1e} off 1 in the mean, {worst:.1e} at worst");
-        assert!(off < 3.0e-8 && worst < 1.0e-7);
+        println!("{off:.1e} off 1 (root mean square), {worst:.1e} at worst");
+        assert!(off < 3.0e-8 && worst < 1.0e-7, "{off}, {worst}");
     }
 }

@@ -116,6 +116,9 @@ const NODE: usize = 0;
 const CONTACT: usize = 2;
 const REACTION: usize = 3;
 
+/// Rows of each of [`KINDS`], and all else.
+pub const OF_KINDS: usize = KINDS.len() + 1;
+
 /// A group's rows of each of [`KINDS`].
 type GroupRows = [Vec<[f32; 8]>; KINDS.len()];
 
@@ -225,12 +228,18 @@ fn energy_scale(cpu: &[Rows], scene: &Scene) -> f32 {
 
 /// The largest difference of two states in units of what each entry may differ by (1e-5 of its scale), and where.
 fn difference(cpu: &[Rows], gpu: &[Rows], scales: Scales) -> (f32, String) {
-    let mut worst = (0.0, "nowhere".to_owned());
-    let mut check = |a: f32, b: f32, scale: f32, at: &dyn Fn() -> String| {
-        let off = (a - b).abs() / (1.0e-5 * scale);
+    let of_kinds = differences(cpu, gpu, scales);
+    of_kinds.into_iter().reduce(|worst, of| if of.0 > worst.0 { of } else { worst }).expect("there are kinds")
+}
+
+/// As [`difference`], of rows of each of [`KINDS`], and of all else.
+fn differences(cpu: &[Rows], gpu: &[Rows], scales: Scales) -> [(f32, String); OF_KINDS] {
+    let mut worst = std::array::from_fn(|_| (0.0, "nowhere".to_owned()));
+    let mut check_of = |kind: usize, a: f32, b: f32, scale: f32, at: &dyn Fn() -> String| {
+        let (off, worst): (_, &mut (f32, String)) = ((a - b).abs() / (1.0e-5 * scale), &mut worst[kind]);
         if off.is_nan() || off > worst.0 {
-            worst =
-                (if off.is_nan() { f32::INFINITY } else { off }, format!("{}: {a} on the CPU, {b} on the GPU", at()));
+            let off = if off.is_nan() { f32::INFINITY } else { off };
+            *worst = (off, format!("{}: {a} on the CPU, {b} on the GPU", at()));
         }
     };
     assert_eq!(cpu.len(), gpu.len());
@@ -239,18 +248,19 @@ fn difference(cpu: &[Rows], gpu: &[Rows], scales: Scales) -> (f32, String) {
         let counts = |rows: &Rows| (rows.groups.len(), skin(rows), rows.sections.len());
         assert_eq!(counts(cpu), counts(gpu));
         for (group, (a, b)) in cpu.groups.iter().zip(&gpu.groups).enumerate() {
-            for (Kind { name, entries, scale }, (a, b)) in KINDS.iter().zip(a.iter().zip(b)) {
+            for (kind, (Kind { name, entries, scale }, (a, b))) in KINDS.iter().zip(a.iter().zip(b)).enumerate() {
                 assert_eq!(a.len(), b.len());
                 for (row, (a, b)) in a.iter().zip(b).enumerate() {
                     let (index, entry) = (row / entries, row % entries);
                     for lane in 0..LANES as usize {
                         let at =
                             || format!("instance {instance} group {group} {name} {index} entry {entry} lane {lane}");
-                        check(a[lane], b[lane], scale(entry, scales), &at);
+                        check_of(kind, a[lane], b[lane], scale(entry, scales), &at);
                     }
                 }
             }
         }
+        let mut check = |a, b, scale, at: &dyn Fn() -> String| check_of(KINDS.len(), a, b, scale, at);
         check(cpu.resets as f32, gpu.resets as f32, 1.0, &|| format!("instance {instance} resets"));
         for (index, (a, b)) in cpu.vertices.iter().zip(&gpu.vertices).enumerate() {
             check(*a, *b, scales.size, &|| format!("instance {instance} vertex {}", index / 3));
@@ -396,6 +406,18 @@ fn measured(
 pub fn apart(scene: &Scene, last: Stage, cpu: &Physics, gpu: &Physics, handles: &[FleshHandle]) -> f32 {
     let (cpu, gpu, scales) = measured(scene, last, cpu, gpu, handles);
     difference(&cpu, &gpu, scales).0
+}
+
+/// As [`apart`], of rows of each kind and of all else.
+pub fn apart_by_kind(
+    scene: &Scene,
+    last: Stage,
+    cpu: &Physics,
+    gpu: &Physics,
+    handles: &[FleshHandle],
+) -> [f32; OF_KINDS] {
+    let (cpu, gpu, scales) = measured(scene, last, cpu, gpu, handles);
+    differences(&cpu, &gpu, scales).map(|(off, _)| off)
 }
 
 /// The largest difference of two backends after a stage in units of what entries may differ by, and where. That the comparison
