@@ -192,6 +192,43 @@ fn a_pass_is_as_large_as_an_earlier_one_says() {
     assert_eq!(told, [2.0, 1.0, 1.0, 0.0], "three workgroups, then one");
 }
 
+/// As `a_frame_stays_of_length_one` of the CPU's math has it, and without its second step it is not.
+#[test]
+fn a_frame_stays_of_length_one_on_a_gpu() {
+    const FRAMES: &[ArraySpec] = &[ArraySpec::words("trial_frames", 4)];
+    let Some(gpu) = common::gpu() else { return };
+    let turn = KernelSpec {
+        stage: "trial_frames",
+        entry: "trial_frames_turn",
+        source: include_str!("shaders/trial_frames.wgsl"),
+        ..RELAX
+    };
+    let (step, without) = ("return near + near * (0.5 - 0.5 * dot(near, near));", "return near;");
+    let written = turn.written();
+    assert_eq!(written.matches(step).count(), 1, "{step}");
+    let count = 64 * WORKGROUP_SIZE;
+    let off = |written: &str| {
+        let mut buffers = Buffers::new(&gpu, FRAMES).unwrap();
+        let mut encoder = encoder(&gpu);
+        buffers.reserve(&gpu, &mut encoder, ArrayId(0), count.into()).unwrap();
+        let params = StepParams { iteration: 8, ..StepParams::default() };
+        buffers.upload_params(&gpu, &mut encoder, &[params]).unwrap();
+        let kernel = Kernel::written_so(&gpu, &buffers, &turn, written).unwrap();
+        let mut recorder = Recorder::new(&mut encoder, None);
+        recorder.dispatch(&kernel, 0, Workgroups::Count(count / WORKGROUP_SIZE));
+        recorder.finish(&gpu, 1).unwrap();
+        gpu.queue().submit([encoder.finish()]);
+        let frames: Vec<f32> = bytemuck::pod_collect_to_vec(&read(&gpu, &buffers, ArrayId(0), u64::from(count) * 16));
+        let length = |frame: &[f32]| frame.iter().map(|&entry| f64::from(entry).powi(2)).sum::<f64>().sqrt();
+        let squares: f64 = frames.chunks(4).map(|frame| (length(frame) - 1.0).powi(2)).sum();
+        (squares / f64::from(count)).sqrt()
+    };
+    let (off, off_without) = (off(&written), off(&written.replace(step, without)));
+    println!("{off:.1e} off 1 (root mean square), {off_without:.1e} with root and quotient alone");
+    assert!(off < 3.0e-8, "{off}");
+    assert!(off_without > 3.0e-8, "{off_without}: the test sees nothing");
+}
+
 fn read(gpu: &GpuDevice, buffers: &Buffers, array: ArrayId, bytes: u64) -> Vec<u8> {
     read_now(gpu, &[(buffers.array(array), 0, bytes)]).unwrap()
 }
