@@ -1,5 +1,5 @@
-// Stage report_health: how often chains of each instance were laid anew, and whether it sleeps; the twin of src/cpu/report_health.rs. One thread is one
-// instance.
+// Stage report_health: how often chains of each instance were laid anew, and whether it sleeps; the twin of
+// src/cpu/report_health.rs. One thread is one instance.
 
 @group(0) @binding(0) var<uniform> params: StepParams;
 @group(0) @binding(1) var<storage, read> instances: array<InstanceGroups>;

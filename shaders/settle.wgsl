@@ -328,7 +328,8 @@ struct LeftOut {
 }
 
 // Gives a free chain, as a rigid body, the momentum that passes left out: what pairs press with in the end, the same for both sides,
-// less what it has gained or, where that is not told, what the system has of it. Sections of what moves spin with it, the less the more it lies.
+// less what it has gained or, where that is not told, what the system has of it. Sections of what moves spin with it, the less the
+// more it lies.
 fn restore(chain: Chain) {
     let body = body_of(chain);
     let missing = left_out(chain, body.mass, body.centre);

@@ -36,8 +36,8 @@ impl Default for CollisionGroups {
     }
 }
 
-/// How the coefficients of friction, or of restitution, of two sides are one, as rapier's `CoefficientCombineRule`. Where the sides name different
-/// rules, the one that comes later here is taken.
+/// How the coefficients of friction, or of restitution, of two sides are one, as rapier's `CoefficientCombineRule`. Where the sides
+/// name different rules, the one that comes later here is taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum CombineRule {

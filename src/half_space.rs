@@ -27,7 +27,8 @@ pub struct HalfSpace {
     /// Newton's coefficient of restitution, 0 to 1 (1): with which share of the speed at which flesh comes to it, straight against its
     /// surface, it leaves again; of what comes as slowly as gravity alone makes it in two substeps, nothing. What is stopped is thrown as
     /// heavy as it was where it touched: all of what is stiff against a substep, else what is near. Where anything has it, all flesh is
-    /// stepped in first order. With 1, what is stiff may gain some percent of energy where a step turns it far. 0 by default: flesh bounces by its own elasticity.
+    /// stepped in first order. With 1, what is stiff may gain some percent of energy where a step turns it far. 0 by default: flesh
+    /// bounces by its own elasticity.
     pub restitution: f32,
     /// How that is combined with what flesh says of itself ([`Collisions::restitution`]), if that does.
     pub restitution_rule: CombineRule,

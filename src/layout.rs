@@ -376,7 +376,8 @@ pub mod node {
     pub const OLDER_SCALE_RATE: usize = 25;
     /// The angular velocity before the last substep (rad/s), 3 entries.
     pub const OLDER_SPIN: usize = 26;
-    /// What the second order goes on from: `update_velocities` writes these, `predict` velocity and spin. With [`STATE`] it is all that a frame leaves to the next.
+    /// What the second order goes on from: `update_velocities` writes these, `predict` velocity and spin. With [`STATE`] it is all
+    /// that a frame leaves to the next.
     pub const HISTORY: Range<usize> = OLDER_MOVE..PREV_PLACE;
 
     /// Place at the substep's start (m), 3 entries.

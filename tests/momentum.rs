@@ -108,8 +108,9 @@ fn wild(spec: &RodSpec, config: StepConfig, seed: u64, crumpled: bool, speed: f6
     rod
 }
 
-/// Such a rod flies on as it did, however its steps are shortened, which cost it little of its way; thrown at 20 m/s it also goes on turning. It never has
-/// more energy within than it began with; nor than a frame before, but for what calm substeps of wild motion are given back of spin.
+/// Such a rod flies on as it did, however its steps are shortened, which cost it little of its way; thrown at 20 m/s it also goes
+/// on turning. It never has more energy within than it began with; nor than a frame before, but for what calm substeps of wild
+/// motion are given back of spin.
 #[test]
 fn what_is_led_astray_flies_on() {
     use Integrator::{ImplicitEuler, SecondOrder};
@@ -157,7 +158,8 @@ fn what_is_led_astray_flies_on() {
     }
 }
 
-/// It does not fly on through the ground: what unfolds faster than anything foresaw may be as deep as a substep or two take it, and comes out.
+/// It does not fly on through the ground: what unfolds faster than anything foresaw may be as deep as a substep or two take it, and
+/// comes out.
 #[test]
 fn what_is_led_astray_flies_through_nothing() {
     for (speed, retries, bar) in

@@ -351,8 +351,7 @@ fn muscles_say_the_same_of_themselves() {
     let Some(gpu) = common::gpu_physics() else { return };
     let on_cpu = muscles_after(Physics::default(), 0.0);
     let on_gpu = muscles_after(gpu, 0.0);
-    let rounded: Vec<_> =
-        [-4, -3, -2, -1, 1, 2, 3, 4].map(|k| muscles_after(Physics::default(), f64::from(k) * ROUNDING)).to_vec();
+    let rounded = [-4, -3, -2, -1, 1, 2, 3, 4].map(|k| muscles_after(Physics::default(), f64::from(k) * ROUNDING));
     let most = on_cpu.iter().map(|muscle| muscle.tension.abs()).fold(0.0, f64::max);
     assert!(most > 1.0 && on_cpu.iter().any(|muscle| muscle.activation > 0.5), "nothing pulls");
     let apart = |a: &MuscleState, b: &MuscleState| {

@@ -62,7 +62,8 @@ impl<V: Lane> Placed<V> {
         start.held(lanes, group, index, V3::load(lanes, row, node::PREV_PLACE))
     }
 
-    /// With what bones hold or guide where they have it, and what hangs where its stem has it; `start` is its place (m) at the substep's start.
+    /// With what bones hold or guide where they have it, and what hangs where its stem has it; `start` is its place (m) at the
+    /// substep's start.
     #[inline(always)]
     pub fn held<L: Lanes<V = V>>(mut self, lanes: L, group: &Group<L::Scalar>, index: usize, start: V3<V>) -> Self {
         let (half, one) = (lanes.splat(0.5), lanes.splat(1.0));

@@ -1,4 +1,5 @@
-//! Where chains hang on chains ([`trees`](super::trees)), reckoned in f64: its twins are `joint_by` and `joint_now` in `shaders/bindings/trees.wgsl`.
+//! Where chains hang on chains ([`trees`](super::trees)), reckoned in f64: its twins are `joint_by` and `joint_now` in
+//! `shaders/bindings/trees.wgsl`.
 
 use glam::{DQuat, DVec3};
 

@@ -3,9 +3,9 @@
 //! Data flow of a substep: every chain that may meet another shows where it is and how it goes ([`show`]). For every pair of segments
 //! that `find_pairs` found for the frame, [`find_meetings`](super::find_meetings) finds the points at which they touch and how stiff
 //! that is, once for both sides ([`meet`]); [`Side::write_row`] makes a contact row of it for either. `solve_rods` solves each chain
-//! with the other side going on as it did. Then, pass by pass, chains show how far they went, [`press`](super::press) finds with what force each
-//! pair presses where both now are, the same for both sides, and [`settle`](super::settle) finds the steps that this takes,
-//! with the factors of the solve.
+//! with the other side going on as it did. Then, pass by pass, chains show how far they went, [`press`](super::press) finds with
+//! what force each pair presses where both now are, the same for both sides, and [`settle`](super::settle) finds the steps that
+//! this takes, with the factors of the solve.
 //!
 //! A side's row presses against the plane halfway between both: for gaps C that both close, ½k·C² is at most the sum of both
 //! sides' halves, ½·2k·(C/2 + what the side goes)², so that the potential of all chains falls although all go at once. Friction

@@ -2,10 +2,11 @@
 //! its twin is `shaders/predict.wgsl`.
 //!
 //! Damping acts on the carried velocity relative to the motion of the bones that the chain hangs on, blended along
-//! the chain, or relative to a free chain's own rigid motion, which is that of all that it hangs on and that hang on it. The same blended bone motion moves the first iterate
-//! (VIPER 8.2), and nothing else: by its change since the last substep, so that a bone that jumps takes the iterate
-//! along while a bone that keeps its speed leaves the inertial prediction alone. It also falls no farther than the chain fell in
-//! the last substep, in first order and where no half-space or solid is near, and always where it meets others.
+//! the chain, or relative to a free chain's own rigid motion, which is that of all that it hangs on and that hang on it. The same
+//! blended bone motion moves the first iterate (VIPER 8.2), and nothing else: by its change since the last substep, so that a bone
+//! that jumps takes the iterate along while a bone that keeps its speed leaves the inertial prediction alone. It also falls no
+//! farther than the chain fell in the last substep, in first order and where no half-space or solid is near, and always where it
+//! meets others.
 //!
 //! Forces that the game has on nodes accelerate them as gravity does; impulses and velocities that it gives change what is
 //! carried, in the frame's first substep.

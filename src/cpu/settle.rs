@@ -267,8 +267,9 @@ where
 }
 
 /// Gives free chains, as rigid bodies, the momentum that passes left out: what pairs press with in the end, the same for both
-/// sides, less what these chains have gained or, where that is not told, what the system has of it. Sections of what moves spin with it, the less the more it lies: what friction does to a
-/// chain about its own axis is nothing else, but what lies would creep. Of chains that hang on each other they do not.
+/// sides, less what these chains have gained or, where that is not told, what the system has of it. Sections of what moves spin
+/// with it, the less the more it lies: what friction does to a chain about its own axis is nothing else, but what lies would creep.
+/// Of chains that hang on each other they do not.
 #[inline(always)]
 pub fn restore<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>, wanted: &[Entry<L::Scalar>])
 where

@@ -2,7 +2,8 @@
 //! allows; its twin is `shaders/solve_contacts.wgsl`.
 //!
 //! What it finds are contact rows ([`contact`]) for the next solve: for each node one of each half-space, then those of the planes
-//! that are tangent to solids there. Penalties are stiff against the node's own inertia, k = β·m/h²: a node carrying the weight of n nodes sinks by n·g·h²/β.
+//! that are tangent to solids there. Penalties are stiff against the node's own inertia, k = β·m/h²: a node carrying the weight of
+//! n nodes sinks by n·g·h²/β.
 //!
 //! Friction is Coulomb's as elastic and perfectly plastic contact has it: a spring of the same stiffness up to the limit μλ, the
 //! limit from there. Only the normal force λ is lagged: it is the one with which the last solve pressed. The spring's anchor is
@@ -13,9 +14,9 @@
 //! hold, or where the limit is enough many times over ([`AMPLE`]): of what has one of the two alone, where a hundred octopuses land,
 //! three of four slip.
 //!
-//! What is pressed on by hundreds of times its weight, as flesh beneath a heap is, meets what is stiffer: so much that the force of the last
-//! solve has it a hundredth of its radius deep ([`FIRM`]). A chain's own bones let in what was in them at rest, and what is squeezed
-//! there keeps its scale.
+//! What is pressed on by hundreds of times its weight, as flesh beneath a heap is, meets what is stiffer: so much that the force of
+//! the last solve has it a hundredth of its radius deep ([`FIRM`]). A chain's own bones let in what was in them at rest, and what
+//! is squeezed there keeps its scale.
 //!
 //! What comes at something with restitution is stopped first, which tells how heavy it is there: by what impulse it became how much
 //! slower, the least of all substeps that it takes. Then a force throws it, of as much as has that mass leave e times as fast as it

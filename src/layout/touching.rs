@@ -50,8 +50,8 @@ pub mod contact {
     /// With what force it throws the chain in this substep (N), which moves where its nodes are predicted to go; of what comes at it,
     /// also from afar, less than 0: by for how long it has stopped it at the substep's end (s). 0, and what follows, without restitution.
     pub const BOUNCE: usize = 25;
-    /// In the place of it and the next two, of meetings: from the chain's axis at the substep's start to the middle of the gap between both surfaces (m), 3
-    /// entries.
+    /// In the place of it and the next two, of meetings: from the chain's axis at the substep's start to the middle of the gap
+    /// between both surfaces (m), 3 entries.
     pub const MIDDLE: usize = BOUNCE;
     /// How heavy the chain is there: the least impulse of a substep in that time over by how much it has slowed it (kg), 0 before any.
     pub const MASS: usize = 26;

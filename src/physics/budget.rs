@@ -50,8 +50,8 @@ impl FleshBudget {
 
 impl Physics {
     /// Gives the near what moves the skin of the near, and the far what moves that of the far ([`Physics::set_skin_motion`]), given all
-    /// instances that share a budget with their distances (m) from who looks. Called before each step, or now and then; `world::keep_to_budget`
-    /// does so for the characters of an hecs world.
+    /// instances that share a budget with their distances (m) from who looks. Called before each step, or now and then;
+    /// `world::keep_to_budget` does so for the characters of an hecs world.
     ///
     /// # Errors
     /// [`StepError::NoSuchFlesh`] or [`StepError::BadBlend`]; nothing changed then.

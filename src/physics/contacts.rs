@@ -44,9 +44,9 @@ pub struct Contact {
 }
 
 impl Physics {
-    /// Where half-spaces, solids and its own bones press an instance's flesh, chain by chain and in the order of its segments, and with what
-    /// force, in the last step that it took part in; on a GPU half-spaces alone, as [`Physics::state`] shows them. Nothing before the first step. What
-    /// chains press against chains with is in [`Physics::flesh_contacts`].
+    /// Where half-spaces, solids and its own bones press an instance's flesh, chain by chain and in the order of its segments, and
+    /// with what force, in the last step that it took part in; on a GPU half-spaces alone, as [`Physics::state`] shows them.
+    /// Nothing before the first step. What chains press against chains with is in [`Physics::flesh_contacts`].
     ///
     /// # Errors
     /// [`StepError::NoSuchFlesh`].

@@ -141,7 +141,8 @@ impl Physics {
     /// ([`Physics::restore`]) or switched to another backend, or which had no room for all that pressed (`Physics::tally_report`),
     /// nothing is told: what began and ended in them alone is missed, and what goes on goes on.
     ///
-    /// What moves within the list of solids or half-spaces has an id ([`Solid::id`](crate::Solid::id)), else it is taken for what was in its place.
+    /// What moves within the list of solids or half-spaces has an id ([`Solid::id`](crate::Solid::id)), else it is taken for what
+    /// was in its place.
     pub fn contact_events(&self) -> impl ExactSizeIterator<Item = &ContactEvent> {
         self.event_log.events.iter()
     }

@@ -98,9 +98,9 @@ impl RigidWorld {
 
     /// Every other enabled collider that is no sensor as [`Solid`]s for the flesh, several of a compound, in the order of rapier's
     /// set: those that [`TouchedColliders::groups`] collide with, but for those on [`RigidWorld::character_bones`] and on bodies
-    /// that `passes` names. They bring their groups and the rules of their friction and restitution, and are named by [`collider_id`]. Fixed ones dent no
-    /// flesh ([`Solid::dents`]). They are where they were after the last step, and move as they did in it. Solids on
-    /// one side: oriented triangle meshes, height fields and voxels; other meshes are thin and have two.
+    /// that `passes` names. They bring their groups and the rules of their friction and restitution, and are named by
+    /// [`collider_id`]. Fixed ones dent no flesh ([`Solid::dents`]). They are where they were after the last step, and move as they
+    /// did in it. Solids on one side: oriented triangle meshes, height fields and voxels; other meshes are thin and have two.
     pub fn solids(&mut self, passes: impl Fn(RigidBodyHandle) -> bool) -> Vec<Solid> {
         let mut touched = std::mem::take(&mut self.touched);
         touched.left_out.clear();

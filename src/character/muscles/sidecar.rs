@@ -115,7 +115,8 @@ impl Sidecar {
     ///
     /// # Errors
     /// [`MuscleError::Json`], [`MuscleError::Version`], [`MuscleError::Missing`], [`MuscleError::Type`],
-    /// [`MuscleError::Conflict`], [`MuscleError::Duplicate`] and [`MuscleError::Bone`]. What the muscles' keys say is read with a character.
+    /// [`MuscleError::Conflict`], [`MuscleError::Duplicate`] and [`MuscleError::Bone`]. What the muscles' keys say is read with a
+    /// character.
     pub fn from_slice(label: &str, text: &[u8]) -> Result<Self, MuscleError> {
         const FIX: &str = "write {\"version\": 1, \"muscles\": {NAME: {…}}}";
         let json = |problem: String| MuscleError::Json { place: "sidecar".into(), problem, fix: FIX };
