@@ -64,6 +64,7 @@ const PUSHES: &[Mutant] = &[
     (Stage::UpdateVelocities, "struck", "node3(row, NODE_VELOCITY) ⟨-⟩ own.velocity * ((1.0 - slowed)", "+"),
     (Stage::UpdateVelocities, "struck", "node3(row, NODE_SPIN) ⟨-⟩ own.spin * ((1.0 - slowed)", "+"),
     (Stage::UpdateVelocities, "struck", "RigidMotion(body.centre, ⟨velocity⟩, spin * paid)", "spin"),
+    (Stage::UpdateVelocities, "struck", "let is_free = thread < params.lone_count ⟨*⟩ LANES", "/"),
     (Stage::UpdateVelocities, "struck", "chain.node_count, rough ⟨>⟩ 0.5);", "<"),
     (Stage::UpdateVelocities, "struck", "1.0 - costs ⟨*⟩ share / larger(within", "+"),
     (Stage::UpdateVelocities, "struck", "where_less(⟨within⟩, costs, within / larger(costs", "0.0"),
