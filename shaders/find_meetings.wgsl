@@ -26,6 +26,9 @@ const PAIR_STOPS: f32 = 0.25;
 // How stiff friction that slips is at the least, over what holds.
 const GIVES_WAY: f32 = 0.1;
 
+// As which share of the lighter of its nodes a point of a segment moves at the least: beside a node that bones hold one hardly does.
+const MOVES: f32 = 0.1;
+
 // The most that ρ is.
 const MOST_RATIO: f32 = 300.0;
 
@@ -203,7 +206,8 @@ fn square(side: SeenSide, along: f32, pressed: vec3<f32>) -> vec3<f32> {
 }
 
 fn mix_masses(side: SeenSide, along: f32) -> f32 {
-    return side.first.inv_mass + (side.second.inv_mass - side.first.inv_mass) * along;
+    let mixed = side.first.inv_mass + (side.second.inv_mass - side.first.inv_mass) * along;
+    return larger(mixed, larger(side.first.inv_mass, side.second.inv_mass) * MOVES);
 }
 
 fn mix_radii(side: SeenSide, along: f32) -> f32 {

@@ -301,7 +301,9 @@ pub struct StepConfig {
     /// Solves a substep, at least 1.
     pub iterations: u32,
     /// Solves that a chain may take beyond each solve of the schedule that was led astray, went far or pulled at what it lifts
-    /// off from, 1 to [`MOST_RETRIES`]: where bones jerk and motion is wild. A calm chain takes none of them.
+    /// off from, 1 to [`MOST_RETRIES`]: where bones jerk and motion is wild. A calm chain takes none of them. What meets other chains and
+    /// is pressed by far more than moves it, as between two walls, takes up to 32 more: left in what presses it, it would be pressed
+    /// harder yet.
     pub retries: u32,
     /// How many passes a substep bring chains together that touch, 0 to [`MOST_PASSES`]: 6 are enough for most, more for stiff
     /// impacts. With 0 chains pass through each other and cost nothing for it. Segments of one instance that overlap at rest leave

@@ -22,6 +22,11 @@ pub const LEAST_SHARE: f32 = 0.1;
 pub const SHORTENINGS: u32 = 6;
 /// Which share of the foretold fall of Π is enough not to take another step.
 pub const ENOUGH: f32 = 0.5;
+/// How many steps a chain that meets others goes on by beyond those of the configuration where it is [`URGENT`].
+pub const FURTHER: u32 = 32;
+/// What a step makes Π fall by over its motion where that may not be left to the next substep: it is pressed by far more than moves it,
+/// and where it stays in what presses it, it is pressed harder yet.
+pub const URGENT: f32 = 0.1;
 /// By which share of its diagonal a system is stiffened where a step of it as it is led nowhere: f32 has the pivots of one
 /// that is bent and stretched beyond all measure to about a millionth of the diagonal, and least directions are noise.
 pub const STIFFENED: f32 = 1.0e-4;
@@ -51,13 +56,13 @@ pub(super) trait Descends {
     fn rises(&mut self) -> bool;
     /// Shortens the step of those; to nothing if it may not be shortened further.
     fn shorten(&mut self, further: bool);
-    /// Judges a further step; whether any chain takes another.
-    fn judge(&mut self) -> bool;
+    /// Judges a further step; whether any chain takes another, `beyond` as many as the configuration has.
+    fn judge(&mut self, beyond: bool) -> bool;
     /// Notes how it ended.
     fn end(&mut self);
 }
 
-/// Steps down Π in at most so many steps beyond the first.
+/// Steps down Π in at most so many steps beyond the first, and [`FURTHER`] where that is not enough by far.
 #[inline(always)]
 pub(super) fn run(descending: &mut impl Descends, retries: u32) {
     let (mut solves, mut shortenings) = (0, 0);
@@ -81,7 +86,7 @@ pub(super) fn run(descending: &mut impl Descends, retries: u32) {
             shortenings += 1;
             continue;
         }
-        if !descending.judge() || solves == retries {
+        if !descending.judge(solves >= retries) || solves == retries + FURTHER {
             break;
         }
         (solves, shortenings) = (solves + 1, 0);
@@ -222,13 +227,18 @@ impl<V: Lane> Descent<V> {
         self.share = self.risen.where_less(half, self.share, shorter);
     }
 
-    /// Judges a further step. Of friction, passes of chains that meet others make up for what one more did not.
+    /// Judges a further step. Of friction, passes of chains that meet others make up for what one more did not. Another one `beyond`
+    /// as many as the configuration has only what is [`URGENT`] takes.
     #[inline(always)]
-    pub fn judge<L: Lanes<V = V>>(&mut self, lanes: L) {
+    pub fn judge<L: Lanes<V = V>>(&mut self, lanes: L, beyond: bool) {
         let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
         let short = (self.lowest - self.level).where_less(self.fall * lanes.splat(ENOUGH), one, zero);
         let amiss = lanes.splat(0.5).where_less(self.meets, self.amiss - one, self.amiss);
         self.stepping = self.stepping.min(short.max(self.far).max(amiss));
+        if beyond {
+            let urgent = (self.motion * lanes.splat(URGENT)).where_less(self.fall, self.meets, zero);
+            self.stepping = self.stepping.min(urgent);
+        }
         self.stiffened = self.share.where_less(lanes.splat(LEAST_SHARE), lanes.splat(STIFFENED), self.stiffened);
         // What was shortened to nothing has risen to the last, and may be done: it is not to stand anew with others.
         (self.lowest, self.risen) = (self.level, zero);
@@ -367,8 +377,8 @@ where
     }
 
     #[inline(always)]
-    fn judge(&mut self) -> bool {
-        self.descent.judge(self.lanes);
+    fn judge(&mut self, beyond: bool) -> bool {
+        self.descent.judge(self.lanes, beyond);
         self.lanes.any(self.descent.stepping)
     }
 

@@ -36,6 +36,10 @@ const ROUNDS: f32 = 1.0e-3;
 /// alone restored, and soft chains would make energy of that.
 pub const GIVES_WAY: f32 = 0.1;
 
+/// As which share of the lighter of its nodes a point of a segment moves at the least. Beside a node that bones hold one hardly does,
+/// and m/h² there would be as stiff as one over how far it is from that node: 10¹⁷ N/m, where two such nodes met.
+pub const MOVES: f32 = 0.1;
+
 /// The most that ρ is.
 pub const MOST_RATIO: f32 = 300.0;
 
@@ -253,7 +257,10 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         let own = there * (point.flat + (one - point.flat) * kept[0] * kept[1]);
         let coming = Coming::of(lanes, [&sides[0], &sides[1]], [&of_ends[0], &of_ends[1]], joined, &point.nearest);
         let Coming { direction, going, radii, along_normal } = coming;
-        let inv_masses = each!(side in 0..2 => mix(goings[side][0][0], goings[side][1][0], along[side]));
+        let inv_masses = each!(side in 0..2 => {
+            let [first, second] = each!(end in 0..2 => goings[side][end][0]);
+            mix(first, second, along[side]).max(first.max(second) * lanes.splat(MOVES))
+        });
         let inv_mass = inv_masses[0] + inv_masses[1];
         let mass = zero.where_less(inv_mass, one / inv_mass.max(least), zero);
 

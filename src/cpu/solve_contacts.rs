@@ -52,6 +52,13 @@ pub const STOPS: f32 = 0.05;
 /// a hundredth of its radius deep, up to [`FIRMEST`] times as stiff as by its mass.
 pub const FIRM: f32 = 100.0;
 
+/// How deep over its radius what a force presses on it counts as lying there, beside up to [`MOST_LOAD`]. What is deeper is squeezed
+/// between what moves: it meets nothing stiffer, or the force that it takes to squeeze it would grow with each substep.
+pub const SQUEEZED: f32 = 0.1;
+
+/// What lies on a node accelerates it by no more (m/s²): two thousand times its own weight.
+pub const MOST_LOAD: f32 = 2.0e4;
+
 /// How many times as stiff as by the chain's mass that is at most.
 pub const FIRMEST: f32 = 1.0e4;
 
@@ -288,11 +295,14 @@ fn write_row<L: Lanes>(
     let thrown = if params.iteration == 0 { lanes.load(&row[contact::BOUNCE]).max(zero) } else { zero };
     let lasting = dual - thrown;
     let by_mass = point.contact_stiffness(lanes, params, was - gap - normal.dot(point.predicted));
+    let last = lanes.load(&row[contact::STIFFNESS]);
     // Later solves of the substep have at least the same, where it pressed.
     let by_force = if params.iteration == 0 {
-        lasting * lanes.splat(FIRM) / prev_radius.max(lanes.splat(f32::MIN_POSITIVE))
+        let firm = lasting * lanes.splat(FIRM) / prev_radius.max(lanes.splat(f32::MIN_POSITIVE));
+        let lies = (last * prev_radius * lanes.splat(SQUEEZED)).max(point.weight * lanes.splat(MOST_LOAD));
+        lasting.where_less(lies, firm, firm.min(last))
     } else {
-        lanes.load(&row[contact::STIFFNESS])
+        last
     };
     let stiffness = by_mass.max(by_force.min(by_mass * lanes.splat(FIRMEST)));
     if params.iteration == 0 {

@@ -54,7 +54,7 @@ enum Part<'a> {
     StartAgain,
     Rises,
     Shorten(bool),
-    Judge,
+    Judge(bool),
     End,
     /// Of all chains, or of some that are flagged.
     SettleForth(&'a [Entry<f32>], bool),
@@ -454,8 +454,8 @@ impl Descends for Forest<'_, '_> {
         self.all(Part::Shorten(further));
     }
 
-    fn judge(&mut self) -> bool {
-        self.all(Part::Judge);
+    fn judge(&mut self, beyond: bool) -> bool {
+        self.all(Part::Judge(beyond));
         self.any(Of::stepping)
     }
 
@@ -525,7 +525,7 @@ fn on_the_way<L: Lanes<Scalar = f32>>(
         Part::StartAgain => own.start_again(),
         Part::Rises => _ = own.rises(),
         Part::Shorten(further) => own.shorten(further),
-        Part::Judge => _ = own.judge(),
+        Part::Judge(beyond) => _ = own.judge(beyond),
         Part::End => own.end(),
         // Others are not on the way down.
         _ => {}
