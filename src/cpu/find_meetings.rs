@@ -414,6 +414,33 @@ mod tests {
         }
     }
 
+    /// Beside nodes that bones hold what touches hardly gives way, and is as stiff as if a tenth of the next node were there; where bones
+    /// hold all of it nothing presses.
+    #[test]
+    fn what_touches_beside_held_nodes_is_no_stiffer_without_a_bound() {
+        let stiffness = |held: [bool; 4], beside: f32| {
+            let places =
+                [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [beside, 0.09, -beside], [beside, 0.09, 1.0]].into_iter().zip(held);
+            let mut shown = vec![[0.0; LANES]; 4 * shown::ENTRIES];
+            for (node, ([x, y, z], held)) in places.enumerate() {
+                shown[node * shown::ENTRIES] = [0.0, 0.0, 0.0, x, y, z, 0.05, 1.0];
+                shown[node * shown::ENTRIES + LANES][0] = if held { 0.0 } else { 1.0 };
+            }
+            let second = 2 * shown::ENTRIES as u32;
+            let mut block = PairBlock { first: [[0; LANES], [second; LANES]], there: [1.0; LANES], ..PairBlock::NONE };
+            let params = StepParams { h: 1.0 / 120.0, inv_h: 120.0, ..StepParams::default() };
+            find_meetings(OneF32(0), &params, &shown, &mut block);
+            block.stiffness[0]
+        };
+        let free = stiffness([false; 4], 1.0e-6);
+        assert!(free > 0.0);
+        for beside in [0.03, 1.0e-3, 1.0e-6, 1.0e-12] {
+            let held = stiffness([true, false, true, false], beside);
+            assert!((0.5 * free..=1.01 * free / MOVES).contains(&held), "{beside}: {held:e}, {free:e} of what is free");
+        }
+        assert_eq!(stiffness([true; 4], 1.0e-3), 0.0);
+    }
+
     /// Whether a contact is at a node or a millionth of a segment beside it is no matter to the direction in which it presses.
     #[test]
     fn what_presses_at_a_node_presses_square_to_the_segment() {

@@ -6,6 +6,8 @@ mod events;
 mod filters;
 mod impacts;
 mod pile;
+#[cfg(feature = "rapier")]
+mod squeezed;
 mod stacks;
 
 use std::sync::Arc;

@@ -5,6 +5,7 @@
 mod bodies;
 #[path = "../common/mod.rs"]
 mod common;
+mod crowded;
 mod errors;
 mod events;
 mod faults;

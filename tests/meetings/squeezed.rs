@@ -1,0 +1,64 @@
+//! What is pressed by what does not give way: flesh between walls, and between bones.
+
+use std::sync::Arc;
+
+use glam::{DQuat, DVec3, Vec3};
+use sinew::flesh::{Flesh, RodSpec};
+use sinew::hecs::World;
+use sinew::rapier3d::prelude::{CoefficientCombineRule, ColliderBuilder, RigidBodyBuilder};
+use sinew::rigid::RigidWorld;
+use sinew::step::StepConfig;
+use sinew::{Coefficient, Collisions, CombineRule, HalfSpace, Material, Physics, Pose};
+
+use crate::common::FRAME;
+use crate::pile::PASSES;
+
+/// Soft rods that lie in a heap, and a wall that pushes them along the ground at 3 m/s: they go on ahead of it, at about its speed. Of
+/// what is caught between wall and ground the surfaces may not get firmer and firmer: that threw it at 10¹⁴ m/s.
+#[test]
+fn a_wall_pushes_a_heap_along() {
+    const SPEED: f64 = 3.0;
+    const RADIUS: f64 = 0.03;
+    for (count, segments) in [(3, 16), (10, 8), (10, 16)] {
+        let material = Material { youngs_modulus: 1.0e5, damping: 3.0, ..Material::default() };
+        let rod = RodSpec::straight("rod", DVec3::X * -0.5, DVec3::X * 0.5, segments, RADIUS);
+        let flesh = Arc::new(Flesh::build(&[RodSpec { material, ..rod }], &[]).unwrap());
+        let mut physics = Physics::with_config(StepConfig { substeps: 2, passes: PASSES, ..StepConfig::default() });
+        physics.planes = vec![HalfSpace { friction_rule: CombineRule::Max, ..HalfSpace::ground(0.0, 0.8) }];
+        let (mut world, mut rigid) = (World::new(), RigidWorld::default());
+        let friction = Some(Coefficient::new(0.5, CombineRule::Average));
+        let rods: Vec<_> = (0..count)
+            .map(|index| {
+                let [x, z] = [0.25 * f64::from(index % 3), 0.07 * f64::from(index % 2)];
+                let place = DVec3::new(x, RADIUS + 2.2 * RADIUS * f64::from(index), z);
+                let pose = Pose::new(place, DQuat::from_rotation_y(1.1 * f64::from(index)));
+                let rod = physics.insert(flesh.clone(), &[], pose).unwrap();
+                physics.set_collisions(rod, Collisions { friction, ..Collisions::default() }).unwrap();
+                rod
+            })
+            .collect();
+        (0..240).for_each(|_| physics.step(&mut world, &mut rigid, FRAME).unwrap());
+        let from = Vec3::new(-2.0, 0.75, 0.0);
+        let wall = rigid.bodies.insert(RigidBodyBuilder::kinematic_position_based().translation(from));
+        let side =
+            ColliderBuilder::cuboid(0.3, 1.25, 5.0).friction(0.8).friction_combine_rule(CoefficientCombineRule::Max);
+        rigid.colliders.insert_with_parent(side, wall, &mut rigid.bodies);
+        let (mut fastest, mut most) = (0.0_f64, 0.0_f64);
+        for frame in 1..=160 {
+            let goes = Vec3::X * (SPEED * f64::from(frame) * FRAME) as f32;
+            rigid.bodies[wall].set_next_kinematic_translation(from + goes);
+            physics.step(&mut world, &mut rigid, FRAME).unwrap();
+            let quality = physics.quality();
+            fastest = fastest.max(quality.speed_max);
+            most = most.max(quality.energy.elastic + quality.energy.kinetic);
+        }
+        let mass: f64 = f64::from(count) * flesh.mass(0);
+        let own = 0.5 * mass * SPEED * SPEED;
+        let resets: u32 = rods.iter().map(|rod| physics.health(*rod).unwrap().resets).sum();
+        println!(
+            "{count} rods of {segments}: {fastest:.1} m/s at most (bar 15), {most:.0} J, {own:.0} J all as fast as the wall; \
+             {resets} laid anew"
+        );
+        assert!(fastest < 5.0 * SPEED && most < 4.0 * own && resets == 0);
+    }
+}
