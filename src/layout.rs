@@ -275,8 +275,8 @@ pub mod rest {
     pub const FASCIA_ACTIVE: usize = 75;
     /// In the first node's row: the chain's length (m).
     pub const LENGTH: usize = 76;
-    /// In the first node's row: mass over the least axial or shear stiffness of a segment (s²/m): times gravity, by how much
-    /// the chain's own weight stretches a segment at most.
+    /// In the first node's row: the mass of the chain, or of the tree that it is of, over the least axial or shear stiffness of a segment
+    /// (s²/m): times gravity, by how much that weight stretches a segment at most.
     pub const WEIGHT_STRETCH: usize = 77;
     /// Which of the chain's bones the node turns with: the one that holds it, but at a socket the one before.
     pub const TURN_SLOT: usize = 78;

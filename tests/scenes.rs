@@ -91,6 +91,11 @@ fn values_that_no_scene_takes_are_refused() {
         ("depth", ["-0.1", "0.51", "1/2"]),
         ("surface", ["", "ice", "PLANE"]),
         ("count", ["0", "-3", "many"]),
+        ("segments", ["0", "1001", "-1"]),
+        ("radius", ["-1", "0", "nan"]),
+        ("length", ["-1", "1e9", "long"]),
+        ("stretch", ["-0.5", "inf", "2x"]),
+        ("sleep_after", ["0", "-1", "never"]),
     ] {
         assert!(PARAMETERS.contains(&key));
         for value in values {
@@ -102,6 +107,12 @@ fn values_that_no_scene_takes_are_refused() {
             );
         }
     }
+    let error =
+        SceneParameters::of("logs").expect("is there").set("layers", "100000").expect_err("too many").to_string();
+    assert!(error.contains("1 to 1000"), "{error}");
+    let mut wakeful = SceneParameters::of("octopuses").expect("is there");
+    wakeful.set("sleep_after", "inf").expect("never sleeps");
+    assert_eq!(wakeful.config.sleep_after, f64::INFINITY);
     // Nor those that a program sets.
     let slope = || SceneParameters::of("slope").expect("is there");
     for bad in [

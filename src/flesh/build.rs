@@ -9,7 +9,7 @@ use super::bone_pills::BonePills;
 use super::bundle::Fibre;
 use super::check::check;
 use super::overlaps::overlaps;
-use super::rest_rows::{fill_lane, inert_group, number_borne, number_reactions};
+use super::rest_rows::{fill_lane, inert_group, number_borne, number_reactions, weigh_trees};
 use super::spec::{BuildError, Hang, RodSpec};
 use super::tree::{Branch, families, levels, together};
 use crate::Pose;
@@ -151,6 +151,7 @@ impl Flesh {
             .collect();
         branches.sort_by_key(|branch| branch.chain);
         branches.iter().for_each(|branch| number_borne(&mut groups, branch));
+        weigh_trees(&mut groups, &branches);
         let families = families(&branches);
         let places = || rods.iter().flat_map(|rod| &rod.nodes).map(|node| node.place);
         let size = places().fold(DVec3::NEG_INFINITY, DVec3::max) - places().fold(DVec3::INFINITY, DVec3::min);

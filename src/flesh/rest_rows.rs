@@ -276,6 +276,28 @@ fn rounding(rows: &[Entry<f32>], lane: usize, lengths: &[f64]) -> [(usize, f64);
     [(rest::STRAIN_ROUNDING, strain), (rest::TURN_ROUNDING, turn), (rest::FASTEST2, fastest)]
 }
 
+/// Has each chain of a tree be stretched by the weight of all of it: whichever bones hold may bear the rest. Stems come before what hangs
+/// on them.
+pub(super) fn weigh_trees(groups: &mut [GroupRest<f32>], branches: &[Branch]) {
+    let mass = |group: &GroupRest<f32>, lane: usize| -> f32 {
+        (0..group.node_count).map(|node| group.row(node)[rest::MASS][lane]).sum()
+    };
+    let own: Vec<[f32; LANES]> = groups.iter().map(|group| std::array::from_fn(|lane| mass(group, lane))).collect();
+    let mut whole = own.clone();
+    for Branch { chain: [group, lane], stem: [stem, stem_lane], .. } in branches.iter().rev() {
+        whole[*stem][*stem_lane] += whole[*group][*lane];
+    }
+    for Branch { chain: [group, lane], stem: [stem, stem_lane], .. } in branches {
+        whole[*group][*lane] = whole[*stem][*stem_lane];
+    }
+    for ((group, own), whole) in groups.iter_mut().zip(own).zip(whole) {
+        let stretches = &mut group.rows[rest::WEIGHT_STRETCH];
+        for lane in (0..LANES).filter(|lane| whole[*lane] > own[*lane]) {
+            stretches[lane] = (stretches[lane] * (whole[lane] / own[lane])).min(1.0e6);
+        }
+    }
+}
+
 /// See [`rest::WEIGHT_STRETCH`]; at most 10⁶.
 fn weight_stretch(rows: &[Entry<f32>], lane: usize, count: usize) -> f64 {
     let at = |node: usize, entry: usize| f64::from(rows[node * rest::ENTRIES + entry][lane]);

@@ -102,6 +102,8 @@ pub const PARAMETERS: &[&str] = &[
     "iterations",
     "passes",
     "integrator",
+    "sleep_after",
+    "sleep_within",
     "youngs_modulus",
     "poissons_ratio",
     "density",
@@ -109,8 +111,14 @@ pub const PARAMETERS: &[&str] = &[
     "peak_stress",
 ];
 
+/// The most rods, octopuses or things of a scene.
+const MOST_RODS: usize = 1_000_000;
+
 /// What a parameter that is bounded takes, and from where to where; others are seen to where the flesh is built.
-const RANGES: [(&str, std::ops::RangeInclusive<f64>, &str); 5] = [
+const RANGES: [(&str, std::ops::RangeInclusive<f64>, &str); 8] = [
+    ("length", 1.0e-4..=1.0e4, "m, 0.0001 to 10000"),
+    ("radius", 1.0e-4..=1.0e4, "m, 0.0001 to 10000"),
+    ("stretch", 0.0..=1000.0, "times the length, 0 to 1000"),
     ("angle", 0.0..=89.0, "degrees, 0 to 89"),
     ("friction", 0.0..=1000.0, "a coefficient, 0 to 1000"),
     ("speed", -1000.0..=1000.0, "m/s, -1000 to 1000"),
@@ -183,14 +191,12 @@ impl SceneParameters {
         let bad = |expected| SceneError::BadValue { key: key.into(), value: value.into(), expected };
         let number = || value.parse::<f64>().ok().filter(|x| x.is_finite()).ok_or_else(|| bad("a number"));
         let most = |most: usize| {
-            value.parse::<usize>().ok().filter(|n| (1..=most).contains(n)).ok_or_else(|| bad("a count, at least 1"))
+            let expected = if most == MOST_RODS { "a count, 1 to 1000000" } else { "a count, 1 to 1000" };
+            value.parse::<usize>().ok().filter(|n| (1..=most).contains(n)).ok_or_else(|| bad(expected))
         };
         match key {
-            "rods" | "count" => self.rods = most(1_000_000)?,
+            "rods" | "count" => self.rods = most(MOST_RODS)?,
             "segments" => self.segments = most(1000)?,
-            "length" => self.length = number()?,
-            "radius" => self.radius = number()?,
-            "stretch" => self.stretch = number()?,
             "gravity" => self.config.gravity = DVec3::new(0.0, -number()?, 0.0),
             "substeps" => self.config.substeps = most(1000)? as u32,
             "layers" => self.layers = most(1000)?,
@@ -206,7 +212,11 @@ impl SceneParameters {
                 let passes = value.parse().ok().filter(|passes| *passes <= MOST_PASSES);
                 self.config.passes = passes.ok_or_else(|| bad("a count of 0 to 64"))?;
             }
-            "sleep_after" => self.config.sleep_after = number()?,
+            "sleep_after" => {
+                // Infinity lets none sleep.
+                let seconds = value.parse::<f64>().ok().filter(|seconds| *seconds > 0.0);
+                self.config.sleep_after = seconds.ok_or_else(|| bad("seconds above 0, or inf"))?;
+            }
             "sleep_within" => self.config.sleep_within = number()?,
             "iterations" => self.config.iterations = most(1000)? as u32,
             "integrator" => {
@@ -237,6 +247,9 @@ impl SceneParameters {
 
     fn bounded(&mut self, key: &str) -> Option<&mut f64> {
         match key {
+            "length" => Some(&mut self.length),
+            "radius" => Some(&mut self.radius),
+            "stretch" => Some(&mut self.stretch),
             "angle" => Some(&mut self.angle),
             "friction" => Some(&mut self.friction),
             "speed" => Some(&mut self.speed),

@@ -1,11 +1,10 @@
 //! Chains that are where flesh cannot be are laid anew, alone; flesh that is soft, strong or held crosswise is not.
 
 use glam::{DQuat, DVec3, Quat, Vec3};
-use sinew::LaneWidth;
-use sinew::Pose;
-use sinew::flesh::{Holds, NodeState};
+use sinew::flesh::{Holds, NodeState, RodNode, RodSpec};
 use sinew::layout::chain;
 use sinew::step::StepConfig;
+use sinew::{LaneWidth, Material, Pose};
 
 use crate::{FRAME, Stepped, limb, limb_at, rod, swinging};
 
@@ -259,4 +258,39 @@ fn counts_survive_a_teleport_and_a_snapshot() {
     limb.physics.restore(&saved).unwrap();
     limb.step(&bones, Pose::IDENTITY, FRAME);
     assert_eq!(counts(&limb), [("far".into(), 1)]);
+}
+
+/// An animal of a body and eight limbs that hangs by the tip of one: that stretches by the weight of all of it, and is not laid anew for
+/// it, which would drop the animal again.
+#[test]
+fn what_hangs_by_one_limb_is_not_laid_anew() {
+    let material = Material { youngs_modulus: 1.0e5, poissons_ratio: 0.45, damping: 3.0, ..Material::default() };
+    let mut body = RodSpec::straight("body", DVec3::ZERO, DVec3::Y * 0.3, 5, 0.03);
+    for (node, wider) in body.nodes.iter_mut().zip([2.2, 3.2, 3.8, 4.0, 3.4, 2.0]) {
+        *node = RodNode::disc(node.place, wider * 0.03);
+    }
+    let limbs = (0..8).map(|limb| {
+        let out = DQuat::from_rotation_y(std::f64::consts::TAU * f64::from(limb) / 8.0) * DVec3::X;
+        let root = out * 0.048;
+        RodSpec::straight(format!("limb {limb}"), root + (out * 0.6 - DVec3::Y * 0.8) * 0.5, root, 6, 0.021).hang(0, 0)
+    });
+    let mut rods: Vec<RodSpec> = [body].into_iter().chain(limbs).collect();
+    let turn = DQuat::from_rotation_arc((DVec3::X * 0.6 - DVec3::Y * 0.8).normalize(), DVec3::Y);
+    for rod in &mut rods {
+        rod.material = material;
+        rod.nodes.iter_mut().for_each(|node| node.place = turn * node.place);
+    }
+    let held = Pose::from_translation(rods[1].nodes[0].place);
+    rods[1] = rods[1].clone().attach(0, 0, Holds::PIN);
+    let mut hanging = Stepped::new(&rods, &[held], StepConfig::default());
+    let (mut stretched, mut fastest) = (0.0_f64, 0.0_f64);
+    for _ in 0..300 {
+        hanging.physics.step_flesh(FRAME).expect("steps");
+        let quality = hanging.physics.quality();
+        (stretched, fastest) = (stretched.max(quality.stretch_error_max), fastest.max(quality.speed_max));
+    }
+    let resets = hanging.resets();
+    println!("stretched by {stretched:.2} at most, {fastest:.1} m/s (bar 10), laid anew {resets} times");
+    assert!(stretched > 3.0, "its own weight is less than what the limb alone may be stretched");
+    assert!(resets == 0 && fastest < 10.0);
 }

@@ -19,6 +19,7 @@ mod viperize;
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use clap::builder::RangedU64ValueParser;
 use clap::{Args, Parser, Subcommand};
 
 /// Gives game characters flesh.
@@ -73,10 +74,10 @@ struct FrameArgs {
     /// Where to step.
     #[arg(long, value_enum, default_value = "auto")]
     backend: BackendArg,
-    /// Threads on the CPU; 0 for all.
-    #[arg(long, default_value_t = 0)]
+    /// Threads on the CPU, up to 1024; 0 for all.
+    #[arg(long, default_value_t = 0, value_parser = RangedU64ValueParser::<usize>::new().range(0..=1024))]
     threads: usize,
-    /// Sets a rod's activation, 0 to 1.
+    /// Sets a rod's activation, 0 to 10; 1 is all that a muscle has.
     #[arg(long = "activation", value_name = "MUSCLE=VALUE")]
     activations: Vec<String>,
 }

@@ -163,10 +163,17 @@ pub fn report(physics: &Physics, handle: FleshHandle, told: Told, clock: &Clock)
     let backend = physics.backend_report();
     let health = physics.health(handle)?;
     let all = || physics.instances().filter_map(|handle| physics.health(handle).ok());
-    let laid = health.laid_anew.iter().map(|laid| Named { name: laid.name.clone(), times: laid.times });
+    // Chains of one name are counted together, of whichever instance they are.
+    let mut laid_anew: Vec<Named> = Vec::new();
+    for laid in all().flat_map(|health| &health.laid_anew) {
+        match laid_anew.iter_mut().find(|named| named.name == laid.name) {
+            Some(named) => named.times += laid.times,
+            None => laid_anew.push(Named { name: laid.name.clone(), times: laid.times }),
+        }
+    }
     let jumped = health.jumped.iter().map(|jumped| Named { name: told.jumped(jumped.bone), times: jumped.times });
     Ok(Report {
-        laid_anew: laid.collect(),
+        laid_anew,
         jumped: jumped.collect(),
         resets: all().map(|health| health.resets).sum(),
         teleports: all().map(|health| health.teleports).sum(),
