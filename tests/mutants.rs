@@ -301,6 +301,13 @@ const PAIRS_AND_MEETINGS: &[Mutant] = &[
     (Stage::FindMeetings, "thrown together", "array<vec3<f32>, 2>(⟨normal⟩ * -(arms.x", "direction"),
     (Stage::FindMeetings, "meeting", "(PRESSING | rows) & ~((3u ⟨^⟩ pressing) << shift)", "|"),
     (Stage::FindMeetings, "meeting", "second_side, 1u, -1.0, next ⟨+⟩ 1u);", "*"),
+    (
+        Stage::FindMeetings,
+        "meeting",
+        "larger(mixed, larger(side.first.inv_mass, side.second.inv_mass) ⟨*⟩ MOVES);",
+        "+",
+    ),
+    (Stage::SolveRods, "meeting on the ground", "reached.motion * URGENT ⟨<⟩ (*descent).fall;", ">"),
     (Stage::Press, "meeting", "solved_word(params.meet_base * LANES + contact_row⟨⟩, params", " + 1u"),
     (Stage::FindMeetings, "meeting", "set_contact(at, CONTACT_ROLLING, 2.0 ⟨*⟩ ROLLING", "+"),
     (Stage::Press, "meeting", "let closed = meet_at(row, MEET_GAP) ⟨+⟩ dot(direction, going_a", "-"),

@@ -297,13 +297,7 @@ fn write_row<L: Lanes>(
     let by_mass = point.contact_stiffness(lanes, params, was - gap - normal.dot(point.predicted));
     let last = lanes.load(&row[contact::STIFFNESS]);
     // Later solves of the substep have at least the same, where it pressed.
-    let by_force = if params.iteration == 0 {
-        let firm = lasting * lanes.splat(FIRM) / prev_radius.max(lanes.splat(f32::MIN_POSITIVE));
-        let lies = (last * prev_radius * lanes.splat(SQUEEZED)).max(point.weight * lanes.splat(MOST_LOAD));
-        lasting.where_less(lies, firm, firm.min(last))
-    } else {
-        last
-    };
+    let by_force = if params.iteration == 0 { firmness(lanes, [lasting, last], point) } else { last };
     let stiffness = by_mass.max(by_force.min(by_mass * lanes.splat(FIRMEST)));
     if params.iteration == 0 {
         // As fast as the surface goes against how fast it comes itself.
@@ -347,6 +341,16 @@ fn write_row<L: Lanes>(
     if params.iteration == 0 && lanes.any(zero.where_less(bounce, one, zero)) {
         throw(lanes, group, segment, (normal * bounce, point.along), one / inv_step);
     }
+}
+
+/// How stiff a surface is that a point pressed with such a force (N) where it was as stiff as that: what lies there has it firmer, what is
+/// squeezed there not.
+#[inline(always)]
+fn firmness<L: Lanes>(lanes: L, [lasting, last]: [L::V; 2], point: &Point<L::V>) -> L::V {
+    let radius = point.prev_radius;
+    let firm = lasting * lanes.splat(FIRM) / radius.max(lanes.splat(f32::MIN_POSITIVE));
+    let lies = (last * radius * lanes.splat(SQUEEZED)).max(point.weight * lanes.splat(MOST_LOAD));
+    lasting.where_less(lies, firm, firm.min(last))
 }
 
 /// Flags what is foreseen to stick, given whether it stuck, how much it takes to stop the node alone (N) and Coulomb's limit (N), and
@@ -497,6 +501,47 @@ impl<V: Lane> Surface<V> {
 mod tests {
     use super::*;
     use crate::cpu::lanes::OneF32;
+
+    /// What lies on a node has it a hundredth of its radius deep. Of what is pushed a third of its radius in, by what does not give way,
+    /// the surface is as firm as it was: firmer, it would be pressed with as much more, and firmer yet in each substep.
+    #[test]
+    fn surfaces_get_no_firmer_for_what_is_squeezed() {
+        let zero = V3([0.0; 3]);
+        let (mass, radius) = (0.1_f32, 0.03_f32);
+        let point = Point {
+            along: 0.0,
+            start: zero,
+            moved: zero,
+            predicted: zero,
+            velocity: zero,
+            turned: zero,
+            axis: zero,
+            rest_radius: radius,
+            prev_radius: radius,
+            radius,
+            obeyed_radius: radius,
+            yields: 0.0,
+            obeys: 0.0,
+            carried: zero,
+            mass,
+            inv_inertia: 0.0,
+            weight: mass,
+        };
+        let firmness = |force: f32, last: f32| firmness(OneF32(0), [force, last], &point);
+        let by_mass = STIFFEST * mass;
+        for weights in [10.0, 300.0, 1000.0] {
+            let force = weights * mass * 9.81;
+            let depth = force / firmness(force, by_mass);
+            assert!((depth / (0.01 * radius) - 1.0).abs() < 1.0e-5, "{weights}: {depth}");
+        }
+        let mut stiffness = by_mass;
+        for _ in 0..10 {
+            stiffness = by_mass.max(firmness(stiffness * 0.3 * radius, stiffness));
+        }
+        assert_eq!(stiffness, by_mass);
+        // Once it lies there with less it is less firm.
+        assert!(firmness(1.0, 100.0 * by_mass) < by_mass);
+    }
 
     #[test]
     fn what_slips_among_others_is_foreseen_to_slip_on() {
