@@ -168,7 +168,7 @@ fn hangs_on_bone(chain: Chain) -> bool {
     return input_at(chain.input, INPUT_HANGS) >= 1.0;
 }
 
-// What a segment is stretched to by twice what the chain's own weight and what the game has on it stretch it by.
+// What a segment is stretched to by twice what its own weight, or that of its tree, and what the game has on it stretch it by.
 fn by_weight(chain: Chain) -> f32 {
     let load = 2.0 * input_at(chain.input, INPUT_LOAD);
     return 1.0 + (sqrt(4.0 * dot(params.gravity, params.gravity)) + load) * rest_at(chain.rest, REST_WEIGHT_STRETCH);

@@ -26,7 +26,7 @@ const PAIR_STOPS: f32 = 0.25;
 // How stiff friction that slips is at the least, over what holds.
 const GIVES_WAY: f32 = 0.1;
 
-// As which share of the lighter of its nodes a point of a segment moves at the least: beside a node that bones hold one hardly does.
+// As which share of the other node a point of a segment moves at the least one of whose nodes bones hold.
 const MOVES: f32 = 0.1;
 
 // The most that ρ is.
@@ -207,7 +207,8 @@ fn square(side: SeenSide, along: f32, pressed: vec3<f32>) -> vec3<f32> {
 
 fn mix_masses(side: SeenSide, along: f32) -> f32 {
     let mixed = side.first.inv_mass + (side.second.inv_mass - side.first.inv_mass) * along;
-    return larger(mixed, larger(side.first.inv_mass, side.second.inv_mass) * MOVES);
+    let of_free = larger(side.first.inv_mass, side.second.inv_mass) * MOVES;
+    return larger(mixed, where_less(0.0, smaller(side.first.inv_mass, side.second.inv_mass), 0.0, of_free));
 }
 
 fn mix_radii(side: SeenSide, along: f32) -> f32 {

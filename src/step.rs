@@ -290,7 +290,7 @@ pub const MOST_GRAVITY: f64 = 1.0e6;
 /// The most that [`StepConfig::passes`] may be.
 pub const MOST_PASSES: u32 = 64;
 
-/// The most that [`StepConfig::retries`] may be.
+/// The most that [`StepConfig::retries`] may be, beside what is urgent.
 pub const MOST_RETRIES: u32 = 64;
 
 /// How a frame is stepped.

@@ -6,8 +6,8 @@ const LEAST_SHARE: f32 = 0.1;
 const SHORTENINGS: u32 = 6u;
 // Which share of the foretold fall of Π is enough not to take another step.
 const ENOUGH: f32 = 0.5;
-// How many steps a chain that meets others goes on by beyond those of the configuration where the next makes Π fall by more than that
-// share of its motion.
+// How many steps a chain that meets others goes on by beyond those of the configuration where the last, as a whole, makes Π fall by more
+// than that share of its motion.
 const FURTHER: u32 = 32u;
 const URGENT: f32 = 0.1;
 // By which share of its diagonal a system is stiffened whose last step led nowhere.
@@ -97,7 +97,8 @@ fn judge(descent: ptr<function, Descent>, reached: Reached) {
     (*descent).lowest = reached.level;
     // Of friction, passes of chains that meet others make up for what one more did not.
     let amiss = select((*descent).amiss, (*descent).amiss - 1.0, (*descent).meets > 0.5);
-    let urgent = (*descent).meets > 0.5 && reached.motion * URGENT < (*descent).fall;
+    let little = larger(reached.motion * URGENT, reached.unsure);
+    let urgent = (*descent).meets > 0.5 && (*descent).share > 0.0 && little < (*descent).fall;
     let ends = (*descent).solves >= params.retries && (!urgent || (*descent).solves == params.retries + FURTHER);
     if ends || larger(larger(short, (*descent).far), amiss) < 0.5 {
         (*descent).stepping = false;

@@ -194,7 +194,7 @@ pub fn check_health<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L
     }
 }
 
-/// What a segment is stretched to by twice what the chain's own weight and what the game has on it stretch it by.
+/// What a segment is stretched to by twice what its own weight, or that of its tree, and what the game has on it stretch it by.
 #[inline(always)]
 fn by_weight<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>) -> L::V {
     let [x, y, z] = params.gravity;

@@ -24,7 +24,7 @@ pub const SHORTENINGS: u32 = 6;
 pub const ENOUGH: f32 = 0.5;
 /// How many steps a chain that meets others goes on by beyond those of the configuration where it is [`URGENT`].
 pub const FURTHER: u32 = 32;
-/// What a step makes Π fall by over its motion where that may not be left to the next substep: it is pressed by far more than moves it,
+/// What a step makes Π fall by over its motion, and by more than rounding, where that may not be left to the next substep: it is pressed by far more than moves it,
 /// and where it stays in what presses it, it is pressed harder yet.
 pub const URGENT: f32 = 0.1;
 /// By which share of its diagonal a system is stiffened where a step of it as it is led nowhere: f32 has the pivots of one
@@ -236,7 +236,8 @@ impl<V: Lane> Descent<V> {
         let amiss = lanes.splat(0.5).where_less(self.meets, self.amiss - one, self.amiss);
         self.stepping = self.stepping.min(short.max(self.far).max(amiss));
         if beyond {
-            let urgent = (self.motion * lanes.splat(URGENT)).where_less(self.fall, self.meets, zero);
+            let little = (self.motion * lanes.splat(URGENT)).max(self.unsure);
+            let urgent = zero.where_less(self.share, little.where_less(self.fall, self.meets, zero), zero);
             self.stepping = self.stepping.min(urgent);
         }
         self.stiffened = self.share.where_less(lanes.splat(LEAST_SHARE), lanes.splat(STIFFENED), self.stiffened);

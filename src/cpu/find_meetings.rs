@@ -36,8 +36,7 @@ const ROUNDS: f32 = 1.0e-3;
 /// alone restored, and soft chains would make energy of that.
 pub const GIVES_WAY: f32 = 0.1;
 
-/// As which share of the lighter of its nodes a point of a segment moves at the least. Beside a node that bones hold one hardly does,
-/// and m/h² there would be as stiff as one over how far it is from that node: 10¹⁷ N/m, where two such nodes met.
+/// As which share of the other node a point of a segment moves at the least one of whose nodes bones hold. Beside that it hardly does, and m/h² there would be as stiff as one over how far it is from that node: 10¹⁷ N/m, where two such nodes met.
 pub const MOVES: f32 = 0.1;
 
 /// The most that ρ is.
@@ -259,7 +258,8 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         let Coming { direction, going, radii, along_normal } = coming;
         let inv_masses = each!(side in 0..2 => {
             let [first, second] = each!(end in 0..2 => goings[side][end][0]);
-            mix(first, second, along[side]).max(first.max(second) * lanes.splat(MOVES))
+            let least = zero.where_less(first.min(second), zero, first.max(second) * lanes.splat(MOVES));
+            mix(first, second, along[side]).max(least)
         });
         let inv_mass = inv_masses[0] + inv_masses[1];
         let mass = zero.where_less(inv_mass, one / inv_mass.max(least), zero);

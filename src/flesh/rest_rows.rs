@@ -280,7 +280,9 @@ fn rounding(rows: &[Entry<f32>], lane: usize, lengths: &[f64]) -> [(usize, f64);
 /// on them.
 pub(super) fn weigh_trees(groups: &mut [GroupRest<f32>], branches: &[Branch]) {
     let mass = |group: &GroupRest<f32>, lane: usize| -> f32 {
-        (0..group.node_count).map(|node| group.row(node)[rest::MASS][lane]).sum()
+        let rows = (0..group.node_count).map(|node| group.row(node));
+        // Padding has no radius.
+        rows.filter(|row| row[rest::RADIUS][lane] > 0.0).map(|row| row[rest::MASS][lane]).sum()
     };
     let own: Vec<[f32; LANES]> = groups.iter().map(|group| std::array::from_fn(|lane| mass(group, lane))).collect();
     let mut whole = own.clone();

@@ -115,7 +115,8 @@ pub const PARAMETERS: &[&str] = &[
 const MOST_RODS: usize = 1_000_000;
 
 /// What a parameter that is bounded takes, and from where to where; others are seen to where the flesh is built.
-const RANGES: [(&str, std::ops::RangeInclusive<f64>, &str); 8] = [
+const RANGES: [(&str, std::ops::RangeInclusive<f64>, &str); 9] = [
+    ("sleep_within", 0.0..=1.0, "a share of the radius, 0 to 1"),
     ("length", 1.0e-4..=1.0e4, "m, 0.0001 to 10000"),
     ("radius", 1.0e-4..=1.0e4, "m, 0.0001 to 10000"),
     ("stretch", 0.0..=1000.0, "times the length, 0 to 1000"),
@@ -217,7 +218,6 @@ impl SceneParameters {
                 let seconds = value.parse::<f64>().ok().filter(|seconds| *seconds > 0.0);
                 self.config.sleep_after = seconds.ok_or_else(|| bad("seconds above 0, or inf"))?;
             }
-            "sleep_within" => self.config.sleep_within = number()?,
             "iterations" => self.config.iterations = most(1000)? as u32,
             "integrator" => {
                 self.config.integrator = match value {
@@ -247,6 +247,7 @@ impl SceneParameters {
 
     fn bounded(&mut self, key: &str) -> Option<&mut f64> {
         match key {
+            "sleep_within" => Some(&mut self.config.sleep_within),
             "length" => Some(&mut self.length),
             "radius" => Some(&mut self.radius),
             "stretch" => Some(&mut self.stretch),
