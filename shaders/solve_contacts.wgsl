@@ -19,8 +19,8 @@ const STOPS: f32 = 0.05;
 const FIRM: f32 = 100.0;
 const FIRMEST: f32 = 1.0e4;
 
-// As how deep over its radius, by its mass alone, the force counts at most by which a surface is firmer, or as what accelerates a node by
-// so much (m/s²). What is pressed by more is squeezed between what moves.
+// How deep over its radius what a force presses on it counts as lying there, beside what accelerates it by up to so much (m/s²). What
+// is deeper is squeezed between what moves: it meets nothing stiffer.
 const SQUEEZED: f32 = 0.1;
 const MOST_LOAD: f32 = 2.0e4;
 
@@ -315,10 +315,11 @@ fn write_row(chain: Chain, at: u32, segment: u32, point: Point, there: Surface) 
     // What threw in the last substep is over.
     let lasting = dual - select(0.0, larger(before.x, 0.0), is_first);
     let by_mass = contact_stiffness(point, was - gap - dot(normal, point.predicted));
-    let most = larger(by_mass * prev_radius * SQUEEZED, point.weight * MOST_LOAD);
-    let firm = smaller(lasting, most) * FIRM / larger(prev_radius, MIN_POSITIVE);
+    let last = contact_at(at, CONTACT_STIFFNESS);
+    let firm = lasting * FIRM / larger(prev_radius, MIN_POSITIVE);
+    let lies = larger(last * prev_radius * SQUEEZED, point.weight * MOST_LOAD);
     // Later solves of the substep have at least the same, where it pressed.
-    let by_force = select(contact_at(at, CONTACT_STIFFNESS), firm, is_first);
+    let by_force = select(last, where_less(lasting, lies, firm, last), is_first);
     let stiffness = larger(by_mass, smaller(by_force, by_mass * FIRMEST));
     // As fast as the surface goes against how fast it comes itself.
     let comes = (was - gap) * params.inv_h - dot(normal, point.velocity);

@@ -98,7 +98,7 @@ fn judge(descent: ptr<function, Descent>, reached: Reached) {
     // Of friction, passes of chains that meet others make up for what one more did not.
     let amiss = select((*descent).amiss, (*descent).amiss - 1.0, (*descent).meets > 0.5);
     let little = larger(reached.motion * URGENT, reached.unsure);
-    let urgent = (*descent).meets > 0.5 && (*descent).share > 0.0 && little < (*descent).fall;
+    let urgent = (*descent).meets > 0.5 && little < (*descent).fall;
     let ends = (*descent).solves >= params.retries && (!urgent || (*descent).solves == params.retries + FURTHER);
     if ends || larger(larger(short, (*descent).far), amiss) < 0.5 {
         (*descent).stepping = false;

@@ -237,7 +237,7 @@ impl<V: Lane> Descent<V> {
         self.stepping = self.stepping.min(short.max(self.far).max(amiss));
         if beyond {
             let little = (self.motion * lanes.splat(URGENT)).max(self.unsure);
-            let urgent = zero.where_less(self.share, little.where_less(self.fall, self.meets, zero), zero);
+            let urgent = little.where_less(self.fall, self.meets, zero);
             self.stepping = self.stepping.min(urgent);
         }
         self.stiffened = self.share.where_less(lanes.splat(LEAST_SHARE), lanes.splat(STIFFENED), self.stiffened);
