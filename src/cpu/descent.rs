@@ -24,8 +24,8 @@ pub const SHORTENINGS: u32 = 6;
 pub const ENOUGH: f32 = 0.5;
 /// How many steps a chain that meets others goes on by beyond those of the configuration where it is [`URGENT`].
 pub const FURTHER: u32 = 32;
-/// What a step makes Π fall by over its motion, and by more than rounding, where that may not be left to the next substep: it is pressed by far more than moves it,
-/// and where it stays in what presses it, it is pressed harder yet.
+/// What a step makes Π fall by over its motion, and by more than rounding, where that may not be left to the next substep: it is
+/// pressed by far more than moves it, and where it stays in what presses it, it is pressed harder yet.
 pub const URGENT: f32 = 0.1;
 /// By which share of its diagonal a system is stiffened where a step of it as it is led nowhere: f32 has the pivots of one
 /// that is bent and stretched beyond all measure to about a millionth of the diagonal, and least directions are noise.

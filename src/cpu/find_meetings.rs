@@ -36,7 +36,8 @@ const ROUNDS: f32 = 1.0e-3;
 /// alone restored, and soft chains would make energy of that.
 pub const GIVES_WAY: f32 = 0.1;
 
-/// As which share of the other node a point of a segment moves at the least one of whose nodes bones hold. Beside that it hardly does, and m/h² there would be as stiff as one over how far it is from that node: 10¹⁷ N/m, where two such nodes met.
+/// As which share of the other node a point of a segment moves at the least one of whose nodes bones hold. Beside that it hardly
+/// does, and m/h² there would be as stiff as one over how far it is from that node: 10¹⁷ N/m, where two such nodes met.
 pub const MOVES: f32 = 0.1;
 
 /// The most that ρ is.
