@@ -350,14 +350,13 @@ fn note_pressed(rows: Rows, here: ptr<function, Vec7>, next: ptr<function, Vec7>
     return pressed.amiss;
 }
 
-// Of a chain that was led astray, whose step was shortened, what rows press with is not what the system found: it is what they press
-// with where the chain is; the twin of recount in src/cpu/settle.rs.
-fn recount(chain: Chain) {
+// The chain sits passes out: its step was shortened, and what rows press with is not what the system found for all of it. Passes would
+// move it by what that leaves out, with what is elastic of it left out; rows that have no stiffness there ask for nothing.
+fn sit_out(chain: Chain) {
     for (var index = 0u; index < chain.node_count; index++) {
         var rows = rows_at(chain, index);
         while go_to_next(chain, &rows) {
-            let row = load_contact_row(rows);
-            write_presses(rows.at, solved_row_of(rows.at), presses_at(row, gone_at(chain, row, false)));
+            set_scratch(solved_row_of(rows.at), SOLVED_STIFFNESS, 0.0);
         }
     }
 }

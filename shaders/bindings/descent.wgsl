@@ -8,8 +8,8 @@ const SHORTENINGS: u32 = 6u;
 const ENOUGH: f32 = 0.5;
 // How many steps a chain that meets others goes on by beyond those of the configuration where the last, as a whole, makes Π fall by more
 // than that share of its motion.
-const FURTHER: u32 = 32u;
-const URGENT: f32 = 0.1;
+const FURTHER: u32 = 8u;
+const URGENT: f32 = 1.0;
 // By which share of its diagonal a system is stiffened whose last step led nowhere.
 const STIFFENED: f32 = 1.0e-4;
 
@@ -117,8 +117,8 @@ fn end(chain: Chain, descent: Descent, reached: Reached, contracting: bool, inv_
     set_chain(chain.chain, CHAIN_CALM, where_less(descent.astray, 0.5, 1.0, kept));
     set_chain(chain.chain, CHAIN_ROUGH, larger(descent.rough, chain_at(chain.chain, CHAIN_ROUGH)));
     set_chain(chain.chain, CHAIN_MEETS, descent.meets);
-    if descent.meets > 0.5 && chain_at(chain.chain, CHAIN_ROUGH) > 0.5 {
-        recount(chain);
+    if params.passes > 0u && descent.share < 1.0 {
+        sit_out(chain);
     }
     // What is stiffer than its step resolves hangs on the step; of chains that hang on each other it is of all of them.
     let stiff = is_stiff(chain, inv_step2) || IN_TREES;

@@ -134,14 +134,6 @@ fn step_at(row: ContactRow, here: ptr<function, Vec7>, next: ptr<function, Vec7>
     return step;
 }
 
-// With what a row presses where the chain has gone so far.
-fn presses_at(row: ContactRow, gone: Gone) -> Presses {
-    let slid = slid_of(row, gone);
-    let by = rolled(row, gone);
-    let force = 0.0 - row.stiffness * smaller(distance_of(row, gone), 0.0);
-    return Presses(force, slid * (0.0 - secant_of(row, slid)), by * (0.0 - rolling_secant(row, by)));
-}
-
 // With what a row presses as the system has it.
 fn has_of(contact_row: u32, solved: u32) -> Presses {
     return Presses(

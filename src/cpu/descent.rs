@@ -11,7 +11,7 @@ use super::math::{Quaternion, V3};
 use super::potential::{Standing, rounding, standing};
 use super::rod_energies::UNKNOWNS;
 use super::solve_rods::{Again, back, forth};
-use super::solved::step_by;
+use super::solved::{sit_out, step_by};
 use super::strains::most_stiffness;
 use crate::layout::{chain, rest, scratch};
 use crate::step::StepParams;
@@ -23,10 +23,10 @@ pub const SHORTENINGS: u32 = 6;
 /// Which share of the foretold fall of Π is enough not to take another step.
 pub const ENOUGH: f32 = 0.5;
 /// How many steps a chain that meets others goes on by beyond those of the configuration where it is [`URGENT`].
-pub const FURTHER: u32 = 32;
+pub const FURTHER: u32 = 8;
 /// What a step makes Π fall by over its motion, and by more than rounding, where that may not be left to the next substep: it is
-/// pressed by far more than moves it, and where it stays in what presses it, it is pressed harder yet.
-pub const URGENT: f32 = 0.1;
+/// pressed by more than moves it, and where it stays in what presses it, it is pressed harder yet.
+pub const URGENT: f32 = 1.0;
 /// By which share of its diagonal a system is stiffened where a step of it as it is led nowhere: f32 has the pivots of one
 /// that is bent and stretched beyond all measure to about a millionth of the diagonal, and least directions are noise.
 pub const STIFFENED: f32 = 1.0e-4;
@@ -390,6 +390,10 @@ where
         let rough = self.descent.rough.max(lanes.load(&group.chains[chain::ROUGH]));
         lanes.store(rough, &mut group.chains[chain::ROUGH]);
         lanes.store(self.descent.meets, &mut group.chains[chain::MEETS]);
+        let shortened = self.descent.share.where_less(one, one, lanes.splat(0.0));
+        if lanes.any(shortened) {
+            apart!(lanes, sit_out(lanes, group, shortened));
+        }
         // What is stiffer than its step resolves hangs on the step.
         let stiff = most_stiffness(lanes, group.rest.row(0), self.inv_step2, lanes.epsilon()).is_some();
         // Of chains that hang on each other it is of all of them.

@@ -13,7 +13,7 @@ use super::kin::{Member, Room};
 use super::lanes::{Entry, Half, LANES, Lanes, OneF32, Wide, apart, with_instructions};
 use super::meetings::{PairBlock, Side, show, show_gone};
 use super::press::press;
-use super::settle::{GOES_ON, WANTED, recount, restore, settle, unsettled};
+use super::settle::{GOES_ON, WANTED, restore, settle, unsettled};
 use super::sort_sides::MeetingGroup;
 use super::tally::add_meetings;
 use crate::instances::Instances;
@@ -64,8 +64,6 @@ impl Kin<'_, '_, '_> {
 enum Turn<'a> {
     /// Shows where it is.
     Show(&'a StepParams),
-    /// Recounts what led it astray.
-    Recount,
     /// Shows how far it has gone.
     ShowGone,
     /// Tells who is pressed otherwise than they have it; of one instance, whether any is.
@@ -142,7 +140,6 @@ impl Runner<'_> {
                 self.for_kin(&mut kin, shown, |kin, shown| {
                     self.clock.timed(Stage::FindMeetings, || kin.make_rows(sides, blocks));
                     self.run_kin(solve, kin.members, kin.rooms);
-                    self.take_turn(kin, shown, Turn::Recount);
                     self.take_turn(kin, shown, Turn::ShowGone);
                 });
                 self.on_blocks(blocks, shown, None);
@@ -301,7 +298,6 @@ fn in_turn<L: Lanes<Scalar = f32>>(lanes: L, turn: Turn<'_>, Turning { group, wa
             lanes.store(apart!(lanes, unsettled(lanes, params, group, wanted, of_one)), settles)
         }
         Turn::Show(params) => apart!(lanes, show(lanes, params, group, shown)),
-        Turn::Recount => apart!(lanes, recount(lanes, group)),
         Turn::ShowGone => apart!(lanes, show_gone(lanes, group, shown)),
         Turn::Restore(params) => apart!(lanes, restore(lanes, params, group, wanted)),
         Turn::Settle(goes_on, some) => {

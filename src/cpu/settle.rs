@@ -5,13 +5,16 @@
 //! with, so that all that was stepped, Δ, satisfies AΔ = r + JᵀG: a pass finds Mδ = Jᵀ(f − G) for the force f with which pairs
 //! press where both sides are ([`press`](super::press::press)), steps by δ, and G becomes f − kJδ. All but the last go on by a
 //! share of the last one's step too, and G with them: both sides going together is what passes alone are slow to find.
+//!
+//! Of chains whose step was shortened AΔ = r + JᵀG holds for no G: they sit passes out ([`sit_out`](super::solved::sit_out)), and
+//! others press against where they are.
 
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
 use super::block_tridiagonal::solve_lower;
 use super::bodies::{RigidMotion, SLENDER, SLENDEREST, inertia_about, inertia_of_section, spin_of};
 use super::contact_rows::ContactRow;
-use super::contacts::{Cursors, gone, is_idle};
+use super::contacts::{Cursors, is_idle};
 use super::find_meetings::MEETING;
 use super::group::{Group, falls, second_order, unpadded};
 use super::holds::{Placed, When, across, guide_rhs, hold_rhs};
@@ -232,37 +235,6 @@ fn flagged_presses<L: Lanes>(lanes: L, flags: Option<L::V>, of: Presses<L::V>, o
             (flagged(lanes, flags, of.0, other.0), other.1.or(lanes, of.1, flag), other.2.or(lanes, of.2, flag))
         }
         None => of,
-    }
-}
-
-/// Of chains that were led astray, whose step was shortened, what rows press with is not what the system found: it is what they
-/// press with where the chains are.
-#[inline(always)]
-pub fn recount<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>)
-where
-    L::Scalar: Into<f64>,
-{
-    let rough = lanes.load(&group.chains[chain::ROUGH]).min(lanes.load(&group.chains[chain::MEETS]));
-    if !lanes.any(rough) {
-        return;
-    }
-    for kind in 0..2 {
-        let mut last = None;
-        for slot in 0..group.touching()[kind].len() / contact::ENTRIES {
-            let stored = &group.touching()[kind][slot * contact::ENTRIES..][..contact::ENTRIES];
-            let Some(at) = group.solved_at(kind, slot).filter(|_| !is_idle(stored)) else { continue };
-            let index = stored[contact::SEGMENT][0].into() as usize;
-            let row = ContactRow::load(lanes, stored, kind == 1);
-            let has = has(lanes, group, at.clone(), (kind, slot));
-            let nodes = match last {
-                Some((of, nodes)) if of == index => nodes,
-                _ => gone(lanes, group, index, When::Now),
-            };
-            last = Some((index, nodes));
-            let presses = row.presses(lanes, &row.gone(&nodes));
-            let recounted = flagged_presses(lanes, Some(rough), presses, &has);
-            write(lanes, group, at, (kind, slot), &recounted, Some(rough));
-        }
     }
 }
 

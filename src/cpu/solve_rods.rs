@@ -9,7 +9,7 @@
 //! If Π has grown, the chain starts again from where it stood at the substep's start, with what bones hold where they hold it
 //! now; else it goes on from where it is. Steps are then shortened until Π falls, and further ones are taken where it fell by
 //! much less than foretold or the step went far, at most [`StepConfig::retries`](crate::step::StepConfig) in all, or
-//! some more (`FURTHER`) of what meets others and is pressed by far more than moves it. Thus Π never ends above Π(x_n), but for
+//! some more (`FURTHER`) of what meets others and is pressed by more than moves it. Thus Π never ends above Π(x_n), but for
 //! rounding. If in the end there is still more energy than at the start, as a potential that is not convex may give, velocities
 //! are lessened until there is not; a free chain flies on.
 

@@ -119,17 +119,6 @@ impl<V: Lane> ContactRow<V> {
         }
     }
 
-    /// With what it presses, friction pulls and rolling friction turns where the chain has gone so far.
-    #[inline(always)]
-    pub(super) fn presses<L: Lanes<V = V>>(&self, lanes: L, gone: &Gone<V>) -> (V, V3<V>, V3<V>) {
-        let zero = lanes.splat(0.0);
-        let slid = self.slid(gone);
-        let by = self.rolled(gone);
-        let secant = self.rolling_secant(lanes, by);
-        let force = zero - self.stiffness * self.distance(gone).min(zero);
-        (force, slid * (zero - self.secant(lanes, slid)), by * (zero - secant))
-    }
-
     /// What becomes of that force once the nodes around have stepped by `delta`.
     #[inline(always)]
     pub(super) fn give_way<L: Lanes<V = V>>(
@@ -162,6 +151,16 @@ pub(super) fn has<L: Lanes>(
     let (solved, stored) = (&group.solved[at], &group.touching()[kind][slot * contact::ENTRIES..]);
     let couple = V3::load(lanes, solved, solved::COUPLE);
     (lanes.load(&solved[solved::FORCE]), V3::load(lanes, stored, contact::TANGENT), couple)
+}
+
+/// Flagged chains sit passes out: their step was shortened, and what rows press with is not what the system found for all of it. Passes
+/// would move them by what that leaves out, with what is elastic of them left out; rows that have no stiffness there ask for nothing.
+#[inline(always)]
+pub(super) fn sit_out<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, flag: L::V) {
+    for row in group.solved.chunks_exact_mut(solved::ENTRIES) {
+        let stiffness = lanes.load(&row[solved::STIFFNESS]);
+        lanes.store(flag.where_less(lanes.splat(0.5), stiffness, lanes.splat(0.0)), &mut row[solved::STIFFNESS]);
+    }
 }
 
 /// Writes with what a row presses; what is told of that to what comes after, where there are flags, of flagged chains alone: of the
