@@ -223,6 +223,17 @@ struct Met {
     turns: array<vec3<f32>, 2>,
 }
 
+// How stiff a pair is over γ·m/h², given how stiff it was in the substep before over that of then, 0 where it is new, and by what it gets
+// stiffer or softer in the substep where it is as stiff as that at the least; see src/cpu/find_meetings.rs.
+fn ratio_of(before: f32, changes: f32) -> f32 {
+    if params.iteration > 0u {
+        return before;
+    }
+    let now = where_less(0.0, before, before * (params.h_over_last_h * params.h_over_last_h), 1.0);
+    let comes_back = smaller(now * (1.0 + CHANGES * params.h), 1.0);
+    return where_less(now, 1.0, comes_back, between(now * changes, 1.0, MOST_RATIO));
+}
+
 // Writes what is known of a point at which a pair touches.
 fn meet(
     pair: u32,
@@ -260,18 +271,19 @@ fn meet(
     let changing = CHANGES * params.h;
     let stiffer = where_less(radius * -DEEP, gap, 1.0, 1.0 + changing);
     let softer = where_less(radius * -SHALLOW, gap, 1.0 - changing, 1.0);
-    let changes = select(1.0, stiffer * softer, first_solve);
-    let ratio = between(meet_at(memory, MEET_RATIO) * changes, 1.0, MOST_RATIO);
-    let rubbing = MEETING * mass * inv_h * inv_h * point.share * own;
+    let ratio = ratio_of(meet_at(memory, MEET_RATIO), stiffer * softer);
+    let as_before = smaller(ratio, 1.0);
+    let rubbing = MEETING * mass * inv_h * inv_h * as_before * point.share * own;
 
-    let kept = larger(gap, 0.0 - recovery);
+    // As deep as it takes to be pushed out that fast by what is less stiff.
+    let kept = larger(gap, 0.0 - recovery * larger(1.0, 1.0 / (as_before * MEETING)));
     let along_normal_a = dot(direction, going_a.moved) - radii.x * going_a.scaling;
     let along_normal_b = -dot(direction, going_b.moved) - radii.y * going_b.scaling;
     let closed = kept + along_normal_a + along_normal_b;
 
     // What comes in fast is stopped before it is through.
     let fast = (0.0 - closed) / larger(radius * PAIR_STOPS, MIN_POSITIVE);
-    let stiffness = rubbing * larger(ratio, smaller(fast, MOST_RATIO));
+    let stiffness = rubbing * larger(larger(ratio, 1.0), smaller(fast, MOST_RATIO));
 
     // What touches in this substep: what comes together, and what pressed.
     let pull = across(meet3(memory, MEET_PULL), direction);
@@ -289,8 +301,8 @@ fn meet(
     let stops = rubs * larger(force, hits) * MEETING;
     let gives_way = stops / larger(sqrt(dot(slides, slides)), LEAST_DIVISOR);
     let slipping = smaller(rubbing, larger(gives_way, rubbing * GIVES_WAY));
-    let as_before = select(meet_at(row, MEET_FRICTION), 0.0, first_solve);
-    let holding = where_less(0.0, as_before, smaller(rubbing, as_before), slipping);
+    let held_before = select(meet_at(row, MEET_FRICTION), 0.0, first_solve);
+    let holding = where_less(0.0, held_before, smaller(rubbing, held_before), slipping);
     let friction = where_less(0.0, smaller(pressing, rubs), holding, 0.0);
     let reach_on = where_less(0.0, friction, held / larger(friction, LEAST_DIVISOR), 0.0);
     let anchor = select(meet3(row, MEET_ANCHOR), pull * reach_on, first_solve);

@@ -473,16 +473,23 @@ fn goes_on_with(segment: u32, next: u32, other: u32) -> bool {
     return own.base != segments[other].base || !overlap_at_rest(own, a - own.base, b - own.base);
 }
 
+// Whether a point of a pair remembers other than nothing: of a new one, which is as stiff as γ·m/h², nothing is.
+fn remembers(memory: u32) -> bool {
+    let ratio = meet_rows[memory + MEET_RATIO * LANES];
+    return meet_rows[memory + MEET_FORCE * LANES] > 0.0 || (ratio > 0.0 && ratio != 1.0);
+}
+
 // Puts what a pair remembers of the frame before where this frame's is.
 fn remember(pair: u32, own: u32, partner: u32) {
     let last_frame = 1u - this_frame();
     var was = NO_PAIR;
     let forgets = ((segments[own].flags | segments[partner].flags) & FORGETS) != 0u;
-    if params.remembers == 2u || params.remembers == 1u && !forgets {
+    if params.remembers == 2u || (params.remembers == 1u && !forgets) {
         let rank = rank_of(own, last_frame, partner);
         let at = pairs_at(own, last_frame, PARTNERS_FIRST) + rank;
         if rank < pairs_at(own, last_frame, PARTNERS_LISTED) && partners[at * 2u + last_frame] == partner {
             was = pairs_at(own, last_frame, PARTNERS_FIRST_PAIR) + rank - rank_of(own, last_frame, own);
+            was = select(NO_PAIR, was, remembers(memory_word(was, last_frame, 0u)) || remembers(memory_word(was, last_frame, 1u)));
         }
     }
     for (var point = 0u; point < 2u; point++) {

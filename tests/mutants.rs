@@ -4,7 +4,7 @@
 mod common;
 
 use common::mutation::{changed, choose, switched};
-use common::parity::{DT, Scene, apart, both, scenes};
+use common::parity::{Scene, apart, both, scenes};
 use glam::DVec3;
 use sinew::gpu::KERNELS;
 use sinew::step::{Stage, Walk};
@@ -269,7 +269,7 @@ const PAIRS_AND_MEETINGS: &[Mutant] = &[
     (
         Stage::FindMeetings,
         "meeting on the ground",
-        "let holding = where_less(0.0, as_before, smaller(rubbing, as_before), ⟨slipping⟩);",
+        "let holding = where_less(0.0, held_before, smaller(rubbing, held_before), ⟨slipping⟩);",
         "rubbing",
     ),
     (Stage::FindMeetings, "meeting on the ground", "larger(gives_way, rubbing ⟨*⟩ GIVES_WAY));", "+"),
@@ -329,18 +329,11 @@ const PAIRS_AND_MEETINGS: &[Mutant] = &[
     (Stage::SolveRods, "meeting on the ground", "if row.meets ⟨&&⟩ first {", "||"),
     (Stage::SolveRods, "meeting", "return Friction(secant, row.friction, ⟨0.0⟩, way);", "row.friction"),
     (Stage::SolveRods, "meeting", "return select(secant, ⟨row.rolling⟩, row.meets);", "secant"),
-    (
-        Stage::SolveRods,
-        "thrown together",
-        "let force = 0.0 - row.stiffness ⟨*⟩ smaller(distance_of(row, gone), 0.0);",
-        "/",
-    ),
-    (
-        Stage::SolveRods,
-        "thrown together",
-        "if descent.meets > 0.5 && chain_at(chain.chain, CHAIN_ROUGH) ⟨>⟩ 0.5 {",
-        "<",
-    ),
+    (Stage::SolveRods, "trees thrown together", "SOLVED_STIFFNESS, ⟨0.0⟩);", "1.0"),
+    (Stage::SolveRods, "trees thrown together", "if params.passes > 0u && descent.share ⟨<⟩ 1.0 {", ">"),
+    (Stage::FindMeetings, "meeting in a shorter frame", "before * (params.h_over_last_h ⟨*⟩ params.h", "/"),
+    (Stage::FindMeetings, "meeting in a shorter frame", "let comes_back = smaller(now ⟨*⟩ (1.0", "/"),
+    (Stage::FindMeetings, "meeting in a shorter frame", "inv_h * ⟨as_before⟩ * point.share * own;", "1.0"),
 ];
 
 /// All of them.
@@ -383,7 +376,7 @@ fn after(scene: &Scene, stage: Stage, (cpu, gpu, handles): &mut (Physics, Physic
             physics.state_mut(handles[0]).unwrap().set_node(&flesh, 0, 1, &lost);
         }
         scene.pose(physics, handles, scene.before + 1);
-        physics.step_flesh_by(DT, &walk).unwrap();
+        physics.step_flesh_by(scene.frame, &walk).unwrap();
         physics.finish().unwrap();
     }
     let apart = apart(scene, last, cpu, gpu, handles);

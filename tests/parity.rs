@@ -49,7 +49,7 @@ fn every_stage_is_as_its_twin<'a>(scenes: impl Iterator<Item = &'a Scene>) {
             }
             for physics in [&mut cpu, &mut gpu] {
                 scene.pose(physics, &handles, scene.before + 1);
-                physics.step_flesh_by(DT, &walk).unwrap();
+                physics.step_flesh_by(scene.frame, &walk).unwrap();
                 physics.finish().unwrap();
             }
             let (worst, at) = compare(scene, stage, &cpu, &gpu, &handles);
@@ -115,7 +115,7 @@ fn off_by_rounding(
             }
             other.set_bones(*handle, &bones, *root).unwrap();
         }
-        other.step_flesh_by(DT * (1.0 + by * f64::from(f32::EPSILON)), &walk).unwrap();
+        other.step_flesh_by(scene.frame * (1.0 + by * f64::from(f32::EPSILON)), &walk).unwrap();
         let by_kind = apart_by_kind(scene, stage, cpu, &other, handles);
         assert!(by_kind.iter().all(|off| off.is_finite()), "{}: {by_kind:?}", scene.name);
         most = std::array::from_fn(|kind| most[kind].max(by_kind[kind]));

@@ -312,9 +312,11 @@ where
 
     #[inline(always)]
     fn stepped(&mut self, (fall, far, amiss): (L::V, L::V, L::V)) {
-        let descent = &mut self.descent;
+        let (lanes, descent) = (self.lanes, &mut self.descent);
         (descent.fall, descent.far, descent.amiss) = (fall, far, amiss);
-        (descent.share, descent.risen) = (self.lanes.splat(1.0), descent.stepping);
+        // Of those that have ended it stays which share of their last one they took.
+        descent.share = lanes.splat(0.5).where_less(descent.stepping, lanes.splat(1.0), descent.share);
+        descent.risen = descent.stepping;
     }
 }
 
@@ -391,7 +393,7 @@ where
         lanes.store(rough, &mut group.chains[chain::ROUGH]);
         lanes.store(self.descent.meets, &mut group.chains[chain::MEETS]);
         let shortened = self.descent.share.where_less(one, one, lanes.splat(0.0));
-        if lanes.any(shortened) {
+        if !group.solved.is_empty() && lanes.any(shortened) {
             apart!(lanes, sit_out(lanes, group, shortened));
         }
         // What is stiffer than its step resolves hangs on the step.

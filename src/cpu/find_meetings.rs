@@ -116,6 +116,22 @@ fn square<L: Lanes>(
     (direction - off * at_joint).direction(lanes)
 }
 
+/// How stiff a pair is over γ·m/h², given how stiff it was in the substep before over that of then, 0 where it is new, and by what it gets
+/// stiffer or softer in the substep where it is as stiff as that at the least.
+///
+/// What h there is does not change how stiff it is, but for that it comes back to γ·m/h² in its time: at once as stiff as that, where
+/// steps get shorter, all that lies a little deep would be thrown.
+#[inline(always)]
+fn ratio_of<L: Lanes>(lanes: L, params: &StepParams, before: L::V, changes: L::V) -> L::V {
+    if params.iteration > 0 {
+        return before;
+    }
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    let now = zero.where_less(before, before * lanes.splat(params.h_over_last_h * params.h_over_last_h), one);
+    let comes_back = (now * lanes.splat(1.0 + CHANGES * params.h)).min(one);
+    now.where_less(one, comes_back, (now * changes).clamp(one, lanes.splat(MOST_RATIO)))
+}
+
 /// How two segments go at a point at which they may touch.
 struct Coming<V> {
     /// In which the first one is pressed.
@@ -228,8 +244,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
                 V3([zero; 3]).store(lanes, &mut rows[point], meet::ANCHOR);
                 V3([zero; 3]).store(lanes, &mut turn_anchors[point], 0);
             }
-            let softer = if first_solve { one - changing } else { one };
-            let ratio = (remembered[point][7] * softer).clamp(one, lanes.splat(MOST_RATIO));
+            let ratio = ratio_of(lanes, params, remembered[point][7], one - changing);
             lanes.store(ratio, &mut ratios[point]);
             lanes.scatter([zero, zero, zero, zero, zero, zero, zero, ratio], &mut memory[point]);
         }
@@ -268,17 +283,18 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         let radius = arms[0].min(arms[1]);
         let deeper = (radius * lanes.splat(-DEEP[0])).where_less(gap, one, one + changing);
         let less = (radius * lanes.splat(-DEEP[1])).where_less(gap, one - changing, one);
-        let changes = if first_solve { deeper * less } else { one };
-        let ratio = (ratio * changes).clamp(one, lanes.splat(MOST_RATIO));
-        let rubbing = lanes.splat(MEETING) * mass * inv_h * inv_h * point.share * own;
+        let ratio = ratio_of(lanes, params, ratio, deeper * less);
+        let as_before = ratio.min(one);
+        let rubbing = lanes.splat(MEETING) * mass * inv_h * inv_h * as_before * point.share * own;
 
-        let kept = gap.max(zero - recovery);
+        // As deep as it takes to be pushed out that fast by what is less stiff.
+        let kept = gap.max(zero - recovery * one.max(one / (as_before * lanes.splat(MEETING))));
         let [a, b] = &going;
         let closed = coming.closed(kept);
 
         // What comes in fast is stopped before it is through.
         let fast = (zero - closed) / (radius * lanes.splat(STOPS)).max(least);
-        let stiffness = rubbing * ratio.max(fast.min(lanes.splat(MOST_RATIO)));
+        let stiffness = rubbing * ratio.max(one).max(fast.min(lanes.splat(MOST_RATIO)));
 
         // What touches in this substep: what comes together, and what pressed.
         let pull = across(V3([x, y, z]), direction);
@@ -296,8 +312,8 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         let stops = rubs * force.max(hits) * lanes.splat(MEETING);
         let gives_way = stops / slides.dot(slides).sqrt().max(divisor);
         let slipping = rubbing.min(gives_way.max(rubbing * lanes.splat(GIVES_WAY)));
-        let as_before = if first_solve { zero } else { lanes.at(row, meet::FRICTION) };
-        let holding = zero.where_less(as_before, rubbing.min(as_before), slipping);
+        let held_before = if first_solve { zero } else { lanes.at(row, meet::FRICTION) };
+        let holding = zero.where_less(held_before, rubbing.min(held_before), slipping);
         let friction = zero.where_less(pressing.min(rubs), holding, zero);
         let reach_on = zero.where_less(friction, held / friction.max(divisor), zero);
         let anchor = if first_solve { pull * reach_on } else { V3::load(lanes, row, meet::ANCHOR) };

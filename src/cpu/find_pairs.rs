@@ -253,7 +253,7 @@ impl Meetings {
             for (at, (block, leaves)) in blocks.iter().zip(&mut **leaves).enumerate() {
                 let pressed = pressed.get(*begin + at).map_or(&[0.0; LANES], |[impulse, ..]| impulse);
                 for lane in 0..LANES {
-                    let touches = block.memory.iter().any(|point| is_remembered(&point[lane]));
+                    let touches = Touch::remembers(&[0, 1].map(|point| block.memory[point][lane]));
                     leaves[lane] = touches || pressed[lane] > 0.0;
                 }
             }
@@ -271,7 +271,7 @@ impl Meetings {
                 continue;
             }
             let points = [0, 1].map(|point| self.blocks[index].memory[point][lane]);
-            let touches = points.iter().any(is_remembered);
+            let touches = Touch::remembers(&points);
             let pressed = self.pressed.get(index).filter(|sums| sums[0][lane] > 0.0);
             let [(begins, own), (other, theirs)] = pair.map(|index| self.segments[index as usize].name);
             debug_assert_eq!(begins, handle);
@@ -283,11 +283,6 @@ impl Meetings {
             }
         }
     }
-}
-
-/// Whether what a point of a pair remembers is other than nothing.
-fn is_remembered([force, .., ratio]: &[f32; REMEMBERED]) -> bool {
-    *force > 0.0 || *ratio > 1.0
 }
 
 /// Pairs in the order of their blocks, and these, as threads take them up.

@@ -82,9 +82,9 @@ pub(super) fn take(
         let is_first = names[0] < names[1];
         let ([(own, own_name), (other, theirs)], points) =
             if is_first { (names, memory) } else { ([names[1], names[0]], turned_round(memory)) };
-        let at = |entry: usize| entry - meet::MEMORY.start;
-        let touches = points.iter().any(|point| point[at(meet::FORCE)] > 0.0 || point[at(meet::RATIO)] > 1.0);
-        if touches && let Some(instance) = shown(&mut slots[own]) {
+        if Touch::remembers(&points)
+            && let Some(instance) = shown(&mut slots[own])
+        {
             instance.state.touches.push(Touch { own: own_name, other: handles[other], theirs, points });
         }
     }

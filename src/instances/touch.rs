@@ -24,6 +24,12 @@ pub(crate) struct Touch {
 }
 
 impl Touch {
+    /// Whether such points of a pair remember other than nothing: of a new one, which is as stiff as γ·m/h², nothing is. Its twin is
+    /// `remembers` in `shaders/find_pairs.wgsl`.
+    pub fn remembers(points: &[[f32; REMEMBERED]; 2]) -> bool {
+        points.iter().any(|[force, .., ratio]| *force > 0.0 || *ratio > 0.0 && *ratio != 1.0)
+    }
+
     /// Which pair it is, among those of its instance.
     pub fn pair(&self) -> (SegmentName, FleshHandle, SegmentName) {
         (self.own, self.other, self.theirs)

@@ -4,6 +4,7 @@
 mod common;
 mod events;
 mod filters;
+mod frame_times;
 mod impacts;
 mod pile;
 #[cfg(feature = "rapier")]

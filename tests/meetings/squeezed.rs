@@ -7,8 +7,9 @@ use sinew::flesh::{Flesh, RodSpec};
 use sinew::hecs::World;
 use sinew::rapier3d::prelude::{CoefficientCombineRule, ColliderBuilder, RigidBodyBuilder};
 use sinew::rigid::RigidWorld;
+use sinew::scenes::octopuses::Octopus;
 use sinew::step::StepConfig;
-use sinew::{Coefficient, Collisions, CombineRule, HalfSpace, Material, Physics, Pose};
+use sinew::{Coefficient, Collisions, CombineRule, FleshHandle, HalfSpace, Material, Physics, Pose};
 
 use crate::common::FRAME;
 use crate::pile::PASSES;
@@ -63,5 +64,50 @@ fn a_wall_pushes_a_heap_along() {
              {resets} laid anew; {behind:.3} m behind the wall's front (bar 0.1)"
         );
         assert!(fastest < 5.0 * SPEED && most < 4.0 * own && resets == 0 && behind < 0.1);
+    }
+}
+
+/// Octopuses on the ground, the fastest of their nodes and how often any was laid anew while a wall of a kinematic body came from −2.5 m to
+/// 3 m at some speed, with two substeps a frame.
+fn before_a_wall(poses: &[Pose], speed: f64) -> (f64, u32) {
+    let flesh = Octopus::default().build().unwrap();
+    let mut physics = Physics::with_config(StepConfig { substeps: 2, passes: PASSES, ..StepConfig::default() });
+    let (mut world, mut rigid) = (World::new(), RigidWorld::default());
+    rigid.spawn_ground(0.0, 0.8).unwrap();
+    let all: Vec<FleshHandle> = poses.iter().map(|pose| physics.insert(flesh.clone(), &[], *pose).unwrap()).collect();
+    (0..180).for_each(|_| physics.step(&mut world, &mut rigid, FRAME).unwrap());
+    let from = Vec3::new(-2.5, 1.0, 0.0);
+    let wall = rigid.bodies.insert(RigidBodyBuilder::kinematic_position_based().translation(from));
+    rigid.colliders.insert_with_parent(ColliderBuilder::cuboid(0.1, 1.0, 5.0), wall, &mut rigid.bodies);
+    let mut fastest = 0.0_f64;
+    for frame in 1..=(5.5 / (speed * FRAME)) as u32 {
+        let goes = Vec3::X * (speed * f64::from(frame) * FRAME) as f32;
+        rigid.bodies[wall].set_next_kinematic_translation(from + goes);
+        physics.step(&mut world, &mut rigid, FRAME).unwrap();
+        fastest = fastest.max(physics.quality().speed_max);
+    }
+    (fastest, all.iter().map(|octopus| physics.health(*octopus).unwrap().resets).sum())
+}
+
+/// A wall that comes at 3 m/s into an octopus that lies there takes it along, however it lies: its limbs, squeezed against each other
+/// between wall and ground, have steps that are shortened, and passes may not move what they do not know enough of.
+#[test]
+fn a_wall_takes_an_octopus_along() {
+    const SPEED: f64 = 3.0;
+    for turn in 0..8 {
+        let pose = Pose::new(DVec3::Y * 0.4, DQuat::from_rotation_y(0.3 * f64::from(turn)));
+        let (fastest, resets) = before_a_wall(&[pose], SPEED);
+        println!("turned by {:.1}: {fastest:.1} m/s at most (bar 18), {resets} laid anew", 0.3 * f64::from(turn));
+        assert!(fastest < 6.0 * SPEED && resets == 0);
+    }
+}
+
+/// A heap of them meets walls that are faster.
+#[test]
+fn walls_go_into_a_heap() {
+    for speed in [3.0, 5.0] {
+        let (fastest, resets) = before_a_wall(&Octopus::default().drop_poses(25), speed);
+        println!("at {speed} m/s: {fastest:.1} m/s at most (bar {}), {resets} laid anew", 10.0 * speed);
+        assert!(fastest < 10.0 * speed && resets == 0);
     }
 }

@@ -34,6 +34,8 @@ pub struct Scene {
     pub play: fn(&mut Physics, FleshHandle, usize),
     /// Steps on the CPU before the comparison.
     pub before: usize,
+    /// How long (s) the frame after them is, which is compared.
+    pub frame: f64,
 }
 
 impl Scene {
@@ -52,6 +54,7 @@ impl Scene {
             spin: Vec3::ZERO,
             play: |_, _, _| (),
             before: 12,
+            frame: DT,
         }
     }
 
@@ -376,7 +379,7 @@ fn measured(
     let is_found = scene.before > 0 || !matches!(last, Stage::MoveBones | Stage::Predict);
     assert!(scene.planes.is_empty() || !is_found || contact > 1.0, "{}: nothing touches", scene.name);
     // The most that friction holds with is μk·depth, and a depth may differ as places may.
-    let h = (DT / f64::from(scene.config.substeps)) as f32;
+    let h = (scene.frame / f64::from(scene.config.substeps)) as f32;
     let mut reactions = [1.0e-3_f32; 2];
     for (row, values) in cpu.iter().flat_map(|rows| &rows.groups).flat_map(|group| group[REACTION].iter().enumerate()) {
         let most = &mut reactions[usize::from(row % reaction::ENTRIES >= reaction::COUPLE)];

@@ -234,6 +234,10 @@ fn meeting() -> Vec<Scene> {
     // What is pushed out of the ground at first stands; what stays on it is in the matrix wherever it begins. Later, what rounding
     // parts grows.
     grounded.before = 1;
+    // What pressed is as stiff as it was.
+    let mut shorter = Scene { planes: grounded.planes.clone(), flesh: scene.flesh.clone(), ..grounded };
+    shorter.name = "meeting in a shorter frame";
+    shorter.frame = DT / 3.0;
     let mut thrown = again();
     thrown.name = "thrown together";
     thrown.config.iterations = 2;
@@ -245,7 +249,7 @@ fn meeting() -> Vec<Scene> {
             physics.set_velocity(handle, motion).unwrap();
         }
     };
-    vec![scene, grounded, thrown]
+    vec![scene, grounded, shorter, thrown]
 }
 
 /// Has flesh rub by a coefficient and its rule.
