@@ -307,6 +307,29 @@ mod tool {
         Command::new(env!("CARGO_BIN_EXE_sinew")).args(args).output().unwrap()
     }
 
+    /// A run of one frame has a moving picture of one; what cannot be written is told before anything is stepped.
+    #[test]
+    fn one_frame_is_a_picture_and_folders_are_looked_for_first() {
+        let folder = std::env::temp_dir().join(format!("sinew_gif_{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let gif = folder.join("one.gif");
+        let output = sinew(&["scene", "band", "--frames", "1", "--gif", gif.to_str().unwrap()]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(std::fs::read(&gif).unwrap().starts_with(b"GIF89a"));
+        std::fs::remove_file(&gif).unwrap();
+        let nowhere = folder.join("none").join("r.json");
+        for (option, file) in [("--report", &nowhere), ("--dump", &nowhere), ("--png", &nowhere), ("--gif", &folder)] {
+            // So many frames would take hours.
+            let output = sinew(&["scene", "band", "--frames", "1000000000", option, file.to_str().unwrap()]);
+            let told = String::from_utf8_lossy(&output.stderr).into_owned();
+            println!("{told}");
+            assert!(
+                output.status.code() == Some(2) && told.contains(file.to_str().unwrap()) && told.contains("folder")
+            );
+        }
+        std::fs::remove_dir(&folder).unwrap();
+    }
+
     /// What the report says of contacts and motion is what is there.
     #[test]
     fn reports_say_how_flesh_touches_and_moves() {

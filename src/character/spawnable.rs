@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use glam::Vec3;
 
 use super::authored::Surroundings;
-use super::body::rest_at;
+use super::body::{height, rest_at};
 use super::muscles::{MuscleCourse, SIZES, check_bones, free_surface, lay, shorten};
 use super::{Body, CharacterAsset, CourseError, FleshOptions, MuscleError, Warning, check_muscles};
 use crate::Pose;
@@ -47,10 +47,15 @@ pub enum CharacterError {
         source: Box<CourseError>,
     },
     /// Its flesh could not be built.
-    #[error("the flesh of `{name}` could not be built; check FleshOptions: {source}")]
+    #[error(
+        "the flesh of `{name}` could not be built; check FleshOptions and, where {height} m is not its height, \
+         ImportOptions::meters_per_unit or the scale: {source}"
+    )]
     Flesh {
         /// The character's name.
         name: String,
+        /// Its height (m) at rest.
+        height: f32,
         /// What is wrong.
         source: BuildError,
     },
@@ -221,6 +226,6 @@ fn at_fault(asset: &CharacterAsset, courses: &[MuscleCourse], scale: Vec3, sourc
     let sized = !matches!(source, BuildError::Scale { .. });
     match courses.iter().filter(|_| sized).find_map(|course| course.check(scale).err()) {
         Some(source) => CharacterError::Muscle { name, source: Box::new(source) },
-        None => CharacterError::Flesh { name, source },
+        None => CharacterError::Flesh { name, height: height(&rest_at(asset, scale).1.positions), source },
     }
 }

@@ -108,6 +108,23 @@ struct StepArgs {
     dump: Option<std::path::PathBuf>,
 }
 
+impl StepArgs {
+    /// What is to be written has a folder to be written to, which is told before anything is stepped.
+    fn check_folders(&self) -> Result<(), Error> {
+        let files = [&self.pictures.gif, &self.pictures.png, &self.report, &self.dump];
+        for file in files.into_iter().flatten() {
+            let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+            if file.is_dir() {
+                return Err(format!("cannot write {}: it is a folder; name a file in it", file.display()).into());
+            }
+            if folder.is_some_and(|folder| !folder.is_dir()) {
+                return Err(format!("cannot write {}: its folder is not there; make it first", file.display()).into());
+            }
+        }
+        Ok(())
+    }
+}
+
 /// What went wrong, in a line that names the thing and the fix.
 type Error = Box<dyn std::error::Error>;
 

@@ -77,7 +77,9 @@ pub fn save<F: Sync>(
         draw(last)?.write_png(path)?;
     }
     if let Some(path) = &pictures.gif {
-        let shown: Vec<&F> = frames.iter().skip(pace.every - 1).step_by(pace.every).collect();
+        // The last is among them.
+        let mut shown: Vec<&F> = frames.iter().rev().step_by(pace.every).collect();
+        shown.reverse();
         let bar = ProgressBar::new(shown.len() as u64)
             .with_style(ProgressStyle::with_template("drawing {bar:30} {pos}/{len}")?);
         let images = shown

@@ -98,6 +98,7 @@ pub fn excite(world: &mut World, entity: Entity, activations: &[String]) -> Resu
 }
 
 pub fn run(args: &RunArgs) -> Result<(), Error> {
+    args.step.check_folders()?;
     let character = args.character.load()?;
     let animation = args.character.animation(&character)?;
     let frames = &args.step.of_frames;

@@ -20,6 +20,7 @@ pub struct SceneArgs {
 }
 
 pub fn scene(args: &SceneArgs) -> Result<(), Error> {
+    args.step.check_folders()?;
     let mut parameters = SceneParameters::of(&args.name)?;
     for text in &args.set {
         let (key, value) = text.split_once('=').ok_or_else(|| format!("`{text}` is no KEY=VALUE"))?;
