@@ -37,6 +37,14 @@ pub enum Fault {
     /// A joint's.
     #[error("the pose of joint {0} is not finite")]
     Joint(usize),
+    /// That of all joints together.
+    #[error("the pose has transforms of {given} joints, the skeleton {expected}; begin with Skeleton::rest_pose")]
+    Joints {
+        /// How many there are.
+        given: usize,
+        /// How many joints the skeleton has.
+        expected: usize,
+    },
     /// A bone's, as joints and root make it.
     #[error(
         "bone {0} is not finite, or farther away than flesh (10⁹ m) or rapier (f32 about RigidWorld::origin) can hold"

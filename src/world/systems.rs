@@ -126,6 +126,10 @@ fn posed(
     if !root.0.is_sound() {
         return Err(Fault::Root);
     }
+    let expected = instance.character.asset().skeleton.joints.len();
+    if pose.0.len() != expected {
+        return Err(Fault::Joints { given: pose.0.len(), expected });
+    }
     if let Some(joint) = pose.0.iter().position(|joint| !joint.to_affine().is_finite()) {
         return Err(Fault::Joint(joint));
     }

@@ -68,6 +68,12 @@ fn a_character_that_cannot_be_so_keeps_what_it_had() {
         pose.0 = instance.character.asset().skeleton.rest_pose();
     };
     assert_eq!(spoilt(joint, rest).fault, Some(Fault::Joint(1)));
+    for given in [0, 1] {
+        let few = move |scene: &mut Scene, entity| {
+            scene.world.query_one_mut::<&mut CharacterPose>(entity).unwrap().0.truncate(given);
+        };
+        assert!(matches!(spoilt(few, rest).fault, Some(Fault::Joints { given: told, .. }) if told == given));
+    }
     let huge = |scene: &mut Scene, entity| {
         let pose = scene.world.query_one_mut::<&mut CharacterPose>(entity).unwrap();
         pose.0[0] = LocalTransform { translation: Vec3::splat(3.0e38), ..pose.0[0] };
