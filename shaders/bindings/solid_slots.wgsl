@@ -46,6 +46,7 @@ struct Touches {
 struct Memory {
     touched: vec3<f32>,
     along: f32,
+    stiffness: f32,
     limit: f32,
     dual: f32,
     tangent: vec3<f32>,
@@ -90,6 +91,7 @@ fn memory_of(row: u32, tangent: u32) -> Memory {
     return Memory(
         contact3(tangent, TOUCH_SOLID),
         contact_at(row, CONTACT_ALONG),
+        contact_at(row, CONTACT_STIFFNESS),
         contact_at(row, CONTACT_LIMIT),
         contact_at(row, CONTACT_DUAL),
         contact3(row, CONTACT_TANGENT),
@@ -405,10 +407,10 @@ fn remember(
     } else {
         set_contact(tangent, TANGENT_SHARE, 0.0);
         set_contact3(tangent, TOUCH_SOLID, vec3<f32>(-1.0));
-        set_contact(row, CONTACT_STIFFNESS, 0.0);
         set_contact(row, CONTACT_FRICTION, 0.0);
     }
     set_contact(row, CONTACT_SEGMENT, f32(index));
+    set_contact(row, CONTACT_STIFFNESS, memory.stiffness);
     set_contact(row, CONTACT_LIMIT, memory.limit);
     set_contact(row, CONTACT_DUAL, memory.dual);
     set_contact3(row, CONTACT_TANGENT, memory.tangent);
@@ -437,6 +439,8 @@ fn hand_over(chain: Chain, index: u32, count: u32, before: ptr<function, array<M
             // How it bounces is of one: of what stops it already, or of what did.
             let stops = contact_at(row, CONTACT_DUAL) != 0.0;
             set_contact4(row, CONTACT_BOUNCE, select(left.bounce, contact4(row, CONTACT_BOUNCE), stops));
+            // As firm as either was.
+            set_contact(row, CONTACT_STIFFNESS, larger(contact_at(row, CONTACT_STIFFNESS), left.stiffness));
             set_contact(row, CONTACT_LIMIT, contact_at(row, CONTACT_LIMIT) + left.limit);
             set_contact(row, CONTACT_DUAL, contact_at(row, CONTACT_DUAL) + left.dual);
             set_contact3(row, CONTACT_TANGENT, contact3(row, CONTACT_TANGENT) + left.tangent);

@@ -168,6 +168,9 @@ impl GroupState {
                         contacts[at(to) + entry][lane] = contacts[at(left) + entry][lane];
                     }
                     contacts[at(left) + contact::BOUNCE][lane] = 0.0;
+                    // As firm as either was.
+                    let [firm, was_firm] = [to, left].map(|slot| contacts[at(slot) + contact::STIFFNESS][lane]);
+                    contacts[at(to) + contact::STIFFNESS][lane] = firm.max(was_firm);
                     let of_last = [contact::LIMIT, contact::DUAL];
                     for entry in of_last.into_iter().chain(contact::TANGENT..contact::TANGENT + 3) {
                         contacts[at(to) + entry][lane] += contacts[at(left) + entry][lane];
