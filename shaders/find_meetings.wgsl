@@ -29,8 +29,14 @@ const GIVES_WAY: f32 = 0.1;
 // As which share of the other node a point of a segment moves at the least one of whose nodes bones hold.
 const MOVES: f32 = 0.1;
 
-// The most that ρ is.
+// The most that ρ, a pair's stiffness over γ·m/h², is.
 const MOST_RATIO: f32 = 300.0;
+
+// As stiff as in a substep of this length (s) what lies a little deep is in the end in shorter ones.
+const STEADY: f32 = 0.004;
+
+// No pair is stiffer at first than in a substep of this length (s).
+const SHORTEST: f32 = 0.001;
 
 // A node as the other side knows it.
 struct Seen {
@@ -223,15 +229,35 @@ struct Met {
     turns: array<vec3<f32>, 2>,
 }
 
-// How stiff a pair is over γ·m/h², given how stiff it was in the substep before over that of then, 0 where it is new, and by what it gets
-// stiffer or softer in the substep where it is as stiff as that at the least; see src/cpu/find_meetings.rs.
-fn ratio_of(before: f32, changes: f32) -> f32 {
+// How stiff a pair that shows itself in so long a substep is at first over γ·m/h².
+fn newly_stiff(h: f32) -> f32 {
+    let of_shortest = h * (1.0 / SHORTEST);
+    return smaller(of_shortest * of_shortest, 1.0);
+}
+
+// To how little of γ·m/h² a pair that lies a little deep comes down in so long a substep.
+fn least_stiff(h: f32) -> f32 {
+    let of_steady = h * (1.0 / STEADY);
+    return smaller(of_steady * of_steady, 1.0);
+}
+
+// How stiff a pair is over γ·m/h², given how stiff it was over γ·m (1/s²), 0 where it is new, and by what it gets stiffer or softer in the
+// substep; see src/cpu/find_meetings.rs.
+fn ratio_of(over_mass: f32, changes: f32) -> f32 {
+    let least = least_stiff(params.h);
+    let before = over_mass * (params.h * params.h);
+    let now = where_less(0.0, over_mass, before, newly_stiff(params.h));
     if params.iteration > 0u {
-        return before;
+        return now;
     }
-    let now = where_less(0.0, before, before * (params.h_over_last_h * params.h_over_last_h), 1.0);
-    let comes_back = smaller(now * (1.0 + CHANGES * params.h), 1.0);
-    return where_less(now, 1.0, comes_back, between(now * changes, 1.0, MOST_RATIO));
+    let comes_back = smaller(now * (1.0 + CHANGES * params.h), least);
+    return where_less(now, least, comes_back, between(now * changes, least, MOST_RATIO));
+}
+
+// What is remembered of that: how stiff it is over γ·m (1/s²), of what presses nothing and has come down to the least, nothing.
+fn over_mass_of(ratio: f32, pressing: f32) -> f32 {
+    let remembered = ratio * (params.inv_h * params.inv_h);
+    return where_less(0.0, pressing, remembered, where_less(least_stiff(params.h), ratio, remembered, 0.0));
 }
 
 // Writes what is known of a point at which a pair touches.
@@ -271,7 +297,7 @@ fn meet(
     let changing = CHANGES * params.h;
     let stiffer = where_less(radius * -DEEP, gap, 1.0, 1.0 + changing);
     let softer = where_less(radius * -SHALLOW, gap, 1.0 - changing, 1.0);
-    let ratio = ratio_of(meet_at(memory, MEET_RATIO), stiffer * softer);
+    let ratio = ratio_of(meet_at(memory, MEET_OVER_MASS), stiffer * softer);
     let as_before = smaller(ratio, 1.0);
     let rubbing = MEETING * mass * inv_h * inv_h * as_before * point.share * own;
 
@@ -325,7 +351,7 @@ fn meet(
     let turned_back = couple * where_less(0.0, rolling, 1.0 / larger(rolling, MIN_POSITIVE), 0.0);
     let turn = select(meet3(row, MEET_TURN_ANCHOR), turned_back, first_solve);
     set_meet3(row, MEET_TURN_ANCHOR, turn);
-    set_meet(memory, MEET_RATIO, ratio);
+    set_meet(memory, MEET_OVER_MASS, over_mass_of(ratio, pressing));
     // What can touch nothing forgets.
     let remembered = where_less(0.0, pressing, 1.0, 0.0);
     set_meet(memory, MEET_FORCE, force * remembered);

@@ -473,10 +473,9 @@ fn goes_on_with(segment: u32, next: u32, other: u32) -> bool {
     return own.base != segments[other].base || !overlap_at_rest(own, a - own.base, b - own.base);
 }
 
-// Whether a point of a pair remembers other than nothing: of a new one, which is as stiff as γ·m/h², nothing is.
+// Whether a point of a pair remembers other than nothing.
 fn remembers(memory: u32) -> bool {
-    let ratio = meet_rows[memory + MEET_RATIO * LANES];
-    return meet_rows[memory + MEET_FORCE * LANES] > 0.0 || (ratio > 0.0 && ratio != 1.0);
+    return larger(meet_rows[memory + MEET_FORCE * LANES], meet_rows[memory + MEET_OVER_MASS * LANES]) > 0.0;
 }
 
 // Puts what a pair remembers of the frame before where this frame's is.

@@ -197,7 +197,6 @@ struct Change {
 fn change_of(rows: Rows) -> Change {
     let row = load_contact_row(rows);
     let solved = solved_row_of(rows.at);
-    let pressing = where_less(0.0, scratch_at(solved, SOLVED_STIFFNESS), 1.0, 0.0);
     let has = has_of(rows.at, solved);
     var wanted = load_presses(solved, SOLVED_ENTRIES);
     if !rows.meets {
@@ -206,15 +205,17 @@ fn change_of(rows: Rows) -> Change {
         let kept = smaller(row.limit, size) / larger(size, MIN_POSITIVE);
         wanted = Presses(larger(has.force, 0.0), has.pull * kept, has.couple);
     }
-    let force = (wanted.force - has.force) * pressing;
-    let pull = (wanted.pull - has.pull) * pressing;
-    let couple = (wanted.couple - has.couple) * pressing;
-    return Change(row, has, Presses(force, pull, couple));
+    var more = Presses(0.0, vec3<f32>(), vec3<f32>());
+    // What chains have that sit out may be no number.
+    if scratch_at(solved, SOLVED_STIFFNESS) > 0.0 {
+        more = Presses(wanted.force - has.force, wanted.pull - has.pull, wanted.couple - has.couple);
+    }
+    return Change(row, has, more);
 }
 
 // Whether any row of a chain should press otherwise than the system has it, by more than is as good as found (AS_GOOD).
 fn is_unsettled(chain: Chain) -> bool {
-    // Friction is as stiff as γ·2m/h² where chains meet, less where it slips, and as PENALTY·m/h² elsewhere.
+    // Friction is as stiff as γ·2m/h² where chains meet, less where it slips or steps are short, and as PENALTY·m/h² elsewhere.
     let fall = length(falls_of(chain)) * (params.h * params.h * AS_GOOD);
     for (var index = 0u; index < chain.node_count; index++) {
         var rows = rows_at(chain, index);

@@ -331,7 +331,7 @@ const PAIRS_AND_MEETINGS: &[Mutant] = &[
     (Stage::SolveRods, "meeting", "return select(secant, ⟨row.rolling⟩, row.meets);", "secant"),
     (Stage::SolveRods, "trees thrown together", "SOLVED_STIFFNESS, ⟨0.0⟩);", "1.0"),
     (Stage::SolveRods, "trees thrown together", "if params.passes > 0u && descent.share ⟨<⟩ 1.0 {", ">"),
-    (Stage::FindMeetings, "meeting in a shorter frame", "before * (params.h_over_last_h ⟨*⟩ params.h", "/"),
+    (Stage::FindMeetings, "meeting in a shorter frame", "let before = over_mass ⟨*⟩ (params.h", "/"),
     (Stage::FindMeetings, "meeting in a shorter frame", "let comes_back = smaller(now ⟨*⟩ (1.0", "/"),
     (Stage::FindMeetings, "meeting in a shorter frame", "inv_h * ⟨as_before⟩ * point.share * own;", "1.0"),
 ];

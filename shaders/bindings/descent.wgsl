@@ -6,9 +6,9 @@ const LEAST_SHARE: f32 = 0.1;
 const SHORTENINGS: u32 = 6u;
 // Which share of the foretold fall of Π is enough not to take another step.
 const ENOUGH: f32 = 0.5;
-// How many steps a chain that meets others goes on by beyond those of the configuration where the last, as a whole, makes Π fall by more
-// than that share of its motion.
+// How many steps a chain that meets others goes on by beyond those of the configuration where it is URGENT.
 const FURTHER: u32 = 8u;
+// What a step makes Π fall by over its motion, and by more than rounding, where that may not be left to the next substep.
 const URGENT: f32 = 1.0;
 // By which share of its diagonal a system is stiffened whose last step led nowhere.
 const STIFFENED: f32 = 1.0e-4;
@@ -115,11 +115,14 @@ fn end(chain: Chain, descent: Descent, reached: Reached, contracting: bool, inv_
     // What chains that meet give each other is no one's growth, and would be lost to both.
     kept = where_less(0.5, descent.meets, 1.0, kept);
     set_chain(chain.chain, CHAIN_CALM, where_less(descent.astray, 0.5, 1.0, kept));
-    set_chain(chain.chain, CHAIN_ROUGH, larger(descent.rough, chain_at(chain.chain, CHAIN_ROUGH)));
+    var rough = larger(descent.rough, chain_at(chain.chain, CHAIN_ROUGH));
     set_chain(chain.chain, CHAIN_MEETS, descent.meets);
     if params.passes > 0u && descent.share < 1.0 {
         sit_out(chain);
+        // With what its rows press is not known.
+        rough = larger(rough, descent.meets);
     }
+    set_chain(chain.chain, CHAIN_ROUGH, rough);
     // What is stiffer than its step resolves hangs on the step; of chains that hang on each other it is of all of them.
     let stiff = is_stiff(chain, inv_step2) || IN_TREES;
     let touching = row_count_of(chain) > 0u || descent.meets > 0.5;

@@ -177,7 +177,7 @@ const MEET_TURN_ANCHOR: u32 = 16u;
 const MEET_FORCE: u32 = 19u;
 const MEET_PULL: u32 = 20u;
 const MEET_COUPLE: u32 = 23u;
-const MEET_RATIO: u32 = 26u;
+const MEET_OVER_MASS: u32 = 26u;
 const MEET_ENTRIES: u32 = 27u;
 const MEET_OF_PAIRS: u32 = 70u;
 

@@ -389,13 +389,15 @@ where
     fn end(&mut self) {
         let (lanes, group, one) = (self.lanes, &mut *self.group, self.lanes.splat(1.0));
         lanes.store(self.descent.kept(lanes), &mut group.chains[chain::CALM]);
-        let rough = self.descent.rough.max(lanes.load(&group.chains[chain::ROUGH]));
-        lanes.store(rough, &mut group.chains[chain::ROUGH]);
+        let mut rough = self.descent.rough.max(lanes.load(&group.chains[chain::ROUGH]));
         lanes.store(self.descent.meets, &mut group.chains[chain::MEETS]);
         let shortened = self.descent.share.where_less(one, one, lanes.splat(0.0));
         if !group.solved.is_empty() && lanes.any(shortened) {
             apart!(lanes, sit_out(lanes, group, shortened));
+            // With what its rows press is not known.
+            rough = rough.max(shortened.min(self.descent.meets));
         }
+        lanes.store(rough, &mut group.chains[chain::ROUGH]);
         // What is stiffer than its step resolves hangs on the step.
         let stiff = most_stiffness(lanes, group.rest.row(0), self.inv_step2, lanes.epsilon()).is_some();
         // Of chains that hang on each other it is of all of them.

@@ -40,8 +40,15 @@ pub const GIVES_WAY: f32 = 0.1;
 /// does, and m/h² there would be as stiff as one over how far it is from that node: 10¹⁷ N/m, where two such nodes met.
 pub const MOVES: f32 = 0.1;
 
-/// The most that ρ is.
+/// The most that ρ, a pair's stiffness over γ·m/h², is.
 pub const MOST_RATIO: f32 = 300.0;
+
+/// As stiff as in a substep of this length (s) what lies a little deep is in the end in shorter ones, so that it is no stiffer in what comes
+/// after slow motion.
+pub const STEADY: f32 = 1.0 / 250.0;
+
+/// No pair is stiffer at first than in a substep of this length (s), in which what comes at 10 m/s comes 3 mm deep.
+pub const SHORTEST: f32 = 1.0e-3;
 
 /// A node as it shows itself.
 #[derive(Clone, Copy)]
@@ -116,20 +123,36 @@ fn square<L: Lanes>(
     (direction - off * at_joint).direction(lanes)
 }
 
-/// How stiff a pair is over γ·m/h², given how stiff it was in the substep before over that of then, 0 where it is new, and by what it gets
-/// stiffer or softer in the substep where it is as stiff as that at the least.
-///
-/// What h there is does not change how stiff it is, but for that it comes back to γ·m/h² in its time: at once as stiff as that, where
-/// steps get shorter, all that lies a little deep would be thrown.
+/// How stiff a pair that shows itself in so long a substep is at first over γ·m/h².
+fn newly_stiff(h: f32) -> f32 {
+    (h * (1.0 / SHORTEST)).powi(2).min(1.0)
+}
+
+/// To how little of γ·m/h² a pair that lies a little deep comes down in so long a substep.
+fn least_stiff(h: f32) -> f32 {
+    (h * (1.0 / STEADY)).powi(2).min(1.0)
+}
+
+/// How stiff a pair is over γ·m/h², given how stiff it was over γ·m (1/s²), 0 where it is new, and by what it gets stiffer or softer in the
+/// substep. How long that is makes it no stiffer: by γ·m/h² of a short step all that lies a little deep would be thrown.
 #[inline(always)]
-fn ratio_of<L: Lanes>(lanes: L, params: &StepParams, before: L::V, changes: L::V) -> L::V {
+fn ratio_of<L: Lanes>(lanes: L, params: &StepParams, over_mass: L::V, changes: L::V) -> L::V {
+    let (zero, least) = (lanes.splat(0.0), lanes.splat(least_stiff(params.h)));
+    let before = over_mass * lanes.splat(params.h * params.h);
+    let now = zero.where_less(over_mass, before, lanes.splat(newly_stiff(params.h)));
     if params.iteration > 0 {
-        return before;
+        return now;
     }
-    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
-    let now = zero.where_less(before, before * lanes.splat(params.h_over_last_h * params.h_over_last_h), one);
-    let comes_back = (now * lanes.splat(1.0 + CHANGES * params.h)).min(one);
-    now.where_less(one, comes_back, (now * changes).clamp(one, lanes.splat(MOST_RATIO)))
+    let comes_back = (now * lanes.splat(1.0 + CHANGES * params.h)).min(least);
+    now.where_less(least, comes_back, (now * changes).clamp(least, lanes.splat(MOST_RATIO)))
+}
+
+/// What is remembered of that: how stiff it is over γ·m (1/s²), of what presses nothing and has come down to the least, nothing.
+#[inline(always)]
+fn over_mass_of<L: Lanes>(lanes: L, params: &StepParams, ratio: L::V, pressing: L::V) -> L::V {
+    let (zero, least) = (lanes.splat(0.0), lanes.splat(least_stiff(params.h)));
+    let remembered = ratio * lanes.splat(params.inv_h * params.inv_h);
+    zero.where_less(pressing, remembered, least.where_less(ratio, remembered, zero))
 }
 
 /// How two segments go at a point at which they may touch.
@@ -198,7 +221,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         of_sides,
         middles,
         memory,
-        ratios,
+        over_masses,
     } = block;
     let there = lanes.load(there);
     let joined = each!(side in 0..2 => each!(end in 0..2 => lanes.load(&joined[side][end])));
@@ -245,8 +268,9 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
                 V3([zero; 3]).store(lanes, &mut turn_anchors[point], 0);
             }
             let ratio = ratio_of(lanes, params, remembered[point][7], one - changing);
-            lanes.store(ratio, &mut ratios[point]);
-            lanes.scatter([zero, zero, zero, zero, zero, zero, zero, ratio], &mut memory[point]);
+            let over_mass = over_mass_of(lanes, params, ratio, zero);
+            lanes.store(over_mass, &mut over_masses[point]);
+            lanes.scatter([zero, zero, zero, zero, zero, zero, zero, over_mass], &mut memory[point]);
         }
         return;
     }
@@ -259,7 +283,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
     let mut presses = zero;
     for index in 0..2 {
         let (row, point) = (&mut rows[index], touch[index]);
-        let [force, x, y, z, u, v, w, ratio] = remembered[index];
+        let [force, x, y, z, u, v, w, was_over_mass] = remembered[index];
         let (along, normal) = (point.nearest.along, point.nearest.direction);
         let gap = point.nearest.gap;
         let arms = each!(side in 0..2 => pills[side].radius(along[side]));
@@ -283,7 +307,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         let radius = arms[0].min(arms[1]);
         let deeper = (radius * lanes.splat(-DEEP[0])).where_less(gap, one, one + changing);
         let less = (radius * lanes.splat(-DEEP[1])).where_less(gap, one - changing, one);
-        let ratio = ratio_of(lanes, params, ratio, deeper * less);
+        let ratio = ratio_of(lanes, params, was_over_mass, deeper * less);
         let as_before = ratio.min(one);
         let rubbing = lanes.splat(MEETING) * mass * inv_h * inv_h * as_before * point.share * own;
 
@@ -344,12 +368,13 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         }
         let [V3([x, y, z]), V3([u, v, w])] = [normal * -(arms[0] + gap * half), normal * (arms[1] + gap * half)];
         lanes.scatter([x, y, z, zero, u, v, w, zero], &mut middles[index]);
-        lanes.store(ratio, &mut ratios[index]);
+        let over_mass = over_mass_of(lanes, params, ratio, pressing);
+        lanes.store(over_mass, &mut over_masses[index]);
         // What can touch nothing forgets.
         let force = zero.where_less(pressing, force, zero);
         let [x, y, z] = each!(k in 0..3 => zero.where_less(pressing, pull.0[k], zero));
         let [u, v, w] = each!(k in 0..3 => zero.where_less(pressing, couple.0[k], zero));
-        lanes.scatter([force, x, y, z, u, v, w, ratio], &mut memory[index]);
+        lanes.scatter([force, x, y, z, u, v, w, over_mass], &mut memory[index]);
     }
     lanes.store(presses, of_both);
 }

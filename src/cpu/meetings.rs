@@ -51,8 +51,8 @@ pub struct PairBlock {
     pub middles: [[[f32; 8]; LANES]; 2],
     /// What both points of each pair remember, in the order of [`meet::MEMORY`]: side by side, for whoever is pressed by it.
     pub memory: [[[f32; REMEMBERED]; LANES]; 2],
-    /// [`meet::RATIO`] of both points.
-    pub ratios: [Entry<f32>; 2],
+    /// [`meet::OVER_MASS`] of both points.
+    pub over_masses: [Entry<f32>; 2],
 }
 
 impl PairBlock {
@@ -67,7 +67,7 @@ impl PairBlock {
         of_sides: [[[[0.0; 8]; LANES]; 2]; 2],
         middles: [[[0.0; 8]; LANES]; 2],
         memory: [[[0.0; REMEMBERED]; LANES]; 2],
-        ratios: [[0.0; LANES]; 2],
+        over_masses: [[0.0; LANES]; 2],
     };
 }
 

@@ -11,7 +11,7 @@ use crate::layout::meet;
 #[inline(always)]
 pub fn press<L: Lanes<Scalar = f32>>(lanes: L, shown: &[Entry<f32>], block: &mut PairBlock) {
     let zero = lanes.splat(0.0);
-    let PairBlock { first, stiffness, points: rows, turn_anchors, memory, ratios, .. } = block;
+    let PairBlock { first, stiffness, points: rows, turn_anchors, memory, over_masses, .. } = block;
     if *stiffness == [0.0; LANES] {
         return;
     }
@@ -44,6 +44,6 @@ pub fn press<L: Lanes<Scalar = f32>>(lanes: L, shown: &[Entry<f32>], block: &mut
         let force = zero.where_less(stiffness, force, zero);
         let [x, y, z] = each!(k in 0..3 => zero.where_less(stiffness, pull.0[k], zero));
         let [u, v, w] = each!(k in 0..3 => zero.where_less(stiffness, couple.0[k], zero));
-        lanes.scatter([force, x, y, z, u, v, w, lanes.load(&ratios[point])], &mut memory[point]);
+        lanes.scatter([force, x, y, z, u, v, w, lanes.load(&over_masses[point])], &mut memory[point]);
     }
 }

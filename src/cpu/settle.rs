@@ -374,6 +374,7 @@ where
     let at = group.solved_at(kind, slot).filter(|_| !is_idle(stored))?;
     let row = ContactRow::load(lanes, stored, kind == 1);
     let pressing = zero.where_less(lanes.load(&group.solved[at.clone()][solved::STIFFNESS]), one, zero);
+    // What chains have that sit out may be no number.
     let has @ (force, tangent, turns) = has(lanes, group, at.clone(), (kind, slot));
     let wanted = if kind == 1 {
         let wanted = &wanted[slot * WANTED..][..WANTED];
@@ -383,7 +384,8 @@ where
         let size = tangent.dot(tangent).sqrt();
         (force.max(zero), tangent * (row.limit.min(size) / size.max(lanes.splat(f32::MIN_POSITIVE))), turns)
     };
-    let more = ((wanted.0 - force) * pressing, (wanted.1 - tangent) * pressing, (wanted.2 - turns) * pressing);
+    let more = (wanted.0 - force, wanted.1 - tangent, wanted.2 - turns);
+    let more = flagged_presses(lanes, Some(pressing), more, &nothing(lanes));
     Some(Change { row, at, has, more })
 }
 
@@ -402,7 +404,7 @@ where
 {
     let meets = lanes.load(&group.chains[chain::MEETS]);
     let mut flag = lanes.splat(0.0);
-    // Friction is as stiff as γ·2m/h² where chains meet, less where it slips, and as PENALTY·m/h² elsewhere.
+    // Friction is as stiff as γ·2m/h² where chains meet, less where it slips or steps are short, and as PENALTY·m/h² elsewhere.
     let fall = falls(lanes, params, group).length() * lanes.splat(params.h * params.h * AS_GOOD);
     let least = [fall * lanes.splat(1.0 / PENALTY), fall * lanes.splat(0.5 / MEETING)];
     for kind in 0..2 {

@@ -31,7 +31,7 @@ fn entry_of(pair: usize, frame: usize, point: usize, k: usize) -> (usize, usize)
 
 /// The same as the other side has it: what pulls one pushes the other.
 fn turned_round(memory: Memory) -> Memory {
-    let sides = meet::PULL - meet::MEMORY.start..meet::RATIO - meet::MEMORY.start;
+    let sides = meet::PULL - meet::MEMORY.start..meet::OVER_MASS - meet::MEMORY.start;
     memory.map(|mut point| {
         point[sides.clone()].iter_mut().for_each(|value| *value = -*value);
         point

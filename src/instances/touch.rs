@@ -24,10 +24,9 @@ pub(crate) struct Touch {
 }
 
 impl Touch {
-    /// Whether such points of a pair remember other than nothing: of a new one, which is as stiff as γ·m/h², nothing is. Its twin is
-    /// `remembers` in `shaders/find_pairs.wgsl`.
+    /// Whether such points of a pair remember other than nothing. Its twin is `remembers` in `shaders/find_pairs.wgsl`.
     pub fn remembers(points: &[[f32; REMEMBERED]; 2]) -> bool {
-        points.iter().any(|[force, .., ratio]| *force > 0.0 || *ratio > 0.0 && *ratio != 1.0)
+        points.iter().any(|[force, .., over_mass]| force.max(*over_mass) > 0.0)
     }
 
     /// Which pair it is, among those of its instance.

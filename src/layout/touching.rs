@@ -144,8 +144,8 @@ pub mod meet {
     pub const PULL: usize = 20;
     /// With what couple rolling friction turns the first side (N·m), 3 entries.
     pub const COUPLE: usize = 23;
-    /// Stiffness over what that of a pair of their masses is, ρ.
-    pub const RATIO: usize = 26;
+    /// How stiff the pair is over γ times their mass there (1/s²), whatever the step; 0 of a new one.
+    pub const OVER_MASS: usize = 26;
     /// What is remembered from substep to substep.
     pub const MEMORY: std::ops::Range<usize> = FORCE..ENTRIES;
     /// How many entries a row has.
