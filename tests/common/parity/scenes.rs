@@ -238,6 +238,9 @@ fn meeting() -> Vec<Scene> {
     let mut shorter = Scene { planes: grounded.planes.clone(), flesh: scene.flesh.clone(), ..grounded };
     shorter.name = "meeting in a shorter frame";
     shorter.frame = DT / 3.0;
+    let mut longer = Scene { planes: grounded.planes.clone(), flesh: scene.flesh.clone(), ..grounded };
+    longer.name = "meeting in a longer frame";
+    longer.frame = DT * 1.5;
     let mut thrown = again();
     thrown.name = "thrown together";
     thrown.config.iterations = 2;
@@ -249,7 +252,7 @@ fn meeting() -> Vec<Scene> {
             physics.set_velocity(handle, motion).unwrap();
         }
     };
-    vec![scene, grounded, shorter, thrown]
+    vec![scene, grounded, shorter, longer, thrown]
 }
 
 /// Has flesh rub by a coefficient and its rule.
