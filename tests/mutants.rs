@@ -314,7 +314,7 @@ const PAIRS_AND_MEETINGS: &[Mutant] = &[
     (Stage::Press, "meeting", "want(b.place * 2u + point, force, ⟨-⟩pull, -couple);", ""),
     (Stage::Press, "meeting", "let couple = limited(turning, ROLLS * force ⟨*⟩ radius);", "/"),
     (Stage::Settle, "meeting", "select(0.0, GOES_ON, params.settling ⟨>⟩ 0u", "<"),
-    (Stage::Settle, "meeting", "let force = (wanted.force ⟨-⟩ has.force) * pressing;", "+"),
+    (Stage::Settle, "meeting", "more = Presses(wanted.force ⟨-⟩ has.force, ", "+"),
     (Stage::Settle, "meeting", "gradient[i] = 0.0 ⟨-⟩ own[i];", "+"),
     (Stage::Settle, "meeting", "add_push(beyond, both, swells, couple, ⟨row.along⟩);", "1.0"),
     (Stage::Settle, "meeting", "let force = scratch_at(solved, SOLVED_FORCE) ⟨-⟩ scratch_at(solved, SOLVED_ST", "+"),

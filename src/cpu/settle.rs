@@ -6,7 +6,7 @@
 //! press where both sides are ([`press`](super::press::press)), steps by δ, and G becomes f − kJδ. All but the last go on by a
 //! share of the last one's step too, and G with them: both sides going together is what passes alone are slow to find.
 //!
-//! Of chains whose step was shortened AΔ = r + JᵀG holds for no G: they sit passes out ([`sit_out`](super::solved::sit_out)), and
+//! Of chains whose step was shortened AΔ = r + JᵀG holds for no G: they sit passes out (`sit_out`), and
 //! others press against where they are.
 
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
