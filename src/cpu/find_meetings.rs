@@ -43,8 +43,8 @@ pub const MOVES: f32 = 0.1;
 /// The most that ρ, a pair's stiffness over γ·m/h², is.
 pub const MOST_RATIO: f32 = 300.0;
 
-/// As stiff as in a substep of this length (s) what lies a little deep is in the end in shorter ones, so that it is no stiffer in what comes
-/// after slow motion.
+/// As stiff as in a substep of this length (s) what lies a little deep is in the end in shorter ones, so that it is no stiffer in
+/// what comes after slow motion.
 pub const STEADY: f32 = 1.0 / 250.0;
 
 /// No pair is stiffer at first than in a substep of this length (s), in which what comes at 10 m/s comes 3 mm deep.

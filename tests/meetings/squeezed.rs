@@ -67,8 +67,8 @@ fn a_wall_pushes_a_heap_along() {
     }
 }
 
-/// Octopuses on the ground: the fastest of their nodes, how often any was laid anew, and how far (m) any node was left behind by a wall of a
-/// kinematic body that came from −2.5 m to 3 m at some speed, with so many substeps a frame.
+/// Octopuses on the ground: the fastest of their nodes, how often any was laid anew, and how far (m) any node was left behind by a wall
+/// of a kinematic body that came from −2.5 m to 3 m at some speed, with so many substeps a frame.
 fn before_a_wall(poses: &[Pose], speed: f64, substeps: u32) -> (f64, u32, f64) {
     let flesh = Octopus::default().build().unwrap();
     let mut physics = Physics::with_config(StepConfig { substeps, passes: PASSES, ..StepConfig::default() });
