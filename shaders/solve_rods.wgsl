@@ -351,7 +351,8 @@ fn note_pressed(rows: Rows, here: ptr<function, Vec7>, next: ptr<function, Vec7>
 }
 
 // The chain sits passes out: its step was shortened, and what rows press with is not what the system found for all of it. Passes would
-// move it by what that leaves out, with what is elastic of it left out; rows that have no stiffness there ask for nothing.
+// move it by what that leaves out, with what is elastic of it left out; rows that have no stiffness there ask for nothing. The twin of
+// sit_out in src/cpu/solved.rs.
 fn sit_out(chain: Chain) {
     for (var index = 0u; index < chain.node_count; index++) {
         var rows = rows_at(chain, index);

@@ -155,6 +155,7 @@ pub(super) fn has<L: Lanes>(
 
 /// Flagged chains sit passes out: their step was shortened, and what rows press with is not what the system found for all of it. Passes
 /// would move them by what that leaves out, with what is elastic of them left out; rows that have no stiffness there ask for nothing.
+/// Its twin is in `shaders/solve_rods.wgsl`.
 #[inline(always)]
 pub(super) fn sit_out<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, flag: L::V) {
     for row in group.solved.chunks_exact_mut(solved::ENTRIES) {
