@@ -10,7 +10,7 @@ const MEETING: f32 = 10.0;
 // Within which slope of the gap at a node contacts go over from one segment to the next.
 const HANDS_OVER: f32 = 0.05;
 
-// How fast chains that are found in each other are pushed out (m/s).
+// How fast chains that are found in each other are pushed out (m/s); less by what is stiffer than γ·m/h².
 const APART: f32 = 1.0;
 
 // Depths over the radius beyond which pairs get stiffer, and below which they get softer again.
@@ -65,10 +65,11 @@ fn find_meetings(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let second_pill = pill_seen(b, shift);
     let touch = points_of(first_pill, second_pill);
     let rubs = rubs_of(pair);
+    let heavier = heavier_of(pair);
     var met: array<Met, 2>;
     var pressing = 0u;
     for (var point = 0u; point < 2u; point++) {
-        met[point] = meet(pair, point, rubs, touch[point], a, b, first_pill, second_pill);
+        met[point] = meet(pair, point, rubs, heavier, touch[point], a, b, first_pill, second_pill);
         pressing |= select(1u << point, 0u, meet_at(meet_word(pair, point), MEET_STIFFNESS) == 0.0);
     }
     // Two contact rows for each point that presses, if there is room for all.
@@ -229,6 +230,13 @@ struct Met {
     turns: array<vec3<f32>, 2>,
 }
 
+// How many times as heavy one side of a pair is as the other where they touch; 0 where bones hold either.
+fn how_unequal(inv_masses: vec2<f32>) -> f32 {
+    let lighter = larger(inv_masses.x, inv_masses.y);
+    let heavier = smaller(inv_masses.x, inv_masses.y);
+    return where_less(0.0, heavier, lighter / larger(heavier, MIN_POSITIVE), 0.0);
+}
+
 // How stiff a pair that shows itself in so long a substep is at first over γ·m/h².
 fn newly_stiff(h: f32) -> f32 {
     let of_shortest = h * (1.0 / SHORTEST);
@@ -265,6 +273,7 @@ fn meet(
     pair: u32,
     which: u32,
     rubs: f32,
+    heavier: f32,
     point: PillPoint,
     a: SeenSide,
     b: SeenSide,
@@ -290,7 +299,8 @@ fn meet(
     let going_a = going_between(a.first.going, a.second.going, along.x);
     let going_b = going_between(b.first.going, b.second.going, along.y);
     let radii = vec2<f32>(mix_radii(a, along.x), mix_radii(b, along.y));
-    let inv_mass = mix_masses(a, along.x) + mix_masses(b, along.y);
+    let inv_masses = vec2<f32>(mix_masses(a, along.x), mix_masses(b, along.y));
+    let inv_mass = inv_masses.x + inv_masses.y;
     let mass = where_less(0.0, inv_mass, 1.0 / larger(inv_mass, MIN_POSITIVE), 0.0);
 
     let radius = smaller(arms.x, arms.y);
@@ -301,15 +311,20 @@ fn meet(
     let as_before = smaller(ratio, 1.0);
     let rubbing = MEETING * mass * inv_h * inv_h * as_before * point.share * own;
 
-    // As deep as it takes to be pushed out that fast by what is less stiff.
-    let kept = larger(gap, 0.0 - recovery * larger(1.0, 1.0 / (as_before * MEETING)));
     let along_normal_a = dot(direction, going_a.moved) - radii.x * going_a.scaling;
     let along_normal_b = -dot(direction, going_b.moved) - radii.y * going_b.scaling;
-    let closed = kept + along_normal_a + along_normal_b;
 
-    // What comes in fast is stopped before it is through.
-    let fast = (0.0 - closed) / larger(radius * PAIR_STOPS, MIN_POSITIVE);
-    let stiffness = rubbing * larger(larger(ratio, 1.0), smaller(fast, MOST_RATIO));
+    // What comes in fast is stopped before it is through, and what is heavy borne by what is light.
+    let recovers = recovery * larger(1.0, 1.0 / (as_before * MEETING));
+    let comes = 0.0 - (larger(gap, 0.0 - recovers) + along_normal_a + along_normal_b);
+    let fast = between(comes / larger(radius * PAIR_STOPS, MIN_POSITIVE), 1.0, MOST_RATIO);
+    let unequal = smaller(heavier, how_unequal(inv_masses)) * (1.0 / MEETING);
+    let firmer = between(larger(ratio, unequal), 1.0, MOST_RATIO);
+    let stiffness = rubbing * larger(fast, firmer);
+
+    // As deep as it takes to be pushed out that fast by what is less stiff; less fast by what is stiffer.
+    let kept = larger(gap, 0.0 - recovers / larger(fast, sqrt(sqrt(firmer))));
+    let closed = kept + along_normal_a + along_normal_b;
 
     // What touches in this substep: what comes together, and what pressed.
     let pull = across(meet3(memory, MEET_PULL), direction);

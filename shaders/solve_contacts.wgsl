@@ -287,7 +287,6 @@ fn inertia_of(point: Point, normal: vec3<f32>, way: vec3<f32>) -> f32 {
 
 // Writes a row, of which this is the first word, of what a point on a segment touches.
 fn write_row(chain: Chain, at: u32, segment: u32, point: Point, there: Surface) {
-    let recovery = RECOVERY_SPEED * params.h;
     let inv_step = params.inv_h * (1.0 + second_order_of(chain) * 0.5);
     let start = point.start;
     let prev_radius = point.prev_radius;
@@ -303,7 +302,6 @@ fn write_row(chain: Chain, at: u32, segment: u32, point: Point, there: Surface) 
     // What may reach it in this substep is told now.
     let approach = now - was;
     let reach = smaller(smaller(smaller(was, now), now + approach), gap + dot(normal, point.predicted));
-    let kept = smaller(was + recovery, 0.0);
 
     // As if the point were part of it: what is carried turns with it.
     let slide = across(sweep(there, start - normal * prev_radius), normal);
@@ -321,6 +319,9 @@ fn write_row(chain: Chain, at: u32, segment: u32, point: Point, there: Surface) 
     // Later solves of the substep have at least the same, where it pressed.
     let by_force = select(last, where_less(lasting, lies, firm, last), is_first);
     let stiffness = larger(by_mass, smaller(by_force, by_mass * FIRMEST));
+    // In a short substep too it bears what it bore.
+    let borne = smaller(lasting / larger(stiffness, MIN_POSITIVE), prev_radius * (1.0 / FIRM));
+    let kept = smaller(was + larger(borne, RECOVERY_SPEED * params.h), 0.0);
     // As fast as the surface goes against how fast it comes itself.
     let comes = (was - gap) * params.inv_h - dot(normal, point.velocity);
     let fall = falls_of(chain);

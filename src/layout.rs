@@ -307,8 +307,10 @@ pub mod rest {
     pub const REACTION: usize = 94;
     /// 1 where the node hangs on a node of another chain.
     pub const HUNG: usize = 95;
+    /// In the first node's row: the mass of the chain, or of the tree that it is of (kg).
+    pub const BODY_MASS: usize = 96;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 96;
+    pub const ENTRIES: usize = 97;
 }
 
 /// Entries of the rest row that a group has on a GPU after those of its nodes where chains of it hang on others or bear them: which.

@@ -96,6 +96,39 @@ fn logs_lie_on_logs() {
     assert!(report.found > 18 && report.rows >= 36 && report.is_whole(), "{report:?}");
 }
 
+/// A log across two of a thousandth of its density is borne by them, and in a frame that is next to nothing as well.
+#[test]
+fn light_logs_bear_a_heavy_one_as_on_the_cpu() {
+    let Some(gpu) = common::gpu_physics() else { return };
+    let places = [Physics::default(), gpu].map(|mut physics| {
+        physics.config = StepConfig { passes: 6, ..StepConfig::default() };
+        physics.planes = vec![HalfSpace::ground(0.0, 0.5)];
+        let half = DVec3::X * (LENGTH / 2.0);
+        let logs = [(1.0, -0.1), (1.0, 0.1), (1000.0, 0.0)].map(|(density, aside)| {
+            let mut rod = RodSpec::straight("log", -half, half, SEGMENTS, RADIUS);
+            rod.material = material(1.0e6, 0.3, density, 3.0);
+            let across = DQuat::from_rotation_y(FRAC_PI_2);
+            let pose = if density > 1.0 {
+                Pose::new(DVec3::Y * (3.0 * RADIUS), across)
+            } else {
+                Pose::from_translation(DVec3::new(0.0, RADIUS, aside))
+            };
+            physics.insert(Arc::new(Flesh::build(&[rod], &[]).unwrap()), &[], pose).unwrap()
+        });
+        run(&mut physics, 90);
+        let height = physics.node(logs[2], 0, SEGMENTS / 2).unwrap().place.y / RADIUS;
+        (0..3).for_each(|_| physics.step_flesh(1.0e-4).unwrap());
+        physics.finish().unwrap();
+        let speed = speed(&physics, &logs);
+        println!("{height:.3} radii high (3); in three frames of 0.1 ms {speed:.1e} m/s at most (bar 0.02)");
+        assert!((height - 3.0).abs() < 0.1 && speed < 0.02);
+        places(&physics, &logs)
+    });
+    let off = farthest(&places[0], &places[1]);
+    println!("{off:.1e} m from where the CPU has them (bar 2e-5)");
+    assert!(off <= 2.0e-5);
+}
+
 /// A log thrown along others across it is slowed by friction, which remembers where it pulled; a shove moves a stack as it does on the
 /// CPU.
 #[test]

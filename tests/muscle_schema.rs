@@ -358,6 +358,22 @@ fn what_is_written_is_read_back() {
     assert!(error.to_string().contains("taper is NaN"), "{error}");
 }
 
+/// JSON lets an object say a key twice, and keeps what is said last: of two muscles of one name the first would be gone.
+#[test]
+fn a_sidecar_that_says_a_muscle_or_a_key_twice_is_refused() {
+    for (muscles, key) in [
+        (r#""biceps": {"origin": "Upper"}, "triceps": {}, "biceps": {"insertion": "Lower"}"#, "biceps"),
+        (r#""biceps": {"tendon": 0.1, "tendon": 0.2}"#, "tendon"),
+    ] {
+        let text = format!("{{\"version\": 1,\n \"muscles\": {{{muscles}}}}}");
+        let error = Sidecar::from_slice("hero.muscles.json", text.as_bytes()).unwrap_err();
+        println!("{error}");
+        let text = error.to_string();
+        assert!(text.contains(&format!("{key:?} twice")) && text.contains("line 2"), "{text}");
+        assert!(matches!(error, MuscleError::Json { .. }));
+    }
+}
+
 #[test]
 fn muscles_filled_by_hand_are_checked() {
     let mut asset = with_muscle(json!({ "mesh": "Plain", "origin": "Upper", "insertion": "Lower" })).import_sound();

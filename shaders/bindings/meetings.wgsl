@@ -68,6 +68,17 @@ fn rubs_of(pair: u32) -> f32 {
     return combined(bitcast<f32>(first.x), bitcast<f32>(second.x), max(first.y, second.y));
 }
 
+// How many times as heavy as the other side's chain, or the tree that this is of, one side's is: at least 1.
+fn heavier_of(pair: u32) -> f32 {
+    let first = body_mass_of(pairs[2u + pair * 2u].x);
+    let second = body_mass_of(pairs[3u + pair * 2u].x);
+    return larger(first / second, second / first);
+}
+
+fn body_mass_of(chain: u32) -> f32 {
+    return rest_rows[word(groups[chain / LANES].rest_base, REST_ENTRIES, REST_BODY_MASS, chain % LANES)];
+}
+
 // How a group's flesh rubs on flesh: the bits of its coefficient, and its rule.
 fn rubbing_of(group: Group) -> vec2<u32> {
     return select(vec2<u32>(group.rubs, group.rubs_by), vec2<u32>(bitcast<u32>(RUBS), RUBS_BY), group.rubs_by == NO_RULE);

@@ -81,7 +81,8 @@ const REST_STRAIN_TIME2: u32 = 92u;
 const REST_LEAST_COUNTED: u32 = 93u;
 const REST_REACTION: u32 = 94u;
 const REST_HUNG: u32 = 95u;
-const REST_ENTRIES: u32 = 96u;
+const REST_BODY_MASS: u32 = 96u;
+const REST_ENTRIES: u32 = 97u;
 
 // Entries of the rest row that a group in which chains hang on chains has after those of its nodes.
 const TREE_CHAIN: u32 = 0u;

@@ -9,13 +9,17 @@ use super::pills::{Nearest, Pill, alignment, nearest, points_around};
 use crate::layout::{contact, meet};
 use crate::step::StepParams;
 
-/// γ: stiffness of chains against each other over m/h² (1), with one over m the sum of both sides' w²/m.
+/// γ: stiffness of chains against each other over m/h² (1), with one over m the sum of both sides' w²/m. Of a chain, or tree of them, that
+/// is heavier than another and heavier where they touch, it is M/h² at the least, with M the heavier mass there: 10·m/h² of what is a
+/// hundredth as heavy would take seconds to bear it.
 pub const MEETING: f32 = 10.0;
 
 /// Within which slope of the gap at a node contacts go over from one segment to the next.
 pub const HANDS_OVER: f32 = 0.05;
 
-/// How fast chains that are found in each other are pushed out (m/s).
+/// How fast chains that are found in each other are pushed out (m/s). By what is stiffer than γ·m/h² as they come in fast, less fast by as
+/// much: that is to stop them, and not to throw them. By what is stiffer else, less fast by the fourth root of that: as fast, what is heavy
+/// would be thrown, and come down on it again.
 pub const APART: f32 = 1.0;
 
 /// Depths over the radius beyond which pairs get stiffer, and below which they get softer again.
@@ -155,6 +159,14 @@ fn over_mass_of<L: Lanes>(lanes: L, params: &StepParams, ratio: L::V, pressing: 
     zero.where_less(pressing, remembered, least.where_less(ratio, remembered, zero))
 }
 
+/// How many times as heavy one side of a pair is as the other where they touch; 0 where bones hold either.
+#[inline(always)]
+fn how_unequal<L: Lanes>(lanes: L, [a, b]: [L::V; 2]) -> L::V {
+    let zero = lanes.splat(0.0);
+    let (lighter, heavier) = (a.max(b), a.min(b));
+    zero.where_less(heavier, lighter / heavier.max(lanes.splat(f32::MIN_POSITIVE)), zero)
+}
+
 /// How two segments go at a point at which they may touch.
 struct Coming<V> {
     /// In which the first one is pressed.
@@ -215,6 +227,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         first,
         there,
         joined,
+        heavier,
         stiffness: of_both,
         points: rows,
         turn_anchors,
@@ -225,6 +238,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
     } = block;
     let there = lanes.load(there);
     let joined = each!(side in 0..2 => each!(end in 0..2 => lanes.load(&joined[side][end])));
+    let heavier = lanes.load(heavier);
     let nodes = [0, 1].map(|side| ShownNodes { shown, first: &first[side], after: 0 });
     let stances = each!(side in 0..2 => each!(next in 0..2 => {
         ShownNodes { after: next as i32, ..nodes[side] }.stance(lanes)
@@ -311,14 +325,19 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         let as_before = ratio.min(one);
         let rubbing = lanes.splat(MEETING) * mass * inv_h * inv_h * as_before * point.share * own;
 
-        // As deep as it takes to be pushed out that fast by what is less stiff.
-        let kept = gap.max(zero - recovery * one.max(one / (as_before * lanes.splat(MEETING))));
+        // What comes in fast is stopped before it is through, and what is heavy borne by what is light.
+        let most = lanes.splat(MOST_RATIO);
+        let recovers = recovery * one.max(one / (as_before * lanes.splat(MEETING)));
+        let comes = zero - coming.closed(gap.max(zero - recovers));
+        let fast = (comes / (radius * lanes.splat(STOPS)).max(least)).clamp(one, most);
+        let unequal = heavier.min(how_unequal(lanes, inv_masses)) * lanes.splat(1.0 / MEETING);
+        let firmer = ratio.max(unequal).clamp(one, most);
+        let stiffness = rubbing * fast.max(firmer);
+
+        // As deep as it takes to be pushed out that fast by what is less stiff; less fast by what is stiffer.
+        let kept = gap.max(zero - recovers / fast.max(firmer.sqrt().sqrt()));
         let [a, b] = &going;
         let closed = coming.closed(kept);
-
-        // What comes in fast is stopped before it is through.
-        let fast = (zero - closed) / (radius * lanes.splat(STOPS)).max(least);
-        let stiffness = rubbing * ratio.max(one).max(fast.min(lanes.splat(MOST_RATIO)));
 
         // What touches in this substep: what comes together, and what pressed.
         let pull = across(V3([x, y, z]), direction);

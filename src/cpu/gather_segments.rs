@@ -34,6 +34,8 @@ pub(super) struct Segment {
     pub slack: f32,
     /// Whether its instance sleeps.
     pub asleep: bool,
+    /// The mass of its chain, or of the tree that this is of (kg).
+    pub body_mass: f32,
     /// Which of what overlaps at rest in its flesh begins with it, first and end.
     pub beside: [u32; 2],
 }
@@ -133,6 +135,7 @@ impl Source<'_> {
                 let vector = |rows: &[Entry<f32>], at: usize| std::array::from_fn(|k| rows[at + k][lane]);
                 let origin = DVec3::from_array(vector(&state.chains, chain::ORIGIN).map(f64::from));
                 let shift = (origin - common).as_vec3();
+                let body_mass = rest.row(0)[rest::BODY_MASS][lane];
                 let given = Given::of(state, rest, instance.forces.get(group).map_or(&[], Vec::as_slice), lane);
                 for index in 0..rest.node_count.saturating_sub(1) {
                     if rest.row(index)[rest::INV_LENGTH][lane] <= 0.0 {
@@ -162,6 +165,7 @@ impl Source<'_> {
                         pill: Pill { ends, radii },
                         velocities,
                         slack,
+                        body_mass,
                     });
                 }
             }
@@ -267,6 +271,7 @@ mod tests {
             pill: Pill { ends: [V3([0.0; 3]), V3([0.1, 0.0, 0.0])], radii: [0.03; 2] },
             velocities: [V3(velocity); 2],
             slack: 0.001,
+            body_mass: 1.0,
             asleep: false,
             beside: [0; 2],
         };

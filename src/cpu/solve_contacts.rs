@@ -26,8 +26,8 @@
 //! all these substeps together, given back in one, would throw what is near the surface with the energy of what is not.
 //!
 //! A half-space moves through the frame as a rigid body does. How deep a node is inside is measured against where the
-//! half-space was at the substep's start, and it is pushed out of that at [`RECOVERY_SPEED`]; of what the half-space itself
-//! goes in the substep it is pushed out at once. Padding touches nothing.
+//! half-space was at the substep's start, and it is pushed out of that at [`RECOVERY_SPEED`], or with what bore it; of what the
+//! half-space itself goes in the substep it is pushed out at once. Padding touches nothing.
 
 use super::carry::carried;
 use super::contact_rows::MOST_DUAL;
@@ -267,7 +267,6 @@ fn write_row<L: Lanes>(
     there: &Surface<L::V>,
 ) {
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
-    let recovery = lanes.splat(RECOVERY_SPEED * params.h);
     let inv_step = lanes.splat(params.inv_h) * (one + second_order(lanes, params, group) * lanes.splat(0.5));
     let Point { start, moved, prev_radius, .. } = *point;
     let normal = there.later.normal;
@@ -282,7 +281,6 @@ fn write_row<L: Lanes>(
     // What may reach it in this substep is told now.
     let approach = now - was;
     let reach = was.min(now).min(now + approach).min(gap + normal.dot(point.predicted));
-    let kept = (was + recovery).min(zero);
 
     // As if the point were part of it: what is carried turns with it.
     let slide = across(there.sweep(lanes, start - normal * prev_radius), normal);
@@ -300,6 +298,9 @@ fn write_row<L: Lanes>(
     // Later solves of the substep have at least the same, where it pressed.
     let by_force = if params.iteration == 0 { firmness(lanes, [lasting, last], point) } else { last };
     let stiffness = by_mass.max(by_force.min(by_mass * lanes.splat(FIRMEST)));
+    // In a short substep too it bears what it bore.
+    let borne = (lasting / stiffness.max(lanes.splat(f32::MIN_POSITIVE))).min(prev_radius * lanes.splat(1.0 / FIRM));
+    let kept = (was + borne.max(lanes.splat(RECOVERY_SPEED * params.h))).min(zero);
     if params.iteration == 0 {
         // As fast as the surface goes against how fast it comes itself.
         let comes = (was - gap) * lanes.splat(params.inv_h) - normal.dot(point.velocity);

@@ -276,8 +276,8 @@ fn rounding(rows: &[Entry<f32>], lane: usize, lengths: &[f64]) -> [(usize, f64);
     [(rest::STRAIN_ROUNDING, strain), (rest::TURN_ROUNDING, turn), (rest::FASTEST2, fastest)]
 }
 
-/// Has each chain of a tree be stretched by the weight of all of it: whichever bones hold may bear the rest. Stems come before what hangs
-/// on them.
+/// Writes how heavy each chain is with its tree, and has it be stretched by the weight of all of that: whichever bones hold may bear the
+/// rest. Stems come before what hangs on them.
 pub(super) fn weigh_trees(groups: &mut [GroupRest<f32>], branches: &[Branch]) {
     let mass = |group: &GroupRest<f32>, lane: usize| -> f32 {
         let rows = (0..group.node_count).map(|node| group.row(node));
@@ -293,6 +293,7 @@ pub(super) fn weigh_trees(groups: &mut [GroupRest<f32>], branches: &[Branch]) {
         whole[*group][*lane] = whole[*stem][*stem_lane];
     }
     for ((group, own), whole) in groups.iter_mut().zip(own).zip(whole) {
+        group.rows[rest::BODY_MASS] = whole;
         let stretches = &mut group.rows[rest::WEIGHT_STRETCH];
         for lane in (0..LANES).filter(|lane| whole[*lane] > own[*lane]) {
             stretches[lane] = (stretches[lane] * (whole[lane] / own[lane])).min(1.0e6);

@@ -100,7 +100,7 @@ fn before_a_wall(poses: &[Pose], speed: f64, substeps: u32) -> (f64, u32, f64) {
 #[test]
 fn a_wall_takes_an_octopus_along() {
     const SPEED: f64 = 3.0;
-    for turn in 0..8 {
+    for turn in 0..20 {
         let pose = Pose::new(DVec3::Y * 0.4, DQuat::from_rotation_y(0.3 * f64::from(turn)));
         let (fastest, resets, behind) = before_a_wall(&[pose], SPEED, 2);
         println!(

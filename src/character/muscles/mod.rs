@@ -20,6 +20,8 @@ pub(super) mod schema;
 #[cfg(feature = "gltf")]
 pub(super) mod sidecar;
 mod spec;
+#[cfg(feature = "gltf")]
+mod unique_keys;
 mod validate;
 
 #[cfg(feature = "gltf")]

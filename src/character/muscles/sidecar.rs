@@ -11,6 +11,7 @@ use thiserror::Error;
 use super::bone_object::bones_of;
 use super::object::{EndObject, SidecarMuscles, SidecarObject};
 use super::schema::{self, Object};
+use super::unique_keys::UniqueKeys;
 use super::{BoneObject, BoneSpec, JointNames, MuscleError, MuscleSpec, SCHEMA_VERSION, json_fix, shorten};
 use crate::character::Skeleton;
 use crate::flesh::Bundle;
@@ -121,10 +122,16 @@ impl Sidecar {
         const FIX: &str = "write {\"version\": 1, \"muscles\": {NAME: {…}}}";
         let json = |problem: String| MuscleError::Json { place: "sidecar".into(), problem, fix: FIX };
         let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-        let top: Value = serde_json::from_slice(text).map_err(|error| MuscleError::Json {
-            place: "sidecar".into(),
-            problem: format!("is not JSON: {error}"),
-            fix: std::str::from_utf8(text).ok().and_then(json_fix).unwrap_or(FIX),
+        let UniqueKeys(top) = serde_json::from_slice(text).map_err(|error| {
+            if error.is_data() {
+                let (problem, fix) = (error.to_string(), "keep the one that is meant");
+                return MuscleError::Json { place: "sidecar".into(), problem, fix };
+            }
+            MuscleError::Json {
+                place: "sidecar".into(),
+                problem: format!("is not JSON: {error}"),
+                fix: std::str::from_utf8(text).ok().and_then(json_fix).unwrap_or(FIX),
+            }
         })?;
         let Value::Object(mut top) = top else { return Err(json("is not a JSON object".into())) };
         schema::check_version(Some(top.get("version").unwrap_or(&Value::Null)), "sidecar")?;

@@ -241,6 +241,14 @@ fn meeting() -> Vec<Scene> {
     let mut longer = Scene { planes: grounded.planes.clone(), flesh: scene.flesh.clone(), ..grounded };
     longer.name = "meeting in a longer frame";
     longer.frame = DT * 1.5;
+    // What is light bears what is heavier.
+    let mut heavier = again();
+    heavier.name = "meeting what is heavier";
+    let dense = upper.clone().map(|mut rod| {
+        rod.material.density *= 60.0;
+        rod
+    });
+    heavier.flesh[1].0 = Arc::new(Flesh::build(&dense, &[]).unwrap());
     let mut thrown = again();
     thrown.name = "thrown together";
     thrown.config.iterations = 2;
@@ -252,7 +260,7 @@ fn meeting() -> Vec<Scene> {
             physics.set_velocity(handle, motion).unwrap();
         }
     };
-    vec![scene, grounded, shorter, longer, thrown]
+    vec![scene, grounded, shorter, longer, heavier, thrown]
 }
 
 /// Has flesh rub by a coefficient and its rule.
