@@ -230,11 +230,11 @@ struct Met {
     turns: array<vec3<f32>, 2>,
 }
 
-// How many times as heavy one side of a pair is as the other where they touch; 0 where bones hold either.
-fn how_unequal(inv_masses: vec2<f32>) -> f32 {
-    let lighter = larger(inv_masses.x, inv_masses.y);
-    let heavier = smaller(inv_masses.x, inv_masses.y);
-    return where_less(0.0, heavier, lighter / larger(heavier, MIN_POSITIVE), 0.0);
+// How many times as heavy as the other the side of a pair is that is heavier by its body, and where they touch: by the lesser of both.
+fn how_unequal(heavier: f32, inv_masses: vec2<f32>) -> f32 {
+    let there = inv_masses.y / larger(inv_masses.x, MIN_POSITIVE);
+    let unequal = larger(smaller(heavier, there), 1.0 / larger(larger(heavier, there), MIN_POSITIVE));
+    return where_less(0.0, smaller(inv_masses.x, inv_masses.y), unequal, 0.0);
 }
 
 // How stiff a pair that shows itself in so long a substep is at first over γ·m/h².
@@ -317,13 +317,13 @@ fn meet(
     // What comes in fast is stopped before it is through, and what is heavy borne by what is light.
     let recovers = recovery * larger(1.0, 1.0 / (as_before * MEETING));
     let comes = 0.0 - (larger(gap, 0.0 - recovers) + along_normal_a + along_normal_b);
-    let fast = between(comes / larger(radius * PAIR_STOPS, MIN_POSITIVE), 1.0, MOST_RATIO);
-    let unequal = smaller(heavier, how_unequal(inv_masses)) * (1.0 / MEETING);
-    let firmer = between(larger(ratio, unequal), 1.0, MOST_RATIO);
-    let stiffness = rubbing * larger(fast, firmer);
+    let fast = comes / larger(radius * PAIR_STOPS, MIN_POSITIVE);
+    let unequal = how_unequal(heavier, inv_masses) * (1.0 / MEETING);
+    let firmer = between(larger(larger(ratio, fast), unequal), 1.0, MOST_RATIO);
+    let stiffness = rubbing * firmer;
 
     // As deep as it takes to be pushed out that fast by what is less stiff; less fast by what is stiffer.
-    let kept = larger(gap, 0.0 - recovers / larger(fast, sqrt(sqrt(firmer))));
+    let kept = larger(gap, 0.0 - recovers / sqrt(sqrt(firmer)));
     let closed = kept + along_normal_a + along_normal_b;
 
     // What touches in this substep: what comes together, and what pressed.

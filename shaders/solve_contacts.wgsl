@@ -319,11 +319,14 @@ fn write_row(chain: Chain, at: u32, segment: u32, point: Point, there: Surface) 
     // Later solves of the substep have at least the same, where it pressed.
     let by_force = select(last, where_less(lasting, lies, firm, last), is_first);
     let stiffness = larger(by_mass, smaller(by_force, by_mass * FIRMEST));
-    // In a short substep too it bears what it bore.
-    let borne = smaller(lasting / larger(stiffness, MIN_POSITIVE), prev_radius * (1.0 / FIRM));
-    let kept = smaller(was + larger(borne, RECOVERY_SPEED * params.h), 0.0);
     // As fast as the surface goes against how fast it comes itself.
     let comes = (was - gap) * params.inv_h - dot(normal, point.velocity);
+    // In a short substep too it bears what it bore: but for what it took to stop it. Later solves go on from there.
+    let slowed = larger(before.w - comes, 0.0);
+    let bore = larger(lasting - slowed * (point.weight * (params.h_over_last_h * params.inv_h)), 0.0);
+    let borne = smaller(bore / larger(stiffness, MIN_POSITIVE), prev_radius * (1.0 / FIRM));
+    let kept = smaller(was + larger(borne, RECOVERY_SPEED * params.h), 0.0);
+    let begins = select(where_less(0.0, last, contact_at(at, CONTACT_GAP), gap - kept), gap - kept, is_first);
     let fall = falls_of(chain);
     let least = larger(length(fall) * (2.0 * params.h), LEAST_BOUNCE);
     let stopped = stop_or_throw(before, dual, there.restitution, vec4<f32>(comes, least, was, 0.0 - dot(normal, fall)));
@@ -346,7 +349,7 @@ fn write_row(chain: Chain, at: u32, segment: u32, point: Point, there: Surface) 
     set_contact(at, CONTACT_ALONG, point.along);
     set_contact3(at, CONTACT_DIRECTION, normal);
     set_contact(at, CONTACT_SCALE_TERM, point.rest_radius * other);
-    set_contact(at, CONTACT_GAP, gap - kept);
+    set_contact(at, CONTACT_GAP, begins);
     set_contact(at, CONTACT_STIFFNESS, pressing);
     set_contact(at, CONTACT_ARM, prev_radius);
     set_contact(at, CONTACT_FRICTION, pressing);
@@ -398,7 +401,7 @@ fn stop_or_throw(before: vec4<f32>, dual: f32, restitution: f32, given: vec4<f32
     let bounces = where_less(0.0, restitution, 1.0, 0.0);
     let throws = smaller(mass * leaves * bounces * params.inv_h, MOST_DUAL);
     let bounce = where_less(0.5, where_less(0.0, comes_on, in_time, 0.0), 0.0 - (stopped + params.h), throws);
-    return vec4<f32>(bounce, mass * bounces, came * bounces, comes * bounces);
+    return vec4<f32>(bounce, mass * bounces, came * bounces, comes);
 }
 
 // Adds to what a segment's nodes are predicted to go what a force on a point of it (N) makes of it in a step of so long (s).

@@ -68,11 +68,9 @@ fn rubs_of(pair: u32) -> f32 {
     return combined(bitcast<f32>(first.x), bitcast<f32>(second.x), max(first.y, second.y));
 }
 
-// How many times as heavy as the other side's chain, or the tree that this is of, one side's is: at least 1.
+// How many times as heavy as the second side's chain, or the tree that this is of, the first one's is.
 fn heavier_of(pair: u32) -> f32 {
-    let first = body_mass_of(pairs[2u + pair * 2u].x);
-    let second = body_mass_of(pairs[3u + pair * 2u].x);
-    return larger(first / second, second / first);
+    return body_mass_of(pairs[2u + pair * 2u].x) / body_mass_of(pairs[3u + pair * 2u].x);
 }
 
 fn body_mass_of(chain: u32) -> f32 {

@@ -9,17 +9,16 @@ use super::pills::{Nearest, Pill, alignment, nearest, points_around};
 use crate::layout::{contact, meet};
 use crate::step::StepParams;
 
-/// γ: stiffness of chains against each other over m/h² (1), with one over m the sum of both sides' w²/m. Of a chain, or tree of them, that
-/// is heavier than another and heavier where they touch, it is M/h² at the least, with M the heavier mass there: 10·m/h² of what is a
-/// hundredth as heavy would take seconds to bear it.
+/// γ: stiffness of chains against each other over m/h² (1), with one over m the sum of both sides' w²/m. Where a chain, or a tree of them,
+/// is heavier than the other, and heavier where they touch, it is about M/h² at the least, with M the heavier mass there, up to
+/// [`MOST_RATIO`] times γ·m/h²: that alone would take seconds to bear it.
 pub const MEETING: f32 = 10.0;
 
 /// Within which slope of the gap at a node contacts go over from one segment to the next.
 pub const HANDS_OVER: f32 = 0.05;
 
-/// How fast chains that are found in each other are pushed out (m/s). By what is stiffer than γ·m/h² as they come in fast, less fast by as
-/// much: that is to stop them, and not to throw them. By what is stiffer else, less fast by the fourth root of that: as fast, what is heavy
-/// would be thrown, and come down on it again.
+/// How fast chains that are found in each other are pushed out (m/s), over the fourth root of how many times γ·m/h² they are stiff: as fast,
+/// what is heavy would be thrown by that, and come down on it again.
 pub const APART: f32 = 1.0;
 
 /// Depths over the radius beyond which pairs get stiffer, and below which they get softer again.
@@ -159,12 +158,14 @@ fn over_mass_of<L: Lanes>(lanes: L, params: &StepParams, ratio: L::V, pressing: 
     zero.where_less(pressing, remembered, least.where_less(ratio, remembered, zero))
 }
 
-/// How many times as heavy one side of a pair is as the other where they touch; 0 where bones hold either.
+/// How many times as heavy as the other the side of a pair is that is heavier by its body, given how many times as heavy the first one's
+/// body is, and where they touch: by the lesser of both. 0 where bones hold either there, and where it is the lighter one there.
 #[inline(always)]
-fn how_unequal<L: Lanes>(lanes: L, [a, b]: [L::V; 2]) -> L::V {
-    let zero = lanes.splat(0.0);
-    let (lighter, heavier) = (a.max(b), a.min(b));
-    zero.where_less(heavier, lighter / heavier.max(lanes.splat(f32::MIN_POSITIVE)), zero)
+fn how_unequal<L: Lanes>(lanes: L, heavier: L::V, [first, second]: [L::V; 2]) -> L::V {
+    let (zero, one, least) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(f32::MIN_POSITIVE));
+    let there = second / first.max(least);
+    let unequal = heavier.min(there).max(one / heavier.max(there).max(least));
+    zero.where_less(first.min(second), unequal, zero)
 }
 
 /// How two segments go at a point at which they may touch.
@@ -326,16 +327,15 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         let rubbing = lanes.splat(MEETING) * mass * inv_h * inv_h * as_before * point.share * own;
 
         // What comes in fast is stopped before it is through, and what is heavy borne by what is light.
-        let most = lanes.splat(MOST_RATIO);
         let recovers = recovery * one.max(one / (as_before * lanes.splat(MEETING)));
         let comes = zero - coming.closed(gap.max(zero - recovers));
-        let fast = (comes / (radius * lanes.splat(STOPS)).max(least)).clamp(one, most);
-        let unequal = heavier.min(how_unequal(lanes, inv_masses)) * lanes.splat(1.0 / MEETING);
-        let firmer = ratio.max(unequal).clamp(one, most);
-        let stiffness = rubbing * fast.max(firmer);
+        let fast = comes / (radius * lanes.splat(STOPS)).max(least);
+        let unequal = how_unequal(lanes, heavier, inv_masses) * lanes.splat(1.0 / MEETING);
+        let firmer = ratio.max(fast).max(unequal).clamp(one, lanes.splat(MOST_RATIO));
+        let stiffness = rubbing * firmer;
 
         // As deep as it takes to be pushed out that fast by what is less stiff; less fast by what is stiffer.
-        let kept = gap.max(zero - recovers / fast.max(firmer.sqrt().sqrt()));
+        let kept = gap.max(zero - recovers / firmer.sqrt().sqrt());
         let [a, b] = &going;
         let closed = coming.closed(kept);
 
@@ -500,6 +500,50 @@ mod tests {
             assert!((0.5 * free..=1.01 * free / MOVES).contains(&held), "{beside}: {held:e}, {free:e} of what is free");
         }
         assert_eq!(stiffness([true; 4], 1.0e-3), 0.0);
+    }
+
+    /// What is heavier by its body and where it touches meets a tenth of that, as γ·m/h² is 10 times m/h², up to 300 times; not the light
+    /// tip of a heavy body, nor the heavy end of a light one, nor what bones hold.
+    #[test]
+    fn what_is_heavier_by_its_body_and_where_it_touches_meets_more() {
+        let stiffness = |heavier: f32, masses: [f32; 2]| {
+            let places = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.0999, -0.5], [0.5, 0.0999, 0.5]];
+            let mut shown = vec![[0.0; LANES]; 4 * shown::ENTRIES];
+            for (node, [x, y, z]) in places.into_iter().enumerate() {
+                let mass = masses[node / 2];
+                shown[node * shown::ENTRIES] = [0.0, 0.0, 0.0, x, y, z, 0.05, 1.0];
+                shown[node * shown::ENTRIES + LANES][0] = if mass > 0.0 { 1.0 / mass } else { 0.0 };
+            }
+            let second = 2 * shown::ENTRIES as u32;
+            let new = PairBlock { first: [[0; LANES], [second; LANES]], there: [1.0; LANES], ..PairBlock::NONE };
+            let mut block = PairBlock { heavier: [heavier; LANES], ..new };
+            let params = StepParams { h: 1.0 / 240.0, inv_h: 240.0, ..StepParams::default() };
+            find_meetings(OneF32(0), &params, &shown, &mut block);
+            let of_masses = match masses {
+                [0.0, free] | [free, 0.0] => free,
+                [a, b] => a * b / (a + b),
+            };
+            // Both points lie at one place here and share it.
+            block.stiffness[0] / (MEETING * of_masses * 240.0 * 240.0)
+        };
+        let own = stiffness(1.0, [1.0, 1.0]);
+        for (heavier, masses, firmer) in [
+            (100.0, [100.0, 1.0], 10.0),
+            (0.01, [1.0, 100.0], 10.0),
+            (1000.0, [50.0, 1.0], 5.0),
+            (1.0e6, [1.0e6, 1.0], 300.0),
+            (100.0, [1.0, 1.0], 1.0),
+            (1.0, [100.0, 1.0], 1.0),
+            (100.0, [1.0, 100.0], 1.0),
+            (100.0, [0.0, 1.0], 1.0),
+            (100.0, [1.0, 0.0], 1.0),
+        ] {
+            let found = stiffness(heavier, masses) / own;
+            assert!(
+                (found / firmer - 1.0).abs() < 1.0e-3,
+                "{heavier}, {masses:?}: {found} times as stiff, not {firmer}"
+            );
+        }
     }
 
     /// Whether a contact is at a node or a millionth of a segment beside it is no matter to the direction in which it presses.

@@ -168,8 +168,8 @@ impl Meetings {
             for (point, memory) in block.memory.iter_mut().enumerate() {
                 memory[lane] = remembered.map_or([0.0; REMEMBERED], |touch| touch.points[point]);
             }
-            let [own, theirs] = indices.map(|index| segments[index as usize].body_mass);
-            block.heavier[lane] = (own / theirs).max(theirs / own);
+            let body_masses = indices.map(|index| segments[index as usize].body_mass);
+            block.heavier[lane] = body_masses[0] / body_masses[1];
             let [own, theirs] = indices.map(|index| &collisions[segments[index as usize].place as usize]);
             let rubs = own.rubs_with(theirs);
             block.points.iter_mut().for_each(|row| row[meet::RUBS][lane] = rubs);

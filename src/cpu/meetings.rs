@@ -38,7 +38,7 @@ pub struct PairBlock {
     /// For each side and end of its segment, 1 where its chain goes on there with one that may touch the other side too, else 0: what
     /// leaves the other alone takes no contact over, and the chain ends there as far as the pair knows.
     pub joined: [[Entry<f32>; 2]; 2],
-    /// How many times as heavy as the other side's chain, or the tree that this is of, one side's is: at least 1.
+    /// How many times as heavy as the second side's chain, or the tree that this is of, the first one's is.
     pub heavier: Entry<f32>,
     /// The stiffness of both points together (N/m): 0 where nothing can touch in the substep.
     pub stiffness: Entry<f32>,

@@ -298,12 +298,17 @@ fn write_row<L: Lanes>(
     // Later solves of the substep have at least the same, where it pressed.
     let by_force = if params.iteration == 0 { firmness(lanes, [lasting, last], point) } else { last };
     let stiffness = by_mass.max(by_force.min(by_mass * lanes.splat(FIRMEST)));
-    // In a short substep too it bears what it bore.
-    let borne = (lasting / stiffness.max(lanes.splat(f32::MIN_POSITIVE))).min(prev_radius * lanes.splat(1.0 / FIRM));
+    // As fast as the surface goes against how fast it comes itself.
+    let comes = (was - gap) * lanes.splat(params.inv_h) - normal.dot(point.velocity);
+    // In a short substep too it bears what it bore: but for what it took to stop it. Later solves go on from there.
+    let slowed = (lanes.load(&row[contact::COMES]) - comes).max(zero);
+    let bore = (lasting - slowed * (point.weight * lanes.splat(params.h_over_last_h * params.inv_h))).max(zero);
+    let borne = (bore / stiffness.max(lanes.splat(f32::MIN_POSITIVE))).min(prev_radius * lanes.splat(1.0 / FIRM));
     let kept = (was + borne.max(lanes.splat(RECOVERY_SPEED * params.h))).min(zero);
+    let begins = gap - kept;
+    let begins =
+        if params.iteration == 0 { begins } else { zero.where_less(last, lanes.load(&row[contact::GAP]), begins) };
     if params.iteration == 0 {
-        // As fast as the surface goes against how fast it comes itself.
-        let comes = (was - gap) * lanes.splat(params.inv_h) - normal.dot(point.velocity);
         stop_or_throw(lanes, params, row, there.restitution, [comes, least, was, zero - normal.dot(fall)]);
     }
     let bounce = lanes.load(&row[contact::BOUNCE]).max(zero);
@@ -327,7 +332,7 @@ fn write_row<L: Lanes>(
     lanes.store(point.along, &mut row[contact::ALONG]);
     normal.store(lanes, row, contact::DIRECTION);
     lanes.store(point.rest_radius * other, &mut row[contact::SCALE_TERM]);
-    lanes.store(gap - kept, &mut row[contact::GAP]);
+    lanes.store(begins, &mut row[contact::GAP]);
     lanes.store(pressing, &mut row[contact::STIFFNESS]);
     lanes.store(prev_radius, &mut row[contact::ARM]);
     lanes.store(pressing, &mut row[contact::FRICTION]);
@@ -377,6 +382,8 @@ fn stop_or_throw<L: Lanes>(
     [comes, least, away, falls]: [L::V; 4],
 ) {
     let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
+    let came_before = lanes.load(&row[contact::COMES]);
+    lanes.store(comes, &mut row[contact::COMES]);
     if params.bounces == 0 {
         lanes.store(zero, &mut row[contact::BOUNCE]);
         return;
@@ -385,7 +392,7 @@ fn stop_or_throw<L: Lanes>(
     let impulse = lanes.load(&row[contact::DUAL]) * last_h;
     // For how long it has been stopped: what did not press, not at all.
     let stopped = zero.where_less(impulse, zero - lanes.load(&row[contact::BOUNCE]), zero).max(zero);
-    let slowed = lanes.load(&row[contact::COMES]) - comes + falls * last_h;
+    let slowed = came_before - comes + falls * last_h;
     let weighs = zero.where_less(slowed, impulse / slowed.max(lanes.splat(f32::MIN_POSITIVE)), zero);
     let weighed = lanes.load(&row[contact::MASS]);
     let least_mass = zero.where_less(weighed.min(weighs), weighed.min(weighs), weighed.max(weighs));
@@ -405,7 +412,6 @@ fn stop_or_throw<L: Lanes>(
     lanes.store(half.where_less(comes_on, zero - stopped, throws), &mut row[contact::BOUNCE]);
     lanes.store(mass * bounces, &mut row[contact::MASS]);
     lanes.store(came * bounces, &mut row[contact::CAME]);
-    lanes.store(comes * bounces, &mut row[contact::COMES]);
 }
 
 /// Adds to what a segment's nodes are predicted to go what a force on a point of it (N) makes of it in a step of so long (s).

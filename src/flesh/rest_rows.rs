@@ -392,3 +392,36 @@ fn mean_section(a: &Section, b: &Section) -> Section {
         torsion_constant: 0.5 * (a.torsion_constant + b.torsion_constant),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flesh::Flesh;
+
+    /// A stem of two segments, of half a kilogram a segment, a branch on it and a twig on that of one segment each; a rod beside.
+    #[test]
+    fn chains_weigh_as_much_as_their_tree() {
+        let rod = |name: &str, from: DVec3, to: DVec3, segments: usize| {
+            let mut rod = RodSpec::straight(name, from, to, segments, 0.05);
+            rod.material.density = 0.5 / (std::f64::consts::PI * 0.05 * 0.05 * 0.1);
+            rod
+        };
+        let (x, y) = (DVec3::X * 0.1, DVec3::Y * 0.1);
+        let rods = [
+            rod("stem", DVec3::ZERO, y * 2.0, 2),
+            rod("branch", x + y, y, 1).hang(0, 1),
+            rod("twig", x * 2.0 + y, x + y, 1).hang(1, 0),
+            rod("beside", DVec3::Z, DVec3::Z + x * 3.0, 3),
+        ];
+        let flesh = Flesh::build(&rods, &[]).unwrap();
+        let masses: Vec<f32> = flesh
+            .groups
+            .iter()
+            .flat_map(|group| (0..LANES).map(move |lane| group.row(0)[rest::BODY_MASS][lane]))
+            .filter(|mass| *mass > 0.0)
+            .collect();
+        assert_eq!(masses.len(), rods.len());
+        let weighs = |mass: f32| masses.iter().filter(|found| (**found / mass - 1.0).abs() < 1.0e-5).count();
+        assert_eq!([weighs(2.0), weighs(1.5)], [3, 1], "{masses:?}");
+    }
+}

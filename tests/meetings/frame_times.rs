@@ -3,10 +3,10 @@
 use glam::{DQuat, DVec3};
 use sinew::scenes::octopuses::Octopus;
 use sinew::step::StepConfig;
-use sinew::{HalfSpace, Physics};
+use sinew::{HalfSpace, Motion, Physics};
 
 use crate::common::{FRAME, material};
-use crate::pile::{PASSES, Pile, RADIUS};
+use crate::pile::{PASSES, Pile, RADIUS, SEGMENTS};
 
 /// What lies goes on lying so: its fastest node (m/s), and how deep it lies over the radius.
 const BARS: [f64; 2] = [0.05, 0.05];
@@ -102,5 +102,30 @@ fn what_bears_much_bears_it_in_a_short_frame() {
         println!("three frames of {frame:.0e} s: {fastest:.1e} m/s at most (bar 0.02)");
         assert!(fastest < 0.02);
         pile.run(30);
+    }
+}
+
+/// What comes down in short frames is stopped, and what that took is no load that the ground goes on bearing: it is not thrown back.
+#[test]
+fn what_comes_down_in_short_frames_is_not_thrown_back() {
+    for (frame, speed) in [(1.0e-3, 10.0), (4.0e-4, 5.0), (4.0e-4, 10.0), (1.0e-4, 10.0)] {
+        let mut pile = Pile::of(material(1.0e7, 0.3, 1000.0, 3.0), &[]);
+        pile.add(DVec3::Y * (RADIUS + 0.01), DQuat::IDENTITY, 1.0);
+        pile.on_ground();
+        let motion = Motion { velocity: DVec3::NEG_Y * speed, spin: DVec3::ZERO, centre: DVec3::ZERO };
+        pile.physics.set_velocity(pile.logs[0], motion).unwrap();
+        let middle = |physics: &Physics| f64::from(physics.node(pile.logs[0], 0, SEGMENTS / 2).unwrap().velocity.y);
+        let (mut deepest, mut leaves) = (0.0_f64, 0.0_f64);
+        for _ in 0..(0.02 / frame) as u32 {
+            pile.physics.step_flesh(frame).unwrap();
+            deepest = deepest.max(pile.physics.quality().penetration_max);
+            leaves = leaves.max(middle(&pile.physics));
+        }
+        println!(
+            "at {speed} m/s in frames of {frame:.0e} s: {:.0} % of the radius deep, leaves at {leaves:.2} m/s (bar {})",
+            100.0 * deepest,
+            0.25 * speed
+        );
+        assert!(leaves < 0.25 * speed);
     }
 }

@@ -115,7 +115,7 @@ impl Sidecar {
     /// Takes a sidecar's text apart; `label` stands for it in messages.
     ///
     /// # Errors
-    /// [`MuscleError::Json`], [`MuscleError::Version`], [`MuscleError::Missing`], [`MuscleError::Type`],
+    /// [`MuscleError::Json`], also of a key that is said twice in one object, [`MuscleError::Version`], [`MuscleError::Missing`], [`MuscleError::Type`],
     /// [`MuscleError::Conflict`], [`MuscleError::Duplicate`] and [`MuscleError::Bone`]. What the muscles' keys say is read with a
     /// character.
     pub fn from_slice(label: &str, text: &[u8]) -> Result<Self, MuscleError> {
