@@ -115,9 +115,9 @@ impl Sidecar {
     /// Takes a sidecar's text apart; `label` stands for it in messages.
     ///
     /// # Errors
-    /// [`MuscleError::Json`], also of a key that is said twice in one object, [`MuscleError::Version`], [`MuscleError::Missing`], [`MuscleError::Type`],
-    /// [`MuscleError::Conflict`], [`MuscleError::Duplicate`] and [`MuscleError::Bone`]. What the muscles' keys say is read with a
-    /// character.
+    /// [`MuscleError::Json`], also of a key that is said twice in one object, [`MuscleError::Version`], [`MuscleError::Missing`],
+    /// [`MuscleError::Type`], [`MuscleError::Conflict`], [`MuscleError::Duplicate`] and [`MuscleError::Bone`]. What the muscles' keys say
+    /// is read with a character.
     pub fn from_slice(label: &str, text: &[u8]) -> Result<Self, MuscleError> {
         const FIX: &str = "write {\"version\": 1, \"muscles\": {NAME: {…}}}";
         let json = |problem: String| MuscleError::Json { place: "sidecar".into(), problem, fix: FIX };
