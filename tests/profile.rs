@@ -11,9 +11,23 @@ use sinew::step::Stage;
 
 #[test]
 fn scopes_are_the_stages_and_take_as_long_as_these() {
+    // Both clocks are read one after the other: what runs beside may come between. It does so once, not always.
+    let mut off = Vec::new();
+    for _ in 0..3 {
+        off = stages_off_their_scopes();
+        if off.is_empty() {
+            return;
+        }
+        println!("{off:?}");
+    }
+    panic!("{off:?}");
+}
+
+/// Runs a scene, of which scopes are the stages that ran; says of which they took longer or shorter than was measured.
+fn stages_off_their_scopes() -> Vec<String> {
     let frames: Arc<Mutex<Vec<Arc<FrameData>>>> = Arc::default();
     let sink = Arc::clone(&frames);
-    GlobalProfiler::lock().add_sink(Box::new(move |frame| sink.lock().unwrap().push(frame)));
+    let sink = GlobalProfiler::lock().add_sink(Box::new(move |frame| sink.lock().unwrap().push(frame)));
     puffin::set_scopes_on(true);
 
     let parameters = SceneParameters { rods: 4, ..SceneParameters::of("octopuses").unwrap() };
@@ -29,6 +43,7 @@ fn scopes_are_the_stages_and_take_as_long_as_these() {
         GlobalProfiler::lock().new_frame();
     }
     puffin::set_scopes_on(false);
+    GlobalProfiler::lock().remove_sink(sink);
 
     let (mut scopes, mut shown) = (ScopeCollection::default(), BTreeMap::<String, f64>::new());
     for frame in frames.lock().unwrap().iter() {
@@ -46,8 +61,11 @@ fn scopes_are_the_stages_and_take_as_long_as_these() {
     let named = |stage: &Stage| stage.name().to_string();
     let run: BTreeSet<String> = Stage::ALL.iter().filter(|stage| times[**stage as usize] > 0.0).map(named).collect();
     assert_eq!(shown.keys().cloned().collect::<BTreeSet<_>>(), run);
-    for stage in [Stage::FindPairs, Stage::FindMeetings, Stage::SolveRods, Stage::Press, Stage::Settle] {
-        let (scope, time) = (shown[stage.name()], times[stage as usize]);
-        assert!((scope - time).abs() <= 0.1 * time + 0.5, "{}: {scope} ms of scopes, {time} measured", stage.name());
-    }
+    let off = |stage: &Stage| {
+        let (scope, time) = (shown[stage.name()], times[*stage as usize]);
+        let agree = (scope - time).abs() <= 0.1 * time + 0.5;
+        (!agree).then(|| format!("{}: {scope} ms of scopes, {time} measured", stage.name()))
+    };
+    let stages = [Stage::FindPairs, Stage::FindMeetings, Stage::SolveRods, Stage::Press, Stage::Settle];
+    stages.iter().filter_map(off).collect()
 }
