@@ -48,7 +48,7 @@ pub mod contact {
     /// chain begins. −1 where it bounces: the first solve has it out of its matrix.
     pub const STAYS: usize = 24;
     /// With what force it throws the chain in this substep (N), which moves where its nodes are predicted to go; of what comes at it,
-    /// also from afar, less than 0: by for how long it has stopped it at the substep's end (s). 0, and what follows, without restitution.
+    /// also from afar, less than 0: by for how long it has stopped it at the substep's end (s). 0, and the next two, without restitution.
     pub const BOUNCE: usize = 25;
     /// In the place of it and the next two, of meetings: from the chain's axis at the substep's start to the middle of the gap
     /// between both surfaces (m), 3 entries.

@@ -96,7 +96,8 @@ fn before_a_wall(poses: &[Pose], speed: f64, substeps: u32) -> (f64, u32, f64) {
 }
 
 /// A wall that comes at 3 m/s into an octopus that lies there takes it along, however it lies: its limbs, squeezed against each other
-/// between wall and ground, have steps that are shortened, and passes may not move what they do not know enough of.
+/// between wall and ground, have steps that are shortened, and passes may not move what they do not know enough of. With 2 substeps 3 of
+/// 60 ways to lie go beyond six times the wall's speed, with 4 none.
 #[test]
 fn a_wall_takes_an_octopus_along() {
     const SPEED: f64 = 3.0;

@@ -132,8 +132,8 @@ fn heavy_and_light_logs_lie_on_and_under_soft_ones() {
     assert!(missed.is_empty(), "{missed:?}");
 }
 
-/// By γ·m/h² of what is light, it was let through: of ten times the density it came half a radius deep when dropped, of a hundred times it
-/// fell through, and stayed on the ground within the others.
+/// By γ·m/h² of what is light, it was let through: of a hundred times the density when dropped, of a thousand times when laid on the others,
+/// and then it stayed on the ground within them.
 #[test]
 fn what_is_light_bears_what_is_heavy() {
     let mut missed = Vec::new();
