@@ -66,10 +66,14 @@ fn find_meetings(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let touch = points_of(first_pill, second_pill);
     let rubs = rubs_of(pair);
     let heavier = heavier_of(pair);
+    var let_in: LetIn;
+    if obeys(first_side) && obeys(second_side) {
+        let_in = let_in_of(pill_carried(first_side, a, vec3<f32>()), pill_carried(second_side, b, shift));
+    }
     var met: array<Met, 2>;
     var pressing = 0u;
     for (var point = 0u; point < 2u; point++) {
-        met[point] = meet(pair, point, rubs, heavier, touch[point], a, b, first_pill, second_pill);
+        met[point] = meet(pair, point, rubs, heavier, let_in, touch[point], a, b, first_pill, second_pill);
         pressing |= select(1u << point, 0u, meet_at(meet_word(pair, point), MEET_STIFFNESS) == 0.0);
     }
     // Two contact rows for each point that presses, if there is room for all.
@@ -166,13 +170,28 @@ fn going_of(rest_row: u32, row: u32) -> Going {
 }
 
 fn origin_of(side: Side) -> vec3<f32> {
-    let at = side.chain + CHAIN_ORIGIN * LANES;
-    return vec3<f32>(chain_rows[at], chain_rows[at + LANES], chain_rows[at + 2u * LANES]);
+    return chain3(side.chain, CHAIN_ORIGIN);
 }
 
 fn pill_seen(side: SeenSide, shift: vec3<f32>) -> Pill {
     let radii = vec2<f32>(side.first.radius * side.first.scale, side.second.radius * side.second.scale);
     return Pill(side.first.place + shift, side.second.place + shift, radii);
+}
+
+// Whether bones hold or carry both ends of a segment.
+fn obeys(side: Side) -> bool {
+    return obeys_at(side.rest) && obeys_at(side.rest + REST_ENTRIES * LANES);
+}
+
+fn obeys_at(rest_row: u32) -> bool {
+    return rest_at(rest_row, REST_FREE_PLACE) < 0.5 || rest_at(rest_row, REST_CARRIED) > 0.5;
+}
+
+// A segment where its bones carry it.
+fn pill_carried(side: Side, at: SeenSide, shift: vec3<f32>) -> Pill {
+    let first = carried_in_chain(side.rest, side.chain, CHAIN_BONE_NOW).place;
+    let last = carried_in_chain(side.rest + REST_ENTRIES * LANES, side.chain, CHAIN_BONE_NOW).place;
+    return Pill(known3(first) + shift, known3(last) + shift, vec2<f32>(at.first.radius, at.second.radius));
 }
 
 // How the gap changes along the path from one node to another.
@@ -274,6 +293,7 @@ fn meet(
     which: u32,
     rubs: f32,
     heavier: f32,
+    let_in: LetIn,
     point: PillPoint,
     a: SeenSide,
     b: SeenSide,
@@ -288,9 +308,9 @@ fn meet(
     let first_solve = params.iteration == 0u;
     let along = point.nearest.along;
     let normal = point.nearest.direction;
-    let gap = point.nearest.gap;
     let arms = vec2<f32>(pill_radius(first_pill, along.x), pill_radius(second_pill, along.y));
-    let centres = gap + arms.x + arms.y;
+    let gap = point.nearest.gap + let_in_at(let_in, normal, arms.x + arms.y);
+    let centres = point.nearest.gap + arms.x + arms.y;
     let kept_by = belongs(a, along.x, normal, centres) * belongs(b, along.y, -normal, centres);
     let own = point.flat + (1.0 - point.flat) * kept_by;
     let squared = square(a, along.x, normal);
@@ -374,7 +394,10 @@ fn meet(
     set_meet3(memory, MEET_COUPLE, couple * remembered);
     let both = going_a.turn + going_b.turn;
     return Met(
-        array<vec3<f32>, 2>(normal * -(arms.x + gap * 0.5), normal * (arms.y + gap * 0.5)),
+        array<vec3<f32>, 2>(
+            normal * -(arms.x + point.nearest.gap * 0.5),
+            normal * (arms.y + point.nearest.gap * 0.5),
+        ),
         vec2<f32>(closed * 0.5 - along_normal_a, closed * 0.5 - along_normal_b),
         array<vec3<f32>, 2>(swept_a - off, swept_b + off),
         array<vec3<f32>, 2>((both + turn) * 0.5, (both - turn) * 0.5),

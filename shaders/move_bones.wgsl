@@ -36,7 +36,7 @@ fn move_bones(@builtin(global_invocation_id) invocation: vec3<u32>) {
             let against_from = against(input_bone(chain, INPUT_BONE_FROM + before), bone_from);
             let against_to = against(input_bone(chain, INPUT_BONE_TO + before), bone_to);
             let linked = between_poses(against_from, against_to, params.alpha);
-            let now = chain_bone(chain, CHAIN_BONE_NOW + before);
+            let now = chain_bone(chain.chain, CHAIN_BONE_NOW + before);
             bone.place = now.place + rotate(now.frame, linked.place);
             bone.frame = normalised(product(now.frame, linked.frame));
         }
@@ -70,7 +70,7 @@ fn between_poses(first: Carried, second: Carried, alpha: f32) -> Carried {
 // Where the bone that holds the node, or those that carry it, want it.
 fn set_target(chain: Chain, index: u32) {
     let rest_row = rest_row_of(chain, index);
-    var there = carried_in_chain(chain, index, CHAIN_BONE_NOW);
+    var there = carried_in_chain(rest_row, chain.chain, CHAIN_BONE_NOW);
     if rest_at(rest_row, REST_TURNS) > 0.5 {
         let here = node3(node_row_of(chain, index), NODE_PLACE);
         var path = vec3<f32>();

@@ -217,7 +217,7 @@ fn point_of_node(chain: Chain, index: u32) -> Point {
     let obeys = larger(held, rest_at(rest_row, REST_CARRIED));
     var carried_place = start;
     if obeys > 0.5 {
-        carried_place = carried_in_chain(chain, index, CHAIN_BONE_NOW).place;
+        carried_place = carried_in_chain(rest_row, chain.chain, CHAIN_BONE_NOW).place;
     }
     return Point(
         0.0,

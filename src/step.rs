@@ -59,7 +59,7 @@ macro_rules! stages {
                 ]
             }
             /// Bones interpolated through the frame; targets of held nodes.
-            MoveBones move_bones Chains { looks: Own, wgsl: [group scratch carry lay fascia], loops: AsWritten }
+            MoveBones move_bones Chains { looks: Own, wgsl: [group scratch carry given_bones lay fascia], loops: AsWritten }
             /// Inertial prediction and the first iterate.
             Predict predict Chains {
                 looks: Own, wgsl: [group scratch holds node_terms contact_rows fascia potential bodies trees tree_motion],
@@ -73,7 +73,7 @@ macro_rules! stages {
             }
             /// Where chains touch each other, and how stiff that is: more contact rows.
             FindMeetings find_meetings Pairs {
-                looks: Beyond, wgsl: [meetings], loops: AsWritten, passes: [begin_meetings Size::Once, find_meetings Size::Indirect("pair_sizes")]
+                looks: Beyond, wgsl: [meetings carry], loops: AsWritten, passes: [begin_meetings Size::Once, find_meetings Size::Indirect("pair_sizes")]
             }
             /// One block-tridiagonal Gauss–Newton solve for every chain.
             SolveRods solve_rods Chains {
@@ -96,7 +96,7 @@ macro_rules! stages {
             Tally tally TalliedChains { looks: Beyond, wgsl: [], loops: AsWritten }
             /// Chains that are where flesh cannot be are laid anew along their bones.
             CheckHealth check_health Chains {
-                looks: Own, wgsl: [group scratch holds carry lay trees], loops: AsWritten,
+                looks: Own, wgsl: [group scratch holds carry given_bones lay trees], loops: AsWritten,
                 passes: [check_health Size::Of(Domain::LoneChains), check_health_trees Size::Of(Domain::Trees)]
             }
             /// What each instance says of itself unasked: how often chains of it were laid anew.

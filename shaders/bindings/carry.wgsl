@@ -6,13 +6,9 @@ struct Carried {
     frame: Quaternion,
 }
 
-// Bone poses lie in chain rows or in input rows.
-fn chain_bone(chain: Chain, at: u32) -> Carried {
-    return Carried(chain3(chain.chain, at), chain4(chain.chain, at + 3u));
-}
-
-fn input_bone(chain: Chain, at: u32) -> Carried {
-    return Carried(input3(chain.input, at), input4(chain.input, at + 3u));
+// A bone's pose in a chain row.
+fn chain_bone(chain_row: u32, at: u32) -> Carried {
+    return Carried(chain3(chain_row, at), chain4(chain_row, at + 3u));
 }
 
 // The pose that a bone gives a node: from its origin, in its frame, that which the rest row has from `at` on.
@@ -52,31 +48,11 @@ fn chord(rest_row: u32, bone: Carried, next: Carried, place: vec3<f32>) -> vec3<
 }
 
 // Where bones carry a node: the poses stored in the chain row from `at` on.
-fn carried_in_chain(chain: Chain, index: u32, at: u32) -> Carried {
-    let rest_row = rest_row_of(chain, index);
+fn carried_in_chain(rest_row: u32, chain_row: u32, at: u32) -> Carried {
     let slot = rest_at(rest_row, REST_HOLD_SLOT);
-    var bone = chain_bone(chain, bone_of_slot(at, slot));
-    bone.frame = chain_bone(chain, bone_of_slot(at, rest_at(rest_row, REST_TURN_SLOT))).frame;
-    var next = chain_bone(chain, bone_of_slot(at, slot + 1.0));
-    next.frame = chain_bone(chain, bone_of_slot(at, rest_at(rest_row, REST_NEXT_TURN_SLOT))).frame;
+    var bone = chain_bone(chain_row, bone_of_slot(at, slot));
+    bone.frame = chain_bone(chain_row, bone_of_slot(at, rest_at(rest_row, REST_TURN_SLOT))).frame;
+    var next = chain_bone(chain_row, bone_of_slot(at, slot + 1.0));
+    next.frame = chain_bone(chain_row, bone_of_slot(at, rest_at(rest_row, REST_NEXT_TURN_SLOT))).frame;
     return between_bones(rest_row, bone, next);
-}
-
-// As carried_in_chain, of the poses stored in the input row.
-fn carried_in_input(chain: Chain, index: u32, at: u32) -> Carried {
-    let rest_row = rest_row_of(chain, index);
-    let slot = rest_at(rest_row, REST_HOLD_SLOT);
-    var bone = input_bone(chain, bone_of_slot(at, slot));
-    bone.frame = input_bone(chain, bone_of_slot(at, rest_at(rest_row, REST_TURN_SLOT))).frame;
-    if is_free(chain) {
-        return on_bone(bone, rest_row, REST_HOLD_PLACE);
-    }
-    var next = input_bone(chain, bone_of_slot(at, slot + 1.0));
-    next.frame = input_bone(chain, bone_of_slot(at, rest_at(rest_row, REST_NEXT_TURN_SLOT))).frame;
-    return between_bones(rest_row, bone, next);
-}
-
-// Whether the chain hangs on no bone.
-fn is_free(chain: Chain) -> bool {
-    return input_at(chain.input, INPUT_HANGS) < 0.5;
 }

@@ -352,11 +352,6 @@ fn contracts(chain: Chain) -> bool {
     return false;
 }
 
-// Where one of the poses stored from `at` on begins, by slot.
-fn bone_of_slot(at: u32, slot: f32) -> u32 {
-    return at + POSE * min(u32(slot + 0.5), MAX_BONES - 1u);
-}
-
 // Whether a bone of the chain moves in this substep or moved in the last one.
 fn bones_move(chain: Chain) -> bool {
     for (var entry = 0u; entry < MAX_BONES * POSE; entry++) {

@@ -13,7 +13,7 @@ fn teleport(chain: Chain) {
     let inv_frame = 1.0 / params.frame;
     var turn_before = Quaternion();
     for (var index = 0u; index < chain.node_count; index++) {
-        let old = carried_in_chain(chain, index, CHAIN_BONE_NOW);
+        let old = carried_in_chain(rest_row_of(chain, index), chain.chain, CHAIN_BONE_NOW);
         let new_pose = carried_in_input(chain, index, INPUT_BONE_FROM);
         let turn = beside(product(new_pose.frame, conjugate(old.frame)), turn_before);
         turn_before = turn;

@@ -21,6 +21,15 @@ const ROLLS: f32 = 0.2;
 // Its stiffness over friction's and the radius squared.
 const ROLLING: f32 = 10.0;
 
+// As deep over the smaller radius as bones carry flesh into other flesh, and no deeper than this, both are pushed out of each other;
+// from there less, and not at all from LET_IN on.
+const YIELDS: f32 = 0.5;
+const LET_IN: f32 = 1.5;
+
+// The cosine between the direction in which one presses the other and that in which bones have it from the other at which it is let by,
+// all the way; from 0 on it is in part.
+const PAST: f32 = -0.5;
+
 // A side of a pair: a segment.
 struct Side {
     // First words of its first node's rows, and of its chain's.
@@ -80,6 +89,30 @@ fn body_mass_of(chain: u32) -> f32 {
 // How a group's flesh rubs on flesh: the bits of its coefficient, and its rule.
 fn rubbing_of(group: Group) -> vec2<u32> {
     return select(vec2<u32>(group.rubs, group.rubs_by), vec2<u32>(bitcast<u32>(RUBS), RUBS_BY), group.rubs_by == NO_RULE);
+}
+
+// How far flesh is let into other flesh where bones carry both.
+struct LetIn {
+    // Of the depth in which they have it (m), what is not pushed out.
+    deep: f32,
+    // From the second one to the first one where they have them; 0 where they do not carry both.
+    direction: vec3<f32>,
+}
+
+// Of two segments where bones carry them.
+fn let_in_of(first: Pill, second: Pill) -> LetIn {
+    let nearest = nearest_of(first, second);
+    let radius = smaller(pill_radius(first, nearest.along.x), pill_radius(second, nearest.along.y));
+    let deep = larger(0.0 - nearest.gap, 0.0);
+    let less = (radius * LET_IN - deep) * (YIELDS / (LET_IN - YIELDS));
+    return LetIn(deep - smaller(deep, larger(less, 0.0)), nearest.direction);
+}
+
+// How far (m) where they touch in some direction, with their axes so far apart at the most: all the way where bones have them
+// past each other.
+fn let_in_at(let_in: LetIn, direction: vec3<f32>, centres_apart: f32) -> f32 {
+    let past = between(dot(direction, let_in.direction) * (1.0 / PAST), 0.0, 1.0);
+    return let_in.deep + past * centres_apart * 2.0;
 }
 
 // How far a node, or a point between two, goes (m), swells and turns (rad).
@@ -156,6 +189,26 @@ fn set_meet3(row: u32, entry: u32, value: vec3<f32>) {
 
 fn rest_at(row: u32, entry: u32) -> f32 {
     return rest_rows[row + entry * LANES];
+}
+
+fn rest3(row: u32, entry: u32) -> vec3<f32> {
+    return vec3<f32>(rest_at(row, entry), rest_at(row, entry + 1u), rest_at(row, entry + 2u));
+}
+
+fn rest4(row: u32, entry: u32) -> vec4<f32> {
+    return vec4<f32>(rest3(row, entry), rest_at(row, entry + 3u));
+}
+
+fn chain_at(row: u32, entry: u32) -> f32 {
+    return chain_rows[row + entry * LANES];
+}
+
+fn chain3(row: u32, entry: u32) -> vec3<f32> {
+    return vec3<f32>(chain_at(row, entry), chain_at(row, entry + 1u), chain_at(row, entry + 2u));
+}
+
+fn chain4(row: u32, entry: u32) -> vec4<f32> {
+    return vec4<f32>(chain3(row, entry), chain_at(row, entry + 3u));
 }
 
 fn node_at(row: u32, entry: u32) -> f32 {

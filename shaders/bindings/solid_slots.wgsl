@@ -525,8 +525,8 @@ fn moving_of_pill(chain: Chain, group: Group, own: u32, lane: u32) -> Moving {
         let motions = solids[group.pill_motion_base];
         return moving_at(group.pill_motion_base + 1u + (own * motions + min(substep_now(), motions - 1u)) * MOTION_ENTRIES);
     }
-    let earlier = chain_bone(chain, CHAIN_BONE_PREV + slot * POSE);
-    let later = chain_bone(chain, CHAIN_BONE_NOW + slot * POSE);
+    let earlier = chain_bone(chain.chain, CHAIN_BONE_PREV + slot * POSE);
+    let later = chain_bone(chain.chain, CHAIN_BONE_NOW + slot * POSE);
     let goes = later.place - earlier.place;
     var turn = normalised(product(later.frame, conjugate(earlier.frame)));
     turn = select(turn, turn * -1.0, turn.w < 0.0);

@@ -498,6 +498,11 @@ fn word(row: u32, entries: u32, entry: u32, lane: u32) -> u32 {
     return (row * entries + entry) * LANES + lane;
 }
 
+// Where one of the poses stored from `at` on begins, by slot.
+fn bone_of_slot(at: u32, slot: f32) -> u32 {
+    return at + POSE * min(u32(slot + 0.5), MAX_BONES - 1u);
+}
+
 // First word of what is known of a point of a pair in this frame.
 fn meet_word(pair: u32, point: u32) -> u32 {
     return word(pair / LANES, MEET_OF_PAIRS, point * MEET_FORCE, pair % LANES);

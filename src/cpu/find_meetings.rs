@@ -2,9 +2,9 @@
 //! it; see [`meetings`](super::meetings). Its twin is `shaders/find_meetings.wgsl`.
 
 use super::holds::across;
-use super::lanes::{Entry, LANES, Lane, Lanes, each};
+use super::lanes::{Entry, LANES, Lane, Lanes, apart, each};
 use super::math::{LEAST_DIVISOR, V3};
-use super::meetings::{Going, OWN_ROWS, PairBlock, ROLLING, ROLLS, ShownNodes, Side, mix};
+use super::meetings::{Going, LetIn, OWN_ROWS, PairBlock, ROLLING, ROLLS, ShownNodes, Side, mix};
 use super::pills::{Nearest, Pill, alignment, nearest, points_around};
 use crate::layout::{contact, meet};
 use crate::step::StepParams;
@@ -229,6 +229,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         there,
         joined,
         heavier,
+        obeys,
         stiffness: of_both,
         points: rows,
         turn_anchors,
@@ -239,7 +240,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
     } = block;
     let there = lanes.load(there);
     let joined = each!(side in 0..2 => each!(end in 0..2 => lanes.load(&joined[side][end])));
-    let heavier = lanes.load(heavier);
+    let (heavier, obeys) = (lanes.load(heavier), lanes.load(obeys));
     let nodes = [0, 1].map(|side| ShownNodes { shown, first: &first[side], after: 0 });
     let stances = each!(side in 0..2 => each!(next in 0..2 => {
         ShownNodes { after: next as i32, ..nodes[side] }.stance(lanes)
@@ -295,14 +296,24 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         Seen { place: sides[side][0].place.or(lanes, before.place, joined[side][0]), ..before }
     });
     let touch = points_around(lanes, [&pills[0], &pills[1]], deepest, &aligned);
+    let mut let_in = LetIn::none(lanes);
+    if lanes.any(obeys) {
+        let pills = each!(side in 0..2 => Pill {
+            ends: each!(next in 0..2 => {
+                ShownNodes { after: next as i32, ..nodes[side] }.carried(lanes) + shifts[side]
+            }),
+            radii: each!(end in 0..2 => sides[side][end].radius),
+        });
+        let_in = apart!(lanes, LetIn::of(lanes, &pills, obeys));
+    }
     let mut presses = zero;
     for index in 0..2 {
         let (row, point) = (&mut rows[index], touch[index]);
         let [force, x, y, z, u, v, w, was_over_mass] = remembered[index];
         let (along, normal) = (point.nearest.along, point.nearest.direction);
-        let gap = point.nearest.gap;
         let arms = each!(side in 0..2 => pills[side].radius(along[side]));
-        let centres = gap + arms[0] + arms[1];
+        let gap = point.nearest.gap + let_in.at(lanes, normal, arms[0] + arms[1]);
+        let centres = point.nearest.gap + arms[0] + arms[1];
         let kept = each!(side in 0..2 => {
             let outward = if side == 0 { normal } else { -normal };
             let [first, second] = &sides[side];
@@ -385,7 +396,10 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
             let (at, V3([x, y, z]), V3([u, v, w])) = (closed * half - along_normal[side], anchors[side], turns[side]);
             lanes.scatter([at, x, y, z, u, v, w, zero], &mut of_sides[index][side]);
         }
-        let [V3([x, y, z]), V3([u, v, w])] = [normal * -(arms[0] + gap * half), normal * (arms[1] + gap * half)];
+        let [V3([x, y, z]), V3([u, v, w])] = each!(side in 0..2 => {
+            let inward = if side == 0 { -normal } else { normal };
+            inward * (arms[side] + point.nearest.gap * half)
+        });
         lanes.scatter([x, y, z, zero, u, v, w, zero], &mut middles[index]);
         let over_mass = over_mass_of(lanes, params, ratio, pressing);
         lanes.store(over_mass, &mut over_masses[index]);

@@ -170,6 +170,8 @@ impl Meetings {
             }
             let body_masses = indices.map(|index| segments[index as usize].body_mass);
             block.heavier[lane] = body_masses[0] / body_masses[1];
+            let obey = indices.iter().all(|index| segments[*index as usize].obeys);
+            block.obeys[lane] = f32::from(u8::from(obey));
             let [own, theirs] = indices.map(|index| &collisions[segments[index as usize].place as usize]);
             let rubs = own.rubs_with(theirs);
             block.points.iter_mut().for_each(|row| row[meet::RUBS][lane] = rubs);

@@ -36,6 +36,8 @@ pub(super) struct Segment {
     pub asleep: bool,
     /// The mass of its chain, or of the tree that this is of (kg).
     pub body_mass: f32,
+    /// Whether bones hold or carry both its ends.
+    pub obeys: bool,
     /// Which of what overlaps at rest in its flesh begins with it, first and end.
     pub beside: [u32; 2],
 }
@@ -166,6 +168,7 @@ impl Source<'_> {
                         velocities,
                         slack,
                         body_mass,
+                        obeys: [index, index + 1].iter().all(|index| rest.obeys(*index, lane)),
                     });
                 }
             }
@@ -272,6 +275,7 @@ mod tests {
             velocities: [V3(velocity); 2],
             slack: 0.001,
             body_mass: 1.0,
+            obeys: false,
             asleep: false,
             beside: [0; 2],
         };

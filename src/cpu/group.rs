@@ -69,6 +69,12 @@ impl<T> GroupRest<T> {
 }
 
 impl GroupRest<f32> {
+    /// Whether bones hold a node of one of its chains, or carry it as flesh between two ends that they hold.
+    pub fn obeys(&self, node: usize, lane: usize) -> bool {
+        let row = self.row(node);
+        row[rest::FREE_PLACE][lane] < 0.5 || row[rest::CARRIED][lane] > 0.5
+    }
+
     /// The same for f64 lanes.
     pub fn to_f64(&self) -> GroupRest<f64> {
         GroupRest {

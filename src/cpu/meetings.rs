@@ -11,10 +11,12 @@
 //! sides' halves, ½·2k·(C/2 + what the side goes)², so that the potential of all chains falls although all go at once. Friction
 //! is in proportion: half of how far the surfaces slide against each other, twice the stiffness, Coulomb's limit.
 
+use super::carry::carried;
 use super::group::{Group, unpadded};
 use super::holds::{Placed, across};
 use super::lanes::{Entry, LANES, Lane, Lanes, each};
 use super::math::{Quaternion, V3};
+use super::pills::{Nearest, Pill, nearest};
 use crate::instances::REMEMBERED;
 use crate::layout::{chain, meet, node, rest, shown};
 use crate::step::StepParams;
@@ -28,6 +30,19 @@ pub const ROLLS: f32 = 0.2;
 /// Its stiffness over friction's and the radius squared.
 pub const ROLLING: f32 = 10.0;
 
+/// As deep over the smaller radius as bones carry flesh into other flesh, and no deeper than this, both are pushed out of each other;
+/// from there less, and not at all from [`LET_IN`] on. What bones press on yields as far as flesh can. Two characters that stand in each
+/// other, or walk through each other, would else have flesh pushed far off its bones that can go nowhere: from where axes meet it is
+/// pushed to one side and then to the other, or caught and stretched until it tears loose.
+pub const YIELDS: f32 = 0.5;
+
+/// See [`YIELDS`].
+pub const LET_IN: f32 = 1.5;
+
+/// The cosine between the direction in which one presses the other and that in which bones have it from the other at which it is let by,
+/// all the way; from 0 on it is in part: flesh that is behind what its bones have passed would else be held back there.
+pub const PAST: f32 = -0.5;
+
 /// Eight pairs of segments, each with the two points at which they may touch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairBlock {
@@ -40,6 +55,8 @@ pub struct PairBlock {
     pub joined: [[Entry<f32>; 2]; 2],
     /// How many times as heavy as the second side's chain, or the tree that this is of, the first one's is.
     pub heavier: Entry<f32>,
+    /// 1 where bones hold or carry both segments, else 0.
+    pub obeys: Entry<f32>,
     /// The stiffness of both points together (N/m): 0 where nothing can touch in the substep.
     pub stiffness: Entry<f32>,
     /// See [`meet`]; the entries up to [`meet::TURN_ANCHOR`].
@@ -64,6 +81,7 @@ impl PairBlock {
         there: [0.0; LANES],
         joined: [[[0.0; LANES]; 2]; 2],
         heavier: [1.0; LANES],
+        obeys: [0.0; LANES],
         stiffness: [0.0; LANES],
         points: [[[0.0; LANES]; meet::TURN_ANCHOR]; 2],
         turn_anchors: [[[0.0; LANES]; 3]; 2],
@@ -79,8 +97,9 @@ pub(super) const OWN_ROWS: [u32; LANES] = [0, 1, 2, 3, 4, 5, 6, 7];
 
 /// Writes what the nodes of a group's chains show others at a substep's start: where they are, and how they would go on.
 ///
-/// What a node shows lies side by side, in two rows for each chain: those of its first eight entries for all chains, then those of
-/// the others ([`shown`]). Who meets it gathers these from there, and what has gone on in the substep is in the second row alone.
+/// What a node shows lies side by side, in three rows for each chain: those of its first eight entries for all chains, then those of
+/// the next, and of the last ([`shown`]). Who meets it gathers these from there, and what has gone on in the substep is in the second row
+/// alone.
 #[inline(always)]
 pub fn show<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>, out: &mut [Entry<L::Scalar>]) {
     let (one, h) = (lanes.splat(1.0), lanes.splat(params.h));
@@ -91,7 +110,7 @@ pub fn show<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>, o
         let [u, v, w] = known3(lanes, V3::load(lanes, row, node::PREV_PLACE)).0;
         let radius = known(lanes, lanes.load(&rest_row[rest::RADIUS]));
         let scale = known(lanes, lanes.load(&row[node::PREV_SCALE]));
-        lanes.scatter([x, y, z, u, v, w, radius, scale], &mut out[..LANES]);
+        lanes.scatter([x, y, z, u, v, w, radius, scale], &mut out[..shown::INV_MASS]);
         let free = lanes.load(&rest_row[rest::FREE_PLACE]);
         let (moved, scaling, turn) = gone(lanes, group, index);
         let going = V3::load(lanes, row, node::OLDER_VELOCITY) * h;
@@ -102,6 +121,12 @@ pub fn show<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>, o
         let turning = V3::load(lanes, row, node::OLDER_SPIN) * h;
         let turn = turning.or(lanes, turn, one - free_frame);
         show_going(lanes, (group, index), (moved, scaling, turn), out);
+        if group.rest.carried[index] {
+            let place = carried(lanes, group.rest, &group.chains[chain::BONE_NOW..], index).0;
+            let [x, y, z] = known3(lanes, place).0;
+            let zero = lanes.splat(0.0);
+            lanes.scatter([x, y, z, zero, zero, zero, zero, zero], &mut out[shown::CARRIED..]);
+        }
     }
 }
 
@@ -128,7 +153,7 @@ fn show_going<L: Lanes>(
     let inv_mass = zero.where_less(mass * free, one / mass.max(lanes.splat(f32::MIN_POSITIVE)), zero);
     let ([x, y, z], [u, v, w]) = (known3(lanes, moved).0, known3(lanes, turn).0);
     let values = [known(lanes, inv_mass), x, y, z, known(lanes, scaling), u, v, w];
-    lanes.scatter(values, &mut out[LANES..]);
+    lanes.scatter(values, &mut out[shown::INV_MASS..shown::CARRIED]);
 }
 
 /// A number that is shown: what is none, or beyond all measure, says nothing.
@@ -170,10 +195,17 @@ impl ShownNodes<'_> {
         self.entries(lanes, 0)
     }
 
-    /// The others: [`shown::INV_MASS`] to [`shown::TURN`].
+    /// The next: [`shown::INV_MASS`] to [`shown::TURN`].
     #[inline(always)]
     pub fn going<L: Lanes<Scalar = f32>>(self, lanes: L) -> [L::V; LANES] {
-        self.entries(lanes, LANES as i32)
+        self.entries(lanes, shown::INV_MASS as i32)
+    }
+
+    /// The last: [`shown::CARRIED`].
+    #[inline(always)]
+    pub fn carried<L: Lanes<Scalar = f32>>(self, lanes: L) -> V3<L::V> {
+        let [x, y, z, ..] = self.entries(lanes, shown::CARRIED as i32);
+        V3([x, y, z])
     }
 
     #[inline(always)]
@@ -191,6 +223,44 @@ impl ShownNodes<'_> {
 #[inline(always)]
 pub(super) fn mix<V: Lane>(a: V, b: V, along: V) -> V {
     a + (b - a) * along
+}
+
+/// How far flesh is let into other flesh where bones carry both.
+#[derive(Clone, Copy)]
+pub(super) struct LetIn<V> {
+    /// Of the depth in which they have it (m), what is not pushed out, see [`YIELDS`].
+    deep: V,
+    /// From the second one to the first one where they have them; 0 where they do not carry both.
+    direction: V3<V>,
+}
+
+impl<V: Lane> LetIn<V> {
+    /// Nothing.
+    #[inline(always)]
+    pub fn none<L: Lanes<V = V>>(lanes: L) -> Self {
+        Self { deep: lanes.splat(0.0), direction: V3([lanes.splat(0.0); 3]) }
+    }
+
+    /// Of two segments where bones carry them, in lanes in which they do.
+    #[inline(always)]
+    pub fn of<L: Lanes<V = V>>(lanes: L, carried: &[Pill<V>; 2], obeys: V) -> Self {
+        let zero = lanes.splat(0.0);
+        let Nearest { along, direction, gap } = nearest(lanes, &carried[0], &carried[1]);
+        let radius = carried[0].radius(along[0]).min(carried[1].radius(along[1]));
+        let deep = (zero - gap).max(zero);
+        let less = (radius * lanes.splat(LET_IN) - deep) * lanes.splat(YIELDS / (LET_IN - YIELDS));
+        let deep = zero.where_less(obeys, deep - deep.min(less.max(zero)), zero);
+        Self { deep, direction: V3([zero; 3]).or(lanes, direction, obeys) }
+    }
+
+    /// How far (m) where they touch in some direction, with their axes so far apart at the most: all the way where bones have
+    /// them past each other, see [`PAST`].
+    #[inline(always)]
+    pub fn at<L: Lanes<V = V>>(&self, lanes: L, direction: V3<V>, apart: V) -> V {
+        let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+        let past = (direction.dot(self.direction) * lanes.splat(1.0 / PAST)).clamp(zero, one);
+        self.deep + past * apart * lanes.splat(2.0)
+    }
 }
 
 /// How far a node, or a point between two, goes (m), swells and turns (rad).

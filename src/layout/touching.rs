@@ -155,8 +155,8 @@ pub mod meet {
     pub const OF_PAIRS: usize = 2 * FORCE + 4 * (ENTRIES - FORCE);
 }
 
-/// Entries of what a node shows other chains: where it stands, and from [`INV_MASS`](shown::INV_MASS) on what it takes to tell how it
-/// goes.
+/// Entries of what a node shows other chains: where it stands, from [`INV_MASS`](shown::INV_MASS) on what it takes to tell how it
+/// goes, and from [`CARRIED`](shown::CARRIED) on where its bones have it.
 pub mod shown {
     /// The chain's origin in the world (m), 3 entries.
     pub const ORIGIN: usize = 0;
@@ -175,6 +175,8 @@ pub mod shown {
     pub const SCALING: usize = 12;
     /// See [`MOVED`].
     pub const TURN: usize = 13;
+    /// Where bones carry it at the substep's end (m), 3 entries, of a node that they hold or carry: of others nothing is there.
+    pub const CARRIED: usize = 16;
     /// How many entries a row has.
-    pub const ENTRIES: usize = 16;
+    pub const ENTRIES: usize = 24;
 }

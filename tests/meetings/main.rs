@@ -1,5 +1,6 @@
 //! Chains that meet chains, on the CPU; what a GPU does over many frames is in `gpu_meetings`.
 
+mod carried;
 #[path = "../common/mod.rs"]
 mod common;
 mod events;

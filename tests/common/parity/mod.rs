@@ -1,5 +1,6 @@
 //! Scenes for both backends, and how their states are compared.
 
+mod carried;
 mod scenes;
 mod solids;
 

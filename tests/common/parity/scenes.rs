@@ -12,6 +12,7 @@ use sinew::{
 };
 
 use super::super::sheet;
+use super::carried::carried_into_each_other;
 use super::solids::{on_solids, thrown_down};
 use super::{DT, Scene};
 
@@ -587,6 +588,7 @@ pub fn scenes() -> Vec<Scene> {
     scenes.push(Scene::new("torn apart", &bridge, bones_torn_apart));
 
     scenes.extend(meeting());
+    scenes.extend(carried_into_each_other());
     scenes.extend(trees());
     scenes.extend(on_solids());
     scenes.extend(thrown_down());
