@@ -13,6 +13,9 @@ const HANDS_OVER: f32 = 0.05;
 // How fast chains that are found in each other are pushed out (m/s); less by what is stiffer than γ·m/h².
 const APART: f32 = 1.0;
 
+// The same of what bones carry into each other, which gets no stiffer than γ·m/h² either.
+const CARRIED_APART: f32 = 0.1;
+
 // Depths over the radius beyond which pairs get stiffer, and below which they get softer again.
 const DEEP: f32 = 0.04;
 const SHALLOW: f32 = 0.02;
@@ -268,9 +271,9 @@ fn least_stiff(h: f32) -> f32 {
     return smaller(of_steady * of_steady, 1.0);
 }
 
-// How stiff a pair is over γ·m/h², given how stiff it was over γ·m (1/s²), 0 where it is new, and by what it gets stiffer or softer in the
-// substep; see src/cpu/find_meetings.rs.
-fn ratio_of(over_mass: f32, changes: f32) -> f32 {
+// How stiff a pair is over γ·m/h², given how stiff it was over γ·m (1/s²), 0 where it is new, by what it gets stiffer or softer in the
+// substep, and how stiff at the most; see src/cpu/find_meetings.rs.
+fn ratio_of(over_mass: f32, changes: f32, most: f32) -> f32 {
     let least = least_stiff(params.h);
     let before = over_mass * (params.h * params.h);
     let now = where_less(0.0, over_mass, before, newly_stiff(params.h));
@@ -278,7 +281,7 @@ fn ratio_of(over_mass: f32, changes: f32) -> f32 {
         return now;
     }
     let comes_back = smaller(now * (1.0 + CHANGES * params.h), least);
-    return where_less(now, least, comes_back, between(now * changes, least, MOST_RATIO));
+    return where_less(now, least, comes_back, between(now * changes, least, most));
 }
 
 // What is remembered of that: how stiff it is over γ·m (1/s²), of what presses nothing and has come down to the least, nothing.
@@ -303,7 +306,8 @@ fn meet(
     let row = meet_word(pair, which);
     let memory = memory_row_of(pair, which);
     let inv_h = params.inv_h;
-    let recovery = APART * params.h;
+    let most = select(MOST_RATIO, 1.0, let_in.obeys);
+    let recovery = select(APART, CARRIED_APART, let_in.obeys) * params.h;
     // Later ones of the substep go on from the same anchors.
     let first_solve = params.iteration == 0u;
     let along = point.nearest.along;
@@ -327,7 +331,7 @@ fn meet(
     let changing = CHANGES * params.h;
     let stiffer = where_less(radius * -DEEP, gap, 1.0, 1.0 + changing);
     let softer = where_less(radius * -SHALLOW, gap, 1.0 - changing, 1.0);
-    let ratio = ratio_of(meet_at(memory, MEET_OVER_MASS), stiffer * softer);
+    let ratio = ratio_of(meet_at(memory, MEET_OVER_MASS), stiffer * softer, most);
     let as_before = smaller(ratio, 1.0);
     let rubbing = MEETING * mass * inv_h * inv_h * as_before * point.share * own;
 

@@ -307,8 +307,9 @@ pub struct StepConfig {
     pub retries: u32,
     /// How many passes a substep bring chains together that touch, 0 to [`MOST_PASSES`]: 6 are enough for most, more for stiff
     /// impacts. With 0 chains pass through each other and cost nothing for it. Segments of one instance that overlap at rest leave
-    /// each other alone. Who may touch whom is found once a frame, by how fast all then are; flesh that is paused is in nobody's
-    /// way. On a GPU `Physics::pair_report` says whether there was room for all of them.
+    /// each other alone, and those that bones carry deep into each other are let in. Who may touch whom is found once a frame, by how
+    /// fast all then are; flesh that is paused is in nobody's way. On a GPU `Physics::pair_report` says whether there was room for all
+    /// of them.
     pub passes: u32,
     /// Gravity (m/s²).
     pub gravity: DVec3,

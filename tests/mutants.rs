@@ -353,12 +353,19 @@ const PAIRS_AND_MEETINGS: &[Mutant] = &[
     (Stage::FindMeetings, "carried into each other", "let less = (radius * LET_IN ⟨-⟩ deep)", "+"),
     (
         Stage::FindMeetings,
-        "carried into each other",
-        "return LetIn(deep - smaller(deep, ⟨larger(less, 0.0)⟩), nearest",
+        "on their way out",
+        "return LetIn(true, deep - smaller(deep, ⟨larger(less, 0.0)⟩), nearest",
         "0.0",
     ),
     (Stage::FindMeetings, "carried into each other", "return let_in.deep ⟨+⟩ past * centres_apart", "-"),
     (Stage::FindMeetings, "carried into each other", "dot(direction, let_in.direction) * (1.0 / ⟨PAST⟩)", "-PAST"),
+    (Stage::FindMeetings, "on their way out", "let most = select(MOST_RATIO, ⟨1.0⟩, let_in.obeys);", "2.0"),
+    (
+        Stage::FindMeetings,
+        "on their way out",
+        "let recovery = select(⟨APART, CARRIED_APART⟩, let",
+        "CARRIED_APART, APART",
+    ),
     (Stage::FindMeetings, "carried into each other", "if obeys(first_side) ⟨&&⟩ obeys(second_side) {", "||"),
     (Stage::FindMeetings, "carried into each other", "|| rest_at(rest_row, REST_CARRIED) ⟨>⟩ 0.5;", "<"),
     (

@@ -93,6 +93,8 @@ fn rubbing_of(group: Group) -> vec2<u32> {
 
 // How far flesh is let into other flesh where bones carry both.
 struct LetIn {
+    // Whether they do.
+    obeys: bool,
     // Of the depth in which they have it (m), what is not pushed out.
     deep: f32,
     // From the second one to the first one where they have them; 0 where they do not carry both.
@@ -105,7 +107,7 @@ fn let_in_of(first: Pill, second: Pill) -> LetIn {
     let radius = smaller(pill_radius(first, nearest.along.x), pill_radius(second, nearest.along.y));
     let deep = larger(0.0 - nearest.gap, 0.0);
     let less = (radius * LET_IN - deep) * (YIELDS / (LET_IN - YIELDS));
-    return LetIn(deep - smaller(deep, larger(less, 0.0)), nearest.direction);
+    return LetIn(true, deep - smaller(deep, larger(less, 0.0)), nearest.direction);
 }
 
 // How far (m) where they touch in some direction, with their axes so far apart at the most: all the way where bones have them

@@ -21,6 +21,10 @@ pub const HANDS_OVER: f32 = 0.05;
 /// what is heavy would be thrown by that, and come down on it again.
 pub const APART: f32 = 1.0;
 
+/// The same of what bones carry into each other. It gets no stiffer than γ·m/h² either: that takes it no farther out than its bones let
+/// it go, and what cannot get out would tremble by it.
+pub const CARRIED_APART: f32 = 0.1;
+
 /// Depths over the radius beyond which pairs get stiffer, and below which they get softer again.
 pub const DEEP: [f32; 2] = [0.04, 0.02];
 
@@ -136,10 +140,10 @@ fn least_stiff(h: f32) -> f32 {
     (h * (1.0 / STEADY)).powi(2).min(1.0)
 }
 
-/// How stiff a pair is over γ·m/h², given how stiff it was over γ·m (1/s²), 0 where it is new, and by what it gets stiffer or softer in the
-/// substep. How long that is makes it no stiffer: by γ·m/h² of a short step all that lies a little deep would be thrown.
+/// How stiff a pair is over γ·m/h², given how stiff it was over γ·m (1/s²), 0 where it is new, by what it gets stiffer or softer in the
+/// substep, and how stiff at the most. How long that is makes it no stiffer: by γ·m/h² of a short step all that lies a little deep would be thrown.
 #[inline(always)]
-fn ratio_of<L: Lanes>(lanes: L, params: &StepParams, over_mass: L::V, changes: L::V) -> L::V {
+fn ratio_of<L: Lanes>(lanes: L, params: &StepParams, over_mass: L::V, [changes, most]: [L::V; 2]) -> L::V {
     let (zero, least) = (lanes.splat(0.0), lanes.splat(least_stiff(params.h)));
     let before = over_mass * lanes.splat(params.h * params.h);
     let now = zero.where_less(over_mass, before, lanes.splat(newly_stiff(params.h)));
@@ -147,7 +151,7 @@ fn ratio_of<L: Lanes>(lanes: L, params: &StepParams, over_mass: L::V, changes: L
         return now;
     }
     let comes_back = (now * lanes.splat(1.0 + CHANGES * params.h)).min(least);
-    now.where_less(least, comes_back, (now * changes).clamp(least, lanes.splat(MOST_RATIO)))
+    now.where_less(least, comes_back, (now * changes).clamp(least, most))
 }
 
 /// What is remembered of that: how stiff it is over γ·m (1/s²), of what presses nothing and has come down to the least, nothing.
@@ -220,7 +224,6 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
     let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
     let (least, divisor) = (lanes.splat(f32::MIN_POSITIVE), lanes.splat(LEAST_DIVISOR));
     let inv_h = lanes.splat(params.inv_h);
-    let recovery = lanes.splat(APART * params.h);
     let changing = lanes.splat(CHANGES * params.h);
     // Later ones of the substep go on from the same anchors.
     let first_solve = params.iteration == 0;
@@ -283,7 +286,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
                 V3([zero; 3]).store(lanes, &mut rows[point], meet::ANCHOR);
                 V3([zero; 3]).store(lanes, &mut turn_anchors[point], 0);
             }
-            let ratio = ratio_of(lanes, params, remembered[point][7], one - changing);
+            let ratio = ratio_of(lanes, params, remembered[point][7], [one - changing, lanes.splat(MOST_RATIO)]);
             let over_mass = over_mass_of(lanes, params, ratio, zero);
             lanes.store(over_mass, &mut over_masses[point]);
             lanes.scatter([zero, zero, zero, zero, zero, zero, zero, over_mass], &mut memory[point]);
@@ -306,6 +309,9 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         });
         let_in = apart!(lanes, LetIn::of(lanes, &pills, obeys));
     }
+    let most = half.where_less(let_in.obeys, one, lanes.splat(MOST_RATIO));
+    let recovery =
+        half.where_less(let_in.obeys, lanes.splat(CARRIED_APART), lanes.splat(APART)) * lanes.splat(params.h);
     let mut presses = zero;
     for index in 0..2 {
         let (row, point) = (&mut rows[index], touch[index]);
@@ -333,7 +339,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         let radius = arms[0].min(arms[1]);
         let deeper = (radius * lanes.splat(-DEEP[0])).where_less(gap, one, one + changing);
         let less = (radius * lanes.splat(-DEEP[1])).where_less(gap, one - changing, one);
-        let ratio = ratio_of(lanes, params, was_over_mass, deeper * less);
+        let ratio = ratio_of(lanes, params, was_over_mass, [deeper * less, most]);
         let as_before = ratio.min(one);
         let rubbing = lanes.splat(MEETING) * mass * inv_h * inv_h * as_before * point.share * own;
 

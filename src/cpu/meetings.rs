@@ -228,6 +228,8 @@ pub(super) fn mix<V: Lane>(a: V, b: V, along: V) -> V {
 /// How far flesh is let into other flesh where bones carry both.
 #[derive(Clone, Copy)]
 pub(super) struct LetIn<V> {
+    /// 1 where they do, else 0.
+    pub obeys: V,
     /// Of the depth in which they have it (m), what is not pushed out, see [`YIELDS`].
     deep: V,
     /// From the second one to the first one where they have them; 0 where they do not carry both.
@@ -238,7 +240,8 @@ impl<V: Lane> LetIn<V> {
     /// Nothing.
     #[inline(always)]
     pub fn none<L: Lanes<V = V>>(lanes: L) -> Self {
-        Self { deep: lanes.splat(0.0), direction: V3([lanes.splat(0.0); 3]) }
+        let zero = lanes.splat(0.0);
+        Self { obeys: zero, deep: zero, direction: V3([zero; 3]) }
     }
 
     /// Of two segments where bones carry them, in lanes in which they do.
@@ -250,7 +253,7 @@ impl<V: Lane> LetIn<V> {
         let deep = (zero - gap).max(zero);
         let less = (radius * lanes.splat(LET_IN) - deep) * lanes.splat(YIELDS / (LET_IN - YIELDS));
         let deep = zero.where_less(obeys, deep - deep.min(less.max(zero)), zero);
-        Self { deep, direction: V3([zero; 3]).or(lanes, direction, obeys) }
+        Self { obeys, deep, direction: V3([zero; 3]).or(lanes, direction, obeys) }
     }
 
     /// How far (m) where they touch in some direction, with their axes so far apart at the most: all the way where bones have

@@ -12,7 +12,9 @@ use crate::cpu::{
     descent::{ENOUGH, FURTHER, LEAST_SHARE, SHORTENINGS, STIFFENED, URGENT},
     fascia::{ALONG, FARTHEST2, FOLD, LEAST_LENGTH, TRACE},
     fibres::{GAUSS, PUSH, RESTING, SHORT, TOE},
-    find_meetings::{self, APART, CHANGES, DEEP, GIVES_WAY, HANDS_OVER, MEETING, MOST_RATIO, MOVES, SHORTEST, STEADY},
+    find_meetings::{
+        self, APART, CARRIED_APART, CHANGES, DEEP, GIVES_WAY, HANDS_OVER, MEETING, MOST_RATIO, MOVES, SHORTEST, STEADY,
+    },
     gather_segments::PLACES_ROUND,
     math::{LEAST_DIVISOR, MOST_TURN2},
     meetings::{FARTHEST, LET_IN, PAST, ROLLING, ROLLS, YIELDS},
@@ -373,6 +375,7 @@ pub const FLOAT_CONSTANTS: &[(&str, f32)] = &[
     ("LET_IN", LET_IN),
     ("PAST", PAST),
     ("APART", APART),
+    ("CARRIED_APART", CARRIED_APART),
     ("RUBS", RUBS.value),
     ("ROLLS", ROLLS),
     ("ROLLING", ROLLING),

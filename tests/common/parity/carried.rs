@@ -9,18 +9,21 @@ use sinew::{Pose, Skin};
 use super::scenes::soft;
 use super::{DT, Scene};
 
-/// One that stands, one that comes down at 6 cm/s and turns a little, and one that stands until it goes down by 14 cm in the seventh step, the
-/// one that is compared.
+/// How many steps flesh has to lie still, before that which is compared.
+const BEFORE: usize = 60;
+
+/// One that stands, one that comes down by 6 mm, turns a little, and stands then, and one that goes down by 14 cm in the step that is
+/// compared.
 fn bones(step: usize) -> Vec<Pose> {
-    let t = step as f64 * DT;
+    let t = step.min(6) as f64 * DT;
     let down = DVec3::new(0.01 * t, -0.06 * t, 0.0);
-    let jump = if step > 6 { DVec3::Y * -0.14 } else { DVec3::ZERO };
+    let jump = if step > BEFORE { DVec3::Y * -0.14 } else { DVec3::ZERO };
     vec![Pose::IDENTITY, Pose::new(down, DQuat::from_rotation_z(0.05 * t)), Pose::from_translation(jump)]
 }
 
 /// Rods that one bone holds at both ends, across others, in which another bone puts them: a little, so that both yield; deeper, so that
-/// they are let in by half; past their axes; past them once their bone has jumped, and they are behind it; along one of them; between both bones; and, held at one end alone, not let in. That is of two
-/// instances, and of one whose chains meet.
+/// they are let in by half; past their axes; past them once their bone has jumped, and they are behind it; along one of them; between
+/// both bones; and, held at one end alone, not let in.
 pub fn carried_into_each_other() -> Vec<Scene> {
     let rod = |name: &str, from: DVec3, to: DVec3, segments: usize, radius: f64, [first, last]: [Option<usize>; 2]| {
         let mut rod = RodSpec { material: soft(), ..RodSpec::straight(name, from, to, segments, radius) };
@@ -54,22 +57,8 @@ pub fn carried_into_each_other() -> Vec<Scene> {
     two.flesh.push((flesh, Arc::new(Skin::default()), Pose::IDENTITY));
     two.config.passes = 4;
     two.config.jump = f64::INFINITY;
-    two.before = 6;
-    // Side by side at rest: what overlaps there leaves each other alone.
-    let aside = |rod: &RodSpec| {
-        let mut rod = rod.clone();
-        rod.nodes.iter_mut().for_each(|node| node.place += y * 0.2);
-        rod
-    };
-    let all: Vec<RodSpec> = lower.iter().cloned().chain(upper.iter().map(aside)).collect();
-    let mut one = Scene::new("carried into its own", &all, |step| {
-        let there = if step == 0 { DVec3::ZERO } else { DVec3::Y * -0.2 };
-        let mut bones = bones(step);
-        bones[1..].iter_mut().for_each(|bone| bone.translation += there);
-        bones
-    });
-    one.config.passes = 4;
-    one.config.jump = f64::INFINITY;
-    one.before = 6;
-    vec![two, one]
+    two.before = BEFORE;
+    // They are still on their way out.
+    let going = Scene { name: "on their way out", flesh: two.flesh.clone(), planes: Vec::new(), before: 3, ..two };
+    vec![going, two]
 }
