@@ -13,7 +13,7 @@ const HANDS_OVER: f32 = 0.05;
 // How fast chains that are found in each other are pushed out (m/s); less by what is stiffer than γ·m/h².
 const APART: f32 = 1.0;
 
-// The same of what bones carry into each other, which gets no stiffer than γ·m/h² either.
+// The same of what bones put into each other, of which ρ is no more than 1 either.
 const CARRIED_APART: f32 = 0.1;
 
 // Depths over the radius beyond which pairs get stiffer, and below which they get softer again.
@@ -271,9 +271,9 @@ fn least_stiff(h: f32) -> f32 {
     return smaller(of_steady * of_steady, 1.0);
 }
 
-// How stiff a pair is over γ·m/h², given how stiff it was over γ·m (1/s²), 0 where it is new, by what it gets stiffer or softer in the
-// substep, and how stiff at the most; see src/cpu/find_meetings.rs.
-fn ratio_of(over_mass: f32, changes: f32, most: f32) -> f32 {
+// How stiff a pair is over γ·m/h², given how stiff it was over γ·m (1/s²), 0 where it is new, and by what it gets stiffer or softer in the
+// substep; see src/cpu/find_meetings.rs.
+fn ratio_of(over_mass: f32, changes: f32) -> f32 {
     let least = least_stiff(params.h);
     let before = over_mass * (params.h * params.h);
     let now = where_less(0.0, over_mass, before, newly_stiff(params.h));
@@ -281,7 +281,7 @@ fn ratio_of(over_mass: f32, changes: f32, most: f32) -> f32 {
         return now;
     }
     let comes_back = smaller(now * (1.0 + CHANGES * params.h), least);
-    return where_less(now, least, comes_back, between(now * changes, least, most));
+    return where_less(now, least, comes_back, between(now * changes, least, MOST_RATIO));
 }
 
 // What is remembered of that: how stiff it is over γ·m (1/s²), of what presses nothing and has come down to the least, nothing.
@@ -306,8 +306,9 @@ fn meet(
     let row = meet_word(pair, which);
     let memory = memory_row_of(pair, which);
     let inv_h = params.inv_h;
-    let most = select(MOST_RATIO, 1.0, let_in.obeys);
-    let recovery = select(APART, CARRIED_APART, let_in.obeys) * params.h;
+    let freely = (1.0 - let_in.put) * (1.0 - let_in.put);
+    let most = 1.0 + (MOST_RATIO - 1.0) * (freely * freely);
+    let recovery = (APART + (CARRIED_APART - APART) * let_in.put) * params.h;
     // Later ones of the substep go on from the same anchors.
     let first_solve = params.iteration == 0u;
     let along = point.nearest.along;
@@ -331,7 +332,7 @@ fn meet(
     let changing = CHANGES * params.h;
     let stiffer = where_less(radius * -DEEP, gap, 1.0, 1.0 + changing);
     let softer = where_less(radius * -SHALLOW, gap, 1.0 - changing, 1.0);
-    let ratio = ratio_of(meet_at(memory, MEET_OVER_MASS), stiffer * softer, most);
+    let ratio = ratio_of(meet_at(memory, MEET_OVER_MASS), stiffer * softer);
     let as_before = smaller(ratio, 1.0);
     let rubbing = MEETING * mass * inv_h * inv_h * as_before * point.share * own;
 
@@ -343,7 +344,7 @@ fn meet(
     let comes = 0.0 - (larger(gap, 0.0 - recovers) + along_normal_a + along_normal_b);
     let fast = comes / larger(radius * PAIR_STOPS, MIN_POSITIVE);
     let unequal = how_unequal(heavier, inv_masses) * (1.0 / MEETING);
-    let firmer = between(larger(larger(ratio, fast), unequal), 1.0, MOST_RATIO);
+    let firmer = between(larger(larger(smaller(ratio, most), fast), unequal), 1.0, MOST_RATIO);
     let stiffness = rubbing * firmer;
 
     // As deep as it takes to be pushed out that fast by what is less stiff; less fast by what is stiffer.

@@ -103,7 +103,8 @@ pub struct Collisions {
     pub groups: CollisionGroups,
     /// Whether it touches other instances' flesh, that with these groups; on by default. Both must want it.
     pub others: bool,
-    /// Whether its chains touch each other, but for segments that overlap at rest; on by default.
+    /// Whether its chains touch each other, but for segments that overlap at rest, and as far as bones do not put them into each other;
+    /// on by default.
     pub own_chains: bool,
     /// Whether segments of one chain touch each other, as a rope that falls on itself does; off by default. Neighbours leave each
     /// other alone, and so do segments that overlap at rest, or between which the chain at rest is shorter than π of its radii there:

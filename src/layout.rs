@@ -216,7 +216,8 @@ pub mod rest {
     pub const VOLUME_BEND_U: usize = 36;
     /// (20).
     pub const VOLUME_BEND_V: usize = 37;
-    /// 1 where both ends of the chain are held: then a bone that carries the node into a plane is obeyed.
+    /// 1 where both ends of the chain are held: then bones that carry the node into a plane, or into other flesh that bones carry, are
+    /// obeyed.
     pub const CARRIED: usize = 38;
     /// In the first node's row: what an error of one unit in the last place of every place and scale of the chain is worth
     /// (J), over that unit squared.

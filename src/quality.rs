@@ -31,7 +31,8 @@ pub struct Quality {
     pub stretch_error_max: f64,
     /// How deep the deepest contact is over the smaller radius there (1), of all that [`Physics::contacts`](crate::Physics::contacts)
     /// lists but those with the instance's own bones, and of [`Physics::flesh_contacts`](crate::Physics::flesh_contacts); of
-    /// half-spaces and solids, over the flesh's radius. On a GPU of half-spaces alone.
+    /// half-spaces and solids, over the flesh's radius. What bones have put into other flesh counts as deep as it is while it presses. On a
+    /// GPU of half-spaces alone.
     pub penetration_max: f64,
     /// The mean of that over these contacts; 0 where there are none.
     pub penetration_mean: f64,

@@ -73,7 +73,8 @@ macro_rules! stages {
             }
             /// Where chains touch each other, and how stiff that is: more contact rows.
             FindMeetings find_meetings Pairs {
-                looks: Beyond, wgsl: [meetings carry], loops: AsWritten, passes: [begin_meetings Size::Once, find_meetings Size::Indirect("pair_sizes")]
+                looks: Beyond, wgsl: [meetings carry], loops: AsWritten,
+                passes: [begin_meetings Size::Once, find_meetings Size::Indirect("pair_sizes")]
             }
             /// One block-tridiagonal Gauss–Newton solve for every chain.
             SolveRods solve_rods Chains {
@@ -307,9 +308,10 @@ pub struct StepConfig {
     pub retries: u32,
     /// How many passes a substep bring chains together that touch, 0 to [`MOST_PASSES`]: 6 are enough for most, more for stiff
     /// impacts. With 0 chains pass through each other and cost nothing for it. Segments of one instance that overlap at rest leave
-    /// each other alone, and those that bones carry deep into each other are let in. Who may touch whom is found once a frame, by how
-    /// fast all then are; flesh that is paused is in nobody's way. On a GPU `Physics::pair_report` says whether there was room for all
-    /// of them.
+    /// each other alone. Where bones hold both ends of both chains, what these carry into each other is pushed out by up to half
+    /// the smaller radius, less where it is deeper, and not at all from one and a half on; what touches the other from its far side, as
+    /// bones have it, comes back through it. Who may touch whom is found once a frame, by how fast all then are; flesh that is paused
+    /// is in nobody's way. On a GPU `Physics::pair_report` says whether there was room for all of them.
     pub passes: u32,
     /// Gravity (m/s²).
     pub gravity: DVec3,

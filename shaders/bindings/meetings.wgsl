@@ -21,14 +21,14 @@ const ROLLS: f32 = 0.2;
 // Its stiffness over friction's and the radius squared.
 const ROLLING: f32 = 10.0;
 
-// As deep over the smaller radius as bones carry flesh into other flesh, and no deeper than this, both are pushed out of each other;
-// from there less, and not at all from LET_IN on.
+// How deep over the smaller radius bones have flesh in other flesh that bones carry where it yields most, and from which depth on all of
+// it is let in.
 const YIELDS: f32 = 0.5;
 const LET_IN: f32 = 1.5;
 
-// The cosine between the direction in which one presses the other and that in which bones have it from the other at which it is let by,
-// all the way; from 0 on it is in part.
-const PAST: f32 = -0.5;
+// The cosine between the direction in which one presses the other and that in which bones have it from the other from which on it is let
+// by, though their axes cross; from 0 on it is in part.
+const PAST: f32 = -0.25;
 
 // A side of a pair: a segment.
 struct Side {
@@ -91,30 +91,31 @@ fn rubbing_of(group: Group) -> vec2<u32> {
     return select(vec2<u32>(group.rubs, group.rubs_by), vec2<u32>(bitcast<u32>(RUBS), RUBS_BY), group.rubs_by == NO_RULE);
 }
 
-// How far flesh is let into other flesh where bones carry both.
+// How flesh is let into other flesh where bones carry both.
 struct LetIn {
-    // Whether they do.
-    obeys: bool,
-    // Of the depth in which they have it (m), what is not pushed out.
-    deep: f32,
+    // How deep they have them in each other, over half as deep as where it yields most, up to 1; 0 where they do not carry both.
+    put: f32,
+    // What is let in of that depth (m).
+    in_depth: f32,
     // From the second one to the first one where they have them; 0 where they do not carry both.
     direction: vec3<f32>,
 }
 
-// Of two segments where bones carry them.
+// Of two segments where bones carry them, as thick as at rest: what swells presses.
 fn let_in_of(first: Pill, second: Pill) -> LetIn {
     let nearest = nearest_of(first, second);
     let radius = smaller(pill_radius(first, nearest.along.x), pill_radius(second, nearest.along.y));
-    let deep = larger(0.0 - nearest.gap, 0.0);
-    let less = (radius * LET_IN - deep) * (YIELDS / (LET_IN - YIELDS));
-    return LetIn(true, deep - smaller(deep, larger(less, 0.0)), nearest.direction);
+    let depth = larger(0.0 - nearest.gap, 0.0);
+    let less = (radius * LET_IN - depth) * (YIELDS / (LET_IN - YIELDS));
+    let put = smaller(depth / larger(radius * (0.5 * YIELDS), MIN_POSITIVE), 1.0);
+    return LetIn(put, depth - smaller(depth, larger(less, 0.0)), nearest.direction);
 }
 
-// How far (m) where they touch in some direction, with their axes so far apart at the most: all the way where bones have them
-// past each other.
-fn let_in_at(let_in: LetIn, direction: vec3<f32>, centres_apart: f32) -> f32 {
-    let past = between(dot(direction, let_in.direction) * (1.0 / PAST), 0.0, 1.0);
-    return let_in.deep + past * centres_apart * 2.0;
+// How far (m) it is let in where they press in some direction, given both their radii together: where bones have them past each other, as
+// far as they can be in each other, and by as much again, so that nothing stops it on its way.
+fn let_in_at(let_in: LetIn, direction: vec3<f32>, radii: f32) -> f32 {
+    let past = dot(direction, let_in.direction) * (1.0 / PAST);
+    return let_in.in_depth + between(past, 0.0, 2.0) * radii;
 }
 
 // How far a node, or a point between two, goes (m), swells and turns (rad).

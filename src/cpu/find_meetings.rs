@@ -4,9 +4,9 @@
 use super::holds::across;
 use super::lanes::{Entry, LANES, Lane, Lanes, apart, each};
 use super::math::{LEAST_DIVISOR, V3};
-use super::meetings::{Going, LetIn, OWN_ROWS, PairBlock, ROLLING, ROLLS, ShownNodes, Side, mix};
+use super::meetings::{Going, LetIn, OWN_ROWS, PairBlock, ROLLING, ShownNodes, mix};
 use super::pills::{Nearest, Pill, alignment, nearest, points_around};
-use crate::layout::{contact, meet};
+use crate::layout::meet;
 use crate::step::StepParams;
 
 /// γ: stiffness of chains against each other over m/h² (1), with one over m the sum of both sides' w²/m. Where a chain, or a tree of them,
@@ -21,8 +21,8 @@ pub const HANDS_OVER: f32 = 0.05;
 /// what is heavy would be thrown by that, and come down on it again.
 pub const APART: f32 = 1.0;
 
-/// The same of what bones carry into each other. It gets no stiffer than γ·m/h² either: that takes it no farther out than its bones let
-/// it go, and what cannot get out would tremble by it.
+/// The same of what bones put into each other, see [`LetIn::put`]. Nor is ρ more than 1 of that, where nothing is fast or heavier: both
+/// take it no farther out than its bones let it go, and what cannot get out would tremble by it.
 pub const CARRIED_APART: f32 = 0.1;
 
 /// Depths over the radius beyond which pairs get stiffer, and below which they get softer again.
@@ -140,10 +140,10 @@ fn least_stiff(h: f32) -> f32 {
     (h * (1.0 / STEADY)).powi(2).min(1.0)
 }
 
-/// How stiff a pair is over γ·m/h², given how stiff it was over γ·m (1/s²), 0 where it is new, by what it gets stiffer or softer in the
-/// substep, and how stiff at the most. How long that is makes it no stiffer: by γ·m/h² of a short step all that lies a little deep would be thrown.
+/// How stiff a pair is over γ·m/h², given how stiff it was over γ·m (1/s²), 0 where it is new, and by what it gets stiffer or softer in the
+/// substep. How long that is makes it no stiffer: by γ·m/h² of a short step all that lies a little deep would be thrown.
 #[inline(always)]
-fn ratio_of<L: Lanes>(lanes: L, params: &StepParams, over_mass: L::V, [changes, most]: [L::V; 2]) -> L::V {
+fn ratio_of<L: Lanes>(lanes: L, params: &StepParams, over_mass: L::V, changes: L::V) -> L::V {
     let (zero, least) = (lanes.splat(0.0), lanes.splat(least_stiff(params.h)));
     let before = over_mass * lanes.splat(params.h * params.h);
     let now = zero.where_less(over_mass, before, lanes.splat(newly_stiff(params.h)));
@@ -151,7 +151,7 @@ fn ratio_of<L: Lanes>(lanes: L, params: &StepParams, over_mass: L::V, [changes, 
         return now;
     }
     let comes_back = (now * lanes.splat(1.0 + CHANGES * params.h)).min(least);
-    now.where_less(least, comes_back, (now * changes).clamp(least, most))
+    now.where_less(least, comes_back, (now * changes).clamp(least, lanes.splat(MOST_RATIO)))
 }
 
 /// What is remembered of that: how stiff it is over γ·m (1/s²), of what presses nothing and has come down to the least, nothing.
@@ -286,7 +286,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
                 V3([zero; 3]).store(lanes, &mut rows[point], meet::ANCHOR);
                 V3([zero; 3]).store(lanes, &mut turn_anchors[point], 0);
             }
-            let ratio = ratio_of(lanes, params, remembered[point][7], [one - changing, lanes.splat(MOST_RATIO)]);
+            let ratio = ratio_of(lanes, params, remembered[point][7], one - changing);
             let over_mass = over_mass_of(lanes, params, ratio, zero);
             lanes.store(over_mass, &mut over_masses[point]);
             lanes.scatter([zero, zero, zero, zero, zero, zero, zero, over_mass], &mut memory[point]);
@@ -309,9 +309,9 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         });
         let_in = apart!(lanes, LetIn::of(lanes, &pills, obeys));
     }
-    let most = half.where_less(let_in.obeys, one, lanes.splat(MOST_RATIO));
-    let recovery =
-        half.where_less(let_in.obeys, lanes.splat(CARRIED_APART), lanes.splat(APART)) * lanes.splat(params.h);
+    let freely = (one - let_in.put) * (one - let_in.put);
+    let most = mix(one, lanes.splat(MOST_RATIO), freely * freely);
+    let recovery = mix(lanes.splat(APART), lanes.splat(CARRIED_APART), let_in.put) * lanes.splat(params.h);
     let mut presses = zero;
     for index in 0..2 {
         let (row, point) = (&mut rows[index], touch[index]);
@@ -339,7 +339,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         let radius = arms[0].min(arms[1]);
         let deeper = (radius * lanes.splat(-DEEP[0])).where_less(gap, one, one + changing);
         let less = (radius * lanes.splat(-DEEP[1])).where_less(gap, one - changing, one);
-        let ratio = ratio_of(lanes, params, was_over_mass, [deeper * less, most]);
+        let ratio = ratio_of(lanes, params, was_over_mass, deeper * less);
         let as_before = ratio.min(one);
         let rubbing = lanes.splat(MEETING) * mass * inv_h * inv_h * as_before * point.share * own;
 
@@ -348,7 +348,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         let comes = zero - coming.closed(gap.max(zero - recovers));
         let fast = comes / (radius * lanes.splat(STOPS)).max(least);
         let unequal = how_unequal(lanes, heavier, inv_masses) * lanes.splat(1.0 / MEETING);
-        let firmer = ratio.max(fast).max(unequal).clamp(one, lanes.splat(MOST_RATIO));
+        let firmer = ratio.min(most).max(fast).max(unequal).clamp(one, lanes.splat(MOST_RATIO));
         let stiffness = rubbing * firmer;
 
         // As deep as it takes to be pushed out that fast by what is less stiff; less fast by what is stiffer.
@@ -418,39 +418,6 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
     lanes.store(presses, of_both);
 }
 
-impl Side {
-    /// Writes a lane of its contact row.
-    #[inline(always)]
-    pub fn write_row(&self, blocks: &[PairBlock], point: usize, row: &mut [Entry<f32>], to: usize) {
-        let (block, lane) = self.of(blocks);
-        let (from, side) = (&block.points[point], self.side as usize);
-        let [gap, x, y, z, u, v, w, _] = block.of_sides[point][side][lane];
-        let middle = &block.middles[point][lane][4 * side..][..3];
-        let (anchor, turn, force) = ([x, y, z], [u, v, w], block.memory[point][lane][0]);
-        let sign = if side == 0 { 1.0 } else { -1.0 };
-        row[contact::ALONG][to] = from[meet::ALONG + side][lane];
-        for k in 0..3 {
-            row[contact::DIRECTION + k][to] = sign * from[meet::DIRECTION + k][lane];
-            row[contact::ANCHOR + k][to] = anchor[k];
-            row[contact::MIDDLE + k][to] = middle[k];
-        }
-        row[contact::SCALE_TERM][to] = from[meet::SCALE_TERM + side][lane];
-        row[contact::ARM][to] = from[meet::ARM + side][lane];
-        row[contact::GAP][to] = gap;
-        row[contact::STIFFNESS][to] = 2.0 * from[meet::STIFFNESS][lane];
-        row[contact::FRICTION][to] = 2.0 * from[meet::FRICTION][lane];
-        let limit = from[meet::RUBS][lane] * force;
-        row[contact::LIMIT][to] = limit;
-        row[contact::STICKS][to] = if limit > 0.0 { 1.0 } else { 0.0 };
-        let radius = from[meet::ARM][lane].min(from[meet::ARM + 1][lane]);
-        row[contact::ROLLING][to] = 2.0 * ROLLING * from[meet::FRICTION][lane] * radius * radius;
-        row[contact::ROLLING_LIMIT][to] = ROLLS * force * radius;
-        for k in 0..3 {
-            row[contact::TURN + k][to] = turn[k];
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -465,6 +432,8 @@ mod tests {
             let moved = if node < 2 { 0.0 } else { -gone };
             shown[node * shown::ENTRIES] = [0.0, 0.0, 0.0, x, y, z, 0.05, 1.0];
             shown[node * shown::ENTRIES + LANES] = [1.0, 0.0, moved, 0.0, 0.0, 0.0, 0.0, 0.0];
+            // Nobody says where bones would have what none carries.
+            shown[node * shown::ENTRIES + shown::CARRIED] = [f32::NAN; LANES];
         }
         shown
     }
@@ -564,6 +533,34 @@ mod tests {
                 "{heavier}, {masses:?}: {found} times as stiff, not {firmer}"
             );
         }
+    }
+
+    /// What bones put a quarter of a radius into each other is as stiff as γ·m/h², however stiff it was, and pushed out at 0.1 m/s; other
+    /// flesh as deep in other flesh is as stiff as it was, and pushed out at 1 m/s over the fourth root of that.
+    #[test]
+    fn what_bones_put_into_each_other_gets_no_stiffer() {
+        let params = StepParams { h: 1.0 / 240.0, inv_h: 240.0, ..StepParams::default() };
+        let found = |obeys: f32, ratio: f32| {
+            let mut shown = shown(0.0);
+            for (node, row) in shown.chunks_mut(shown::ENTRIES).enumerate() {
+                row[0][4] = if node < 2 { 0.0 } else { 0.0875 };
+                let [_, _, _, x, y, z, ..] = row[0];
+                row[shown::CARRIED] = [x, y, z, 0.0, 0.0, 0.0, 0.0, 0.0];
+            }
+            let second = 2 * shown::ENTRIES as u32;
+            let new = PairBlock { first: [[0; LANES], [second; LANES]], there: [1.0; LANES], ..PairBlock::NONE };
+            let mut block = PairBlock { obeys: [obeys; LANES], ..new };
+            block.memory.iter_mut().for_each(|point| point[0][7] = ratio * 240.0 * 240.0);
+            find_meetings(OneF32(0), &params, &shown, &mut block);
+            (block.stiffness[0], block.points[0][meet::GAP][0])
+        };
+        let own = found(0.0, 1.0).0;
+        let (stiffness, gap) = found(0.0, 200.0);
+        assert!(
+            (stiffness / own / 200.0 - 1.0).abs() < 0.02 && (gap * 240.0 * 202.0_f32.powf(0.25) + 1.0).abs() < 0.01
+        );
+        let (stiffness, gap) = found(1.0, 200.0);
+        assert!((stiffness / own - 1.0).abs() < 0.02 && (gap * 240.0 + 0.1).abs() < 1.0e-3, "{stiffness}, {gap}");
     }
 
     /// Whether a contact is at a node or a millionth of a segment beside it is no matter to the direction in which it presses.

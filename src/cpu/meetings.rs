@@ -18,7 +18,7 @@ use super::lanes::{Entry, LANES, Lane, Lanes, each};
 use super::math::{Quaternion, V3};
 use super::pills::{Nearest, Pill, nearest};
 use crate::instances::REMEMBERED;
-use crate::layout::{chain, meet, node, rest, shown};
+use crate::layout::{chain, contact, meet, node, rest, shown};
 use crate::step::StepParams;
 
 /// What is farther than this is not shown to others (in whatever unit it has).
@@ -30,18 +30,19 @@ pub const ROLLS: f32 = 0.2;
 /// Its stiffness over friction's and the radius squared.
 pub const ROLLING: f32 = 10.0;
 
-/// As deep over the smaller radius as bones carry flesh into other flesh, and no deeper than this, both are pushed out of each other;
-/// from there less, and not at all from [`LET_IN`] on. What bones press on yields as far as flesh can. Two characters that stand in each
-/// other, or walk through each other, would else have flesh pushed far off its bones that can go nowhere: from where axes meet it is
-/// pushed to one side and then to the other, or caught and stretched until it tears loose.
+/// How deep over the smaller radius bones have flesh in other flesh that bones carry where it yields most. Of a depth D as they have
+/// it flesh yields, and is pushed out by, so much: min(D, (`LET_IN`·r − D)·`YIELDS`/(`LET_IN` − `YIELDS`)), and no less than nothing; the
+/// rest is let in. Two characters that stand in each other would else have flesh pushed off their bones that can go nowhere: to one side
+/// of the other's axis, and to the other.
 pub const YIELDS: f32 = 0.5;
 
-/// See [`YIELDS`].
+/// From which depth on all of it is let in, see [`YIELDS`].
 pub const LET_IN: f32 = 1.5;
 
-/// The cosine between the direction in which one presses the other and that in which bones have it from the other at which it is let by,
-/// all the way; from 0 on it is in part: flesh that is behind what its bones have passed would else be held back there.
-pub const PAST: f32 = -0.5;
+/// The cosine between the direction in which one presses the other and that in which bones have it from the other from which on it is let
+/// by, though their axes cross; from 0 on it is in part. Flesh that is behind what its bones have passed would else be held back, drawn
+/// along with the other, and tear loose in the end.
+pub const PAST: f32 = -0.25;
 
 /// Eight pairs of segments, each with the two points at which they may touch.
 #[derive(Clone, Debug, PartialEq)]
@@ -225,13 +226,13 @@ pub(super) fn mix<V: Lane>(a: V, b: V, along: V) -> V {
     a + (b - a) * along
 }
 
-/// How far flesh is let into other flesh where bones carry both.
+/// How flesh is let into other flesh where bones carry both.
 #[derive(Clone, Copy)]
 pub(super) struct LetIn<V> {
-    /// 1 where they do, else 0.
-    pub obeys: V,
-    /// Of the depth in which they have it (m), what is not pushed out, see [`YIELDS`].
-    deep: V,
+    /// How deep they have them in each other, over half as deep as where it yields most, up to 1; 0 where they do not carry both.
+    pub put: V,
+    /// What is let in of that depth (m).
+    in_depth: V,
     /// From the second one to the first one where they have them; 0 where they do not carry both.
     direction: V3<V>,
 }
@@ -241,28 +242,31 @@ impl<V: Lane> LetIn<V> {
     #[inline(always)]
     pub fn none<L: Lanes<V = V>>(lanes: L) -> Self {
         let zero = lanes.splat(0.0);
-        Self { obeys: zero, deep: zero, direction: V3([zero; 3]) }
+        Self { put: zero, in_depth: zero, direction: V3([zero; 3]) }
     }
 
-    /// Of two segments where bones carry them, in lanes in which they do.
+    /// Of two segments where bones carry them, as thick as at rest: what swells presses. In lanes in which bones do so.
     #[inline(always)]
     pub fn of<L: Lanes<V = V>>(lanes: L, carried: &[Pill<V>; 2], obeys: V) -> Self {
-        let zero = lanes.splat(0.0);
+        let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
         let Nearest { along, direction, gap } = nearest(lanes, &carried[0], &carried[1]);
         let radius = carried[0].radius(along[0]).min(carried[1].radius(along[1]));
-        let deep = (zero - gap).max(zero);
-        let less = (radius * lanes.splat(LET_IN) - deep) * lanes.splat(YIELDS / (LET_IN - YIELDS));
-        let deep = zero.where_less(obeys, deep - deep.min(less.max(zero)), zero);
-        Self { obeys, deep, direction: V3([zero; 3]).or(lanes, direction, obeys) }
+        let depth = (zero - gap).max(zero);
+        let less = (radius * lanes.splat(LET_IN) - depth) * lanes.splat(YIELDS / (LET_IN - YIELDS));
+        let put = (depth / (radius * lanes.splat(0.5 * YIELDS)).max(lanes.splat(f32::MIN_POSITIVE))).min(one);
+        Self {
+            put: zero.where_less(obeys, put, zero),
+            in_depth: zero.where_less(obeys, depth - depth.min(less.max(zero)), zero),
+            direction: V3([zero; 3]).or(lanes, direction, obeys),
+        }
     }
 
-    /// How far (m) where they touch in some direction, with their axes so far apart at the most: all the way where bones have
-    /// them past each other, see [`PAST`].
+    /// How far (m) it is let in where they press in some direction, given both their radii together: where bones have them past each
+    /// other, as far as they can be in each other, and by as much again, so that nothing stops it on its way.
     #[inline(always)]
-    pub fn at<L: Lanes<V = V>>(&self, lanes: L, direction: V3<V>, apart: V) -> V {
-        let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
-        let past = (direction.dot(self.direction) * lanes.splat(1.0 / PAST)).clamp(zero, one);
-        self.deep + past * apart * lanes.splat(2.0)
+    pub fn at<L: Lanes<V = V>>(&self, lanes: L, direction: V3<V>, radii: V) -> V {
+        let past = direction.dot(self.direction) * lanes.splat(1.0 / PAST);
+        self.in_depth + past.clamp(lanes.splat(0.0), lanes.splat(2.0)) * radii
     }
 }
 
@@ -313,5 +317,85 @@ impl Side {
     #[inline(always)]
     pub fn of<'a>(&self, blocks: &'a [PairBlock]) -> (&'a PairBlock, usize) {
         (&blocks[self.pair as usize / LANES], self.pair as usize % LANES)
+    }
+
+    /// Writes a lane of its contact row.
+    #[inline(always)]
+    pub fn write_row(&self, blocks: &[PairBlock], point: usize, row: &mut [Entry<f32>], to: usize) {
+        let (block, lane) = self.of(blocks);
+        let (from, side) = (&block.points[point], self.side as usize);
+        let [gap, x, y, z, u, v, w, _] = block.of_sides[point][side][lane];
+        let middle = &block.middles[point][lane][4 * side..][..3];
+        let (anchor, turn, force) = ([x, y, z], [u, v, w], block.memory[point][lane][0]);
+        let sign = if side == 0 { 1.0 } else { -1.0 };
+        row[contact::ALONG][to] = from[meet::ALONG + side][lane];
+        for k in 0..3 {
+            row[contact::DIRECTION + k][to] = sign * from[meet::DIRECTION + k][lane];
+            row[contact::ANCHOR + k][to] = anchor[k];
+            row[contact::MIDDLE + k][to] = middle[k];
+        }
+        row[contact::SCALE_TERM][to] = from[meet::SCALE_TERM + side][lane];
+        row[contact::ARM][to] = from[meet::ARM + side][lane];
+        row[contact::GAP][to] = gap;
+        row[contact::STIFFNESS][to] = 2.0 * from[meet::STIFFNESS][lane];
+        row[contact::FRICTION][to] = 2.0 * from[meet::FRICTION][lane];
+        let limit = from[meet::RUBS][lane] * force;
+        row[contact::LIMIT][to] = limit;
+        row[contact::STICKS][to] = if limit > 0.0 { 1.0 } else { 0.0 };
+        let radius = from[meet::ARM][lane].min(from[meet::ARM + 1][lane]);
+        row[contact::ROLLING][to] = 2.0 * ROLLING * from[meet::FRICTION][lane] * radius * radius;
+        row[contact::ROLLING_LIMIT][to] = ROLLS * force * radius;
+        for k in 0..3 {
+            row[contact::TURN + k][to] = turn[k];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cpu::lanes::OneF32;
+
+    /// Two pills along x whose axes are so far apart along y, the second one above the first.
+    fn pills(apart: f32, radii: [f32; 2]) -> [Pill<f32>; 2] {
+        [0, 1].map(|side| Pill { ends: [0.0, 1.0].map(|x| V3([x, [0.0, apart][side], 0.0])), radii: [radii[side]; 2] })
+    }
+
+    /// Half a radius deep they are pushed out of each other; of what is deeper less is, by the smaller radius; from one and a half on
+    /// nothing. What bones do not carry is let in nowhere, whatever is there.
+    #[test]
+    fn what_bones_put_deeper_than_flesh_yields_is_let_in() {
+        let lanes = OneF32(0);
+        for radii in [[0.1_f32, 0.1], [0.1, 0.4], [0.3, 0.1]] {
+            for (deep, pushed) in [(-1.0, 0.0), (0.0, 0.0), (0.3, 0.3), (0.5, 0.5), (1.0, 0.25), (1.5, 0.0), (1.9, 0.0)]
+            {
+                let let_in = LetIn::of(lanes, &pills(radii[0] + radii[1] - 0.1 * deep, radii), 1.0);
+                let found = (deep.max(0.0) * 0.1 - let_in.in_depth) / 0.1;
+                assert!((found - pushed).abs() < 1.0e-4, "{radii:?}, {deep} deep: {found} of {pushed}");
+                assert!((let_in.put - (4.0 * deep).clamp(0.0, 1.0)).abs() < 1.0e-4);
+                assert!(let_in.direction.dot(V3([0.0, -1.0, 0.0])) > 0.999);
+            }
+        }
+        let none = LetIn::of(lanes, &pills(f32::NAN, [0.1; 2]), 0.0);
+        assert_eq!((none.put, none.in_depth, none.at(lanes, V3([0.0, 1.0, 0.0]), 0.2)), (0.0, 0.0, 0.0));
+    }
+
+    /// Flesh that is pressed in the direction in which its bones are is let in no farther; behind what these have passed nothing presses
+    /// it, though axes cross there, nor stops it on its way.
+    #[test]
+    fn what_bones_have_past_the_other_is_let_by() {
+        let lanes = OneF32(0);
+        let let_in = LetIn::of(lanes, &pills(0.3, [0.1; 2]), 1.0);
+        let gap_of_crossing = |degrees: f32| {
+            let (sine, cosine) = degrees.to_radians().sin_cos();
+            -0.2 + let_in.at(lanes, V3([0.0, -cosine, sine]), 0.2)
+        };
+        for degrees in [0.0, 60.0, 89.9] {
+            assert_eq!(gap_of_crossing(degrees), -0.2);
+        }
+        assert!(gap_of_crossing(97.0) < -0.05 && gap_of_crossing(104.0) < 0.0 && gap_of_crossing(105.0) > 0.0);
+        for degrees in [120.1, 150.0, 180.0] {
+            assert!((gap_of_crossing(degrees) - 0.2).abs() < 1.0e-6);
+        }
     }
 }

@@ -103,7 +103,9 @@ pub struct RodSpec {
     /// What each segment is made of where that is not the same everywhere (tendons); none for [`RodSpec::material`].
     /// Damping and peak stress are the rod's.
     pub segment_materials: Vec<Material>,
-    /// Nodes held by bones; none leaves the rod free. From the first node on, the bone may change three times.
+    /// Nodes held by bones; none leaves the rod free. From the first node on, the bone may change three times. Where the first and the
+    /// last one's places are held, bones carry all that is between: into a solid they may, and into other such flesh (see
+    /// [`StepConfig::passes`](crate::step::StepConfig::passes)).
     pub attachments: Vec<Attachment>,
     /// What the rod's last node hangs on, as a branch on its stem: it keeps the place and the frame that it has at rest in the
     /// section of that node, and goes out and in as the section swells. Give its nodes from its free end on.

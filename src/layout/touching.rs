@@ -126,7 +126,7 @@ pub mod meet {
     pub const SCALE_TERM: usize = 5;
     /// How far from each side's axis it acts (m), 2 entries.
     pub const ARM: usize = 7;
-    /// The gap at the substep's start (m), no deeper than it is to come out in the substep.
+    /// The gap at the substep's start (m), no deeper than it is to come out in the substep, nor than what is not let in.
     pub const GAP: usize = 9;
     /// Stiffness k (N/m); 0 where nothing can touch in the substep.
     pub const STIFFNESS: usize = 10;
@@ -175,7 +175,7 @@ pub mod shown {
     pub const SCALING: usize = 12;
     /// See [`MOVED`].
     pub const TURN: usize = 13;
-    /// Where bones carry it at the substep's end (m), 3 entries, of a node that they hold or carry: of others nothing is there.
+    /// Where bones carry it at the substep's end (m), 3 entries, of a node that they hold or carry: of others whatever was there.
     pub const CARRIED: usize = 16;
     /// How many entries a row has.
     pub const ENTRIES: usize = 24;

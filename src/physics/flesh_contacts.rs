@@ -51,8 +51,8 @@ struct Segment<'a> {
 
 impl Physics {
     /// Where chains press chains ([`StepConfig::passes`](crate::step::StepConfig::passes)), of all instances, and with what force,
-    /// in the last step that both took part in. Segments that lie along each other may do so at two points. Nothing before the
-    /// first step, and on a GPU.
+    /// in the last step that both took part in. Segments that lie along each other may do so at two points. What bones carry so deep
+    /// into each other that it is let in does not press, and is in no list and no event. Nothing before the first step, and on a GPU.
     pub fn flesh_contacts(&self) -> impl Iterator<Item = FleshContact> {
         let all = self.instances.handles();
         all.flat_map(move |(handle, instance)| {

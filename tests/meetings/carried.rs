@@ -14,11 +14,12 @@ const RADIUS: f64 = 0.04;
 const LENGTH: f64 = 0.4;
 const SEGMENTS: usize = 8;
 
-/// Flesh between two ends of a bone, along x; as soft as what is fitted, and without weight.
-fn flesh() -> Arc<Flesh> {
+/// Flesh along x on a bone that holds it at one end or at both; as soft as what is fitted.
+fn flesh(ends: usize) -> Arc<Flesh> {
     let material = Material { youngs_modulus: 2.0e4, poissons_ratio: 0.45, damping: 2.0, ..Material::default() };
     let rod = RodSpec::straight("rod", DVec3::X * (-0.5 * LENGTH), DVec3::X * (0.5 * LENGTH), SEGMENTS, RADIUS);
-    let rod = RodSpec { material, ..rod }.attach(0, 0, Holds::CLAMP).attach(SEGMENTS, 0, Holds::CLAMP);
+    let rod = RodSpec { material, ..rod };
+    let rod = [0, SEGMENTS].iter().take(ends).fold(rod, |rod, end| rod.attach(*end, 0, Holds::CLAMP));
     Arc::new(Flesh::build(&[rod], &[Pose::IDENTITY]).unwrap())
 }
 
@@ -41,7 +42,7 @@ fn figures(physics: &Physics, rod: FleshHandle, bones: DVec3) -> (f64, f64, f64)
 /// out, each by half of it; of more, less; of more than one and a half radii nothing is: it is let in, and all of it lies still.
 #[test]
 fn what_bones_press_on_yields_and_what_they_put_into_it_lies_still() {
-    let flesh = flesh();
+    let flesh = flesh(2);
     for (deep, yields) in
         [(0.2, 0.2), (0.45, 0.45), (0.75, 0.375), (1.0, 0.25), (1.25, 0.125), (1.5, 0.0), (1.9, 0.0), (2.0, 0.0)]
     {
@@ -69,18 +70,59 @@ fn what_bones_press_on_yields_and_what_they_put_into_it_lies_still() {
     }
 }
 
+/// A rod of five times the length that is held at both ends hangs over another one, which bones hold beneath its middle without putting
+/// either into the other, and is borne.
+#[test]
+fn what_bones_hold_bears_what_hangs_over_it() {
+    let material = Material { youngs_modulus: 2.0e4, poissons_ratio: 0.45, damping: 2.0, ..Material::default() };
+    let half = DVec3::Z * (2.5 * LENGTH);
+    let long = RodSpec { material, ..RodSpec::straight("long", -half, half, 5 * SEGMENTS, RADIUS) };
+    let long = long.attach(0, 0, Holds::CLAMP).attach(5 * SEGMENTS, 0, Holds::CLAMP);
+    let long = Arc::new(Flesh::build(&[long], &[Pose::IDENTITY]).unwrap());
+    for substeps in [2, 4] {
+        let mut physics = physics(substeps);
+        physics.config.gravity = DVec3::NEG_Y * 9.81;
+        physics.insert(flesh(2), &[Pose::IDENTITY], Pose::IDENTITY).unwrap();
+        let above = Pose::from_translation(DVec3::Y * (2.0 * RADIUS));
+        physics.insert(long.clone(), &[above], Pose::IDENTITY).unwrap();
+        (0..600).for_each(|_| physics.step_flesh(FRAME).unwrap());
+        let (force, deep) = physics.flesh_contacts().fold((0.0, 0.0_f64), |(force, deep), contact| {
+            (force + f64::from(contact.force), deep.max(contact.depth / contact.radius))
+        });
+        let weights = force / (9.81 * long.mass(0) / f64::from(5 * SEGMENTS as u32));
+        println!("{substeps} substeps: {weights:.1} times a segment's weight (bar 5) {deep:.3} radii deep (bar 0.1)");
+        assert!(weights > 5.0 && deep < 0.1);
+    }
+}
+
+/// What hangs on one end may go where bones do not have it, and is pushed all the way out of what bones hold, however deep they put it.
+#[test]
+fn what_hangs_on_one_end_is_pushed_out() {
+    for deep in [0.3, 0.75, 1.5] {
+        let mut physics = physics(4);
+        let high = (2.0 - deep) * RADIUS;
+        let above = Pose::new(DVec3::Y * high, DQuat::from_rotation_y(std::f64::consts::FRAC_PI_2));
+        let held = physics.insert(flesh(2), &[Pose::IDENTITY], Pose::IDENTITY).unwrap();
+        let hung = physics.insert(flesh(1), &[above], Pose::IDENTITY).unwrap();
+        (0..600).for_each(|_| physics.step_flesh(FRAME).unwrap());
+        let apart = figures(&physics, hung, DVec3::ZERO).0 - figures(&physics, held, DVec3::ZERO).0;
+        println!("hung {deep} radii deep: {:.3} radii apart (bars 1.9 and 2.1)", apart / RADIUS);
+        assert!((1.9..2.1).contains(&(apart / RADIUS)));
+    }
+}
+
 /// Rods that bones carry through each other at a walk, and faster, crossed, slanted and along each other: they give way, let the other by,
 /// and follow their bones again. None is caught and drawn along, to tear loose in the end.
 #[test]
 fn what_bones_carry_through_each_other_comes_by() {
-    let flesh = flesh();
+    let flesh = flesh(2);
     for substeps in [2, 4] {
-        let (mut long, mut fast, mut touched, mut resets) = (0.0_f64, 0.0_f64, 0, 0);
+        let (mut long, mut fast, mut touching_ways, mut resets) = (0.0_f64, 0.0_f64, 0, 0);
         for (way, speed) in (0..24).flat_map(|way| [(way, 1.4), (way, 3.0)]) {
             let turn = DQuat::from_rotation_y(0.13 * f64::from(way)) * DQuat::from_rotation_z(0.4 * f64::from(way % 3));
             let beside = DVec3::new(0.03 * f64::from(way % 4), 0.0, 0.02 * f64::from(way % 5));
             let there = |high: f64| [Pose::IDENTITY, Pose::new(beside + DVec3::Y * high, turn)];
-            let mut physics = physics(substeps);
+            let (mut physics, mut touched) = (physics(substeps), 0);
             let rods = there(0.5).map(|pose| physics.insert(flesh.clone(), &[pose], Pose::IDENTITY).unwrap());
             let motion = Motion { velocity: DVec3::NEG_Y * speed, spin: DVec3::ZERO, centre: DVec3::ZERO };
             physics.set_velocity(rods[1], motion).unwrap();
@@ -94,12 +136,13 @@ fn what_bones_carry_through_each_other_comes_by() {
                     (long, fast) = (long.max(longer), fast.max(against_bones / speed));
                 }
             }
+            touching_ways += usize::from(touched > 0);
             resets += rods.iter().map(|rod| physics.health(*rod).unwrap().resets).sum::<u32>();
         }
         println!(
-            "48 ways by with {substeps} substeps: {long:.2} times as long at most (bar 1.3), {fast:.2} times as fast against their bones \
-             as what goes by (bar 2), {resets} laid anew, {touched} contacts"
+            "48 ways by with {substeps} substeps: {long:.2} times as long at most (bar 1.4), {fast:.2} times as fast against their bones \
+             as what goes by (bar 2), {resets} laid anew; {touching_ways} touched (bar 30)"
         );
-        assert!(long < 1.3 && fast < 2.0 && resets == 0 && touched > 100);
+        assert!(long < 1.4 && fast < 2.0 && resets == 0 && touching_ways >= 30);
     }
 }
