@@ -49,7 +49,7 @@ macro_rules! stages {
                 ]
             }
             /// Which sides of pairs are of which segment.
-            SortSides sort_sides MeetingChains { looks: Beyond, wgsl: [group scratch], loops: AsWritten }
+            SortSides sort_sides MeetingChains { looks: Beyond, wgsl: [rows group scratch], loops: AsWritten }
             /// Which instances have been still for so long that they sleep.
             LetSleep let_sleep MeetingChains {
                 looks: Beyond, wgsl: [], loops: AsWritten,
@@ -59,45 +59,45 @@ macro_rules! stages {
                 ]
             }
             /// Bones interpolated through the frame; targets of held nodes.
-            MoveBones move_bones Chains { looks: Own, wgsl: [group scratch carry given_bones lay fascia], loops: AsWritten }
+            MoveBones move_bones Chains { looks: Own, wgsl: [rows group scratch carry given_bones lay fascia], loops: AsWritten }
             /// Inertial prediction and the first iterate.
             Predict predict Chains {
-                looks: Own, wgsl: [group scratch holds node_terms contact_rows fascia potential bodies trees tree_motion],
+                looks: Own, wgsl: [rows group scratch holds node_terms contact_rows fascia potential bodies trees tree_motion],
                 loops: WrittenOut,
                 passes: [predict Size::Of(Domain::LoneChains), predict_trees Size::Of(Domain::Trees)]
             }
             /// What touches the chains: contact rows for the solve.
             SolveContacts solve_contacts Chains {
-                looks: Own, wgsl: [group holds carry solids mesh solid_slots], loops: AsWritten,
+                looks: Own, wgsl: [rows group holds carry solids mesh solid_slots], loops: AsWritten,
                 passes: [touch_solids Size::Of(Domain::TouchingChains), solve_contacts Size::Domain]
             }
             /// Where chains touch each other, and how stiff that is: more contact rows.
             FindMeetings find_meetings Pairs {
-                looks: Beyond, wgsl: [meetings carry], loops: AsWritten,
+                looks: Beyond, wgsl: [rows meetings carry], loops: AsWritten,
                 passes: [begin_meetings Size::Once, find_meetings Size::Indirect("pair_sizes")]
             }
             /// One block-tridiagonal Gauss–Newton solve for every chain.
             SolveRods solve_rods Chains {
-                looks: Own, wgsl: [group scratch holds node_terms contact_rows fascia potential solved descent trees stumps],
+                looks: Own, wgsl: [rows group scratch holds node_terms contact_rows fascia potential solved descent trees stumps],
                 loops: WrittenOut,
                 passes: [solve_rods Size::Of(Domain::LoneChains), solve_trees Size::Of(Domain::Trees)]
             }
             /// With what force they press where both sides are.
             Press press Pairs {
-                looks: Beyond, wgsl: [meetings], loops: AsWritten, passes: [press Size::Indirect("pair_sizes")]
+                looks: Beyond, wgsl: [rows meetings], loops: AsWritten, passes: [press Size::Indirect("pair_sizes")]
             }
             /// What that moves chains by; in the end, the momentum that passes left out.
             Settle settle MeetingChains {
-                looks: Own, wgsl: [group scratch holds contact_rows solved bodies trees stumps tree_motion], loops: WrittenOut,
+                looks: Own, wgsl: [rows group scratch holds contact_rows solved bodies trees stumps tree_motion], loops: WrittenOut,
                 passes: [settle Size::Of(Domain::LoneChains), settle_trees Size::Of(Domain::Trees)]
             }
             /// Velocities from the substep's motion.
-            UpdateVelocities update_velocities Chains { looks: Own, wgsl: [group scratch bodies], loops: AsWritten }
+            UpdateVelocities update_velocities Chains { looks: Own, wgsl: [rows group scratch bodies], loops: AsWritten }
             /// Who presses whom in the substep, where contact events are asked for.
             Tally tally TalliedChains { looks: Beyond, wgsl: [], loops: AsWritten }
             /// Chains that are where flesh cannot be are laid anew along their bones.
             CheckHealth check_health Chains {
-                looks: Own, wgsl: [group scratch holds carry given_bones lay trees], loops: AsWritten,
+                looks: Own, wgsl: [rows group scratch holds carry given_bones lay trees], loops: AsWritten,
                 passes: [check_health Size::Of(Domain::LoneChains), check_health_trees Size::Of(Domain::Trees)]
             }
             /// What each instance says of itself unasked: how often chains of it were laid anew.

@@ -157,18 +157,6 @@ fn row_of(chain: Chain, slot: u32) -> u32 {
     return row_at_node(chain, slot / rows, slot % rows);
 }
 
-fn rest_at(row: u32, entry: u32) -> f32 {
-    return rest_rows[row + entry * LANES];
-}
-
-fn rest3(row: u32, entry: u32) -> vec3<f32> {
-    return vec3<f32>(rest_at(row, entry), rest_at(row, entry + 1u), rest_at(row, entry + 2u));
-}
-
-fn rest4(row: u32, entry: u32) -> vec4<f32> {
-    return vec4<f32>(rest3(row, entry), rest_at(row, entry + 3u));
-}
-
 fn input_at(row: u32, entry: u32) -> f32 {
     return input_rows[row + entry * LANES];
 }
@@ -179,18 +167,6 @@ fn input3(row: u32, entry: u32) -> vec3<f32> {
 
 fn input4(row: u32, entry: u32) -> vec4<f32> {
     return vec4<f32>(input3(row, entry), input_at(row, entry + 3u));
-}
-
-fn node_at(row: u32, entry: u32) -> f32 {
-    return node_rows[row + entry * LANES];
-}
-
-fn node3(row: u32, entry: u32) -> vec3<f32> {
-    return vec3<f32>(node_at(row, entry), node_at(row, entry + 1u), node_at(row, entry + 2u));
-}
-
-fn node4(row: u32, entry: u32) -> vec4<f32> {
-    return vec4<f32>(node3(row, entry), node_at(row, entry + 3u));
 }
 
 fn set_node(row: u32, entry: u32, value: f32) {
@@ -206,18 +182,6 @@ fn set_node3(row: u32, entry: u32, value: vec3<f32>) {
 fn set_node4(row: u32, entry: u32, value: vec4<f32>) {
     set_node3(row, entry, value.xyz);
     set_node(row, entry + 3u, value.w);
-}
-
-fn chain_at(row: u32, entry: u32) -> f32 {
-    return chain_rows[row + entry * LANES];
-}
-
-fn chain3(row: u32, entry: u32) -> vec3<f32> {
-    return vec3<f32>(chain_at(row, entry), chain_at(row, entry + 1u), chain_at(row, entry + 2u));
-}
-
-fn chain4(row: u32, entry: u32) -> vec4<f32> {
-    return vec4<f32>(chain3(row, entry), chain_at(row, entry + 3u));
 }
 
 fn set_chain(row: u32, entry: u32, value: f32) {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
+use sinew::cpu::LaneWidth;
 use sinew::flesh::{Flesh, Holds, RodSpec};
 use sinew::step::StepConfig;
 use sinew::{FleshHandle, Material, Motion, Physics, Pose};
@@ -14,13 +15,13 @@ const RADIUS: f64 = 0.04;
 const LENGTH: f64 = 0.4;
 const SEGMENTS: usize = 8;
 
-/// Flesh along x on a bone that holds it at one end or at both; as soft as what is fitted.
+/// Flesh along x on a bone that holds it at so many ends; as soft as what is fitted.
 fn flesh(ends: usize) -> Arc<Flesh> {
     let material = Material { youngs_modulus: 2.0e4, poissons_ratio: 0.45, damping: 2.0, ..Material::default() };
     let rod = RodSpec::straight("rod", DVec3::X * (-0.5 * LENGTH), DVec3::X * (0.5 * LENGTH), SEGMENTS, RADIUS);
     let rod = RodSpec { material, ..rod };
     let rod = [0, SEGMENTS].iter().take(ends).fold(rod, |rod, end| rod.attach(*end, 0, Holds::CLAMP));
-    Arc::new(Flesh::build(&[rod], &[Pose::IDENTITY]).unwrap())
+    Arc::new(Flesh::build(&[rod], &[Pose::IDENTITY][..ends.min(1)]).unwrap())
 }
 
 fn physics(substeps: u32) -> Physics {
@@ -144,5 +145,51 @@ fn what_bones_carry_through_each_other_comes_by() {
              as what goes by (bar 2), {resets} laid anew; {touching_ways} touched (bar 30)"
         );
         assert!(long < 1.4 && fast < 2.0 && resets == 0 && touching_ways >= 30);
+    }
+}
+
+/// Rods that bones hold at both ends, at one, and not at all, carried through each other in frames of 144 and 30 a second in turn: the same bits
+/// on whatever threads and lanes, whatever pair shares whose lanes.
+#[test]
+fn threads_and_widths_give_the_same_bits_of_what_bones_carry() {
+    for iterations in [1, 2] {
+        let hash = |width: LaneWidth, threads: usize| {
+            let mut physics = physics(2);
+            physics.lane_width = width;
+            physics.config.threads = threads;
+            physics.config.iterations = iterations;
+            let there = |rod: usize, time: f64| {
+                let turn = DQuat::from_rotation_y(0.7 * rod as f64);
+                let away = if rod.is_multiple_of(2) { 0.0 } else { 0.3 - 1.5 * time };
+                Pose::new(DVec3::new(0.02 * rod as f64, 0.03 * rod as f64 + away, 0.01), turn)
+            };
+            let rods: Vec<_> = (0..7)
+                .map(|rod| {
+                    let ends = [2, 2, 2, 2, 1, 2, 0][rod];
+                    let (flesh, pose) = (flesh(ends), there(rod, 0.0));
+                    if ends == 0 {
+                        physics.insert(flesh, &[], pose).unwrap()
+                    } else {
+                        physics.insert(flesh, &[pose], Pose::IDENTITY).unwrap()
+                    }
+                })
+                .collect();
+            let (mut time, mut touched) = (0.0, 0);
+            for frame in 0..48 {
+                let dt = [1.0 / 144.0, 1.0 / 30.0][frame % 2];
+                time += dt;
+                for (rod, handle) in rods[..6].iter().enumerate() {
+                    physics.set_bones(*handle, &[there(rod, time)], Pose::IDENTITY).unwrap();
+                }
+                physics.step_flesh(dt).unwrap();
+                touched += physics.flesh_contacts().count();
+            }
+            assert!(touched > 100, "{touched} contacts");
+            physics.state_hash()
+        };
+        let one = hash(LaneWidth::Eight, 1);
+        assert_eq!(hash(LaneWidth::Eight, 3), one);
+        assert_eq!(hash(LaneWidth::EightBaseline, 2), one);
+        assert_eq!(hash(LaneWidth::One, 1), one);
     }
 }

@@ -34,12 +34,12 @@ fn two_on_one_spot_press_and_part_again() {
     assert!(apart < 1.0e-3);
 }
 
-/// How fast each of two walks (m/s), and how far one goes past the other (m).
+/// How fast each of two walks (m/s), and how far beside the other it goes by (m).
 const WALKS: f64 = 1.4;
-const PAST: f64 = 0.1;
+const BESIDE: f64 = 0.1;
 
-/// Two that walk through each other: flesh that bones carry into the other's yields, or is let by. It was caught, drawn along, up to ten times
-/// as long, and tore loose at 34 m/s.
+/// Two that walk through each other: flesh that bones carry into the other's yields, or is let by. It was caught, drawn along, up to ten
+/// times as long, and tore loose at 34 m/s.
 #[test]
 fn two_that_walk_through_each_other_come_by() {
     for (name, character) in walkers() {
@@ -47,7 +47,7 @@ fn two_that_walk_through_each_other_come_by() {
             let mut scene = crowd(substeps);
             let there = |time: f64, side: f64| {
                 let turn = DQuat::from_rotation_y(if side < 0.0 { std::f64::consts::PI } else { 0.0 });
-                Pose::new(DVec3::new(side * WALKS * (time - 1.2), 0.0, 0.5 * side * PAST), turn)
+                Pose::new(DVec3::new(side * WALKS * (time - 1.2), 0.0, 0.5 * side * BESIDE), turn)
             };
             let both = [1.0, -1.0].map(|side| scene.spawn(&character, there(0.0, side)));
             let (mut longest, mut touching) = (0.0_f64, 0);
@@ -73,7 +73,8 @@ fn two_that_walk_through_each_other_come_by() {
     }
 }
 
-/// Two that stand in each other, 6 cm apart, lie as still as they would alone. They were pushed to and fro at some m/s, and laid anew.
+/// Two that stand in each other, 6 cm apart, come to rest, or tremble where more than two meet. They were pushed to and fro at some
+/// m/s, and laid anew.
 #[test]
 fn two_that_stand_in_each_other_lie_still() {
     for (name, character) in walkers() {
@@ -89,11 +90,12 @@ fn two_that_stand_in_each_other_lie_still() {
                 }
             }
             let resets: u32 = both.iter().map(|entity| scene.health(*entity).resets).sum();
+            let bar = if name == "Knight.glb" { 1.0 } else { 0.2 };
             println!(
-                "{name}, {substeps} substeps: {fastest:.2} m/s in the fourth second (bar 1), {longest:.2} times as long as bones have it \
+                "{name}, {substeps} substeps: {fastest:.2} m/s in the fourth second (bar {bar}), {longest:.2} times as long as bones have it \
                  (bar 1.15), {resets} laid anew"
             );
-            assert!(fastest < 1.0 && longest < 1.15 && resets == 0);
+            assert!(fastest < bar && longest < 1.15 && resets == 0);
         }
     }
 }
