@@ -21,8 +21,8 @@ pub const HANDS_OVER: f32 = 0.05;
 /// what is heavy would be thrown by that, and come down on it again.
 pub const APART: f32 = 1.0;
 
-/// The same of what bones put into each other by a quarter of the smaller radius. Nor is ρ more than 1 of that, where nothing is fast or heavier: both
-/// take it no farther out than its bones let it go, and what cannot get out would tremble by it.
+/// The same of what bones put into each other by a quarter of the smaller radius. Nor is ρ more than 1 of that, where nothing is fast or
+/// heavier: both take it no farther out than its bones let it go, and what cannot get out would tremble by it.
 pub const CARRIED_APART: f32 = 0.1;
 
 /// Depths over the radius beyond which pairs get stiffer, and below which they get softer again.
