@@ -59,7 +59,7 @@ macro_rules! stages {
                 ]
             }
             /// Bones interpolated through the frame; targets of held nodes.
-            MoveBones move_bones Chains { looks: Own, wgsl: [rows group scratch carry given_bones lay fascia], loops: AsWritten }
+            MoveBones move_bones Chains { looks: Own, wgsl: [rows group scratch carry lay fascia], loops: AsWritten }
             /// Inertial prediction and the first iterate.
             Predict predict Chains {
                 looks: Own, wgsl: [rows group scratch holds node_terms contact_rows fascia potential bodies trees tree_motion],
@@ -97,7 +97,7 @@ macro_rules! stages {
             Tally tally TalliedChains { looks: Beyond, wgsl: [], loops: AsWritten }
             /// Chains that are where flesh cannot be are laid anew along their bones.
             CheckHealth check_health Chains {
-                looks: Own, wgsl: [rows group scratch holds carry given_bones lay trees], loops: AsWritten,
+                looks: Own, wgsl: [rows group scratch holds carry lay trees], loops: AsWritten,
                 passes: [check_health Size::Of(Domain::LoneChains), check_health_trees Size::Of(Domain::Trees)]
             }
             /// What each instance says of itself unasked: how often chains of it were laid anew.

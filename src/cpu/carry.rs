@@ -1,5 +1,5 @@
 //! Where a chain's bones carry it: each node rigidly with one bone, or between two of them; its twin is
-//! `shaders/bindings/carry.wgsl`, with `given_bones.wgsl` for the poses that the host gives.
+//! `shaders/bindings/carry.wgsl`, in `lay.wgsl` of the poses that the host gives.
 //!
 //! Between two bones a node goes where both would have it, each by a share. Round the outside of a bend that is right: it
 //! keeps its distance from the joint. Round the inside it would be drawn into the joint, and past the muscle's end where that

@@ -309,6 +309,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         });
         let_in = apart!(lanes, LetIn::of(lanes, &pills, obeys));
     }
+    // By the fourth power: by the first, two octopuses that stand in each other tremble up to three times as fast.
     let freely = (one - let_in.put) * (one - let_in.put);
     let most = mix(one, lanes.splat(MOST_RATIO), freely * freely);
     let recovery = mix(lanes.splat(APART), lanes.splat(CARRIED_APART), let_in.put) * lanes.splat(params.h);

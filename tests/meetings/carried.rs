@@ -148,8 +148,8 @@ fn what_bones_carry_through_each_other_comes_by() {
     }
 }
 
-/// Rods that bones hold at both ends, at one, and not at all, carried through each other in frames of 144 and 30 a second in turn: the same bits
-/// on whatever threads and lanes, whatever pair shares whose lanes.
+/// Rods that bones hold at both ends, at one, and not at all, carried through each other in frames of 144 and 30 a second in turn: the same
+/// bits on whatever threads and lanes, whatever pair shares whose lanes.
 #[test]
 fn threads_and_widths_give_the_same_bits_of_what_bones_carry() {
     for iterations in [1, 2] {
