@@ -74,11 +74,15 @@ fn shaped_within(extent: Extent, turn_dot2: f32) -> f32 {
     return smaller(fine, where_less(LEAST_FILL, extent.fill, 1.0, 0.0));
 }
 
-// One where its scales are within bounds, where so much stretch is.
-fn scaled_within(extent: Extent, stretch: f32) -> f32 {
+// One where none of its sections is swollen too much.
+fn swollen_within(extent: Extent) -> f32 {
+    return where_less(extent.most, MOST_SWELLING, 1.0, 0.0);
+}
+
+// One where none of its sections is too thin, where so much stretch is.
+fn thinned_within(extent: Extent, stretch: f32) -> f32 {
     let thinnest = 0.5 / sqrt(stretch);
-    let fine = where_less(extent.most, MOST_SWELLING, 1.0, 0.0);
-    return smaller(fine, where_less(thinnest, extent.least, 1.0, 0.0));
+    return where_less(thinnest, extent.least, 1.0, 0.0);
 }
 
 // Lays chains anew that are no longer where flesh can be.
@@ -205,7 +209,8 @@ fn suspects(chain: Chain) -> vec2<f32> {
     let distance_off = select(0.0, sqrt(dot(off, off)), hangs_on_bone(chain));
     let heavy = by_weight(chain);
     let stretch = larger(MOST_STRETCH, heavy);
-    var fine = smaller(stretched_within(extent, stretch), scaled_within(extent, stretch));
+    let scaled = smaller(swollen_within(extent), thinned_within(extent, stretch));
+    var fine = smaller(stretched_within(extent, stretch), scaled);
     fine = smaller(fine, shaped_within(extent, LEAST_TURN_DOT2));
     let reach = (larger(MOST_OFF, heavy) - 1.0) * whole;
     let length_most = sqrt(extent.spread * whole);
@@ -257,8 +262,10 @@ fn out_of_bounds(chain: Chain) -> f32 {
     let turn_dot2 = smaller(LEAST_TURN_DOT2, path.turn_dot2 * 0.5);
     let reach = larger(MOST_OFF, heavy) * whole;
     var fine = smaller(stretched_within(extent, stretch), where_less(off2, reach * reach, 1.0, 0.0));
-    fine = smaller(fine, larger(scaled_within(extent, stretch), folded));
-    let shaped = larger(larger(larger(shaped_within(extent, turn_dot2), taut), folded), pressed_freely(chain));
+    let pressed = pressed_freely(chain);
+    let scaled = smaller(swollen_within(extent), larger(thinned_within(extent, stretch), pressed));
+    fine = smaller(fine, larger(scaled, folded));
+    let shaped = larger(larger(larger(shaped_within(extent, turn_dot2), taut), folded), pressed);
     return larger(1.0 - fine, (1.0 - shaped) * SHAPE_HASTE);
 }
 

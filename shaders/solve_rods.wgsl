@@ -30,8 +30,8 @@ fn solve_rods(@builtin(global_invocation_id) invocation: vec3<u32>) {
             if descent.solves > 0u {
                 keep(chain);
             }
-            solve_forth(chain, inv_step2, contracting, excitation, descent.solves > 0u, descent.stiffened);
-            let step = solve_back(chain, descent.solves > 0u);
+            solve_forth(chain, inv_step2, contracting, excitation, again_of(descent));
+            let step = solve_back(chain, again_of(descent));
             descent.fall = step.fall;
             descent.far = step.far;
             descent.amiss = step.amiss;
@@ -83,7 +83,7 @@ fn solve_trees(
         }
         for (var level_count = params.level_count; level_count > 0u; level_count--) {
             if solves && depth + 1u == level_count {
-                solve_forth(chain, inv_step2, contracting, excitation, descent.solves > 0u, descent.stiffened);
+                solve_forth(chain, inv_step2, contracting, excitation, again_of(descent));
                 if depth > 0u {
                     keep_turning(chain);
                     give_to_stem(chain);
@@ -95,7 +95,7 @@ fn solve_trees(
         for (var level_count = 0u; level_count < params.level_count; level_count++) {
             if descent.stepping && depth == level_count {
                 if solves {
-                    step = solve_back(chain, descent.solves > 0u);
+                    step = solve_back(chain, again_of(descent));
                     descent.share = 1.0;
                 } else {
                     go_on(chain, descent.share);
@@ -164,12 +164,11 @@ fn solve_forth(
     inv_step2: f32,
     contracting: bool,
     excitation: Excitation,
-    again: bool,
-    stiffened: f32,
+    again: Again,
 ) {
     let count = chain.node_count;
     let tied = is_tied(chain);
-    let string_share = select(0.0, 1.0, again);
+    let string_share = select(0.0, 1.0, again.solved);
     var excited = excitation;
 
     var block: Mat7;
@@ -207,7 +206,7 @@ fn solve_forth(
         }
         var rows = rows_at(chain, index);
         while go_to_next(chain, &rows) {
-            take_up(chain, rows, !again, &block, &rhs, &terms);
+            take_up(chain, rows, again, &block, &rhs, &terms);
         }
         var coupling = terms.block_ab;
         add_surface_bending(chain, index, &block, &rhs, &coupling);
@@ -232,9 +231,9 @@ fn solve_forth(
             }
         }
 
-        if again {
+        if again.solved {
             for (var i = 0u; i < UNKNOWNS; i++) {
-                block[i][i] = block[i][i] + (block[i][i] + eliminated[i]) * stiffened;
+                block[i][i] = block[i][i] + (block[i][i] + eliminated[i]) * again.stiffened;
             }
         }
         var least: Vec7;
@@ -272,7 +271,7 @@ fn solve_forth(
 }
 
 // The second half: solves from the last node on, and steps.
-fn solve_back(chain: Chain, again: bool) -> Step {
+fn solve_back(chain: Chain, again: Again) -> Step {
     var fall = 0.0;
     var farthest2 = 0.0;
     var amiss = 0.0;
@@ -290,7 +289,7 @@ fn solve_back(chain: Chain, again: bool) -> Step {
         }
         var rows = rows_at(chain, index);
         while go_to_next(chain, &rows) {
-            amiss = larger(amiss, note_pressed(rows, &delta, &next, !again));
+            amiss = larger(amiss, note_pressed(rows, &delta, &next, again));
         }
         let inv_length = rest_at(rest_row_of(chain, index), REST_INV_LENGTH);
         let strained = vec3<f32>(next[0] - delta[0], next[1] - delta[1], next[2] - delta[2]) * inv_length;
@@ -298,13 +297,13 @@ fn solve_back(chain: Chain, again: bool) -> Step {
         // Of padding and after the last node there is no segment.
         let turned2 = where_less(0.0, inv_length, dot(turned, turned), 0.0);
         farthest2 = larger(larger(farthest2, dot(strained, strained)), turned2);
-        if again {
+        if again.solved {
             for (var k = 0u; k < UNKNOWNS; k++) {
                 let along = scratch_at(scratch_row, SCRATCH_RHS + k);
                 fall = fall + along * along * scratch_at(scratch_row, SCRATCH_INV_PIVOT + k);
             }
         }
-        if again || IN_TREES {
+        if again.solved || IN_TREES {
             for (var k = 0u; k < UNKNOWNS; k++) {
                 set_scratch(scratch_row, SCRATCH_STEP + k, delta[k]);
             }
@@ -319,7 +318,7 @@ fn solve_back(chain: Chain, again: bool) -> Step {
 fn take_up(
     chain: Chain,
     rows: Rows,
-    first: bool,
+    again: Again,
     block: ptr<function, Mat7>,
     rhs: ptr<function, Vec7>,
     terms: ptr<function, SegmentTerms>,
@@ -327,21 +326,21 @@ fn take_up(
     let at = rows.at;
     let touches = load_contact_row(rows);
     let gone = gone_at(chain, touches, false);
-    add_contact(touches, gone, first, block, rhs, terms);
+    add_contact(touches, gone, again, block, rhs, terms);
     set_contact(at, CONTACT_DUAL, in_the_way(touches, gone));
     set_contact3(at, CONTACT_TANGENT, slid_of(touches, gone));
     if params.passes > 0u {
-        keep_solved(touches, gone, solved_row_of(at), first);
+        keep_solved(touches, gone, solved_row_of(at), again);
     }
 }
 
 // Leaves in a row with what force it presses once its nodes have stepped by `here` and `next`; how it was taken amiss.
-fn note_pressed(rows: Rows, here: ptr<function, Vec7>, next: ptr<function, Vec7>, first: bool) -> f32 {
+fn note_pressed(rows: Rows, here: ptr<function, Vec7>, next: ptr<function, Vec7>, again: Again) -> f32 {
     let at = rows.at;
     let touches = load_contact_row(rows);
     let deep = contact_at(at, CONTACT_DUAL);
     let slid = contact3(at, CONTACT_TANGENT);
-    let pressed = pressed_by(touches, deep, slid, here, next, first);
+    let pressed = pressed_by(touches, deep, slid, here, next, again);
     set_contact(at, CONTACT_DUAL, pressed.force);
     set_contact3(at, CONTACT_TANGENT, pressed.tangent);
     if params.passes > 0u {

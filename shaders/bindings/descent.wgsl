@@ -29,6 +29,8 @@ struct Descent {
     astray: f32,
     rough: f32,
     stiffened: f32,
+    // Whether a step was shortened: it went too far.
+    overshot: bool,
     meets: f32,
     solves: u32,
     shortenings: u32,
@@ -55,6 +57,11 @@ fn descent_of(chain: Chain) -> Descent {
     descent.stepping = true;
     descent.meets = where_less(0.0, stiffness_of_meetings(chain), 1.0, 0.0);
     return descent;
+}
+
+// Whether the chain is solved again, and how.
+fn again_of(descent: Descent) -> Again {
+    return Again(descent.solves > 0u, descent.stiffened, descent.overshot);
 }
 
 // What the chain has reached now.
@@ -94,6 +101,7 @@ fn judge(descent: ptr<function, Descent>, reached: Reached) {
     }
     let short = where_less(0.0 - rise, (*descent).fall * ENOUGH, 1.0, 0.0);
     (*descent).stiffened = where_less((*descent).share, LEAST_SHARE, STIFFENED, (*descent).stiffened);
+    (*descent).overshot = (*descent).overshot || (*descent).share < 1.0;
     (*descent).lowest = reached.level;
     // Of friction, passes of chains that meet others make up for what one more did not.
     let amiss = select((*descent).amiss, (*descent).amiss - 1.0, (*descent).meets > 0.5);

@@ -7,8 +7,9 @@
 //! bones carry them. Bones may ask for any of it, and a soft chain may hang by its own weight: so each bound is against where
 //! the bones carry the chain, and leaves room for how far it drops by its weight. See the constants for the bounds.
 //!
-//! What hangs on no bones is folded by what presses on it, a tentacle under a head: it is not laid anew for its shape while
-//! something does.
+//! What hangs on no bones is folded by what presses on it, a tentacle under a head, or squeezed flat, in the corner of a box that turns:
+//! while something does it is not laid anew for its shape, or for how thin it is. It comes back by itself when that ends; anew, it would
+//! lie in what presses it.
 //!
 //! Where a number is no longer one the chain is laid anew at once, else once it has been out of bounds for [`PATIENCE`]; see
 //! `lay`. Chains beside it in its group keep their bits.
@@ -161,13 +162,17 @@ impl<V: Lane> Extent<V> {
         fine.min(lanes.splat(LEAST_FILL).where_less(self.fill, one, zero))
     }
 
-    /// Flags the paths whose scales are within bounds, where so much stretch is.
+    /// Flags the paths no section of which is swollen too much.
     #[inline(always)]
-    fn scaled_within<L: Lanes<V = V>>(&self, lanes: L, stretch: V) -> V {
-        let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    fn swollen_within<L: Lanes<V = V>>(&self, lanes: L) -> V {
+        self.most.where_less(lanes.splat(MOST_SWELLING), lanes.splat(1.0), lanes.splat(0.0))
+    }
+
+    /// Flags the paths no section of which is too thin, where so much stretch is.
+    #[inline(always)]
+    fn thinned_within<L: Lanes<V = V>>(&self, lanes: L, stretch: V) -> V {
         let thinnest = lanes.splat(0.5) / stretch.sqrt();
-        let fine = self.most.where_less(lanes.splat(MOST_SWELLING), one, zero);
-        fine.min(thinnest.where_less(self.least, one, zero))
+        thinnest.where_less(self.least, lanes.splat(1.0), lanes.splat(0.0))
     }
 }
 
@@ -240,7 +245,8 @@ fn suspects<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scalar>) -
     let off = lanes.load(&group.inputs[input::HANGS]).where_less(one, zero, off.dot(off).sqrt());
     let by_weight = by_weight(lanes, params, group);
     let stretch = lanes.splat(MOST_STRETCH).max(by_weight);
-    let fine = extent.stretched_within(lanes, stretch).min(extent.scaled_within(lanes, stretch));
+    let scaled = extent.swollen_within(lanes).min(extent.thinned_within(lanes, stretch));
+    let fine = extent.stretched_within(lanes, stretch).min(scaled);
     let fine = fine.min(extent.shaped_within(lanes, lanes.splat(LEAST_TURN_DOT2)));
     let reach = (lanes.splat(MOST_OFF).max(by_weight) - one) * whole;
     let length = (extent.spread * whole).sqrt();
@@ -291,8 +297,10 @@ fn out_of_bounds<L: Lanes>(lanes: L, params: &StepParams, group: &Group<L::Scala
     let turn_dot2 = lanes.splat(LEAST_TURN_DOT2).min(path.turn_dot2 * half);
     let reach = lanes.splat(MOST_OFF).max(by_weight) * whole;
     let fine = extent.stretched_within(lanes, stretch).min(off2.where_less(reach * reach, one, zero));
-    let fine = fine.min(extent.scaled_within(lanes, stretch).max(folded));
-    let shaped = extent.shaped_within(lanes, turn_dot2).max(taut).max(folded).max(pressed_freely(lanes, group));
+    let pressed = pressed_freely(lanes, group);
+    let scaled = extent.swollen_within(lanes).min(extent.thinned_within(lanes, stretch).max(pressed));
+    let fine = fine.min(scaled.max(folded));
+    let shaped = extent.shaped_within(lanes, turn_dot2).max(taut).max(folded).max(pressed);
     (one - fine).max((one - shaped) * lanes.splat(SHAPE_HASTE))
 }
 
