@@ -338,7 +338,7 @@ const PAIRS_AND_MEETINGS: &[Mutant] = &[
     (Stage::SolveRods, "meeting", "return Friction(secant, row.friction, ⟨0.0⟩, way);", "row.friction"),
     (Stage::SolveRods, "meeting", "return select(secant, ⟨row.rolling⟩, row.meets);", "secant"),
     (Stage::SolveRods, "trees thrown together", "SOLVED_STIFFNESS, ⟨0.0⟩);", "1.0"),
-    (Stage::SolveRods, "trees thrown together", "if params.passes > 0u && descent.share ⟨<⟩ 1.0 {", ">"),
+    (Stage::SolveRods, "trees thrown together", "if params.passes > 0u && ⟨⟩descent.overshot {", "!"),
     (
         Stage::FindMeetings,
         "meeting what is heavier",

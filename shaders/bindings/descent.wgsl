@@ -125,7 +125,7 @@ fn end(chain: Chain, descent: Descent, reached: Reached, contracting: bool, inv_
     set_chain(chain.chain, CHAIN_CALM, where_less(descent.astray, 0.5, 1.0, kept));
     var rough = larger(descent.rough, chain_at(chain.chain, CHAIN_ROUGH));
     set_chain(chain.chain, CHAIN_MEETS, descent.meets);
-    if params.passes > 0u && descent.share < 1.0 {
+    if params.passes > 0u && descent.overshot {
         sit_out(chain);
         // With what its rows press is not known.
         rough = larger(rough, descent.meets);

@@ -397,11 +397,11 @@ where
         lanes.store(self.descent.kept(lanes), &mut group.chains[chain::CALM]);
         let mut rough = self.descent.rough.max(lanes.load(&group.chains[chain::ROUGH]));
         lanes.store(self.descent.meets, &mut group.chains[chain::MEETS]);
-        let shortened = self.descent.share.where_less(one, one, lanes.splat(0.0));
-        if !group.solved.is_empty() && lanes.any(shortened) {
-            apart!(lanes, sit_out(lanes, group, shortened));
+        let overshot = self.descent.overshot;
+        if !group.solved.is_empty() && lanes.any(overshot) {
+            apart!(lanes, sit_out(lanes, group, overshot));
             // With what its rows press is not known.
-            rough = rough.max(shortened.min(self.descent.meets));
+            rough = rough.max(overshot.min(self.descent.meets));
         }
         lanes.store(rough, &mut group.chains[chain::ROUGH]);
         // What is stiffer than its step resolves hangs on the step.
