@@ -30,8 +30,8 @@ fn solve_rods(@builtin(global_invocation_id) invocation: vec3<u32>) {
             if descent.solves > 0u {
                 keep(chain);
             }
-            solve_forth(chain, inv_step2, contracting, excitation, again_of(descent));
-            let step = solve_back(chain, again_of(descent));
+            solve_forth(chain, inv_step2, contracting, excitation, descent.solves > 0u, descent.stiffened);
+            let step = solve_back(chain, descent.solves > 0u);
             descent.fall = step.fall;
             descent.far = step.far;
             descent.amiss = step.amiss;
@@ -83,7 +83,7 @@ fn solve_trees(
         }
         for (var level_count = params.level_count; level_count > 0u; level_count--) {
             if solves && depth + 1u == level_count {
-                solve_forth(chain, inv_step2, contracting, excitation, again_of(descent));
+                solve_forth(chain, inv_step2, contracting, excitation, descent.solves > 0u, descent.stiffened);
                 if depth > 0u {
                     keep_turning(chain);
                     give_to_stem(chain);
@@ -95,7 +95,7 @@ fn solve_trees(
         for (var level_count = 0u; level_count < params.level_count; level_count++) {
             if descent.stepping && depth == level_count {
                 if solves {
-                    step = solve_back(chain, again_of(descent));
+                    step = solve_back(chain, descent.solves > 0u);
                     descent.share = 1.0;
                 } else {
                     go_on(chain, descent.share);
@@ -164,11 +164,12 @@ fn solve_forth(
     inv_step2: f32,
     contracting: bool,
     excitation: Excitation,
-    again: Again,
+    again: bool,
+    stiffened: f32,
 ) {
     let count = chain.node_count;
     let tied = is_tied(chain);
-    let string_share = select(0.0, 1.0, again.solved);
+    let string_share = select(0.0, 1.0, again);
     var excited = excitation;
 
     var block: Mat7;
@@ -206,7 +207,7 @@ fn solve_forth(
         }
         var rows = rows_at(chain, index);
         while go_to_next(chain, &rows) {
-            take_up(chain, rows, again, &block, &rhs, &terms);
+            take_up(chain, rows, !again, &block, &rhs, &terms);
         }
         var coupling = terms.block_ab;
         add_surface_bending(chain, index, &block, &rhs, &coupling);
@@ -231,9 +232,9 @@ fn solve_forth(
             }
         }
 
-        if again.solved {
+        if again {
             for (var i = 0u; i < UNKNOWNS; i++) {
-                block[i][i] = block[i][i] + (block[i][i] + eliminated[i]) * again.stiffened;
+                block[i][i] = block[i][i] + (block[i][i] + eliminated[i]) * stiffened;
             }
         }
         var least: Vec7;
@@ -271,7 +272,7 @@ fn solve_forth(
 }
 
 // The second half: solves from the last node on, and steps.
-fn solve_back(chain: Chain, again: Again) -> Step {
+fn solve_back(chain: Chain, again: bool) -> Step {
     var fall = 0.0;
     var farthest2 = 0.0;
     var amiss = 0.0;
@@ -289,7 +290,7 @@ fn solve_back(chain: Chain, again: Again) -> Step {
         }
         var rows = rows_at(chain, index);
         while go_to_next(chain, &rows) {
-            amiss = larger(amiss, note_pressed(rows, &delta, &next, again));
+            amiss = larger(amiss, note_pressed(rows, &delta, &next, !again));
         }
         let inv_length = rest_at(rest_row_of(chain, index), REST_INV_LENGTH);
         let strained = vec3<f32>(next[0] - delta[0], next[1] - delta[1], next[2] - delta[2]) * inv_length;
@@ -297,13 +298,13 @@ fn solve_back(chain: Chain, again: Again) -> Step {
         // Of padding and after the last node there is no segment.
         let turned2 = where_less(0.0, inv_length, dot(turned, turned), 0.0);
         farthest2 = larger(larger(farthest2, dot(strained, strained)), turned2);
-        if again.solved {
+        if again {
             for (var k = 0u; k < UNKNOWNS; k++) {
                 let along = scratch_at(scratch_row, SCRATCH_RHS + k);
                 fall = fall + along * along * scratch_at(scratch_row, SCRATCH_INV_PIVOT + k);
             }
         }
-        if again.solved || IN_TREES {
+        if again || IN_TREES {
             for (var k = 0u; k < UNKNOWNS; k++) {
                 set_scratch(scratch_row, SCRATCH_STEP + k, delta[k]);
             }
@@ -318,7 +319,7 @@ fn solve_back(chain: Chain, again: Again) -> Step {
 fn take_up(
     chain: Chain,
     rows: Rows,
-    again: Again,
+    first: bool,
     block: ptr<function, Mat7>,
     rhs: ptr<function, Vec7>,
     terms: ptr<function, SegmentTerms>,
@@ -326,21 +327,21 @@ fn take_up(
     let at = rows.at;
     let touches = load_contact_row(rows);
     let gone = gone_at(chain, touches, false);
-    add_contact(touches, gone, again, block, rhs, terms);
+    add_contact(touches, gone, first, block, rhs, terms);
     set_contact(at, CONTACT_DUAL, in_the_way(touches, gone));
     set_contact3(at, CONTACT_TANGENT, slid_of(touches, gone));
     if params.passes > 0u {
-        keep_solved(touches, gone, solved_row_of(at), again);
+        keep_solved(touches, gone, solved_row_of(at), first);
     }
 }
 
 // Leaves in a row with what force it presses once its nodes have stepped by `here` and `next`; how it was taken amiss.
-fn note_pressed(rows: Rows, here: ptr<function, Vec7>, next: ptr<function, Vec7>, again: Again) -> f32 {
+fn note_pressed(rows: Rows, here: ptr<function, Vec7>, next: ptr<function, Vec7>, first: bool) -> f32 {
     let at = rows.at;
     let touches = load_contact_row(rows);
     let deep = contact_at(at, CONTACT_DUAL);
     let slid = contact3(at, CONTACT_TANGENT);
-    let pressed = pressed_by(touches, deep, slid, here, next, again);
+    let pressed = pressed_by(touches, deep, slid, here, next, first);
     set_contact(at, CONTACT_DUAL, pressed.force);
     set_contact3(at, CONTACT_TANGENT, pressed.tangent);
     if params.passes > 0u {

@@ -29,8 +29,6 @@ struct Descent {
     astray: f32,
     rough: f32,
     stiffened: f32,
-    // Whether a step was shortened: it went too far.
-    overshot: bool,
     meets: f32,
     solves: u32,
     shortenings: u32,
@@ -57,11 +55,6 @@ fn descent_of(chain: Chain) -> Descent {
     descent.stepping = true;
     descent.meets = where_less(0.0, stiffness_of_meetings(chain), 1.0, 0.0);
     return descent;
-}
-
-// Whether the chain is solved again, and how.
-fn again_of(descent: Descent) -> Again {
-    return Again(descent.solves > 0u, descent.stiffened, descent.overshot);
 }
 
 // What the chain has reached now.
@@ -101,7 +94,6 @@ fn judge(descent: ptr<function, Descent>, reached: Reached) {
     }
     let short = where_less(0.0 - rise, (*descent).fall * ENOUGH, 1.0, 0.0);
     (*descent).stiffened = where_less((*descent).share, LEAST_SHARE, STIFFENED, (*descent).stiffened);
-    (*descent).overshot = (*descent).overshot || (*descent).share < 1.0;
     (*descent).lowest = reached.level;
     // Of friction, passes of chains that meet others make up for what one more did not.
     let amiss = select((*descent).amiss, (*descent).amiss - 1.0, (*descent).meets > 0.5);
@@ -125,7 +117,7 @@ fn end(chain: Chain, descent: Descent, reached: Reached, contracting: bool, inv_
     set_chain(chain.chain, CHAIN_CALM, where_less(descent.astray, 0.5, 1.0, kept));
     var rough = larger(descent.rough, chain_at(chain.chain, CHAIN_ROUGH));
     set_chain(chain.chain, CHAIN_MEETS, descent.meets);
-    if params.passes > 0u && descent.overshot {
+    if params.passes > 0u && descent.share < 1.0 {
         sit_out(chain);
         // With what its rows press is not known.
         rough = larger(rough, descent.meets);

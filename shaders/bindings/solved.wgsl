@@ -102,9 +102,9 @@ fn solved_row_of(contact_row: u32) -> u32 {
 }
 
 // Keeps what of a row the matrix has, and the force that goes with it before the step.
-fn keep_solved(row: ContactRow, gone: Gone, solved: u32, again: Again) {
-    let in_it = in_matrix(row, gone, !again.solved);
-    let friction = coulomb(row, slid_of(row, gone), again);
+fn keep_solved(row: ContactRow, gone: Gone, solved: u32, first: bool) {
+    let in_it = in_matrix(row, gone, first);
+    let friction = coulomb(row, slid_of(row, gone), first);
     let by = rolled(row, gone);
     let secant = rolling_secant(row, by);
     set_scratch(solved, SOLVED_STIFFNESS, in_it.x);

@@ -1,7 +1,7 @@
 //! The contact rows of a group as the solve walks them: in the order of their segments, forth as the system is set up and back as
 //! it is solved; its twin is in `shaders/bindings/contact_rows.wgsl` and `shaders/solve_rods.wgsl`.
 
-use super::contact_rows::{Again, ContactRow, Gone, Pressed, System};
+use super::contact_rows::{ContactRow, Gone, Pressed, System};
 use super::group::Group;
 use super::holds::{Placed, When};
 use super::lanes::{Entry, Lane, Lanes, each};
@@ -109,48 +109,48 @@ pub fn pass_idle<T: Copy + Into<f64>>(group: &Group<T>, index: usize, cursors: &
     next.is_some()
 }
 
-/// Adds the next rows whose segment a node begins to its system, and notes in those of chains that are solved how deep they are in the way
-/// and how far they have slid. All chains are solved first, then some `again`.
+/// Adds the next rows whose segment a node begins to its system, and notes in those of `solved` chains how deep they are in the
+/// way and how far they have slid. All chains are solved first, then some again.
 #[inline(always)]
 pub fn add_contacts<L: Lanes>(
     lanes: L,
     group: &mut Group<L::Scalar>,
     index: usize,
     cursors: &mut Cursors,
-    again: Option<Again<L::V>>,
+    solved: Option<L::V>,
     system: &mut System<L::V>,
 ) where
     L::Scalar: Into<f64>,
 {
-    let (nodes, solved) = (gone(lanes, group, index, When::Now), again.map(|again| again.solved));
+    let nodes = gone(lanes, group, index, When::Now);
     while let Some((kind, slot)) = cursors.to_next(group, index) {
         let row = &group.touching()[kind][slot * contact::ENTRIES..][..contact::ENTRIES];
         let row = ContactRow::load(lanes, row, kind == 1);
         let gone = row.gone(&nodes);
-        row.add(lanes, &gone, again, system);
+        row.add(lanes, &gone, solved.is_none(), system);
         let (in_the_way, slid) = (row.in_the_way(lanes, &gone), row.slid(&gone));
         note(lanes, group.contact_mut(kind, slot), solved, in_the_way, slid);
         if let Some(at) = group.solved_at(kind, slot) {
-            row.keep(lanes, &gone, again, &mut group.solved[at]);
+            row.keep(lanes, &gone, solved, &mut group.solved[at]);
         }
     }
 }
 
-/// Leaves in the rows whose segment a node begins, going back, of chains that are solved, with what force they press once it and the next
-/// have stepped by `delta`; how any was taken amiss.
+/// Leaves in the rows whose segment a node begins, going back, of `solved` chains, with what force they press once it and the
+/// next have stepped by `delta`; how any was taken amiss.
 #[inline(always)]
 pub fn press<L: Lanes>(
     lanes: L,
     group: &mut Group<L::Scalar>,
     index: usize,
     cursors: &mut Cursors,
-    again: Option<Again<L::V>>,
+    solved: Option<L::V>,
     delta: [&Vec7<L::V>; 2],
 ) -> L::V
 where
     L::Scalar: Into<f64>,
 {
-    let (mut flag, solved) = (lanes.splat(0.0), again.map(|again| again.solved));
+    let mut flag = lanes.splat(0.0);
     for kind in 0..2 {
         while let Some(slot) = cursors.back(group, kind, index) {
             let row = &group.touching()[kind][slot * contact::ENTRIES..][..contact::ENTRIES];
@@ -160,7 +160,7 @@ where
             let row = ContactRow::load(lanes, row, kind == 1);
             let stored = group.contact_mut(kind, slot);
             let (in_the_way, slid) = (lanes.load(&stored[contact::DUAL]), V3::load(lanes, stored, contact::TANGENT));
-            let Pressed { force, tangent, amiss } = row.pressed_by(lanes, in_the_way, slid, delta, again);
+            let Pressed { force, tangent, amiss } = row.pressed_by(lanes, in_the_way, slid, delta, solved.is_none());
             flag = flag.max(amiss);
             note(lanes, stored, solved, force, tangent);
             if let Some(at) = group.solved_at(kind, slot) {

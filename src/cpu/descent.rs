@@ -2,7 +2,6 @@
 //! ([`run`]) for a group of chains, each for itself, and for chains that hang on each other ([`trees`](super::trees)), which do
 //! all of it together. Its twin is `shaders/bindings/descent.wgsl`; the loops are in `shaders/solve_rods.wgsl`.
 
-use super::contact_rows::Again;
 use super::contacts::{meeting, stored_by_contacts};
 use super::fibres::Excitation;
 use super::group::{Group, contracts, second_order};
@@ -11,7 +10,7 @@ use super::lanes::{Entry, Lane, Lanes, apart, unrolled};
 use super::math::{Quaternion, V3};
 use super::potential::{Standing, rounding, standing};
 use super::rod_energies::UNKNOWNS;
-use super::solve_rods::{back, forth};
+use super::solve_rods::{Again, back, forth};
 use super::solved::{sit_out, step_by};
 use super::strains::most_stiffness;
 use crate::layout::{chain, rest, scratch};
@@ -160,8 +159,6 @@ descent! {
     stepping
     /// By which share of its diagonal the system is stiffened.
     stiffened
-    /// Where a step was shortened: it went too far.
-    overshot
     /// Where the chain meets another.
     meets
 }
@@ -195,7 +192,6 @@ impl<V: Lane> Descent<V> {
             rough: zero,
             stepping: one,
             stiffened: zero,
-            overshot: zero,
             meets: meeting(lanes, group),
         }
     }
@@ -245,7 +241,6 @@ impl<V: Lane> Descent<V> {
             self.stepping = self.stepping.min(urgent);
         }
         self.stiffened = self.share.where_less(lanes.splat(LEAST_SHARE), lanes.splat(STIFFENED), self.stiffened);
-        self.overshot = self.share.where_less(one, one, self.overshot);
         // What was shortened to nothing has risen to the last, and may be done: it is not to stand anew with others.
         (self.lowest, self.risen) = (self.level, zero);
     }
@@ -292,8 +287,7 @@ where
 
     #[inline(always)]
     fn again(&self, again: bool) -> Option<Again<L::V>> {
-        let Descent { stepping: solved, stiffened, overshot, .. } = self.descent;
-        again.then_some(Again { solved, stiffened, overshot })
+        if again { Some((self.descent.stepping, self.descent.stiffened)) } else { None }
     }
 
     /// Sets the system up and eliminates its nodes in order.
@@ -397,11 +391,11 @@ where
         lanes.store(self.descent.kept(lanes), &mut group.chains[chain::CALM]);
         let mut rough = self.descent.rough.max(lanes.load(&group.chains[chain::ROUGH]));
         lanes.store(self.descent.meets, &mut group.chains[chain::MEETS]);
-        let overshot = self.descent.overshot;
-        if !group.solved.is_empty() && lanes.any(overshot) {
-            apart!(lanes, sit_out(lanes, group, overshot));
+        let shortened = self.descent.share.where_less(one, one, lanes.splat(0.0));
+        if !group.solved.is_empty() && lanes.any(shortened) {
+            apart!(lanes, sit_out(lanes, group, shortened));
             // With what its rows press is not known.
-            rough = rough.max(overshot.min(self.descent.meets));
+            rough = rough.max(shortened.min(self.descent.meets));
         }
         lanes.store(rough, &mut group.chains[chain::ROUGH]);
         // What is stiffer than its step resolves hangs on the step.

@@ -3,7 +3,7 @@
 
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
-use super::contact_rows::{Again, ContactRow, Gone, MOST_DUAL};
+use super::contact_rows::{ContactRow, Gone, MOST_DUAL};
 use super::group::Group;
 use super::holds::Placed;
 use super::lanes::{Entry, Lane, Lanes, unrolled};
@@ -95,19 +95,19 @@ pub fn back_substitute<L: Lanes>(lanes: L, scratch_row: &[Entry<L::Scalar>], nex
 pub(super) type Presses<V> = (V, V3<V>, V3<V>);
 
 impl<V: Lane> ContactRow<V> {
-    /// Keeps what of it the matrix has of chains that are solved, and the force that goes with it before the step.
+    /// Keeps what of it the matrix has of `solved` chains, and the force that goes with it before the step.
     #[inline(always)]
     pub(super) fn keep<L: Lanes<V = V>>(
         &self,
         lanes: L,
         gone: &Gone<V>,
-        again: Option<Again<V>>,
+        solved: Option<V>,
         stored: &mut [Entry<L::Scalar>],
     ) {
         let (zero, half) = (lanes.splat(0.0), lanes.splat(0.5));
-        let flag = again.map_or(lanes.splat(1.0), |again| again.solved);
-        let [stiffness, distance] = self.in_matrix(lanes, gone, again.is_none());
-        let friction = self.coulomb(lanes, self.slid(gone), again);
+        let flag = solved.unwrap_or(lanes.splat(1.0));
+        let [stiffness, distance] = self.in_matrix(lanes, gone, solved.is_none());
+        let friction = self.coulomb(lanes, self.slid(gone), solved.is_none());
         let [x, y, z] = friction.way.0;
         let by = self.rolled(gone);
         let secant = self.rolling_secant(lanes, by);
@@ -155,8 +155,6 @@ pub(super) fn has<L: Lanes>(
 
 /// Flagged chains sit passes out: their step was shortened, and what rows press with is not what the system found for all of it. Passes
 /// would move them by what that leaves out, with what is elastic of them left out; rows that have no stiffness there ask for nothing.
-/// Where the last step was a whole one again they do so too: the matrix then has what slips stiffer than it is, and by passes heaps would
-/// creep (12 of 48 at 5 to 19 mm/s, where now 1 of 24 does).
 /// Its twin is in `shaders/solve_rods.wgsl`.
 #[inline(always)]
 pub(super) fn sit_out<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, flag: L::V) {

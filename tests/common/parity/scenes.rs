@@ -13,7 +13,7 @@ use sinew::{
 
 use super::super::sheet;
 use super::carried::carried_into_each_other;
-use super::solids::{on_a_floor_that_turns, on_solids, thrown_down};
+use super::solids::{on_solids, thrown_down};
 use super::{DT, Scene};
 
 /// Several rods of a material between two places, side by side, of the segment counts given.
@@ -591,7 +591,6 @@ pub fn scenes() -> Vec<Scene> {
     scenes.extend(carried_into_each_other());
     scenes.extend(trees());
     scenes.extend(on_solids());
-    scenes.extend(on_a_floor_that_turns());
     scenes.extend(thrown_down());
 
     let mut skinned = bridge.clone();
