@@ -31,11 +31,11 @@ pub mod contact {
     /// How far the surface goes across d until friction does not pull (m), 3 entries: as far as what touches goes, and as far
     /// again as it takes to pull as in the last substep where it held.
     pub const ANCHOR: usize = 12;
-    /// The dual: with what force it pressed in the last solve (N), by its whole step, also where that was shortened. Within
-    /// `solve_rods`, how deep it was in the way where the system was set up (m), negative where it was off it.
+    /// The dual: with what force it pressed in the last solve (N), by its whole step; of what meets others, by as much as was taken of
+    /// each. Within `solve_rods`, how deep it was in the way where the first system was set up (m), negative where it was off it.
     pub const DUAL: usize = 15;
     /// With what force friction pulled in the last solve (N), 3 entries. Within `solve_rods`, how far the surface had gone from
-    /// the anchor where the system was set up (m).
+    /// the anchor where the first system was set up (m).
     pub const TANGENT: usize = 16;
     /// Stiffness κ (N·m) against the chain's turning there otherwise than [`TURN`], up to [`ROLLING_LIMIT`]: rolling and drilling
     /// friction.
