@@ -67,17 +67,17 @@ fn every_scene_opens_and_steps() {
         let mut run = Run::new(name, &parameters);
         let places = |run: &Run| run.nodes(run.handle).iter().map(|node| node.place).collect::<Vec<_>>();
         let start = places(&run);
-        run.run(1.0);
+        run.run(2.0);
         let moved = start.iter().zip(places(&run)).map(|(a, b)| a.distance(b)).fold(0.0, f64::max);
         let quality = run.physics.quality();
         println!(
-            "{name}: moves by {moved:.1e} m in a second, {} contacts with flesh, {:.2} % of the radius deep",
+            "{name}: moves by {moved:.1e} m in two seconds, {} contacts with flesh, {:.2} % of the radius deep",
             run.physics.flesh_contacts().count(),
             100.0 * quality.penetration_max
         );
         // Logs lie still; all others fall, stretch, slide or give way.
         assert!(run.is_sound() && moved < 50.0 && (moved > 1.0e-3 || *name == "logs"), "{name}");
-        assert!(quality.energy.kinetic.is_finite() && quality.penetration_max < 1.0, "{name}");
+        assert!(quality.energy.kinetic.is_finite() && quality.penetration_max < 0.1, "{name}");
     }
 }
 
@@ -226,7 +226,7 @@ fn pushed_and_spun_logs_end_up_rolling() {
     for (speed, spin) in [(2.0, 0.0), (0.0, 50.0)] {
         let rolling = SceneParameters { angle: 0.0, speed, spin, ..SceneParameters::of("rolling").expect("is there") };
         let mut run = Run::new("rolling", &rolling);
-        run.run(1.0);
+        run.run(2.0);
         let (found, exact) = (run.velocity().x, (2.0 * speed + spin * rolling.radius) / 3.0);
         println!("at {speed} m/s, {spin} rad/s: rolls at {found:.4} m/s, exact {exact:.4} (bar 2 %)");
         assert!(run.is_sound() && (found / exact - 1.0).abs() <= 0.02);
