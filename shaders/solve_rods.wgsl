@@ -431,9 +431,9 @@ fn part_way3(start: vec3<f32>, to: vec3<f32>, share: f32) -> vec3<f32> {
     return vec3<f32>(part_way(start.x, to.x, share), part_way(start.y, to.y, share), part_way(start.z, to.z, share));
 }
 
-// The chain sits passes out: it began again and made no whole step since, so that with what rows press it is not in balance. Passes would
-// move it by what is left, with what is elastic of it left out; rows that have no stiffness there ask for nothing. The twin of sit_out in
-// src/cpu/solved.rs.
+// The chain sits passes out: it began again and made no whole step since, so that with what rows press it is not in balance, or took
+// nothing of its last step. Passes would move it by what is left, with what is elastic of it left out; rows that have no stiffness there
+// ask for nothing. The twin of sit_out in src/cpu/solved.rs.
 fn sit_out(chain: Chain) {
     for (var index = 0u; index < chain.node_count; index++) {
         var rows = rows_at(chain, index);

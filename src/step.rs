@@ -303,7 +303,7 @@ pub struct StepConfig {
     pub iterations: u32,
     /// Solves that a chain may take beyond each solve of the schedule that was led astray, went far or pulled at what it lifts
     /// off from, 1 to [`MOST_RETRIES`]: where bones jerk and motion is wild. A calm chain takes none of them. What meets other chains and
-    /// is pressed by far more than moves it, as between two walls, takes up to 32 more: left in what presses it, it would be pressed
+    /// is pressed by far more than moves it, as between two walls, takes up to 8 more: left in what presses it, it would be pressed
     /// harder yet.
     pub retries: u32,
     /// How many passes a substep bring chains together that touch, 0 to [`MOST_PASSES`]: 6 are enough for most, more for stiff

@@ -342,7 +342,18 @@ const PAIRS_AND_MEETINGS: &[Mutant] = &[
     (Stage::SolveRods, "meeting on the ground", "if row.meets ⟨&&⟩ first {", "||"),
     (Stage::SolveRods, "meeting", "return Friction(secant, row.friction, ⟨0.0⟩, way);", "row.friction"),
     (Stage::SolveRods, "meeting", "return select(secant, ⟨row.rolling⟩, row.meets);", "secant"),
-    (Stage::SolveRods, "trees thrown together", "if params.passes > 0u && ⟨⟩descent.adrift {", "!"),
+    (
+        Stage::SolveRods,
+        "trees thrown together",
+        "params.passes > 0u && (⟨⟩descent.adrift || descent.share <= 0.0)",
+        "!",
+    ),
+    (
+        Stage::SolveRods,
+        "on a floor that turns",
+        "pressed_after(further_step_of(chain, rows), again)⟨.amiss⟩);",
+        ".amiss * 0.0",
+    ),
     (
         Stage::FindMeetings,
         "meeting what is heavier",

@@ -140,7 +140,8 @@ fn end(chain: Chain, descent: Descent, reached: Reached, contracting: bool, inv_
     set_chain(chain.chain, CHAIN_CALM, where_less(descent.astray, 0.5, 1.0, kept));
     var rough = larger(descent.rough, chain_at(chain.chain, CHAIN_ROUGH));
     set_chain(chain.chain, CHAIN_MEETS, descent.meets);
-    if params.passes > 0u && descent.adrift {
+    // Of what took nothing of its last step the system is no good, or no number.
+    if params.passes > 0u && (descent.adrift || descent.share <= 0.0) {
         sit_out(chain);
         // With what its rows would press is not known.
         rough = larger(rough, descent.meets);

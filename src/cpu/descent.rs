@@ -212,7 +212,7 @@ impl<V: Lane> Descent<V> {
         self.rough = self.astray.max(self.far);
         self.stepping = self.rough.max(self.amiss.min(one));
         self.lowest = raised.where_less(lanes.splat(0.5), self.level, self.at_start);
-        (self.risen, self.overshot, self.adrift) = (raised, raised, raised);
+        self.risen = raised;
     }
 
     /// Flags which of the chains that have risen still do.
@@ -383,7 +383,9 @@ where
 
     #[inline(always)]
     fn start_again(&mut self) {
-        start_again(self.lanes, self.group, self.descent.risen);
+        let risen = self.descent.risen;
+        (self.descent.overshot, self.descent.adrift) = (risen, risen);
+        start_again(self.lanes, self.group, risen);
     }
 
     #[inline(always)]
@@ -399,7 +401,7 @@ where
 
     #[inline(always)]
     fn judge(&mut self, beyond: bool) -> bool {
-        if self.group.is_touched() {
+        if self.group.is_touched() && self.lanes.any(self.descent.stepping) {
             apart!(self.lanes, press_on(self.lanes, self.group, self.again(), self.descent.share_pressed(self.lanes)));
         }
         self.descent.judge(self.lanes, beyond);
@@ -412,11 +414,13 @@ where
         lanes.store(self.descent.kept(lanes), &mut group.chains[chain::CALM]);
         let mut rough = self.descent.rough.max(lanes.load(&group.chains[chain::ROUGH]));
         lanes.store(self.descent.meets, &mut group.chains[chain::MEETS]);
-        let adrift = self.descent.adrift;
-        if !group.solved.is_empty() && lanes.any(adrift) {
-            apart!(lanes, sit_out(lanes, group, adrift));
+        // Of what took nothing of its last step the system is no good, or no number.
+        let none = lanes.splat(0.0).where_less(self.descent.share, lanes.splat(0.0), one);
+        let astray = self.descent.adrift.max(none);
+        if !group.solved.is_empty() && lanes.any(astray) {
+            apart!(lanes, sit_out(lanes, group, astray));
             // With what its rows would press is not known.
-            rough = rough.max(adrift.min(self.descent.meets));
+            rough = rough.max(astray.min(self.descent.meets));
         }
         lanes.store(rough, &mut group.chains[chain::ROUGH]);
         // What is stiffer than its step resolves hangs on the step.

@@ -66,7 +66,8 @@ pub(super) fn members_of<'a, 'r>(
 }
 
 impl Member<'_, '_> {
-    /// With which others of its kin a lane's chain settles: chains of an instance that hang on each other do so together.
+    /// With which others of its kin a lane's chain settles: of an instance in which any hang on each other all do so
+    /// together.
     pub fn settles_with(&self, lane: usize) -> usize {
         if self.branches.is_empty() { lane } else { self.whose.of(lane) }
     }

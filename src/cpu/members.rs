@@ -33,7 +33,7 @@ struct Kin<'k, 'a, 'r> {
     meeting: &'k [MeetingGroup],
     /// Which nodes of what is shown are theirs.
     shown: std::ops::Range<usize>,
-    /// Which of their instances settle in a pass.
+    /// Which of them settle in a pass, see [`Member::settles_with`].
     settles: Vec<bool>,
     /// Whether any did in the last one.
     settled: bool,

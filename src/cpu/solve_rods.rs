@@ -10,7 +10,9 @@
 //! now; else it goes on from where it is. Steps are then shortened until Π falls, and further ones are taken where it fell by
 //! much less than foretold or the step went far, at most [`StepConfig::retries`](crate::step::StepConfig) in all, or
 //! some more (`FURTHER`) of what meets others and is pressed by more than moves it. Thus Π never ends above Π(x_n), but for
-//! rounding. If in the end there is still more energy than at the start, as a potential that is not convex may give, velocities
+//! rounding. What slips has no stiffness along its way in Newton's step, which so goes through where friction would stop it; once a step
+//! has led up, the chain takes friction by its secant until the stage ends: what that stores is nowhere less than what friction does.
+//! If in the end there is still more energy than at the start, as a potential that is not convex may give, velocities
 //! are lessened until there is not; a free chain flies on.
 
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]

@@ -193,8 +193,9 @@ pub(super) fn has<L: Lanes>(
     (lanes.load(&solved[solved::FORCE]), V3::load(lanes, stored, contact::TANGENT), couple)
 }
 
-/// Flagged chains sit passes out: they began again and made no whole step since, so that with what rows press they are not in balance.
-/// Passes would move them by what is left, with what is elastic of them left out; rows that have no stiffness there ask for nothing.
+/// Flagged chains sit passes out: they began again and made no whole step since, so that with what rows press they are not in balance, or
+/// took nothing of their last step. Passes would move them by what is left, with what is elastic of them left out; rows that have no
+/// stiffness there ask for nothing.
 /// Its twin is in `shaders/solve_rods.wgsl`.
 #[inline(always)]
 pub(super) fn sit_out<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, flag: L::V) {
