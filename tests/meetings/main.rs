@@ -11,7 +11,6 @@ mod pile;
 #[cfg(feature = "rapier")]
 mod squeezed;
 mod stacks;
-mod turned;
 
 use std::sync::Arc;
 
