@@ -140,7 +140,7 @@ const CONTACTS_AND_VELOCITIES: &[Mutant] = &[
         "contact_at(at, CONTACT_DUAL) ⟨+⟩ larger(contact_at(at, CONTACT_BOUNCE)",
         "-",
     ),
-    (Stage::SolveRods, "about to slip", "return across(swept(row, gone.place, gone.turn) ⟨-⟩ row.anchor", "+"),
+    (Stage::SolveRods, "about to slip", "return across(gone.place ⟨-⟩ row.anchor + cross", "+"),
     (Stage::SolveRods, "about to slip", "if first && row.sticks ⟨>⟩ 0.5 {", "<"),
     (Stage::SolveRods, "slipping", "(friction.slipping ⟨*⟩ dot(friction.way, goes));", "+"),
     (Stage::SolveRods, "rods on a slope", "let arm = row.direction ⟨*⟩ row.arm;", "+"),
@@ -189,7 +189,6 @@ const SOLIDS: &[Mutant] = &[
 ];
 
 const HEALTH_AND_SKIN: &[Mutant] = &[
-    (Stage::CheckHealth, "pressed flat", "larger(thinned_within(extent, stretch), ⟨pressed⟩));", "0.0"),
     (Stage::CheckHealth, "cantilevers", "is_number(unit) && ⟨0.5⟩ < unit);", "2.0"),
     (Stage::CheckHealth, "cantilevers", "chain_at(chain.chain, CHAIN_RESETS) + ⟨1.0⟩);", "2.0"),
     (Stage::CheckHealth, "cantilevers", "var velocity = (bone_to.place ⟨-⟩ bone_from.place) * inv_frame;", "+"),

@@ -130,10 +130,10 @@ fn distance_of(row: ContactRow, gone: Gone) -> f32 {
     return row.gap + (dot(row.direction, gone.place) - row.scale_term * gone.scale);
 }
 
-// How far the surface has gone from where friction does not pull (m). What of that is along the direction is left out once more: what
-// goes far with a surface that moves slides there by less than the way that is left is rounded by.
+// How far the surface has gone from where friction does not pull (m). What of that is along the direction is left out last: what goes far
+// with a surface that moves slides there by less than that is rounded by.
 fn slid_of(row: ContactRow, gone: Gone) -> vec3<f32> {
-    return across(swept(row, gone.place, gone.turn) - row.anchor, row.direction);
+    return across(gone.place - row.anchor + cross(row.direction, gone.turn) * row.arm, row.direction);
 }
 
 // How far the surface goes across the direction where the chain goes and turns by so much.

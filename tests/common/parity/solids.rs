@@ -158,20 +158,7 @@ pub fn on_solids() -> Vec<Scene> {
     on_mesh.solids = triangles;
     // Where no rod is about to slip or to let go, which roundings would decide.
     on_mesh.before = 60;
-    let up = DVec3::Y * 0.051;
-    let mut flat = Scene::new("pressed flat", &rods(up, DVec3::X + up, 0.05, &[8; 3], soft()), no_bones);
-    flat.solids = press;
-    flat.before = 20;
-    vec![on_table, pushed, shapes, carried, over_bones(), on_mesh, flat]
-}
-
-/// A plate that comes down on the middles of rods on the ground.
-fn press(step: usize) -> Vec<Solid> {
-    let plate = Shape::Cuboid { half_extents: Vec3::new(0.15, 0.1, 0.6) };
-    let height = (0.1 - 0.006 * step as f64).max(0.01);
-    let ground =
-        placed(Shape::Cuboid { half_extents: Vec3::new(3.0, 0.2, 3.0) }, DVec3::Y * -0.2, DQuat::IDENTITY, 0.8);
-    vec![ground, placed(plate, DVec3::new(0.5, height + 0.1, 0.1), DQuat::IDENTITY, 0.8)]
+    vec![on_table, pushed, shapes, carried, over_bones(), on_mesh]
 }
 
 /// Two bones that go down.
