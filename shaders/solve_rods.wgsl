@@ -26,12 +26,13 @@ fn solve_rods(@builtin(global_invocation_id) invocation: vec3<u32>) {
     var descent = descent_of(chain);
     var reached: Reached;
     while descent.stepping {
+        let again = again_of(descent);
         if descent.shortenings == 0u {
             if descent.solves > 0u {
                 keep(chain);
             }
-            solve_forth(chain, inv_step2, contracting, excitation, descent.solves > 0u, descent.stiffened);
-            let step = solve_back(chain, descent.solves > 0u);
+            solve_forth(chain, inv_step2, contracting, excitation, again);
+            let step = solve_back(chain, again);
             descent.fall = step.fall;
             descent.far = step.far;
             descent.amiss = step.amiss;
@@ -43,6 +44,9 @@ fn solve_rods(@builtin(global_invocation_id) invocation: vec3<u32>) {
         judge(&descent, reached);
         if descent.starts_again {
             start_again(chain);
+        }
+        if descent.keeps {
+            press_on(chain, again, share_pressed(descent));
         }
     }
     end(chain, descent, reached, contracting, inv_step2);
@@ -77,13 +81,14 @@ fn solve_trees(
         descent.meets = most_of_tree(chain, local, 1u);
     }
     loop {
+        let again = again_of(descent);
         let solves = descent.stepping && descent.shortenings == 0u;
         if solves && descent.solves > 0u {
             keep(chain);
         }
         for (var level_count = params.level_count; level_count > 0u; level_count--) {
             if solves && depth + 1u == level_count {
-                solve_forth(chain, inv_step2, contracting, excitation, descent.solves > 0u, descent.stiffened);
+                solve_forth(chain, inv_step2, contracting, excitation, again);
                 if depth > 0u {
                     keep_turning(chain);
                     give_to_stem(chain);
@@ -95,7 +100,7 @@ fn solve_trees(
         for (var level_count = 0u; level_count < params.level_count; level_count++) {
             if descent.stepping && depth == level_count {
                 if solves {
-                    step = solve_back(chain, descent.solves > 0u);
+                    step = solve_back(chain, again);
                     descent.share = 1.0;
                 } else {
                     go_on(chain, descent.share);
@@ -129,6 +134,9 @@ fn solve_trees(
             judge(&descent, reached);
             if descent.starts_again {
                 start_again(chain);
+            }
+            if descent.keeps {
+                press_on(chain, again, share_pressed(descent));
             }
             if descent.stepping {
                 atomicOr(&going, 1u);
@@ -164,12 +172,11 @@ fn solve_forth(
     inv_step2: f32,
     contracting: bool,
     excitation: Excitation,
-    again: bool,
-    stiffened: f32,
+    again: Again,
 ) {
     let count = chain.node_count;
     let tied = is_tied(chain);
-    let string_share = select(0.0, 1.0, again);
+    let string_share = select(0.0, 1.0, again.solved);
     var excited = excitation;
 
     var block: Mat7;
@@ -207,7 +214,7 @@ fn solve_forth(
         }
         var rows = rows_at(chain, index);
         while go_to_next(chain, &rows) {
-            take_up(chain, rows, !again, &block, &rhs, &terms);
+            take_up(chain, rows, again, &block, &rhs, &terms);
         }
         var coupling = terms.block_ab;
         add_surface_bending(chain, index, &block, &rhs, &coupling);
@@ -232,9 +239,9 @@ fn solve_forth(
             }
         }
 
-        if again {
+        if again.solved {
             for (var i = 0u; i < UNKNOWNS; i++) {
-                block[i][i] = block[i][i] + (block[i][i] + eliminated[i]) * stiffened;
+                block[i][i] = block[i][i] + (block[i][i] + eliminated[i]) * again.stiffened;
             }
         }
         var least: Vec7;
@@ -272,7 +279,7 @@ fn solve_forth(
 }
 
 // The second half: solves from the last node on, and steps.
-fn solve_back(chain: Chain, again: bool) -> Step {
+fn solve_back(chain: Chain, again: Again) -> Step {
     var fall = 0.0;
     var farthest2 = 0.0;
     var amiss = 0.0;
@@ -290,7 +297,9 @@ fn solve_back(chain: Chain, again: bool) -> Step {
         }
         var rows = rows_at(chain, index);
         while go_to_next(chain, &rows) {
-            amiss = larger(amiss, note_pressed(rows, &delta, &next, !again));
+            if !again.solved {
+                amiss = larger(amiss, note_pressed(rows, &delta, &next, again));
+            }
         }
         let inv_length = rest_at(rest_row_of(chain, index), REST_INV_LENGTH);
         let strained = vec3<f32>(next[0] - delta[0], next[1] - delta[1], next[2] - delta[2]) * inv_length;
@@ -298,13 +307,13 @@ fn solve_back(chain: Chain, again: bool) -> Step {
         // Of padding and after the last node there is no segment.
         let turned2 = where_less(0.0, inv_length, dot(turned, turned), 0.0);
         farthest2 = larger(larger(farthest2, dot(strained, strained)), turned2);
-        if again {
+        if again.solved {
             for (var k = 0u; k < UNKNOWNS; k++) {
                 let along = scratch_at(scratch_row, SCRATCH_RHS + k);
                 fall = fall + along * along * scratch_at(scratch_row, SCRATCH_INV_PIVOT + k);
             }
         }
-        if again || IN_TREES {
+        if again.solved || IN_TREES {
             for (var k = 0u; k < UNKNOWNS; k++) {
                 set_scratch(scratch_row, SCRATCH_STEP + k, delta[k]);
             }
@@ -312,14 +321,17 @@ fn solve_back(chain: Chain, again: bool) -> Step {
         let row = node_row_of(chain, index);
         store_placed(step_by(row, placed_now(row), &delta), row);
     }
+    if again.solved {
+        amiss = amiss_again(chain, again);
+    }
     return Step(fall * 0.5, where_less(TRUSTED * TRUSTED, farthest2, 1.0, 0.0), amiss);
 }
 
-// Adds a row's terms to the system, and notes how deep it is in the way and how far it has slid.
+// Adds a row's terms to the system; in the first solve it notes how deep it is in the way and how far it has slid.
 fn take_up(
     chain: Chain,
     rows: Rows,
-    first: bool,
+    again: Again,
     block: ptr<function, Mat7>,
     rhs: ptr<function, Vec7>,
     terms: ptr<function, SegmentTerms>,
@@ -327,32 +339,101 @@ fn take_up(
     let at = rows.at;
     let touches = load_contact_row(rows);
     let gone = gone_at(chain, touches, false);
-    add_contact(touches, gone, first, block, rhs, terms);
-    set_contact(at, CONTACT_DUAL, in_the_way(touches, gone));
-    set_contact3(at, CONTACT_TANGENT, slid_of(touches, gone));
+    add_contact(touches, gone, again, block, rhs, terms);
+    if !again.solved {
+        set_contact(at, CONTACT_DUAL, in_the_way(touches, gone));
+        set_contact3(at, CONTACT_TANGENT, slid_of(touches, gone));
+    }
     if params.passes > 0u {
-        keep_solved(touches, gone, solved_row_of(at), first);
+        keep_solved(touches, gone, solved_row_of(at), again);
     }
 }
 
-// Leaves in a row with what force it presses once its nodes have stepped by `here` and `next`; how it was taken amiss.
-fn note_pressed(rows: Rows, here: ptr<function, Vec7>, next: ptr<function, Vec7>, first: bool) -> f32 {
+// Leaves in a row with what force it presses once its nodes have stepped by `here` and `next` in the first solve; how it was taken amiss.
+fn note_pressed(rows: Rows, here: ptr<function, Vec7>, next: ptr<function, Vec7>, again: Again) -> f32 {
     let at = rows.at;
     let touches = load_contact_row(rows);
-    let deep = contact_at(at, CONTACT_DUAL);
-    let slid = contact3(at, CONTACT_TANGENT);
-    let pressed = pressed_by(touches, deep, slid, here, next, first);
+    let pressed = pressed_by(touches, contact_at(at, CONTACT_DUAL), contact3(at, CONTACT_TANGENT), here, next, again);
     set_contact(at, CONTACT_DUAL, pressed.force);
     set_contact3(at, CONTACT_TANGENT, pressed.tangent);
     if params.passes > 0u {
-        give_way_solved(touches, solved_row_of(at), here, next);
+        let solved = solved_row_of(at);
+        keep_pressing(solved, pressing_on(touches, solved, pressing_of(solved), here, next));
     }
     return pressed.amiss;
 }
 
-// The chain sits passes out: its step was shortened, and what rows press with is not what the system found for all of it. Passes would
-// move it by what that leaves out, with what is elastic of it left out; rows that have no stiffness there ask for nothing. The twin of
-// sit_out in src/cpu/solved.rs.
+// A row's nodes where a further step began, and the step that the solve found for them.
+struct FurtherStep {
+    touches: ContactRow,
+    gone: Gone,
+    here: Vec7,
+    next: Vec7,
+}
+
+fn further_step_of(chain: Chain, rows: Rows) -> FurtherStep {
+    let touches = load_contact_row(rows);
+    let here = scratch_row_of(chain, touches.segment);
+    let next = scratch_row_of(chain, min(touches.segment + 1u, chain.node_count - 1u));
+    let gone = gone_between(chain, touches, placed_base(here), placed_base(next));
+    return FurtherStep(touches, gone, step_of(here), step_of(next));
+}
+
+// With what it presses once they have made all of it.
+fn pressed_after(step: FurtherStep, again: Again) -> Pressed {
+    var here = step.here;
+    var next = step.next;
+    return pressed_by(step.touches, in_the_way(step.touches, step.gone), slid_of(step.touches, step.gone), &here, &next, again);
+}
+
+// How the chain's rows are taken amiss by the step that a further solve found.
+fn amiss_again(chain: Chain, again: Again) -> f32 {
+    var amiss = 0.0;
+    for (var index = 0u; index < chain.node_count; index++) {
+        var rows = rows_at(chain, index);
+        while go_to_next(chain, &rows) {
+            amiss = larger(amiss, pressed_after(further_step_of(chain, rows), again).amiss);
+        }
+    }
+    return amiss;
+}
+
+// Rows come to press by a share with what they would after all of a further step, and by the rest with what they did before.
+fn press_on(chain: Chain, again: Again, share: f32) {
+    for (var index = 0u; index < chain.node_count; index++) {
+        var rows = rows_at(chain, index);
+        while go_to_next(chain, &rows) {
+            let at = rows.at;
+            let step = further_step_of(chain, rows);
+            let pressed = pressed_after(step, again);
+            set_contact(at, CONTACT_DUAL, part_way(contact_at(at, CONTACT_DUAL), pressed.force, share));
+            set_contact3(at, CONTACT_TANGENT, part_way3(contact3(at, CONTACT_TANGENT), pressed.tangent, share));
+            if params.passes > 0u {
+                let solved = solved_row_of(at);
+                let before = pressing_of(solved);
+                var here = step.here;
+                var next = step.next;
+                let from_here = pressing_at(step.touches, step.gone, false);
+                let after = pressing_on(step.touches, solved, from_here, &here, &next);
+                let couple = part_way3(before.couple, after.couple, share);
+                keep_pressing(solved, Pressing(part_way(before.force, after.force, share), couple));
+            }
+        }
+    }
+}
+
+// A share of the way from a value to another one; of no share the first one, whatever the other is.
+fn part_way(start: f32, to: f32, share: f32) -> f32 {
+    return where_less(share, 1.0, where_less(0.0, share, start + (to - start) * share, start), to);
+}
+
+fn part_way3(start: vec3<f32>, to: vec3<f32>, share: f32) -> vec3<f32> {
+    return vec3<f32>(part_way(start.x, to.x, share), part_way(start.y, to.y, share), part_way(start.z, to.z, share));
+}
+
+// The chain sits passes out: it began again and made no whole step since, so that with what rows press it is not in balance, or took
+// nothing of its last step. Passes would move it by what is left, with what is elastic of it left out; rows that have no stiffness there
+// ask for nothing. The twin of sit_out in src/cpu/solved.rs.
 fn sit_out(chain: Chain) {
     for (var index = 0u; index < chain.node_count; index++) {
         var rows = rows_at(chain, index);

@@ -8,7 +8,7 @@ pub(crate) use motion::Wide;
 use glam::DVec3;
 
 use crate::Pose;
-use crate::cpu::contact_rows::{ContactRow, Gone, System};
+use crate::cpu::contact_rows::{Again, ContactRow, Gone, System};
 use crate::cpu::contacts::contact_rows;
 use crate::cpu::fascia::add_tie;
 use crate::cpu::holds::Placed;
@@ -131,7 +131,7 @@ impl Quality {
             let gone = row.gone(&ends.map(|end| Gone::of_node(lanes, &end, &Placed::now(lanes, &end))));
             let block = [[0.0; UNKNOWNS]; UNKNOWNS];
             let mut system = System { block, rhs: touching[segment], terms: SegmentTerms::none(lanes) };
-            row.add(lanes, &gone, false, &mut system);
+            row.add(lanes, &gone, Some(Again::of(lanes, 1.0)), &mut system);
             touching[segment] = system.rhs;
             touching[segment + 1].iter_mut().zip(system.terms.gradient_b).for_each(|(sum, gradient)| *sum -= gradient);
         }

@@ -191,7 +191,7 @@ fn a_hosts_threads_give_the_same_bits() {
 /// them: put the new ones here once the other tests pass.
 #[test]
 fn state_hashes_are_the_pinned_ones() {
-    const PINNED: [u64; 2] = [0x476093b66bb8c137, 0xf24477e319be0055];
+    const PINNED: [u64; 2] = [0x8a25bd5b64eddb9e, 0x93b595323f8fe122];
     let found = [hash(LaneWidth::Eight, Integrator::ImplicitEuler), muscles_hash(LaneWidth::Eight)];
     assert_eq!(found, PINNED, "the new hashes are {found:#018x?}; they go to PINNED in {}", file!());
 }

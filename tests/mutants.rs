@@ -140,8 +140,19 @@ const CONTACTS_AND_VELOCITIES: &[Mutant] = &[
         "contact_at(at, CONTACT_DUAL) ⟨+⟩ larger(contact_at(at, CONTACT_BOUNCE)",
         "-",
     ),
-    (Stage::SolveRods, "about to slip", "return across(gone.place ⟨-⟩ row.anchor + cross", "+"),
-    (Stage::SolveRods, "about to slip", "if first && row.sticks ⟨>⟩ 0.5 {", "<"),
+    (Stage::SolveRods, "about to slip", "return across(swept(row, gone.place, gone.turn) ⟨-⟩ row.anchor", "+"),
+    (Stage::SolveRods, "about to slip", "if !again.solved && row.sticks ⟨>⟩ 0.5 {", "<"),
+    (Stage::SolveRods, "on a floor that turns", "again.solved && ⟨⟩again.overshot), way);", "!"),
+    (Stage::SolveRods, "on a floor that turns", "(*descent).overshot || (*descent).share ⟨<⟩ 1.0;", ">"),
+    (Stage::SolveRods, "meeting with one step more", "(*descent).overshot = raised ⟨>⟩ 0.5;", "<"),
+    (Stage::SolveRods, "meeting with one step more", "descent.meets > 0.5 && ⟨⟩!descent.adrift);", "!"),
+    (Stage::SolveRods, "trees thrown together", "let after = pressing_on(step.touches, solved, ⟨from_here⟩,", "before"),
+    (
+        Stage::SolveRods,
+        "trees thrown together",
+        "where_less(0.0, share, start ⟨+⟩ (to - start) * share, start), to)",
+        "-",
+    ),
     (Stage::SolveRods, "slipping", "(friction.slipping ⟨*⟩ dot(friction.way, goes));", "+"),
     (Stage::SolveRods, "rods on a slope", "let arm = row.direction ⟨*⟩ row.arm;", "+"),
     (
@@ -151,7 +162,7 @@ const CONTACTS_AND_VELOCITIES: &[Mutant] = &[
         "+",
     ),
     (Stage::SolveRods, "rods on a slope", "(*rhs)[4u + i] = (*rhs)[4u + i] ⟨-⟩ first * couple[i];", "+"),
-    (Stage::SolveRods, "torn off", "return ⟨pressed.amiss⟩;", "0.0"),
+    (Stage::SolveRods, "on a floor that turns", "return ⟨pressed.amiss⟩;", "0.0"),
     (
         Stage::SolveRods,
         "stiffer than resolved",
@@ -189,6 +200,7 @@ const SOLIDS: &[Mutant] = &[
 ];
 
 const HEALTH_AND_SKIN: &[Mutant] = &[
+    (Stage::CheckHealth, "pressed flat", "larger(thinned_within(extent, stretch), ⟨pressed⟩));", "0.0"),
     (Stage::CheckHealth, "cantilevers", "is_number(unit) && ⟨0.5⟩ < unit);", "2.0"),
     (Stage::CheckHealth, "cantilevers", "chain_at(chain.chain, CHAIN_RESETS) + ⟨1.0⟩);", "2.0"),
     (Stage::CheckHealth, "cantilevers", "var velocity = (bone_to.place ⟨-⟩ bone_from.place) * inv_frame;", "+"),
@@ -303,7 +315,7 @@ const PAIRS_AND_MEETINGS: &[Mutant] = &[
     (Stage::FindMeetings, "meeting", "(PRESSING | rows) & ~((3u ⟨^⟩ pressing) << shift)", "|"),
     (Stage::FindMeetings, "meeting", "second_side, 1u, -1.0, next ⟨+⟩ 1u);", "*"),
     (Stage::FindMeetings, "meeting", "side.second.inv_mass), ⟨0.0⟩, of_free));", "1.0e3"),
-    (Stage::SolveRods, "meeting on the ground", "(*descent).meets > 0.5 && little ⟨<⟩ (*descent).fall;", ">"),
+    (Stage::SolveRods, "meeting with one step more", "(*descent).meets > 0.5 && little ⟨<⟩ (*descent).fall;", ">"),
     (Stage::Press, "meeting", "solved_word(params.meet_base * LANES + contact_row⟨⟩, params", " + 1u"),
     (Stage::FindMeetings, "meeting", "set_contact(at, CONTACT_ROLLING, 2.0 ⟨*⟩ ROLLING", "+"),
     (Stage::Press, "meeting", "let closed = meet_at(row, MEET_GAP) ⟨+⟩ dot(direction, going_a", "-"),
@@ -330,8 +342,18 @@ const PAIRS_AND_MEETINGS: &[Mutant] = &[
     (Stage::SolveRods, "meeting on the ground", "if row.meets ⟨&&⟩ first {", "||"),
     (Stage::SolveRods, "meeting", "return Friction(secant, row.friction, ⟨0.0⟩, way);", "row.friction"),
     (Stage::SolveRods, "meeting", "return select(secant, ⟨row.rolling⟩, row.meets);", "secant"),
-    (Stage::SolveRods, "trees thrown together", "SOLVED_STIFFNESS, ⟨0.0⟩);", "1.0"),
-    (Stage::SolveRods, "trees thrown together", "if params.passes > 0u && descent.share ⟨<⟩ 1.0 {", ">"),
+    (
+        Stage::SolveRods,
+        "trees thrown together",
+        "params.passes > 0u && (⟨⟩descent.adrift || descent.share <= 0.0)",
+        "!",
+    ),
+    (
+        Stage::SolveRods,
+        "on a floor that turns",
+        "pressed_after(further_step_of(chain, rows), again)⟨.amiss⟩);",
+        ".amiss * 0.0",
+    ),
     (
         Stage::FindMeetings,
         "meeting what is heavier",

@@ -67,17 +67,17 @@ fn every_scene_opens_and_steps() {
         let mut run = Run::new(name, &parameters);
         let places = |run: &Run| run.nodes(run.handle).iter().map(|node| node.place).collect::<Vec<_>>();
         let start = places(&run);
-        run.run(1.0);
+        run.run(2.0);
         let moved = start.iter().zip(places(&run)).map(|(a, b)| a.distance(b)).fold(0.0, f64::max);
         let quality = run.physics.quality();
         println!(
-            "{name}: moves by {moved:.1e} m in a second, {} contacts with flesh, {:.2} % of the radius deep",
+            "{name}: moves by {moved:.1e} m in two seconds, {} contacts with flesh, {:.2} % of the radius deep",
             run.physics.flesh_contacts().count(),
             100.0 * quality.penetration_max
         );
         // Logs lie still; all others fall, stretch, slide or give way.
         assert!(run.is_sound() && moved < 50.0 && (moved > 1.0e-3 || *name == "logs"), "{name}");
-        assert!(quality.energy.kinetic.is_finite() && quality.penetration_max < 1.0, "{name}");
+        assert!(quality.energy.kinetic.is_finite() && quality.penetration_max < 0.1, "{name}");
     }
 }
 

@@ -104,8 +104,17 @@ fn load_contact_row(rows: Rows) -> ContactRow {
 fn gone_at(chain: Chain, row: ContactRow, at_start: bool) -> Gone {
     // After the last node there is none, and the row has no weight for it.
     let next = min(row.segment + 1u, chain.node_count - 1u);
-    let first = gone_of_node(chain, row.segment, at_start);
-    let second = gone_of_node(chain, next, at_start);
+    if at_start {
+        return gone_between(chain, row, placed_start(chain, row.segment), placed_start(chain, next));
+    }
+    return gone_between(chain, row, placed_now(node_row_of(chain, row.segment)), placed_now(node_row_of(chain, next)));
+}
+
+// As gone_at, where the nodes around it are `here` and `after`.
+fn gone_between(chain: Chain, row: ContactRow, here: Placed, after: Placed) -> Gone {
+    let next = min(row.segment + 1u, chain.node_count - 1u);
+    let first = gone_of_node(node_row_of(chain, row.segment), here);
+    let second = gone_of_node(node_row_of(chain, next), after);
     return Gone(
         first.place + (second.place - first.place) * row.along,
         first.scale + (second.scale - first.scale) * row.along,
@@ -113,12 +122,7 @@ fn gone_at(chain: Chain, row: ContactRow, at_start: bool) -> Gone {
     );
 }
 
-fn gone_of_node(chain: Chain, index: u32, at_start: bool) -> Gone {
-    let row = node_row_of(chain, index);
-    var placed = placed_now(row);
-    if at_start {
-        placed = placed_start(chain, index);
-    }
+fn gone_of_node(row: u32, placed: Placed) -> Gone {
     let turn = product(placed.frame, conjugate(node4(row, NODE_PREV_FRAME)));
     // By the shorter way.
     let double = where_less(turn.w, 0.0, -2.0, 2.0);
@@ -130,10 +134,10 @@ fn distance_of(row: ContactRow, gone: Gone) -> f32 {
     return row.gap + (dot(row.direction, gone.place) - row.scale_term * gone.scale);
 }
 
-// How far the surface has gone from where friction does not pull (m). What of that is along the direction is left out last: what goes far
-// with a surface that moves slides there by less than that is rounded by.
+// How far the surface has gone from where friction does not pull (m). What of that is along the direction is left out once more: what
+// goes far with a surface that moves slides there by less than the way that is left is rounded by.
 fn slid_of(row: ContactRow, gone: Gone) -> vec3<f32> {
-    return across(gone.place - row.anchor + cross(row.direction, gone.turn) * row.arm, row.direction);
+    return across(swept(row, gone.place, gone.turn) - row.anchor, row.direction);
 }
 
 // How far the surface goes across the direction where the chain goes and turns by so much.
@@ -157,18 +161,29 @@ fn secant_of(row: ContactRow, slid: vec3<f32>) -> f32 {
     return smaller(row.friction, row.limit / far);
 }
 
-// Friction as the `first` solve takes it, or a later one. Of meetings the other side is still to go: what slips is held back by the
-// whole stiffness, which passes make up for.
-fn coulomb(row: ContactRow, slid: vec3<f32>, first: bool) -> Friction {
+// Whether a chain is solved again, and how.
+struct Again {
+    solved: bool,
+    // By which share of its diagonal its system is stiffened.
+    stiffened: f32,
+    // Whether a step of it has led up Π.
+    overshot: bool,
+}
+
+// Friction as the first solve takes it, or one `again`: by Newton's step, in which what slips has no stiffness along its way; of what has
+// overshot, by all that its pull is over how far it slid. Of meetings the other side is still to go: what slips is held back by the whole
+// stiffness, which passes make up for.
+fn coulomb(row: ContactRow, slid: vec3<f32>, again: Again) -> Friction {
     let secant = secant_of(row, slid);
     let way = direction(slid);
     if row.meets {
         return Friction(secant, row.friction, 0.0, way);
     }
-    if first && row.sticks > 0.5 {
+    if !again.solved && row.sticks > 0.5 {
         return Friction(row.friction, row.friction, 0.0, way);
     }
-    return Friction(secant, secant, where_less(secant, row.friction, secant, 0.0), way);
+    let slips = where_less(secant, row.friction, secant, 0.0);
+    return Friction(secant, secant, select(slips, 0.0, again.solved && again.overshot), way);
 }
 
 // The stiffness that the matrix of the `first` solve has of it, or of a later one, where the chain has gone so far, and the distance
@@ -222,7 +237,7 @@ fn in_the_way(row: ContactRow, gone: Gone) -> f32 {
     return where_less(0.0, row.stiffness, 0.0 - distance_of(row, gone), 0.0);
 }
 
-// With what it presses once the nodes around it have stepped by `here` and `next` in the `first` solve or a later one;
+// With what it presses once the nodes around it have stepped by `here` and `next` in the first solve or one `again`;
 // `was_in_the_way` is how deep it was in the way before, and `slid` how far the surface had gone from its anchor.
 fn pressed_by(
     row: ContactRow,
@@ -230,7 +245,7 @@ fn pressed_by(
     slid: vec3<f32>,
     here: ptr<function, Vec7>,
     next: ptr<function, Vec7>,
-    first: bool,
+    again: Again,
 ) -> Pressed {
     var step: Vec7;
     for (var k = 0u; k < UNKNOWNS; k++) {
@@ -241,7 +256,7 @@ fn pressed_by(
     let left = was_in_the_way - (dot(row.direction, moved) - row.scale_term * step[3]);
     // What is no number does not press.
     var pressed: Pressed;
-    let stays = select(0.0, row.stays, first);
+    let stays = select(row.stays, 0.0, again.solved);
     if where_less(0.0, was_in_the_way, 1.0, 0.0) + stays > 0.5 {
         pressed.force = where_less(0.0, left, smaller(row.stiffness * left, MOST_DUAL), 0.0);
         let pulled = abs(was_in_the_way) * PULLED + stays * row.arm * GENTLY;
@@ -251,7 +266,7 @@ fn pressed_by(
     }
 
     let goes = swept(row, moved, turned);
-    let friction = coulomb(row, slid, first);
+    let friction = coulomb(row, slid, again);
     let taken = slid * friction.pull + along_friction(friction, goes);
     let pull = (slid + goes) * secant_of(row, slid + goes);
     let off = taken - pull;
@@ -272,7 +287,7 @@ fn pressed_by(
 fn add_contact(
     row: ContactRow,
     gone: Gone,
-    first_solve: bool,
+    again: Again,
     block: ptr<function, Mat7>,
     rhs: ptr<function, Vec7>,
     terms: ptr<function, SegmentTerms>,
@@ -280,8 +295,8 @@ fn add_contact(
     var d = row.direction;
     let sigma = row.scale_term;
     let slid = slid_of(row, gone);
-    let friction = coulomb(row, slid, first_solve);
-    let in_it = in_matrix(row, gone, first_solve);
+    let friction = coulomb(row, slid, again);
+    let in_it = in_matrix(row, gone, !again.solved);
     let stiffness = in_it.x;
     let push = stiffness * in_it.y;
     var pull = slid * friction.pull;

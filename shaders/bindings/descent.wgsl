@@ -29,12 +29,18 @@ struct Descent {
     astray: f32,
     rough: f32,
     stiffened: f32,
+    // Whether a step has led up.
+    overshot: bool,
+    // Whether it began again and has made no whole step since: with what its rows press it is not in balance.
+    adrift: bool,
     meets: f32,
     solves: u32,
     shortenings: u32,
     // Whether another step, or another share of one, is to be taken, and whether from the substep's start.
     stepping: bool,
     starts_again: bool,
+    // Whether that share of the further step is kept.
+    keeps: bool,
 }
 
 // What it has reached (J): Π, what of it is stored, and by how much it may seem to grow for rounding.
@@ -57,6 +63,17 @@ fn descent_of(chain: Chain) -> Descent {
     return descent;
 }
 
+// By which share of a further step rows come to press otherwise: by what is taken of it, where passes go on from that. What meets no other,
+// or is adrift, only remembers it, and that as if it had taken all of it.
+fn share_pressed(descent: Descent) -> f32 {
+    return select(1.0, descent.share, descent.meets > 0.5 && !descent.adrift);
+}
+
+// Whether it is solved again, and how.
+fn again_of(descent: Descent) -> Again {
+    return Again(descent.solves > 0u, descent.stiffened, descent.overshot);
+}
+
 // What the chain has reached now.
 fn reached_by(chain: Chain, inv_step2: f32, contracting: bool, excitation: Excitation) -> Reached {
     let standing = standing(chain, inv_step2, contracting, excitation);
@@ -68,6 +85,7 @@ fn reached_by(chain: Chain, inv_step2: f32, contracting: bool, excitation: Excit
 // Judges what a step has reached, and shortens it where that is higher.
 fn judge(descent: ptr<function, Descent>, reached: Reached) {
     (*descent).starts_again = false;
+    (*descent).keeps = false;
     if (*descent).solves == 0u {
         let raised = risen_by(reached.level - (*descent).at_start, reached.unsure);
         let grown = risen_by(reached.stored + reached.gained - (*descent).at_start, reached.unsure);
@@ -80,6 +98,8 @@ fn judge(descent: ptr<function, Descent>, reached: Reached) {
         (*descent).lowest = where_less(raised, 0.5, reached.level, (*descent).at_start);
         (*descent).solves = 1u;
         (*descent).starts_again = raised > 0.5;
+        (*descent).overshot = raised > 0.5;
+        (*descent).adrift = raised > 0.5;
         return;
     }
     let rise = reached.level - (*descent).lowest;
@@ -93,7 +113,10 @@ fn judge(descent: ptr<function, Descent>, reached: Reached) {
         return;
     }
     let short = where_less(0.0 - rise, (*descent).fall * ENOUGH, 1.0, 0.0);
+    (*descent).keeps = true;
+    (*descent).adrift = (*descent).adrift && (*descent).share < 1.0;
     (*descent).stiffened = where_less((*descent).share, LEAST_SHARE, STIFFENED, (*descent).stiffened);
+    (*descent).overshot = (*descent).overshot || (*descent).share < 1.0;
     (*descent).lowest = reached.level;
     // Of friction, passes of chains that meet others make up for what one more did not.
     let amiss = select((*descent).amiss, (*descent).amiss - 1.0, (*descent).meets > 0.5);
@@ -117,9 +140,10 @@ fn end(chain: Chain, descent: Descent, reached: Reached, contracting: bool, inv_
     set_chain(chain.chain, CHAIN_CALM, where_less(descent.astray, 0.5, 1.0, kept));
     var rough = larger(descent.rough, chain_at(chain.chain, CHAIN_ROUGH));
     set_chain(chain.chain, CHAIN_MEETS, descent.meets);
-    if params.passes > 0u && descent.share < 1.0 {
+    // Of what took nothing of its last step the system is no good, or no number.
+    if params.passes > 0u && (descent.adrift || descent.share <= 0.0) {
         sit_out(chain);
-        // With what its rows press is not known.
+        // With what its rows would press is not known.
         rough = larger(rough, descent.meets);
     }
     set_chain(chain.chain, CHAIN_ROUGH, rough);
@@ -168,14 +192,10 @@ fn keep(chain: Chain) {
 fn go_on(chain: Chain, share: f32) {
     for (var index = 0u; index < chain.node_count; index++) {
         let scratch_row = scratch_row_of(chain, index);
-        let base = Placed(
-            scratch3(scratch_row, SCRATCH_BASE),
-            scratch_at(scratch_row, SCRATCH_BASE + 3u),
-            scratch4(scratch_row, SCRATCH_BASE + 4u),
-        );
-        var delta: Vec7;
+        let base = placed_base(scratch_row);
+        var delta = step_of(scratch_row);
         for (var k = 0u; k < UNKNOWNS; k++) {
-            delta[k] = share * scratch_at(scratch_row, SCRATCH_STEP + k);
+            delta[k] = share * delta[k];
         }
         let row = node_row_of(chain, index);
         // A step that is no number has no share.

@@ -101,28 +101,71 @@ fn solved_row_of(contact_row: u32) -> u32 {
     return solved_word(place, params.solved_base);
 }
 
-// Keeps what of a row the matrix has, and the force that goes with it before the step.
-fn keep_solved(row: ContactRow, gone: Gone, solved: u32, first: bool) {
-    let in_it = in_matrix(row, gone, first);
-    let friction = coulomb(row, slid_of(row, gone), first);
-    let by = rolled(row, gone);
-    let secant = rolling_secant(row, by);
-    set_scratch(solved, SOLVED_STIFFNESS, in_it.x);
+// As Presses, of what the matrix has of it: without friction's pull.
+struct Pressing {
+    force: f32,
+    couple: vec3<f32>,
+}
+
+// Keeps what of a row the matrix has, and with what it presses before the step of the first solve.
+fn keep_solved(row: ContactRow, gone: Gone, solved: u32, again: Again) {
+    let friction = coulomb(row, slid_of(row, gone), again);
+    set_scratch(solved, SOLVED_STIFFNESS, in_matrix(row, gone, !again.solved).x);
     set_scratch(solved, SOLVED_FRICTION, friction.stiffness);
     set_scratch(solved, SOLVED_SLIPPING, friction.slipping);
     set_scratch3(solved, SOLVED_WAY, friction.way);
-    set_scratch(solved, SOLVED_FORCE, 0.0 - in_it.x * in_it.y);
-    set_scratch(solved, SOLVED_ROLLING, rolling_in_matrix(row, secant));
-    set_scratch3(solved, SOLVED_COUPLE, by * (0.0 - secant));
+    set_scratch(solved, SOLVED_ROLLING, rolling_in_matrix(row, rolling_secant(row, rolled(row, gone))));
+    if !again.solved {
+        keep_pressing(solved, pressing_at(row, gone, true));
+    }
 }
 
-// What becomes of that force once the nodes around have stepped by `here` and `next`.
-fn give_way_solved(row: ContactRow, solved: u32, here: ptr<function, Vec7>, next: ptr<function, Vec7>) {
+// With what it presses where the chain has gone so far, as the `first` solve has it or a later one.
+fn pressing_at(row: ContactRow, gone: Gone, first: bool) -> Pressing {
+    let in_it = in_matrix(row, gone, first);
+    let by = rolled(row, gone);
+    return Pressing(0.0 - in_it.x * in_it.y, by * (0.0 - rolling_secant(row, by)));
+}
+
+// What becomes of that once the nodes around have stepped by `here` and `next`.
+fn pressing_on(
+    row: ContactRow,
+    solved: u32,
+    before: Pressing,
+    here: ptr<function, Vec7>,
+    next: ptr<function, Vec7>,
+) -> Pressing {
     var step = step_at(row, here, next);
     let goes = dot(row.direction, vec3<f32>(step[0], step[1], step[2])) - row.scale_term * step[3];
-    set_scratch(solved, SOLVED_FORCE, scratch_at(solved, SOLVED_FORCE) - scratch_at(solved, SOLVED_STIFFNESS) * goes);
-    let turned = vec3<f32>(step[4], step[5], step[6]) * scratch_at(solved, SOLVED_ROLLING);
-    set_scratch3(solved, SOLVED_COUPLE, scratch3(solved, SOLVED_COUPLE) - turned);
+    let turns = vec3<f32>(step[4], step[5], step[6]) * scratch_at(solved, SOLVED_ROLLING);
+    return Pressing(before.force - scratch_at(solved, SOLVED_STIFFNESS) * goes, before.couple - turns);
+}
+
+fn pressing_of(solved: u32) -> Pressing {
+    return Pressing(scratch_at(solved, SOLVED_FORCE), scratch3(solved, SOLVED_COUPLE));
+}
+
+fn keep_pressing(solved: u32, pressing: Pressing) {
+    set_scratch(solved, SOLVED_FORCE, pressing.force);
+    set_scratch3(solved, SOLVED_COUPLE, pressing.couple);
+}
+
+// Where a node was as a further step began.
+fn placed_base(scratch_row: u32) -> Placed {
+    return Placed(
+        scratch3(scratch_row, SCRATCH_BASE),
+        scratch_at(scratch_row, SCRATCH_BASE + 3u),
+        scratch4(scratch_row, SCRATCH_BASE + 4u),
+    );
+}
+
+// The step that a further solve found for it.
+fn step_of(scratch_row: u32) -> Vec7 {
+    var step: Vec7;
+    for (var k = 0u; k < UNKNOWNS; k++) {
+        step[k] = scratch_at(scratch_row, SCRATCH_STEP + k);
+    }
+    return step;
 }
 
 // The step where a row acts.

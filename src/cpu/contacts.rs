@@ -1,12 +1,13 @@
 //! The contact rows of a group as the solve walks them: in the order of their segments, forth as the system is set up and back as
 //! it is solved; its twin is in `shaders/bindings/contact_rows.wgsl` and `shaders/solve_rods.wgsl`.
 
-use super::contact_rows::{ContactRow, Gone, Pressed, System};
+use super::contact_rows::{Again, ContactRow, Gone, Pressed, System};
 use super::group::Group;
 use super::holds::{Placed, When};
 use super::lanes::{Entry, Lane, Lanes, each};
 use super::math::V3;
 use super::rod_energies::Vec7;
+use super::solved::{keep_pressing, pressing, step_of};
 use crate::layout::contact;
 
 /// The row in a slot, and which node begins its segment; `None` after the last.
@@ -22,14 +23,11 @@ pub fn contact_rows<T: Copy + Into<f64>>(contacts: &[Entry<T>]) -> impl Iterator
     (0..contacts.len() / contact::ENTRIES).filter_map(|slot| contact_row(contacts, slot))
 }
 
-/// Writes a row's dual and tangent in the lanes of `solved` chains, or of all.
+/// Writes a row's dual and tangent.
 #[inline(always)]
-fn note<L: Lanes>(lanes: L, row: &mut [Entry<L::Scalar>], solved: Option<L::V>, dual: L::V, tangent: V3<L::V>) {
-    let (half, solved) = (lanes.splat(0.5), solved.unwrap_or(lanes.splat(1.0)));
-    let values = [dual, tangent.0[0], tangent.0[1], tangent.0[2]];
-    for (entry, value) in row[contact::DUAL..contact::TANGENT + 3].iter_mut().zip(values) {
-        lanes.store(solved.where_less(half, lanes.load(entry), value), entry);
-    }
+fn note<L: Lanes>(lanes: L, row: &mut [Entry<L::Scalar>], dual: L::V, tangent: V3<L::V>) {
+    lanes.store(dual, &mut row[contact::DUAL]);
+    tangent.store(lanes, row, contact::TANGENT);
 }
 
 /// Which contact rows are next, of half-spaces and of meetings, each in the order of their segments.
@@ -109,15 +107,15 @@ pub fn pass_idle<T: Copy + Into<f64>>(group: &Group<T>, index: usize, cursors: &
     next.is_some()
 }
 
-/// Adds the next rows whose segment a node begins to its system, and notes in those of `solved` chains how deep they are in the
-/// way and how far they have slid. All chains are solved first, then some again.
+/// Adds the next rows whose segment a node begins to its system. All chains are solved first, which notes in them how deep they are in the
+/// way and how far they have slid, for [`press`]; then some `again`.
 #[inline(always)]
 pub fn add_contacts<L: Lanes>(
     lanes: L,
     group: &mut Group<L::Scalar>,
     index: usize,
     cursors: &mut Cursors,
-    solved: Option<L::V>,
+    again: Option<Again<L::V>>,
     system: &mut System<L::V>,
 ) where
     L::Scalar: Into<f64>,
@@ -127,24 +125,25 @@ pub fn add_contacts<L: Lanes>(
         let row = &group.touching()[kind][slot * contact::ENTRIES..][..contact::ENTRIES];
         let row = ContactRow::load(lanes, row, kind == 1);
         let gone = row.gone(&nodes);
-        row.add(lanes, &gone, solved.is_none(), system);
-        let (in_the_way, slid) = (row.in_the_way(lanes, &gone), row.slid(&gone));
-        note(lanes, group.contact_mut(kind, slot), solved, in_the_way, slid);
+        row.add(lanes, &gone, again, system);
+        if again.is_none() {
+            let (in_the_way, slid) = (row.in_the_way(lanes, &gone), row.slid(&gone));
+            note(lanes, group.contact_mut(kind, slot), in_the_way, slid);
+        }
         if let Some(at) = group.solved_at(kind, slot) {
-            row.keep(lanes, &gone, solved, &mut group.solved[at]);
+            row.keep(lanes, &gone, again, &mut group.solved[at]);
         }
     }
 }
 
-/// Leaves in the rows whose segment a node begins, going back, of `solved` chains, with what force they press once it and the
-/// next have stepped by `delta`; how any was taken amiss.
+/// Leaves in the rows whose segment a node begins, going back, with what force they press once it and the next have stepped by `delta` in
+/// the first solve; how any was taken amiss. Of a further one it hangs on how much of the step is taken, see [`press_on`].
 #[inline(always)]
 pub fn press<L: Lanes>(
     lanes: L,
     group: &mut Group<L::Scalar>,
     index: usize,
     cursors: &mut Cursors,
-    solved: Option<L::V>,
     delta: [&Vec7<L::V>; 2],
 ) -> L::V
 where
@@ -160,15 +159,104 @@ where
             let row = ContactRow::load(lanes, row, kind == 1);
             let stored = group.contact_mut(kind, slot);
             let (in_the_way, slid) = (lanes.load(&stored[contact::DUAL]), V3::load(lanes, stored, contact::TANGENT));
-            let Pressed { force, tangent, amiss } = row.pressed_by(lanes, in_the_way, slid, delta, solved.is_none());
+            let Pressed { force, tangent, amiss } = row.pressed_by(lanes, in_the_way, slid, delta, None);
             flag = flag.max(amiss);
-            note(lanes, stored, solved, force, tangent);
+            note(lanes, stored, force, tangent);
             if let Some(at) = group.solved_at(kind, slot) {
-                row.give_way(lanes, solved, &mut group.solved[at], delta);
+                let solved_row = &mut group.solved[at];
+                let before = pressing(lanes, solved_row);
+                keep_pressing(lanes, solved_row, row.pressing_on(lanes, solved_row, before, delta));
             }
         }
     }
     flag
+}
+
+/// A segment's nodes where a further step began, and the step that the solve found for them.
+#[derive(Clone, Copy)]
+struct FurtherStep<V> {
+    from: [Gone<V>; 2],
+    by: [Vec7<V>; 2],
+}
+
+impl<V: Lane> FurtherStep<V> {
+    #[inline(always)]
+    fn of<L: Lanes<V = V>>(lanes: L, group: &Group<L::Scalar>, segment: usize) -> Self {
+        let nodes = ends(group, segment);
+        let from =
+            each!(end in 0..2 => Gone::of_node(lanes, group.row(nodes[end]), &Placed::base(lanes, group, nodes[end])));
+        Self { from, by: each!(end in 0..2 => step_of(lanes, group.kept_row(nodes[end]))) }
+    }
+
+    /// With what a row presses once they have made all of it.
+    #[inline(always)]
+    fn pressed<L: Lanes<V = V>>(&self, lanes: L, row: &ContactRow<V>, again: Again<V>) -> Pressed<V> {
+        let (gone, [a, b]) = (row.gone(&self.from), &self.by);
+        row.pressed_by(lanes, row.in_the_way(lanes, &gone), row.slid(&gone), [a, b], Some(again))
+    }
+}
+
+/// How rows of chains that are solved again are taken amiss by the step that the solve found.
+#[inline(always)]
+pub fn amiss_again<L: Lanes>(lanes: L, group: &Group<L::Scalar>, again: Again<L::V>) -> L::V
+where
+    L::Scalar: Into<f64>,
+{
+    let (mut flag, mut cursors) = (lanes.splat(0.0), Cursors::of(group));
+    for index in 0..group.rest.node_count {
+        let mut steps = None;
+        while let Some((kind, slot)) = cursors.to_next(group, index) {
+            let step = match steps {
+                Some(step) => step,
+                None => FurtherStep::of(lanes, group, index),
+            };
+            steps = Some(step);
+            let row = ContactRow::load(lanes, &group.touching()[kind][slot * contact::ENTRIES..], kind == 1);
+            flag = flag.max(step.pressed(lanes, &row, again).amiss);
+        }
+    }
+    flag
+}
+
+/// Rows of chains that are solved again come to press by a share with what they would after all of the step, and by the rest with what they
+/// did before. Solves are linear: where the step is taken by that share, too, a chain that was in balance still is.
+#[inline(always)]
+pub fn press_on<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, again: Again<L::V>, share: L::V)
+where
+    L::Scalar: Into<f64>,
+{
+    let share = lanes.splat(0.5).where_less(again.solved, share, lanes.splat(0.0));
+    let mut cursors = Cursors::of(group);
+    for index in 0..group.rest.node_count {
+        let mut steps = None;
+        while let Some((kind, slot)) = cursors.to_next(group, index) {
+            let step = match steps {
+                Some(step) => step,
+                None => FurtherStep::of(lanes, group, index),
+            };
+            steps = Some(step);
+            let row = ContactRow::load(lanes, &group.touching()[kind][slot * contact::ENTRIES..], kind == 1);
+            let Pressed { force, tangent, .. } = step.pressed(lanes, &row, again);
+            let stored = group.contact_mut(kind, slot);
+            let (before, pulled) = (lanes.load(&stored[contact::DUAL]), V3::load(lanes, stored, contact::TANGENT));
+            let tangent = V3(each!(k in 0..3 => part_way(lanes, pulled.0[k], tangent.0[k], share)));
+            note(lanes, stored, part_way(lanes, before, force, share), tangent);
+            let Some(at) = group.solved_at(kind, slot) else { continue };
+            let solved_row = &mut group.solved[at];
+            let (before, couple) = pressing(lanes, solved_row);
+            let here = row.pressing(lanes, &row.gone(&step.from), false);
+            let (after, turned) = row.pressing_on(lanes, solved_row, here, [&step.by[0], &step.by[1]]);
+            let couple = V3(each!(k in 0..3 => part_way(lanes, couple.0[k], turned.0[k], share)));
+            keep_pressing(lanes, solved_row, (part_way(lanes, before, after, share), couple));
+        }
+    }
+}
+
+/// A share of the way from a value to another one; of no share the first one, whatever the other is.
+#[inline(always)]
+fn part_way<L: Lanes>(lanes: L, from: L::V, to: L::V, share: L::V) -> L::V {
+    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
+    share.where_less(one, zero.where_less(share, from + (to - from) * share, from), to)
 }
 
 /// Flags chains that touch others.
@@ -206,11 +294,16 @@ where
     stored
 }
 
+/// The nodes of a segment. After the last node there is none, and a row has no weight for it.
+#[inline(always)]
+fn ends<T>(group: &Group<T>, segment: usize) -> [usize; 2] {
+    [segment, (segment + 1).min(group.rest.node_count - 1)]
+}
+
 /// How far the nodes of a segment have gone, which all rows of it share.
 #[inline(always)]
 pub(super) fn gone<L: Lanes>(lanes: L, group: &Group<L::Scalar>, segment: usize, when: When) -> [Gone<L::V>; 2] {
-    // After the last node there is none, and a row has no weight for it.
-    let nodes = [segment, (segment + 1).min(group.rest.node_count - 1)];
+    let nodes = ends(group, segment);
     each!(end in 0..2 => Gone::of_node(lanes, group.row(nodes[end]), &Placed::at(lanes, group, nodes[end], when)))
 }
 

@@ -2,15 +2,15 @@
 //! ([`run`]) for a group of chains, each for itself, and for chains that hang on each other ([`trees`](super::trees)), which do
 //! all of it together. Its twin is `shaders/bindings/descent.wgsl`; the loops are in `shaders/solve_rods.wgsl`.
 
-use super::contacts::{meeting, stored_by_contacts};
+use super::contact_rows::Again;
+use super::contacts::{meeting, press_on, stored_by_contacts};
 use super::fibres::Excitation;
 use super::group::{Group, contracts, second_order};
 use super::holds::{Placed, When};
 use super::lanes::{Entry, Lane, Lanes, apart, unrolled};
-use super::math::{Quaternion, V3};
 use super::potential::{Standing, rounding, standing};
 use super::rod_energies::UNKNOWNS;
-use super::solve_rods::{Again, back, forth};
+use super::solve_rods::{back, forth};
 use super::solved::{sit_out, step_by};
 use super::strains::most_stiffness;
 use crate::layout::{chain, rest, scratch};
@@ -155,10 +155,14 @@ descent! {
     astray
     /// Where it led astray or went far.
     rough
+    /// Where it began again and has made no whole step since: with what its rows press it is not in balance.
+    adrift
     /// Where another step is taken.
     stepping
     /// By which share of its diagonal the system is stiffened.
     stiffened
+    /// Where a step has led up.
+    overshot
     /// Where the chain meets another.
     meets
 }
@@ -190,8 +194,10 @@ impl<V: Lane> Descent<V> {
             risen: one,
             astray: zero,
             rough: zero,
+            adrift: zero,
             stepping: one,
             stiffened: zero,
+            overshot: zero,
             meets: meeting(lanes, group),
         }
     }
@@ -234,6 +240,7 @@ impl<V: Lane> Descent<V> {
         let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
         let short = (self.lowest - self.level).where_less(self.fall * lanes.splat(ENOUGH), one, zero);
         let amiss = lanes.splat(0.5).where_less(self.meets, self.amiss - one, self.amiss);
+        self.adrift = self.share.where_less(one, self.adrift, zero);
         self.stepping = self.stepping.min(short.max(self.far).max(amiss));
         if beyond {
             let little = (self.motion * lanes.splat(URGENT)).max(self.unsure);
@@ -241,8 +248,17 @@ impl<V: Lane> Descent<V> {
             self.stepping = self.stepping.min(urgent);
         }
         self.stiffened = self.share.where_less(lanes.splat(LEAST_SHARE), lanes.splat(STIFFENED), self.stiffened);
+        self.overshot = self.share.where_less(one, one, self.overshot);
         // What was shortened to nothing has risen to the last, and may be done: it is not to stand anew with others.
         (self.lowest, self.risen) = (self.level, zero);
+    }
+
+    /// By which share of a further step rows come to press otherwise: by what is taken of it, where passes go on from that. What meets no
+    /// other, or is adrift, only remembers it, and that as if it had taken all of it: what is squeezed flat takes little of any.
+    #[inline(always)]
+    fn share_pressed<L: Lanes<V = V>>(&self, lanes: L) -> V {
+        let one = lanes.splat(1.0);
+        lanes.splat(0.5).where_less(self.meets.min(one - self.adrift), self.share, one)
     }
 
     /// Which share of velocities there is energy for.
@@ -285,15 +301,17 @@ where
         if self.contracting { Some(Excitation::of_chain(self.lanes, self.params, self.group)) } else { None }
     }
 
+    /// Which chains are solved again, and how.
     #[inline(always)]
-    fn again(&self, again: bool) -> Option<Again<L::V>> {
-        if again { Some((self.descent.stepping, self.descent.stiffened)) } else { None }
+    fn again(&self) -> Again<L::V> {
+        let Descent { stepping: solved, stiffened, overshot, .. } = self.descent;
+        Again { solved, stiffened, overshot }
     }
 
     /// Sets the system up and eliminates its nodes in order.
     #[inline(always)]
     pub fn forth(&mut self, again: bool) {
-        let (lanes, again, excitation) = (self.lanes, self.again(again), self.excitation());
+        let (lanes, again, excitation) = (self.lanes, again.then_some(self.again()), self.excitation());
         if again.is_some() {
             keep(lanes, self.group);
         }
@@ -304,7 +322,7 @@ where
     /// Solves it from the last node on, and steps.
     #[inline(always)]
     pub fn back(&mut self, again: bool) {
-        let (lanes, again) = (self.lanes, self.again(again));
+        let (lanes, again) = (self.lanes, again.then_some(self.again()));
         let reacts = self.params.asks_for_reactions();
         let stepped = back(lanes, self.group, again, reacts);
         self.stepped(stepped);
@@ -365,7 +383,9 @@ where
 
     #[inline(always)]
     fn start_again(&mut self) {
-        start_again(self.lanes, self.group, self.descent.risen);
+        let risen = self.descent.risen;
+        (self.descent.overshot, self.descent.adrift) = (risen, risen);
+        start_again(self.lanes, self.group, risen);
     }
 
     #[inline(always)]
@@ -381,6 +401,9 @@ where
 
     #[inline(always)]
     fn judge(&mut self, beyond: bool) -> bool {
+        if self.group.is_touched() && self.lanes.any(self.descent.stepping) {
+            apart!(self.lanes, press_on(self.lanes, self.group, self.again(), self.descent.share_pressed(self.lanes)));
+        }
         self.descent.judge(self.lanes, beyond);
         self.lanes.any(self.descent.stepping)
     }
@@ -391,11 +414,13 @@ where
         lanes.store(self.descent.kept(lanes), &mut group.chains[chain::CALM]);
         let mut rough = self.descent.rough.max(lanes.load(&group.chains[chain::ROUGH]));
         lanes.store(self.descent.meets, &mut group.chains[chain::MEETS]);
-        let shortened = self.descent.share.where_less(one, one, lanes.splat(0.0));
-        if !group.solved.is_empty() && lanes.any(shortened) {
-            apart!(lanes, sit_out(lanes, group, shortened));
-            // With what its rows press is not known.
-            rough = rough.max(shortened.min(self.descent.meets));
+        // Of what took nothing of its last step the system is no good, or no number.
+        let none = lanes.splat(0.0).where_less(self.descent.share, lanes.splat(0.0), one);
+        let astray = self.descent.adrift.max(none);
+        if !group.solved.is_empty() && lanes.any(astray) {
+            apart!(lanes, sit_out(lanes, group, astray));
+            // With what its rows would press is not known.
+            rough = rough.max(astray.min(self.descent.meets));
         }
         lanes.store(rough, &mut group.chains[chain::ROUGH]);
         // What is stiffer than its step resolves hangs on the step.
@@ -471,12 +496,8 @@ fn take_share<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, share: L::V, fla
     let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
     let moves = zero.where_less(share, one, zero);
     for index in 0..group.rest.node_count {
+        let base = Placed::base(lanes, group, index);
         let row = group.scratch_row(index);
-        let base = Placed {
-            moved: V3::load(lanes, row, scratch::BASE),
-            scale: lanes.load(&row[scratch::BASE + 3]),
-            frame: Quaternion::load(lanes, row, scratch::BASE + 4),
-        };
         let mut delta = [share; UNKNOWNS];
         unrolled!(for k in 0..7 {
             delta[k] = share * lanes.load(&row[scratch::STEP + k]);

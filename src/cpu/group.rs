@@ -192,6 +192,12 @@ impl<T> Group<'_, T> {
         (!self.solved.is_empty()).then_some(at..at + solved::ENTRIES)
     }
 
+    /// What a solve has kept of a node.
+    #[inline(always)]
+    pub fn kept_row(&self, node: usize) -> &[Entry<T>] {
+        &self.scratch[node * scratch::ENTRIES..][..scratch::ENTRIES]
+    }
+
     /// The scratch row of a node.
     #[inline(always)]
     pub fn scratch_row(&mut self, node: usize) -> &mut [Entry<T>] {

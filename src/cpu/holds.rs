@@ -8,7 +8,7 @@ use super::lanes::{Entry, Lane, Lanes};
 use super::math::{Quaternion, V3};
 use super::rod_energies::{Mat7, UNKNOWNS, Vec7};
 use super::strains::Section;
-use crate::layout::{node, rest};
+use crate::layout::{node, rest, scratch};
 
 /// When in a substep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +38,17 @@ impl<V: Lane> Placed<V> {
             moved: V3::load(lanes, row, node::MOVED),
             scale: lanes.load(&row[node::SCALE]),
             frame: Quaternion::load(lanes, row, node::FRAME),
+        }
+    }
+
+    /// Where it was as a further step began.
+    #[inline(always)]
+    pub fn base<L: Lanes<V = V>>(lanes: L, group: &Group<L::Scalar>, index: usize) -> Self {
+        let row = group.kept_row(index);
+        Self {
+            moved: V3::load(lanes, row, scratch::BASE),
+            scale: lanes.load(&row[scratch::BASE + 3]),
+            frame: Quaternion::load(lanes, row, scratch::BASE + 4),
         }
     }
 

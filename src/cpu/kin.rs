@@ -66,6 +66,12 @@ pub(super) fn members_of<'a, 'r>(
 }
 
 impl Member<'_, '_> {
+    /// With which others of its kin a lane's chain settles: of an instance in which any hang on each other all do so
+    /// together.
+    pub fn settles_with(&self, lane: usize) -> usize {
+        if self.branches.is_empty() { lane } else { self.whose.of(lane) }
+    }
+
     /// It with its room.
     pub fn group<'g>(&'g mut self, scratch: &'g mut Vec<Entry<f32>>, solved: &'g mut [Entry<f32>]) -> Group<'g, f32> {
         scratch.resize(self.rest.scratch_len().max(scratch.len()), [0.0; LANES]);

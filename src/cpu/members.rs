@@ -33,7 +33,7 @@ struct Kin<'k, 'a, 'r> {
     meeting: &'k [MeetingGroup],
     /// Which nodes of what is shown are theirs.
     shown: std::ops::Range<usize>,
-    /// Which of their instances settle in a pass.
+    /// Which of them settle in a pass, see [`Member::settles_with`].
     settles: Vec<bool>,
     /// Whether any did in the last one.
     settled: bool,
@@ -196,20 +196,21 @@ impl Runner<'_> {
         self.threads.for_each(&mut work, |(kin, own)| run(kin, own));
     }
 
-    /// Flags of which instances any chain is pressed otherwise than it has it; whether any is.
+    /// Flags of who settle together (see [`Member::settles_with`]) whether any is pressed otherwise than it has it; whether any is.
     fn is_unsettled(&self, kin: &mut Kin<'_, '_, '_>, params: &StepParams) -> bool {
         let settles = &mut kin.settles;
         settles.clear();
         // Those that only one instance's chains are in come last, and soon say that it does.
         for (member, room) in kin.members.iter_mut().zip(&mut *kin.rooms).rev() {
-            let (whose, chains) = (member.whose, member.rest.chain_count);
-            settles.resize(settles.len().max(whose.of(chains - 1) + 1), false);
-            if (0..chains).all(|lane| settles[whose.of(lane)]) {
+            let chains = member.rest.chain_count;
+            settles.resize(settles.len().max(member.settles_with(chains - 1) + 1), false);
+            if (0..chains).all(|lane| settles[member.settles_with(lane)]) {
                 continue;
             }
             room.settles = [0.0; LANES];
-            self.on_lanes(member, room, &mut [], Turn::Compare(params, whose.is_one()));
-            (0..chains).for_each(|lane| settles[whose.of(lane)] |= room.settles[lane] > 0.5);
+            let as_one = member.whose.is_one() && !member.branches.is_empty();
+            self.on_lanes(member, room, &mut [], Turn::Compare(params, as_one));
+            (0..chains).for_each(|lane| settles[member.settles_with(lane)] |= room.settles[lane] > 0.5);
         }
         settles.contains(&true)
     }
@@ -218,7 +219,7 @@ impl Runner<'_> {
     fn settle(&self, kin: &mut Kin<'_, '_, '_>, params: &StepParams, goes_on: Option<f32>) {
         let some = kin.settles.contains(&false);
         for (member, room) in kin.members.iter().zip(&mut *kin.rooms) {
-            let settles = |lane| kin.settles.get(member.whose.of(lane)).is_some_and(|settles| *settles);
+            let settles = |lane| kin.settles.get(member.settles_with(lane)).is_some_and(|settles| *settles);
             room.settles = std::array::from_fn(|lane| f32::from(u8::from(settles(lane))));
         }
         if let [member] = kin.members {

@@ -6,8 +6,9 @@
 //! press where both sides are ([`press`](super::press::press)), steps by δ, and G becomes f − kJδ. All but the last go on by a
 //! share of the last one's step too, and G with them: both sides going together is what passes alone are slow to find.
 //!
-//! Of chains whose step was shortened AΔ = r + JᵀG holds for no G: they sit passes out (`sit_out`), and
-//! others press against where they are.
+//! Where a share s of a step is taken, it holds for (1 − s)·G before + s·G after all of it (`press_on`). Only of chains that began the
+//! substep again and made no whole step since does it hold for no G that is known: they sit passes out (`sit_out`), as do those
+//! that took nothing of their last step, and others press against where they are.
 
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 

@@ -10,14 +10,16 @@
 //! now; else it goes on from where it is. Steps are then shortened until Π falls, and further ones are taken where it fell by
 //! much less than foretold or the step went far, at most [`StepConfig::retries`](crate::step::StepConfig) in all, or
 //! some more (`FURTHER`) of what meets others and is pressed by more than moves it. Thus Π never ends above Π(x_n), but for
-//! rounding. If in the end there is still more energy than at the start, as a potential that is not convex may give, velocities
+//! rounding. What slips has no stiffness along its way in Newton's step, which so goes through where friction would stop it; once a step
+//! has led up, the chain takes friction by its secant until the stage ends: what that stores is nowhere less than what friction does.
+//! If in the end there is still more energy than at the start, as a potential that is not convex may give, velocities
 //! are lessened until there is not; a free chain flies on.
 
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
 use super::block_tridiagonal::{eliminate, eliminate_rhs, factor, solve_lower, solve_lower_columns};
-use super::contact_rows::System;
-use super::contacts::{Cursors, add_contacts, pass_idle, press};
+use super::contact_rows::{Again, System};
+use super::contacts::{Cursors, add_contacts, amiss_again, pass_idle, press};
 use super::descent::descend;
 use super::fascia::add_tie;
 use super::fibres::Excitation;
@@ -73,9 +75,6 @@ where
     back(lanes, group, again, reacts)
 }
 
-/// Which chains are solved again, and by which share of its diagonal their system is stiffened.
-pub(super) type Again<V> = (V, V);
-
 /// The first half of [`solve`]: sets the system up and eliminates its nodes in order.
 #[inline(always)]
 pub(super) fn forth<L: Lanes>(
@@ -89,7 +88,7 @@ pub(super) fn forth<L: Lanes>(
     L::Scalar: Into<f64>,
 {
     let zero = lanes.splat(0.0);
-    let solved = again.map(|(flag, _)| flag);
+    let solved = again.map(|again| again.solved);
     let count = group.rest.node_count;
     let touching = group.is_touched();
     // Passes go on from the factors, and what hangs on each other is not all of one group.
@@ -133,7 +132,7 @@ pub(super) fn forth<L: Lanes>(
         // Here and below, functions apart are given copies: what they are given may not be in registers.
         if touching && pass_idle(group, index, &mut cursors) {
             let mut system = System { block, rhs, terms };
-            apart!(lanes, add_contacts(lanes, group, index, &mut cursors, solved, &mut system));
+            apart!(lanes, add_contacts(lanes, group, index, &mut cursors, again, &mut system));
             (block, rhs, terms) = (system.block, system.rhs, system.terms);
         }
         let coupling = &mut terms.block_ab;
@@ -167,7 +166,7 @@ pub(super) fn forth<L: Lanes>(
             guide_columns(lanes, group.rest.row(index + 1), group.row(index + 1), coupling);
         }
 
-        if let Some((_, stiffened)) = again {
+        if let Some(Again { stiffened, .. }) = again {
             unrolled!(for i in 0..7 {
                 block[i][i] = block[i][i] + (block[i][i] + eliminated[i]) * stiffened;
             });
@@ -227,7 +226,7 @@ where
     L::Scalar: Into<f64>,
 {
     let zero = lanes.splat(0.0);
-    let solved = again.map(|(flag, _)| flag);
+    let solved = again.map(|again| again.solved);
     let count = group.rest.node_count;
     let touching = group.is_touched();
     let mut cursors = Cursors::after(group);
@@ -246,9 +245,9 @@ where
             let row = &mut group.reactions[slot * reaction::ENTRIES..][..reaction::ENTRIES];
             reactions::store(lanes, row, reacting, solved.unwrap_or(lanes.splat(1.0)));
         }
-        if touching {
+        if touching && again.is_none() {
             let (here, after) = (delta, next);
-            let taken_amiss = apart!(lanes, press(lanes, group, index, &mut cursors, solved, [&here, &after]));
+            let taken_amiss = apart!(lanes, press(lanes, group, index, &mut cursors, [&here, &after]));
             amiss = amiss.max(taken_amiss);
         }
         let inv_length = lanes.at(group.rest.row(index), rest::INV_LENGTH);
@@ -274,9 +273,12 @@ where
         let now = Placed::now(lanes, row);
         let to = step_by(lanes, row, now, &delta);
         match again {
-            Some((flag, _)) => to.store_of(lanes, row, flag),
+            Some(Again { solved, .. }) => to.store_of(lanes, row, solved),
             None => to.store(lanes, row),
         }
+    }
+    if let Some(again) = again.filter(|_| touching) {
+        amiss = apart!(lanes, amiss_again(lanes, group, again));
     }
     let far = lanes.splat(TRUSTED * TRUSTED).where_less(farthest2, lanes.splat(1.0), zero);
     (fall * lanes.splat(0.5), far, amiss)

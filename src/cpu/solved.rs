@@ -3,7 +3,7 @@
 
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
-use super::contact_rows::{ContactRow, Gone, MOST_DUAL};
+use super::contact_rows::{Again, ContactRow, Gone, MOST_DUAL};
 use super::group::Group;
 use super::holds::Placed;
 use super::lanes::{Entry, Lane, Lanes, unrolled};
@@ -94,50 +94,90 @@ pub fn back_substitute<L: Lanes>(lanes: L, scratch_row: &[Entry<L::Scalar>], nex
 /// With what a row presses: force, friction's pull and rolling friction's couple.
 pub(super) type Presses<V> = (V, V3<V>, V3<V>);
 
+/// With what a row presses as the system has it, along its direction (N), also below 0, and by rolling friction (N·m).
+type Pressing<V> = (V, V3<V>);
+
 impl<V: Lane> ContactRow<V> {
-    /// Keeps what of it the matrix has of `solved` chains, and the force that goes with it before the step.
+    /// Keeps what of it the matrix has of chains that are solved, and with what it presses before the step of the first solve.
     #[inline(always)]
     pub(super) fn keep<L: Lanes<V = V>>(
         &self,
         lanes: L,
         gone: &Gone<V>,
-        solved: Option<V>,
+        again: Option<Again<V>>,
         stored: &mut [Entry<L::Scalar>],
     ) {
-        let (zero, half) = (lanes.splat(0.0), lanes.splat(0.5));
-        let flag = solved.unwrap_or(lanes.splat(1.0));
-        let [stiffness, distance] = self.in_matrix(lanes, gone, solved.is_none());
-        let friction = self.coulomb(lanes, self.slid(gone), solved.is_none());
+        let flag = again.map_or(lanes.splat(1.0), |again| again.solved);
+        let [stiffness, _] = self.in_matrix(lanes, gone, again.is_none());
+        let friction = self.coulomb(lanes, self.slid(gone), again);
         let [x, y, z] = friction.way.0;
-        let by = self.rolled(gone);
-        let secant = self.rolling_secant(lanes, by);
-        let [a, b, c] = (by * (zero - secant)).0;
-        let (rolling, force) = (self.rolling_in_matrix(secant), zero - stiffness * distance);
-        let values = [stiffness, friction.stiffness, friction.slipping, x, y, z, force, rolling, a, b, c];
-        for (entry, value) in stored.iter_mut().zip(values) {
-            lanes.store(flag.where_less(half, lanes.load(entry), value), entry);
+        let rolling = self.rolling_in_matrix(self.rolling_secant(lanes, self.rolled(gone)));
+        let values = [stiffness, friction.stiffness, friction.slipping, x, y, z, rolling];
+        for (at, value) in IN_MATRIX.into_iter().zip(values) {
+            lanes.store(flag.where_less(lanes.splat(0.5), lanes.load(&stored[at]), value), &mut stored[at]);
+        }
+        if again.is_none() {
+            keep_pressing(lanes, stored, self.pressing(lanes, gone, true));
         }
     }
 
-    /// What becomes of that force once the nodes around have stepped by `delta`.
+    /// With what it presses where the chain has gone so far, as the `first` solve has it or a later one.
     #[inline(always)]
-    pub(super) fn give_way<L: Lanes<V = V>>(
+    pub(super) fn pressing<L: Lanes<V = V>>(&self, lanes: L, gone: &Gone<V>, first: bool) -> Pressing<V> {
+        let zero = lanes.splat(0.0);
+        let [stiffness, distance] = self.in_matrix(lanes, gone, first);
+        let by = self.rolled(gone);
+        (zero - stiffness * distance, by * (zero - self.rolling_secant(lanes, by)))
+    }
+
+    /// What becomes of that once the nodes around have stepped by `delta`.
+    #[inline(always)]
+    pub(super) fn pressing_on<L: Lanes<V = V>>(
         &self,
         lanes: L,
-        solved: Option<V>,
-        stored: &mut [Entry<L::Scalar>],
+        stored: &[Entry<L::Scalar>],
+        (force, couple): Pressing<V>,
         [a, b]: [&Vec7<V>; 2],
-    ) {
+    ) -> Pressing<V> {
         let step = |k: usize| a[k] + (b[k] - a[k]) * self.along;
         let goes = self.direction.dot(V3([step(0), step(1), step(2)])) - self.scale_term * step(3);
-        let model = lanes.load(&stored[solved::FORCE]) - lanes.load(&stored[solved::STIFFNESS]) * goes;
-        let flag = solved.unwrap_or(lanes.splat(1.0));
-        let [x, y, z] = (V3([step(4), step(5), step(6)]) * lanes.load(&stored[solved::ROLLING])).0;
-        let couple = V3::load(lanes, stored, solved::COUPLE) - V3([x, y, z]);
-        let half = lanes.splat(0.5);
-        lanes.store(flag.where_less(half, lanes.load(&stored[solved::FORCE]), model), &mut stored[solved::FORCE]);
-        V3::load(lanes, stored, solved::COUPLE).or(lanes, couple, flag).store(lanes, stored, solved::COUPLE);
+        let turns = V3([step(4), step(5), step(6)]) * lanes.load(&stored[solved::ROLLING]);
+        (force - lanes.load(&stored[solved::STIFFNESS]) * goes, couple - turns)
     }
+}
+
+/// Where a solved row has what of its contact row the matrix has.
+const IN_MATRIX: [usize; 7] = [
+    solved::STIFFNESS,
+    solved::FRICTION,
+    solved::SLIPPING,
+    solved::WAY,
+    solved::WAY + 1,
+    solved::WAY + 2,
+    solved::ROLLING,
+];
+
+/// Reads with what a row presses.
+#[inline(always)]
+pub(super) fn pressing<L: Lanes>(lanes: L, stored: &[Entry<L::Scalar>]) -> Pressing<L::V> {
+    (lanes.load(&stored[solved::FORCE]), V3::load(lanes, stored, solved::COUPLE))
+}
+
+/// Writes it.
+#[inline(always)]
+pub(super) fn keep_pressing<L: Lanes>(lanes: L, stored: &mut [Entry<L::Scalar>], (force, couple): Pressing<L::V>) {
+    lanes.store(force, &mut stored[solved::FORCE]);
+    couple.store(lanes, stored, solved::COUPLE);
+}
+
+/// The step that a further solve found for a node, in its scratch row.
+#[inline(always)]
+pub(super) fn step_of<L: Lanes>(lanes: L, scratch_row: &[Entry<L::Scalar>]) -> Vec7<L::V> {
+    let mut step = [lanes.splat(0.0); UNKNOWNS];
+    unrolled!(for k in 0..7 {
+        step[k] = lanes.load(&scratch_row[scratch::STEP + k]);
+    });
+    step
 }
 
 /// With what a row presses as the system has it.
@@ -153,8 +193,9 @@ pub(super) fn has<L: Lanes>(
     (lanes.load(&solved[solved::FORCE]), V3::load(lanes, stored, contact::TANGENT), couple)
 }
 
-/// Flagged chains sit passes out: their step was shortened, and what rows press with is not what the system found for all of it. Passes
-/// would move them by what that leaves out, with what is elastic of them left out; rows that have no stiffness there ask for nothing.
+/// Flagged chains sit passes out: they began again and made no whole step since, so that with what rows press they are not in balance, or
+/// took nothing of their last step. Passes would move them by what is left, with what is elastic of them left out; rows that have no
+/// stiffness there ask for nothing.
 /// Its twin is in `shaders/solve_rods.wgsl`.
 #[inline(always)]
 pub(super) fn sit_out<L: Lanes>(lanes: L, group: &mut Group<L::Scalar>, flag: L::V) {

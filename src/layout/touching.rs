@@ -31,11 +31,11 @@ pub mod contact {
     /// How far the surface goes across d until friction does not pull (m), 3 entries: as far as what touches goes, and as far
     /// again as it takes to pull as in the last substep where it held.
     pub const ANCHOR: usize = 12;
-    /// The dual: with what force it pressed in the last solve (N), by its whole step, also where that was shortened. Within
-    /// `solve_rods`, how deep it was in the way where the system was set up (m), negative where it was off it.
+    /// The dual: with what force it pressed in the last solve (N), by its whole step; of what meets others, in balance, by as much as was
+    /// taken of each. Within the first solve, how deep it was in the way where that was set up (m), negative where it was off it.
     pub const DUAL: usize = 15;
-    /// With what force friction pulled in the last solve (N), 3 entries. Within `solve_rods`, how far the surface had gone from
-    /// the anchor where the system was set up (m).
+    /// With what force friction pulled in the last solve (N), 3 entries, by as much of its step. Within the first solve, how far the
+    /// surface had gone from the anchor where that was set up (m).
     pub const TANGENT: usize = 16;
     /// Stiffness κ (N·m) against the chain's turning there otherwise than [`TURN`], up to [`ROLLING_LIMIT`]: rolling and drilling
     /// friction.
@@ -98,11 +98,11 @@ pub mod solved {
     pub const SLIPPING: usize = 2;
     /// That direction, 3 entries.
     pub const WAY: usize = 3;
-    /// With what force the row presses as the matrix has it (N): also below 0.
+    /// With what force the row presses as the matrices have it by as much as was taken of their steps (N): also below 0.
     pub const FORCE: usize = 6;
     /// Rolling friction's stiffness there (N·m).
     pub const ROLLING: usize = 7;
-    /// With what couple it turns the chain as the matrix has it (N·m), 3 entries.
+    /// With what couple it turns the chain, likewise (N·m), 3 entries.
     pub const COUPLE: usize = 8;
     /// What a pass begins with: force, friction's pull and couple, 7 entries.
     pub const BEFORE: usize = 11;

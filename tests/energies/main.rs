@@ -9,6 +9,7 @@ mod tree;
 use chain::{Chain, INV_H, NODES};
 use common::{Random, entry};
 use glam::{DQuat, DVec3};
+use sinew::cpu::contact_rows::Again;
 use sinew::cpu::contact_rows::System;
 use sinew::cpu::contacts::{Cursors, add_contacts, stored_by_contacts};
 use sinew::cpu::fibres::{Excitation, RESTING, SHORT, TOE, contract, fibre_potential, fibre_stretch};
@@ -522,7 +523,7 @@ fn friction_matrix(group: &mut Group<'_, f64>) -> Vec<Vec<f64>> {
     for index in 0..NODES {
         let mut system =
             System { block: [[0.0; UNKNOWNS]; UNKNOWNS], rhs: [0.0; UNKNOWNS], terms: SegmentTerms::none(LANES) };
-        add_contacts(LANES, group, index, &mut cursors, Some(1.0), &mut system);
+        add_contacts(LANES, group, index, &mut cursors, Some(Again::of(LANES, 1.0)), &mut system);
         let at = index * UNKNOWNS;
         for i in 0..UNKNOWNS {
             all[NODES * UNKNOWNS][at + i] -= system.rhs[i];

@@ -11,6 +11,7 @@ mod pile;
 #[cfg(feature = "rapier")]
 mod squeezed;
 mod stacks;
+mod turned;
 
 use std::sync::Arc;
 

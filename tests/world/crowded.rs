@@ -81,22 +81,24 @@ fn two_that_stand_in_each_other_lie_still() {
         for substeps in [2, 4] {
             let mut scene = crowd(substeps);
             let both = [0.0, 0.06].map(|z| scene.spawn(&character, at(0.0, 0.0, z)));
-            let (mut fastest, mut longest) = (0.0_f64, 0.0_f64);
+            let (mut fastest, mut longest) = (Vec::new(), 0.0_f64);
             for frame in 0..240 {
                 scene.step();
                 if frame >= 180 {
-                    fastest = fastest.max(scene.physics.quality().speed_max);
+                    fastest.push(scene.physics.quality().speed_max);
                     longest = both.iter().map(|entity| scene.longest(*entity)).fold(longest, f64::max);
                 }
             }
             let resets: u32 = both.iter().map(|entity| scene.health(*entity).resets).sum();
-            // The fastest node of a second, of a tremble: 0.40 to 0.65 of that one, by roundings.
+            // The median of what the fastest node has: the most of a second hangs on roundings, by a half of it.
+            fastest.sort_by(f64::total_cmp);
+            let (median, most) = (fastest[30], fastest[59]);
             let bar = if name == "Knight.glb" { 0.8 } else { 0.15 };
             println!(
-                "{name}, {substeps} substeps: {fastest:.2} m/s in the fourth second (bar {bar}), {longest:.2} times as long as bones have it \
-                 (bar 1.15), {resets} laid anew"
+                "{name}, {substeps} substeps: {median:.2} m/s in the fourth second (bar 0.1), {most:.2} at most (bar {bar}), {longest:.2} times \
+                 as long as bones have it (bar 1.15), {resets} laid anew"
             );
-            assert!(fastest < bar && longest < 1.15 && resets == 0);
+            assert!(median < 0.1 && most < bar && longest < 1.15 && resets == 0);
         }
     }
 }

@@ -13,7 +13,7 @@ use sinew::{
 
 use super::super::sheet;
 use super::carried::carried_into_each_other;
-use super::solids::{on_solids, thrown_down};
+use super::solids::{on_a_floor_that_turns, on_solids, thrown_down};
 use super::{DT, Scene};
 
 /// Several rods of a material between two places, side by side, of the segment counts given.
@@ -242,6 +242,10 @@ fn meeting() -> Vec<Scene> {
     let mut longer = Scene { planes: grounded.planes.clone(), flesh: scene.flesh.clone(), ..grounded };
     longer.name = "meeting in a longer frame";
     longer.frame = DT * 1.5;
+    // What is pressed by more than moves it goes on beyond that one step.
+    let mut once_more = Scene { planes: grounded.planes.clone(), flesh: scene.flesh.clone(), ..grounded };
+    once_more.name = "meeting with one step more";
+    once_more.config.retries = 1;
     // What is light bears what is heavier.
     let mut heavier = again();
     heavier.name = "meeting what is heavier";
@@ -261,7 +265,7 @@ fn meeting() -> Vec<Scene> {
             physics.set_velocity(handle, motion).unwrap();
         }
     };
-    vec![scene, grounded, shorter, longer, heavier, thrown]
+    vec![scene, grounded, shorter, longer, once_more, heavier, thrown]
 }
 
 /// Has flesh rub by a coefficient and its rule.
@@ -591,6 +595,7 @@ pub fn scenes() -> Vec<Scene> {
     scenes.extend(carried_into_each_other());
     scenes.extend(trees());
     scenes.extend(on_solids());
+    scenes.extend(on_a_floor_that_turns());
     scenes.extend(thrown_down());
 
     let mut skinned = bridge.clone();

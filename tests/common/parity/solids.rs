@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use glam::{DQuat, DVec3, Vec3};
 use sinew::flesh::{BonePill, Flesh, Holds, RodSpec};
+use sinew::scenes::octopuses::Octopus;
 use sinew::{
-    Coefficient, Collisions, CombineRule, Convex, FleshHandle, HalfSpace, Mesh, Motion, Physics, Pose, Shape, Solid,
+    Coefficient, Collisions, CombineRule, Convex, FleshHandle, HalfSpace, Mesh, Motion, Physics, Pose, Shape, Skin,
+    Solid,
 };
 
 use super::scenes::{hung, no_bones, rods, soft};
@@ -25,6 +27,19 @@ fn table(_: usize) -> Vec<Solid> {
         placed(Shape::Ball { radius: 0.3 }, DVec3::new(0.4, -0.1, 0.33), DQuat::IDENTITY, 0.4),
         placed(post, DVec3::new(0.1, 0.0, 0.6), DQuat::from_rotation_x(0.2), 0.3),
     ]
+}
+
+/// What slips on what carries it along, and stops there.
+pub fn on_a_floor_that_turns() -> [Scene; 2] {
+    [("on a floor that turns", 0, 36), ("meeting itself on a floor that turns", 4, 60)].map(|(name, passes, before)| {
+        let mut scene = Scene::new(name, &[], no_bones);
+        let octopus = Octopus::default().build().unwrap();
+        let root = Pose::new(DVec3::new(0.3, 0.4, 0.1), DQuat::from_rotation_y(0.4));
+        scene.flesh = vec![(octopus, Arc::new(Skin::default()), root)];
+        scene.planes = vec![HalfSpace::ground(0.0, 0.5).turning(DVec3::Y * 4.0, DVec3::ZERO)];
+        (scene.config.substeps, scene.config.passes, scene.before) = (2, passes, before);
+        scene
+    })
 }
 
 /// Two that move: one that sweeps, and a tall table that turns and rises.
@@ -158,7 +173,20 @@ pub fn on_solids() -> Vec<Scene> {
     on_mesh.solids = triangles;
     // Where no rod is about to slip or to let go, which roundings would decide.
     on_mesh.before = 60;
-    vec![on_table, pushed, shapes, carried, over_bones(), on_mesh]
+    let up = DVec3::Y * 0.051;
+    let mut flat = Scene::new("pressed flat", &rods(up, DVec3::X + up, 0.05, &[8; 3], soft()), no_bones);
+    flat.solids = press;
+    flat.before = 20;
+    vec![on_table, pushed, shapes, carried, over_bones(), on_mesh, flat]
+}
+
+/// A plate that comes down on the middles of rods on the ground.
+fn press(step: usize) -> Vec<Solid> {
+    let plate = Shape::Cuboid { half_extents: Vec3::new(0.15, 0.1, 0.6) };
+    let height = (0.1 - 0.006 * step as f64).max(0.01);
+    let ground =
+        placed(Shape::Cuboid { half_extents: Vec3::new(3.0, 0.2, 3.0) }, DVec3::Y * -0.2, DQuat::IDENTITY, 0.8);
+    vec![ground, placed(plate, DVec3::new(0.5, height + 0.1, 0.1), DQuat::IDENTITY, 0.8)]
 }
 
 /// Two bones that go down.
