@@ -11,8 +11,8 @@ use sinew::{Character, Placement, Pose};
 use crate::common::{self, Random};
 use crate::{Scene, asset_file};
 
-/// A spawn at a new scale, without what other programs on the machine take (ms).
-const SPAWN_BAR: f64 = 3.0;
+/// A spawn at a new scale over loading the file, each without what other programs on the machine take: a fortieth of what is 30 to 500 ms.
+const SPAWN_BAR: f64 = 1.0 / 40.0;
 
 /// What flesh may do at most, for the worst segment at any time: volume error, stretch.
 const QUALITY_BARS: [f64; 2] = [0.25, 1.0];
@@ -42,23 +42,25 @@ fn load(file: &std::path::Path, meters_per_unit: f32) -> Character {
 fn a_hundred_characters_of_random_heights_cost_no_fit() {
     let mut random = Random(8);
     for (file, unit) in files() {
+        let start = cpu_time();
         let character = load(&file, unit);
+        let loading = cpu_time() - start;
         let mut scene = Scene::default();
         scene.spawn(&character, Pose::IDENTITY);
         let mut heights = || Vec3::splat(random.uniform(0.7, 1.3) as f32);
         let (best, rounds) = spawn_time(&mut scene, &character, &mut heights);
         println!(
-            "{}, {} vertices, {} rods: a spawn at a new height takes {best:.2} ms; {rounds:.2?} by rounds of 100",
+            "{}, {} vertices, {} rods, loaded in {loading:.0} ms: a spawn at a new height takes {best:.2} ms; {rounds:.2?} by rounds of 100",
             character.asset().name,
             character.asset().mesh.positions.len(),
             character.body().flesh.chains().len(),
         );
-        assert!(best <= SPAWN_BAR, "{}: {best:.2} ms", character.asset().name);
+        assert!(best <= SPAWN_BAR * loading, "{}: {best:.2} ms", character.asset().name);
         // Not alike along all axes, so that rods are balanced anew.
         let mut shapes = || random.vector(0.7, 1.3).as_vec3();
         let (best, _) = spawn_time(&mut scene, &character, &mut shapes);
         println!("{}: a spawn at a new shape takes {best:.2} ms", character.asset().name);
-        assert!(best <= 2.0 * SPAWN_BAR);
+        assert!(best <= 2.0 * SPAWN_BAR * loading, "{}: {best:.2} ms", character.asset().name);
     }
 }
 
