@@ -75,8 +75,8 @@ fn heaps_sleep_at_any_frame_rate_and_anywhere() {
     }
 }
 
-/// However flesh rubs on flesh. Where tentacles stick, one octopus may stand up on others and sway for a minute: nothing slips, and its
-/// own damping leaves alone how it moves as a whole. Such a sway dies away.
+/// However flesh rubs on flesh. Where tentacles stick, one octopus may stand up on them and sway for minutes: nothing slips, and its own
+/// damping leaves alone how it moves as a whole. Such a sway dies away.
 #[test]
 fn heaps_sleep_or_die_away_at_any_friction() {
     for value in [0.0, 2.0, 1000.0] {

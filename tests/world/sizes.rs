@@ -11,7 +11,7 @@ use sinew::{Character, Placement, Pose};
 use crate::common::{self, Random};
 use crate::{Scene, asset_file};
 
-/// A spawn at a new scale over loading the file, each without what other programs on the machine take: a fortieth of what is 30 to 500 ms.
+/// What a spawn at a new scale takes over what loading the file does (1), each without what other programs on the machine take.
 const SPAWN_BAR: f64 = 1.0 / 40.0;
 
 /// What flesh may do at most, for the worst segment at any time: volume error, stretch.
