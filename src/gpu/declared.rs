@@ -32,6 +32,7 @@ use crate::cpu::{
     solve_rods::{LEAST_PIVOT, ROUGH, TRUSTED},
     solved::{LEAST_SCALE, MOST_SCALE},
     strains::{LEAST_COSINE, RESOLVED},
+    update_velocities::MOST_GAIN,
 };
 use crate::gpu::solid_pool::{EDGE_SLACK, KINK, NEAR_CHAIN};
 use crate::half_space::MOST_TURN;
@@ -363,6 +364,7 @@ pub const FLOAT_CONSTANTS: &[(&str, f32)] = &[
     ("STEEPER", STEEPER),
     ("LEAST_DIVISOR", LEAST_DIVISOR),
     ("MOST_TURN2", MOST_TURN2),
+    ("MOST_GAIN", MOST_GAIN),
     ("CROSSED", CROSSED),
     ("ROCKS", ROCKS),
     ("LEVEL", LEVEL),
