@@ -3,10 +3,13 @@
 // How long (s) a chain goes without the second order of which a solve was led astray or went far.
 const ROUGH: f32 = 0.3;
 
+// By how much the solve of one substep makes a node faster at most (m/s).
+const MOST_GAIN: f32 = 12.0;
+
 // First order: rate = change/h. Second order (BDF2): rate = (3·change − last change)/2h. Places and frames: the velocity and
 // the spin that predict left, and (moved − predicted move)/h̃ of what the solve added; what turns by more than a quarter turn is
-// told by how far it turned. A node is given no more speed than MOST_GAIN, or twice its own. Free chains keep their momentum and
-// angular momentum.
+// told by how far it turned. No solve makes a node faster by more than MOST_GAIN. Free chains keep their momentum and angular
+// momentum.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn update_velocities(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let thread = thread_of(invocation);
@@ -33,10 +36,10 @@ fn update_velocities(@builtin(global_invocation_id) invocation: vec3<u32>) {
         let solved_turn = turn_on(predicted, frame);
         let solved = moved - node3(row, NODE_PREDICTED_MOVE);
         let was = node3(row, NODE_VELOCITY);
-        let gained = solved * of_move;
-        let gained2 = dot(gained, gained);
-        let most2 = larger(dot(was, was) * 4.0, MOST_GAIN * MOST_GAIN);
-        let velocity = was + gained * where_less(most2, gained2, sqrt(most2 / gained2), 1.0);
+        var velocity = was + solved * of_move;
+        let most = length(was) + MOST_GAIN;
+        let speed2 = dot(velocity, velocity);
+        velocity *= where_less(most * most, speed2, most / sqrt(speed2), 1.0);
         let rate = scaled * of_move - node_at(row, NODE_OLDER_SCALING) * of_older;
         let told = turn * of_move - node3(row, NODE_OLDER_TURN) * of_older;
         let foreseen = node3(row, NODE_SPIN);

@@ -6,8 +6,8 @@
 //! which the solve's torque is for: what passes left out of a chain's momentum, which [`settle`](super::settle) adds to both, thus stays.
 //! What turns by more is told by how far it turned. Free chains keep their momentum and angular momentum, see `bodies.rs`.
 //!
-//! What a wall has crushed is let go within one substep, by as much as it is deep: a node is given no more speed than [`MOST_GAIN`], or
-//! twice its own. Where it goes is solved all the same, so that nothing stays in a wall; only what it would fly on with is less.
+//! What a wall has crushed it lets go within one substep, by as much as that is deep: no solve makes a node faster by more than
+//! [`MOST_GAIN`]. Where it goes is as solved, so that nothing stays in a wall; only what it flies on with is less.
 
 use super::bodies::{carried_over, keep_momenta, momenta_before};
 use super::contact_rows::MOST_DUAL;
@@ -18,8 +18,8 @@ use super::solve_rods::ROUGH;
 use crate::layout::{chain, contact, node};
 use crate::step::StepParams;
 
-/// The most speed that one substep's solve gives a slow node (m/s), see the module; what is fast, twice its own.
-pub const MOST_GAIN: f32 = 25.0;
+/// By how much the solve of one substep makes a node faster at most (m/s), see the module.
+pub const MOST_GAIN: f32 = 12.0;
 
 /// First order: rate = change/h. Second order (BDF2): rate = (3·change − last change)/2h.
 #[inline(always)]
@@ -47,10 +47,10 @@ where
         let solved_turn = predicted.turn_on(lanes, frame);
         let solved = moved - V3::load(lanes, row, node::PREDICTED_MOVE);
         let was = V3::load(lanes, row, node::VELOCITY);
-        let gained = solved * of_move;
-        let (gained2, own2) = (gained.dot(gained), was.dot(was) * lanes.splat(4.0));
-        let most2 = own2.max(lanes.splat(MOST_GAIN * MOST_GAIN));
-        let velocity = was + gained * most2.where_less(gained2, (most2 / gained2).sqrt(), one);
+        let velocity = was + solved * of_move;
+        let most = was.length() + lanes.splat(MOST_GAIN);
+        let speed2 = velocity.dot(velocity);
+        let velocity = velocity * (most * most).where_less(speed2, most / speed2.sqrt(), one);
         let rate = scaled * of_move - lanes.load(&row[node::OLDER_SCALING]) * of_older;
         let told = turned * of_move - V3::load(lanes, row, node::OLDER_TURN) * of_older;
         let foreseen = V3::load(lanes, row, node::SPIN);

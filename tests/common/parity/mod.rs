@@ -1,12 +1,15 @@
 //! Scenes for both backends, and how their states are compared.
 
 mod carried;
+mod jerked;
 mod scenes;
 mod solids;
 
 use std::sync::Arc;
 
 use glam::{Affine3A, Mat3, Quat, Vec3};
+#[allow(unused_imports, reason = "each test binary uses a part")]
+pub use jerked::jerked;
 #[allow(unused_imports, reason = "each test binary uses a part")]
 pub use scenes::*;
 use sinew::flesh::{Flesh, RodSpec};

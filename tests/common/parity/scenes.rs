@@ -13,6 +13,7 @@ use sinew::{
 
 use super::super::sheet;
 use super::carried::carried_into_each_other;
+use super::jerked::jerked_once;
 use super::solids::{on_a_floor_that_turns, on_solids, thrown_down};
 use super::{DT, Scene};
 
@@ -41,7 +42,7 @@ fn torn_bone(step: usize) -> Vec<Pose> {
 }
 
 /// Two bones that swing and run off, so that origins follow in the thirteenth step, the one that is compared.
-fn moving_bones(step: usize) -> Vec<Pose> {
+pub fn moving_bones(step: usize) -> Vec<Pose> {
     let t = step as f64 * DT;
     let run = DVec3::new(11.7 * t * t, 0.2 * (7.0 * t).sin(), 0.0);
     let swing = DQuat::from_scaled_axis(DVec3::new(0.3, 1.0, 0.2) * (3.0 * t).sin());
@@ -129,43 +130,6 @@ pub fn hung(mut rods: Vec<RodSpec>, at: usize, bone: usize, holds: Holds) -> Vec
         *rod = rod.clone().attach(node, bone, holds);
     }
     rods
-}
-
-/// Two bones of which one jumps by 0.6 m and turns by 1.5 rad, `by` times that, in every other step after
-/// [`Scene::before`], and back.
-fn jerking_bones(step: usize, by: f64) -> Vec<Pose> {
-    let jerked = if step > 12 && step % 2 == 1 { by } else { 0.0 };
-    let turn = DQuat::from_scaled_axis(DVec3::new(0.3, 1.2, 0.8) * jerked);
-    vec![Pose::IDENTITY, Pose::new(DVec3::new(1.0 - 0.3 * jerked, 0.5 * jerked, -0.2 * jerked), turn)]
-}
-
-/// Rods between two bones that jerk, so that solves are led astray and steps shortened, to bounds and between them: by
-/// themselves, long ones, and with all that stores energy. With jerks of 3 times, of 1.5 with long rods, or of 2 against a half-space,
-/// runs of the CPU part from each other; so they do where they begin within one.
-pub fn jerked() -> [Scene; 3] {
-    let between = |segments: &[usize], material| {
-        let rods = rods(DVec3::ZERO, DVec3::X, 0.05, segments, material);
-        hung(hung(rods, 0, 0, Holds::CLAMP), 99, 1, Holds::CLAMP)
-    };
-    let few = [10, 7, 5];
-    let alone = Scene::new("jerked", &between(&few, soft()), |step| jerking_bones(step, 2.5));
-    let long = Scene::new("jerked, long", &between(&[40, 33], soft()), |step| jerking_bones(step, 1.0));
-    let mut material = soft();
-    material.overrides.surface_bending = Some(1.0e4);
-    material.overrides.volume_bending_modulus = Some(1.0e4);
-    material.fibre_modulus = 1.0e4;
-    material.peak_stress = 2.0e4;
-    let mut with_all = Scene::new("jerked with all", &between(&few, material), |step| jerking_bones(step, 1.2));
-    with_all.activation = 0.5;
-    with_all.planes = vec![HalfSpace::new(DVec3::Z, -0.055, 0.5)];
-    with_all.config.integrator = Integrator::SecondOrder;
-    with_all.config.iterations = 2;
-    let mut scenes = [alone, long, with_all];
-    for scene in &mut scenes {
-        // They are to be followed, however far they go.
-        scene.config.jump = f64::INFINITY;
-    }
-    scenes
 }
 
 /// Muscles of every law of contraction that go over three bones at rest, and are activated at once.
@@ -590,6 +554,7 @@ pub fn scenes() -> Vec<Scene> {
 
     scenes.push(Scene::new("elsewhere at once", &bridge, bones_elsewhere));
     scenes.push(Scene::new("torn apart", &bridge, bones_torn_apart));
+    scenes.push(jerked_once(&bridge));
 
     scenes.extend(meeting());
     scenes.extend(carried_into_each_other());
