@@ -3,13 +3,13 @@
 // How long (s) a chain goes without the second order of which a solve was led astray or went far.
 const ROUGH: f32 = 0.3;
 
-// By how much the solve of one substep makes a node faster at most (m/s).
+// By how much the solve of one substep makes a node faster at most (m/s), of what meets others.
 const MOST_GAIN: f32 = 12.0;
 
 // First order: rate = change/h. Second order (BDF2): rate = (3·change − last change)/2h. Places and frames: the velocity and
 // the spin that predict left, and (moved − predicted move)/h̃ of what the solve added; what turns by more than a quarter turn is
-// told by how far it turned. No solve makes a node faster by more than MOST_GAIN. Free chains keep their momentum and angular
-// momentum.
+// told by how far it turned. Of a chain that meets others no solve makes a node faster by more than MOST_GAIN. Free chains keep
+// their momentum and angular momentum.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn update_velocities(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let thread = thread_of(invocation);
@@ -26,6 +26,7 @@ fn update_velocities(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let of_move = params.inv_h * (1.0 + half_history);
     let of_older = params.inv_h * half_history;
     let calm = chain_at(chain.chain, CHAIN_CALM);
+    let meets = chain_at(chain.chain, CHAIN_MEETS);
     for (var index = 0u; index < chain.node_count; index++) {
         let row = node_row_of(chain, index);
         let moved = node3(row, NODE_MOVED);
@@ -39,7 +40,8 @@ fn update_velocities(@builtin(global_invocation_id) invocation: vec3<u32>) {
         var velocity = was + solved * of_move;
         let most = length(was) + MOST_GAIN;
         let speed2 = dot(velocity, velocity);
-        velocity *= where_less(most * most, speed2, most / sqrt(speed2), 1.0);
+        let kept = where_less(most * most, speed2, most / sqrt(speed2), 1.0);
+        velocity *= where_less(0.5, meets, kept, 1.0);
         let rate = scaled * of_move - node_at(row, NODE_OLDER_SCALING) * of_older;
         let told = turn * of_move - node3(row, NODE_OLDER_TURN) * of_older;
         let foreseen = node3(row, NODE_SPIN);

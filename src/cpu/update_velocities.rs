@@ -6,8 +6,8 @@
 //! which the solve's torque is for: what passes left out of a chain's momentum, which [`settle`](super::settle) adds to both, thus stays.
 //! What turns by more is told by how far it turned. Free chains keep their momentum and angular momentum, see `bodies.rs`.
 //!
-//! What a wall has crushed it lets go within one substep, by as much as that is deep: no solve makes a node faster by more than
-//! [`MOST_GAIN`]. Where it goes is as solved, so that nothing stays in a wall; only what it flies on with is less.
+//! What others and a wall have crushed is let go within one substep, by as much as it is deep: of a chain that meets others no solve makes
+//! a node faster by more than [`MOST_GAIN`]. Where it goes is as solved, so that nothing stays in a wall; only what it flies on with is less.
 
 use super::bodies::{carried_over, keep_momenta, momenta_before};
 use super::contact_rows::MOST_DUAL;
@@ -18,7 +18,7 @@ use super::solve_rods::ROUGH;
 use crate::layout::{chain, contact, node};
 use crate::step::StepParams;
 
-/// By how much the solve of one substep makes a node faster at most (m/s), see the module.
+/// By how much the solve of one substep makes a node faster at most (m/s), of what meets others, see the module.
 pub const MOST_GAIN: f32 = 12.0;
 
 /// First order: rate = change/h. Second order (BDF2): rate = (3·change − last change)/2h.
@@ -32,7 +32,7 @@ where
     let half_history = second_order(lanes, params, group) * half;
     let of_move = inv_h * (one + half_history);
     let of_older = inv_h * half_history;
-    let calm = lanes.load(&group.chains[chain::CALM]);
+    let [calm, meets] = each!(of in 0..2 => lanes.load(&group.chains[[chain::CALM, chain::MEETS][of]]));
     let keeps = group.rest.has_free_chain && !group.rest.is_in_tree();
     let before = if keeps { Some(apart!(lanes, momenta_before(lanes, group))) } else { None };
     for index in 0..group.rest.node_count {
@@ -50,7 +50,8 @@ where
         let velocity = was + solved * of_move;
         let most = was.length() + lanes.splat(MOST_GAIN);
         let speed2 = velocity.dot(velocity);
-        let velocity = velocity * (most * most).where_less(speed2, most / speed2.sqrt(), one);
+        let kept = (most * most).where_less(speed2, most / speed2.sqrt(), one);
+        let velocity = velocity * half.where_less(meets, kept, one);
         let rate = scaled * of_move - lanes.load(&row[node::OLDER_SCALING]) * of_older;
         let told = turned * of_move - V3::load(lanes, row, node::OLDER_TURN) * of_older;
         let foreseen = V3::load(lanes, row, node::SPIN);

@@ -1,12 +1,12 @@
 //! Scenes in which bones jerk.
 
 use glam::{DQuat, DVec3};
-use sinew::flesh::{Holds, RodSpec};
+use sinew::flesh::Holds;
 use sinew::step::Integrator;
 use sinew::{HalfSpace, Pose};
 
 use super::Scene;
-use super::scenes::{hung, moving_bones, rods, soft};
+use super::scenes::{hung, rods, soft};
 
 /// Two bones of which one jumps by 0.6 m and turns by 1.5 rad, `by` times that, in every other step after
 /// [`Scene::before`], and back.
@@ -43,15 +43,4 @@ pub fn jerked() -> [Scene; 3] {
         scene.config.jump = f64::INFINITY;
     }
     scenes
-}
-
-/// A bone that jerks by 0.4 m in the step that is compared, so that what hangs on it comes to go faster than one substep lets it.
-pub fn jerked_once(rods: &[RodSpec]) -> Scene {
-    Scene::new("jerked once", rods, |step| {
-        let mut bones = moving_bones(step);
-        if step > 12 {
-            bones[1].translation.z += 0.4;
-        }
-        bones
-    })
 }

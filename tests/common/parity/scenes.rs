@@ -13,7 +13,6 @@ use sinew::{
 
 use super::super::sheet;
 use super::carried::carried_into_each_other;
-use super::jerked::jerked_once;
 use super::solids::{on_a_floor_that_turns, on_solids, thrown_down};
 use super::{DT, Scene};
 
@@ -42,7 +41,7 @@ fn torn_bone(step: usize) -> Vec<Pose> {
 }
 
 /// Two bones that swing and run off, so that origins follow in the thirteenth step, the one that is compared.
-pub fn moving_bones(step: usize) -> Vec<Pose> {
+fn moving_bones(step: usize) -> Vec<Pose> {
     let t = step as f64 * DT;
     let run = DVec3::new(11.7 * t * t, 0.2 * (7.0 * t).sin(), 0.0);
     let swing = DQuat::from_scaled_axis(DVec3::new(0.3, 1.0, 0.2) * (3.0 * t).sin());
@@ -229,7 +228,14 @@ fn meeting() -> Vec<Scene> {
             physics.set_velocity(handle, motion).unwrap();
         }
     };
-    vec![scene, grounded, shorter, longer, once_more, heavier, thrown]
+    // Faster than one substep lets it.
+    let mut jerked = again();
+    jerked.name = "jerked off";
+    let alone = rod("alone", DVec3::new(-0.1, 2.0, 0.1), DVec3::new(0.7, 2.0, 0.1), 8, 0.03).attach(0, 0, Holds::CLAMP);
+    jerked.flesh[2].0 = Arc::new(Flesh::build(&[hung[0].clone(), alone], &[Pose::IDENTITY]).unwrap());
+    jerked.config.jump = f64::INFINITY;
+    jerked.bones = |step| vec![Pose::from_translation(DVec3::Z * (1.2 * step.min(1) as f64))];
+    vec![scene, grounded, shorter, longer, once_more, heavier, thrown, jerked]
 }
 
 /// Has flesh rub by a coefficient and its rule.
@@ -554,7 +560,6 @@ pub fn scenes() -> Vec<Scene> {
 
     scenes.push(Scene::new("elsewhere at once", &bridge, bones_elsewhere));
     scenes.push(Scene::new("torn apart", &bridge, bones_torn_apart));
-    scenes.push(jerked_once(&bridge));
 
     scenes.extend(meeting());
     scenes.extend(carried_into_each_other());
