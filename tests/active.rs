@@ -258,7 +258,7 @@ fn each_costs_what_it_does() {
     });
     let mut times = [(); 4].map(|()| Vec::new());
     // In turns: what else the machine does then hits all of them.
-    for frame in 1..=31 {
+    for frame in 1..=61 {
         for ((physics, limbs), times) in scenes.iter_mut().zip(&mut times) {
             limbs.iter().for_each(|limb| limb.pose(physics, &running(frame), 0.0));
             let start = Instant::now();
@@ -266,14 +266,19 @@ fn each_costs_what_it_does() {
             times.push(1.0e6 * start.elapsed().as_secs_f64() / 100.0);
         }
     }
-    let [all, without_skin, skin_alone, paused] = times.map(|mut times| {
-        times.sort_by(f64::total_cmp);
-        times[times.len() / 2]
-    });
+    let median = |mut values: Vec<f64>| {
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    };
+    let [all, without_skin, skin_alone, paused] = times;
+    // Of each turn: the machine may be half as fast in the next.
+    let of_all = |times: Vec<f64>| median(times.iter().zip(&all).map(|(time, all)| time / all).collect());
+    let [without_skin, skin_alone, paused] = [without_skin, skin_alone, paused].map(of_all);
     println!(
-        "an instance a frame: {all:.1} µs, without skin {without_skin:.1}, skin alone {skin_alone:.1}, paused {paused:.2}"
+        "an instance a frame: {:.1} µs; without skin {without_skin:.2}, skin alone {skin_alone:.2}, paused {paused:.3} of that",
+        median(all.clone())
     );
-    assert!(without_skin < all && skin_alone < 0.6 * all && paused < 0.05 * all);
+    assert!(without_skin < 1.0 && skin_alone < 0.6 && paused < 0.05);
 }
 
 /// A paused instance that is saved goes on, restored, as it would have.
