@@ -3,13 +3,13 @@
 // How long (s) a chain goes without the second order of which a solve was led astray or went far.
 const ROUGH: f32 = 0.3;
 
-// By how much the solve of one substep makes a node faster at most (m/s), of what meets others.
+// By how much the solve of one substep makes a free node faster at most (m/s), of a chain that meets others and was led astray.
 const MOST_GAIN: f32 = 12.0;
 
 // First order: rate = change/h. Second order (BDF2): rate = (3·change − last change)/2h. Places and frames: the velocity and
 // the spin that predict left, and (moved − predicted move)/h̃ of what the solve added; what turns by more than a quarter turn is
-// told by how far it turned. Of a chain that meets others no solve makes a node faster by more than MOST_GAIN. Free chains keep
-// their momentum and angular momentum.
+// told by how far it turned. Of a chain that meets others and was led astray no solve makes a free node faster by more
+// than MOST_GAIN. Free chains keep their momentum and angular momentum.
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn update_velocities(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let thread = thread_of(invocation);
@@ -26,7 +26,8 @@ fn update_velocities(@builtin(global_invocation_id) invocation: vec3<u32>) {
     let of_move = params.inv_h * (1.0 + half_history);
     let of_older = params.inv_h * half_history;
     let calm = chain_at(chain.chain, CHAIN_CALM);
-    let meets = chain_at(chain.chain, CHAIN_MEETS);
+    let rough = chain_at(chain.chain, CHAIN_ROUGH);
+    let astray = smaller(chain_at(chain.chain, CHAIN_MEETS), rough);
     for (var index = 0u; index < chain.node_count; index++) {
         let row = node_row_of(chain, index);
         let moved = node3(row, NODE_MOVED);
@@ -37,11 +38,8 @@ fn update_velocities(@builtin(global_invocation_id) invocation: vec3<u32>) {
         let solved_turn = turn_on(predicted, frame);
         let solved = moved - node3(row, NODE_PREDICTED_MOVE);
         let was = node3(row, NODE_VELOCITY);
-        var velocity = was + solved * of_move;
-        let most = length(was) + MOST_GAIN;
-        let speed2 = dot(velocity, velocity);
-        let kept = where_less(most * most, speed2, most / sqrt(speed2), 1.0);
-        velocity *= where_less(0.5, meets, kept, 1.0);
+        let flag = smaller(astray, rest_at(rest_row_of(chain, index), REST_FREE_PLACE));
+        let velocity = held_back(was, was + solved * of_move, flag);
         let rate = scaled * of_move - node_at(row, NODE_OLDER_SCALING) * of_older;
         let told = turn * of_move - node3(row, NODE_OLDER_TURN) * of_older;
         let foreseen = node3(row, NODE_SPIN);
@@ -62,11 +60,17 @@ fn update_velocities(@builtin(global_invocation_id) invocation: vec3<u32>) {
     }
     keep_momenta(keeps, before);
     let history = smaller(chain_at(chain.chain, CHAIN_HISTORY) + 1.0, 1.0);
-    let rough = chain_at(chain.chain, CHAIN_ROUGH);
     set_chain(chain.chain, CHAIN_HISTORY, where_less(rough, 0.5, history, -ROUGH * params.inv_h));
     if params.bounces != 0u {
         count_bounces(chain);
     }
+}
+
+// The velocity of what is flagged, no faster than before by more than MOST_GAIN.
+fn held_back(was: vec3<f32>, velocity: vec3<f32>, flag: f32) -> vec3<f32> {
+    let most = length(was) + MOST_GAIN;
+    let kept = most / larger(length(velocity), most);
+    return velocity * where_less(0.5, flag, kept, 1.0);
 }
 
 // What throws has pressed, too.

@@ -148,27 +148,29 @@ fn what_a_fast_block_crushes_does_not_burst() {
         scene.insert(&mut physics).expect("finite");
         (0..150).for_each(|_| physics.step_flesh(FRAME).expect("steps"));
         let handles: Vec<FleshHandle> = physics.instances().collect();
-        let places = handles.iter().flat_map(|&octopus| {
-            let flesh = physics.flesh(octopus).expect("is there");
-            let nodes = flesh
-                .chains()
-                .iter()
-                .enumerate()
-                .flat_map(|(chain, of)| (0..of.node_count()).map(move |node| (chain, node)));
-            nodes.map(|(chain, node)| physics.node(octopus, chain, node).expect("is there").place.x).collect::<Vec<_>>()
-        });
-        let front = places.fold(f64::INFINITY, f64::min) - 0.1;
+        let mut front = f64::INFINITY;
+        for &octopus in &handles {
+            for (index, chain) in physics.flesh(octopus).expect("is there").chains().iter().enumerate() {
+                let nodes = (0..chain.node_count()).map(|node| physics.node(octopus, index, node));
+                front = nodes.fold(front, |front, node| front.min(node.expect("is there").place.x));
+            }
+        }
         let shape = Arc::new(Shape::Cuboid { half_extents: Vec3::new(0.25, 2.0, 8.0) });
-        let mut fastest = 0.0_f64;
-        for frame in 0..100 {
-            let at = DVec3::new(front - 0.25 + SPEED * FRAME * f64::from(frame), 2.0, 0.0);
-            let block = Solid::new(Arc::clone(&shape), Pose::from_translation(at), 0.5);
+        let (mut fastest, mut at) = (0.0_f64, front - 0.1);
+        for _ in 0..100 {
+            let pose = Pose::from_translation(DVec3::new(at - 0.25, 2.0, 0.0));
+            let block = Solid::new(Arc::clone(&shape), pose, 0.5);
             physics.solids = vec![Solid { velocity: DVec3::X * SPEED, ..block }];
             physics.step_flesh(FRAME).expect("steps");
             fastest = fastest.max(physics.quality().speed_max);
+            at += SPEED * FRAME;
         }
-        println!("{count} octopuses: {:.1} times as fast as the block (bar 20)", fastest / SPEED);
-        assert!(fastest < 20.0 * SPEED);
+        let resets: u32 = handles.iter().map(|&octopus| physics.health(octopus).expect("is there").resets).sum();
+        println!(
+            "{count} octopuses: {:.1} times as fast as the block (bar 20), {resets} chains laid anew (bar 9, an octopus)",
+            fastest / SPEED
+        );
+        assert!(fastest < 20.0 * SPEED && resets <= 9);
         logs += (fastest / SPEED).ln();
     }
     let mean = (logs / counts.len() as f64).exp();

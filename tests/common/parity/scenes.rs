@@ -228,14 +228,15 @@ fn meeting() -> Vec<Scene> {
             physics.set_velocity(handle, motion).unwrap();
         }
     };
-    // Faster than one substep lets it.
-    let mut jerked = again();
-    jerked.name = "jerked off";
+    // Faster than one substep lets what meets others; and what meets none.
+    let mut flung = again();
+    flung.name = "flung by a bone";
     let alone = rod("alone", DVec3::new(-0.1, 2.0, 0.1), DVec3::new(0.7, 2.0, 0.1), 8, 0.03).attach(0, 0, Holds::CLAMP);
-    jerked.flesh[2].0 = Arc::new(Flesh::build(&[hung[0].clone(), alone], &[Pose::IDENTITY]).unwrap());
-    jerked.config.jump = f64::INFINITY;
-    jerked.bones = |step| vec![Pose::from_translation(DVec3::Z * (1.2 * step.min(1) as f64))];
-    vec![scene, grounded, shorter, longer, once_more, heavier, thrown, jerked]
+    let alone = Arc::new(Flesh::build(&[alone], &[Pose::IDENTITY]).unwrap());
+    flung.flesh.push((alone, Arc::new(Skin::default()), Pose::IDENTITY));
+    flung.config.jump = f64::INFINITY;
+    flung.bones = |step| vec![Pose::from_translation(DVec3::new(0.5, -2.0, 3.0) * step.min(1) as f64)];
+    vec![scene, grounded, shorter, longer, once_more, heavier, thrown, flung]
 }
 
 /// Has flesh rub by a coefficient and its rule.
