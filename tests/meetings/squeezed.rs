@@ -135,8 +135,8 @@ fn walls_go_into_a_heap() {
     }
 }
 
-/// A block 0.5 m thick goes through a heap of octopuses at 10 m/s, 8 cm a substep, three of their radii: nothing bears that. What it
-/// crushed flew off at hundreds of times its speed.
+/// A block 0.5 m thick goes through a heap of octopuses at 10 m/s, 8 cm a substep, three radii of a tentacle: nothing bears that. What
+/// it crushed flew off at hundreds of times its speed.
 #[test]
 fn what_a_fast_block_crushes_does_not_burst() {
     const SPEED: f64 = 10.0;
