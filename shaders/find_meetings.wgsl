@@ -20,8 +20,9 @@ const CARRIED_APART: f32 = 0.1;
 const DEEP: f32 = 0.04;
 const SHALLOW: f32 = 0.02;
 
-// How fast pairs get stiffer or softer (1/s).
-const CHANGES: f32 = 2.4;
+// How fast pairs get stiffer, and softer again (1/s): as fast, what sways would be given energy.
+const STIFFENS: f32 = 2.4;
+const SOFTENS: f32 = 0.72;
 
 // Depths over the radius at which pairs would come to lie in a substep, of each of which a fast pair is once as stiff again.
 const PAIR_STOPS: f32 = 0.25;
@@ -280,7 +281,7 @@ fn ratio_of(over_mass: f32, changes: f32) -> f32 {
     if params.iteration > 0u {
         return now;
     }
-    let comes_back = smaller(now * (1.0 + CHANGES * params.h), least);
+    let comes_back = smaller(now * (1.0 + STIFFENS * params.h), least);
     return where_less(now, least, comes_back, between(now * changes, least, MOST_RATIO));
 }
 
@@ -329,10 +330,9 @@ fn meet(
     let mass = where_less(0.0, inv_mass, 1.0 / larger(inv_mass, MIN_POSITIVE), 0.0);
 
     let radius = smaller(arms.x, arms.y);
-    let changing = CHANGES * params.h;
-    let stiffer = where_less(radius * -DEEP, gap, 1.0, 1.0 + changing);
-    let softer = where_less(radius * -SHALLOW, gap, 1.0 - changing, 1.0);
-    let ratio = ratio_of(meet_at(memory, MEET_OVER_MASS), stiffer * softer);
+    let deep = where_less(radius * -DEEP, gap, 1.0, 1.0 + STIFFENS * params.h);
+    let shallow = where_less(radius * -SHALLOW, gap, 1.0 - SOFTENS * params.h, 1.0);
+    let ratio = ratio_of(meet_at(memory, MEET_OVER_MASS), deep * shallow);
     let as_before = smaller(ratio, 1.0);
     let rubbing = MEETING * mass * inv_h * inv_h * as_before * point.share * own;
 

@@ -8,14 +8,6 @@ const AS_GOOD: f32 = 2.0e-3;
 // See find_meetings and solve_contacts.
 const MEETING: f32 = 10.0;
 const PENALTY: f32 = 1000.0;
-// What passes left out of a chain's momentum is given to it up to this share of what it gained in the substep, and LEAST_GIVEN more.
-const MOST_LEFT_OUT: f32 = 0.5;
-// See MOST_LEFT_OUT (m/s).
-const LEAST_GIVEN: f32 = 0.1;
-
-// What gains no more than so many times what it falls in a substep lies on others, and is given no more than LYING_GIVEN of that.
-const LIES: f32 = 1.5;
-const LYING_GIVEN: f32 = 0.01;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn settle(@builtin(global_invocation_id) invocation: vec3<u32>) {
@@ -82,12 +74,13 @@ fn settle_trees(
     } else if params.iteration + 1u == params.iterations {
         var own = chain;
         own.node_count = select(0u, chain.node_count, meets);
-        let body = body_of(own);
-        let given = left_out(own, body.mass, body.centre).momentum;
-        tell_body(local, body);
-        tell_gain(local, given.linear, given.angular);
+        tell_balance(local, balance_of(own, root_origin(own) - chain3(own.chain, CHAIN_ORIGIN)));
         workgroupBarrier();
-        add_motion(own, from_own_origin(own, gain_of_tree(own, local)), 0.0);
+        let balance = balance_of_tree(own, local);
+        workgroupBarrier();
+        tell_body(local, body_of(own));
+        workgroupBarrier();
+        add_motion(own, from_own_origin(own, gain_of_tree(balance, body_of_tree(own, local))), 0.0);
     }
 }
 
@@ -314,96 +307,4 @@ fn store_presses(row: u32, at: u32, presses: Presses) {
     set_scratch(row, at, presses.force);
     set_scratch3(row, at + 1u, presses.pull);
     set_scratch3(row, at + 4u, presses.couple);
-}
-
-// A momentum (kg·m/s) and its moment about the chain's centre of mass (kg·m²/s); what changes them by so much a second, likewise.
-struct Momentum {
-    linear: vec3<f32>,
-    angular: vec3<f32>,
-}
-
-// What passes left out of a chain's momentum, and 1 where that moves, 0 where it lies on others, or between.
-struct LeftOut {
-    momentum: Momentum,
-    moves: f32,
-}
-
-// Gives a free chain, as a rigid body, the momentum that passes left out: what pairs press with in the end, the same for both sides,
-// less what it has gained or, where that is not told, what the system has of it. Sections of what moves spin with it, the less the
-// more it lies.
-fn restore(chain: Chain) {
-    let body = body_of(chain);
-    let missing = left_out(chain, body.mass, body.centre);
-    let given = missing.momentum;
-    let velocity = given.linear * where_less(0.0, body.mass, 1.0 / larger(body.mass, MIN_POSITIVE), 0.0);
-    let spin = spin_of(body.inertia, given.angular, SLENDER + missing.moves * (SLENDEREST - SLENDER));
-    add_motion(chain, RigidMotion(body.centre, velocity, spin), missing.moves);
-}
-
-// What passes left out of a chain's momentum; 0 where it is not free.
-fn left_out(chain: Chain, mass: f32, centre_of_mass: vec3<f32>) -> LeftOut {
-    // What pairs press with, where they touched at the start, and what of it is missing.
-    var pressed: Momentum;
-    var missing: Momentum;
-    for (var index = 0u; index < chain.node_count; index++) {
-        var meets = meets_at(chain, index);
-        while go_to_next(chain, &meets) {
-            let row = load_contact_row(meets);
-            let solved = solved_row_of(meets.at);
-            let start = node3(node_row_of(chain, index), NODE_PREV_PLACE);
-            let end = node3(node_row_of(chain, index + 1u), NODE_PREV_PLACE);
-            let point = start + (end - start) * row.along + contact3(meets.at, CONTACT_MIDDLE) - centre_of_mass;
-            let wanted = whole_of(row, load_presses(solved, SOLVED_ENTRIES), point);
-            let has = whole_of(row, has_of(meets.at, solved), point);
-            pressed = Momentum(pressed.linear + wanted.linear, pressed.angular + wanted.angular);
-            missing.linear = missing.linear + (wanted.linear - has.linear);
-            missing.angular = missing.angular + (wanted.angular - has.angular);
-        }
-    }
-    let second_order = second_order_of(chain);
-    let inv_step = params.inv_h * (1.0 + second_order * 0.5);
-    let step = 1.0 / inv_step;
-    var given = Momentum(missing.linear * step, missing.angular * step);
-    var went: Momentum;
-    for (var index = 0u; index < chain.node_count; index++) {
-        let row = node_row_of(chain, index);
-        let rest_row = rest_row_of(chain, index);
-        let lag = node3(row, NODE_MOVED) - node3(row, NODE_PREDICTED_MOVE);
-        let gained = lag * (weight_of(rest_row, REST_MASS) * inv_step);
-        let arm = node3(row, NODE_PREV_PLACE) - centre_of_mass;
-        let turned_by = turn_on(node4(row, NODE_PREDICTED_FRAME), node4(row, NODE_FRAME));
-        let spun = (inertia_of_section(rest_row, row, NODE_PREDICTED_FRAME, NODE_PREV_SCALE) * turned_by) * inv_step;
-        went = Momentum(went.linear + gained, went.angular + (cross(arm, gained) + spun));
-    }
-    // All that is missing of a chain's momentum is told by where it went. Not of what half-spaces hold, with what force they do is not
-    // known so well: what was led astray there is given nothing. Of chains that hang on each other and of second-order steps only
-    // what was led astray is told so.
-    var held = 0.0;
-    let count = row_count_of(chain);
-    for (var slot = 0u; slot < count; slot++) {
-        held = where_less(0.0, contact_at(row_of(chain, slot), CONTACT_DUAL), 1.0, held);
-    }
-    let unheld = 1.0 - held;
-    var is_told = chain_at(chain.chain, CHAIN_ROUGH);
-    if !IN_TREES {
-        is_told = larger(is_told, unheld * (1.0 - second_order));
-    }
-    if is_told > 0.5 {
-        given.linear = (pressed.linear * step - went.linear) * unheld;
-        given.angular = (pressed.angular * step - went.angular) * unheld;
-    }
-    let falls = larger(mass * length(falls_of(chain)) * step, MIN_POSITIVE);
-    let moves = between(length(went.linear) / falls - LIES, 0.0, 1.0);
-    let most_given = (length(went.linear) * MOST_LEFT_OUT + mass * LEAST_GIVEN) * moves + falls * LYING_GIVEN;
-    let most_turned = length(went.angular) * MOST_LEFT_OUT * moves + most_given * rest_at(rest_row_of(chain, 0u), REST_LENGTH);
-    let share = smaller(most_given / larger(length(given.linear), MIN_POSITIVE), 1.0);
-    let turn_share = smaller(most_turned / larger(length(given.angular), MIN_POSITIVE), share);
-    let free = where_less(input_at(chain.input, INPUT_HANGS), 0.5, 1.0, 0.0);
-    return LeftOut(Momentum(given.linear * (share * free), given.angular * (turn_share * free)), moves);
-}
-
-// All of what a row presses with, where it acts: a force (N) and its moment (N·m).
-fn whole_of(row: ContactRow, presses: Presses, point: vec3<f32>) -> Momentum {
-    let both = row.direction * presses.force + across(presses.pull, row.direction);
-    return Momentum(both, cross(point, both) + presses.couple);
 }

@@ -88,7 +88,8 @@ macro_rules! stages {
             }
             /// What that moves chains by; in the end, the momentum that passes left out.
             Settle settle MeetingChains {
-                looks: Own, wgsl: [rows group scratch holds contact_rows solved bodies trees stumps tree_motion], loops: WrittenOut,
+                looks: Own, wgsl: [rows group scratch holds contact_rows solved bodies trees stumps tree_motion left_out],
+                loops: WrittenOut,
                 passes: [settle Size::Of(Domain::LoneChains), settle_trees Size::Of(Domain::Trees)]
             }
             /// Velocities from the substep's motion.

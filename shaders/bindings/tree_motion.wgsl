@@ -61,28 +61,3 @@ fn from_own_origin(chain: Chain, motion: RigidMotion) -> RigidMotion {
     let shift = chain3(chain.chain, CHAIN_ORIGIN) - root_origin(chain);
     return RigidMotion(motion.centre - shift, motion.velocity, motion.spin);
 }
-
-// Tells the others what the chain is to have more of: momentum (kg·m/s) and moment about its centre (kg·m²/s).
-fn tell_gain(local: u32, momentum: vec3<f32>, moment: vec3<f32>) {
-    tell3(local, 16u, momentum);
-    tell3(local, 19u, moment);
-}
-
-// The motion, from the root's origin, of a tree that has what all its chains have told that they are to have more of.
-fn gain_of_tree(chain: Chain, local: u32) -> RigidMotion {
-    let body = body_of_tree(chain, local);
-    let origin = root_origin(chain);
-    var momentum = vec3<f32>();
-    var angular = vec3<f32>();
-    var member = chain;
-    let count = member_count(chain);
-    for (var k = 0u; k < count; k++) {
-        member = member_of_tree(chain, k, member);
-        let at = local_of(chain, local, member);
-        let arm = told3(at, 1u) + (chain3(member.chain, CHAIN_ORIGIN) - origin) - body.centre;
-        momentum = momentum + told3(at, 16u);
-        angular = angular + told3(at, 19u) + cross(arm, told3(at, 16u));
-    }
-    let velocity = momentum * where_less(0.0, body.mass, 1.0 / larger(body.mass, MIN_POSITIVE), 0.0);
-    return RigidMotion(body.centre, velocity, spin_of(body.inertia, angular, SLENDER));
-}

@@ -2,7 +2,7 @@
 // tree have threads in one workgroup, one beside the other, and wait for each other level by level.
 
 // What chains tell the others of their trees: so many numbers of each at most.
-var<workgroup> told: array<array<f32, WORKGROUP_SIZE>, 22>;
+var<workgroup> told: array<array<f32, WORKGROUP_SIZE>, 28>;
 
 fn tree_at(chain: Chain, entry: u32) -> f32 {
     return rest_rows[chain.tree + entry * LANES];

@@ -6,8 +6,8 @@
 //! kept, whatever turns them aside. Of places that is not so: implicit Euler's forces act where the solve was set up, with x₁ = x₀ + hv₁,
 //! and Σx₁ × mv₁ is Σx₀ × mv₀ − hΣv₀ × mv₁, of what spins as a rigid body (ωh)² less; a step that was shortened, or begun again, has no
 //! balance of forces and gives it anything, and momentum too. But what nothing presses has what it had: a free chain is given what is
-//! missing of that ([`keep_momenta`]), and one that meets others what is missing of that and of what these press it with (`left_out` in
-//! [`settle`](super::settle)).
+//! missing of that ([`keep_momenta`]), and one that meets others what is missing of that and of what these press it with
+//! ([`left_out`](super::left_out)).
 
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 

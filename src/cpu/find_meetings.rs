@@ -28,8 +28,12 @@ pub const CARRIED_APART: f32 = 0.1;
 /// Depths over the radius beyond which pairs get stiffer, and below which they get softer again.
 pub const DEEP: [f32; 2] = [0.04, 0.02];
 
-/// How fast pairs get stiffer or softer (1/s): a pile's depths take seconds to be told apart from those of an impact.
-pub const CHANGES: f32 = 2.4;
+/// How fast pairs get stiffer (1/s): a pile's depths take seconds to be told apart from those of an impact.
+pub const STIFFENS: f32 = 2.4;
+
+/// How fast they get softer again (1/s). What sways gets stiffer where it presses deep, and softer where it hardly does, which gives it
+/// energy each time: as fast as [`STIFFENS`], an octopus stood swaying at 15 mm/s for ever; slower, pairs are as stiff as it takes soon.
+pub const SOFTENS: f32 = 0.72;
 
 /// Depths over the radius at which pairs would come to lie in a substep, of each of which a fast pair is once as stiff again.
 pub const STOPS: f32 = 0.25;
@@ -150,7 +154,7 @@ fn ratio_of<L: Lanes>(lanes: L, params: &StepParams, over_mass: L::V, changes: L
     if params.iteration > 0 {
         return now;
     }
-    let comes_back = (now * lanes.splat(1.0 + CHANGES * params.h)).min(least);
+    let comes_back = (now * lanes.splat(1.0 + STIFFENS * params.h)).min(least);
     now.where_less(least, comes_back, (now * changes).clamp(least, lanes.splat(MOST_RATIO)))
 }
 
@@ -224,7 +228,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
     let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
     let (least, divisor) = (lanes.splat(f32::MIN_POSITIVE), lanes.splat(LEAST_DIVISOR));
     let inv_h = lanes.splat(params.inv_h);
-    let changing = lanes.splat(CHANGES * params.h);
+    let (stiffer, softer) = (one + lanes.splat(STIFFENS * params.h), one - lanes.splat(SOFTENS * params.h));
     // Later ones of the substep go on from the same anchors.
     let first_solve = params.iteration == 0;
     let PairBlock {
@@ -286,7 +290,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
                 V3([zero; 3]).store(lanes, &mut rows[point], meet::ANCHOR);
                 V3([zero; 3]).store(lanes, &mut turn_anchors[point], 0);
             }
-            let ratio = ratio_of(lanes, params, remembered[point][7], one - changing);
+            let ratio = ratio_of(lanes, params, remembered[point][7], softer);
             let over_mass = over_mass_of(lanes, params, ratio, zero);
             lanes.store(over_mass, &mut over_masses[point]);
             lanes.scatter([zero, zero, zero, zero, zero, zero, zero, over_mass], &mut memory[point]);
@@ -338,9 +342,9 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
         let mass = zero.where_less(inv_mass, one / inv_mass.max(least), zero);
 
         let radius = arms[0].min(arms[1]);
-        let deeper = (radius * lanes.splat(-DEEP[0])).where_less(gap, one, one + changing);
-        let less = (radius * lanes.splat(-DEEP[1])).where_less(gap, one - changing, one);
-        let ratio = ratio_of(lanes, params, was_over_mass, deeper * less);
+        let deep = (radius * lanes.splat(-DEEP[0])).where_less(gap, one, stiffer);
+        let shallow = (radius * lanes.splat(-DEEP[1])).where_less(gap, softer, one);
+        let ratio = ratio_of(lanes, params, was_over_mass, deep * shallow);
         let as_before = ratio.min(one);
         let rubbing = lanes.splat(MEETING) * mass * inv_h * inv_h * as_before * point.share * own;
 

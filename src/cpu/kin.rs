@@ -1,12 +1,12 @@
 //! Groups as the CPU steps them: each alone, or all of instances whose chains hang on each other ([`trees`](super::trees)).
 
 use super::backend::Runner;
-use super::descent::{DESCENT_ENTRIES, Of};
+use super::descent::Of;
 use super::group::{Group, GroupRest};
 use super::lanes::{Entry, LANES};
 use super::packs::Whose;
 use super::solids::Around;
-use super::trees::{Forest, Kept};
+use super::trees::{Forest, Kept, NOTHING_KEPT};
 use crate::flesh::{Branch, GroupState};
 use crate::instances::{Active, Instance, Pressed};
 use crate::step::{Scheduled, StepParams};
@@ -118,7 +118,7 @@ impl Runner<'_> {
     ) {
         let branches = members[0].branches;
         let (mut groups, mut wanted) = (Vec::with_capacity(members.len()), Vec::with_capacity(members.len()));
-        let mut kept: Vec<Kept> = vec![[[0.0; LANES]; DESCENT_ENTRIES]; members.len()];
+        let mut kept: Vec<Kept> = vec![NOTHING_KEPT; members.len()];
         for ((member, room), kept) in members.iter_mut().zip(rooms).zip(&mut kept) {
             let Room { scratch, solved, wanted: own, settles, .. } = room;
             groups.push(member.group(scratch, solved));

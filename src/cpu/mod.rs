@@ -18,6 +18,7 @@ mod joints;
 mod kin;
 pub mod lanes;
 mod lay;
+pub mod left_out;
 pub mod math;
 pub mod meetings;
 mod members;

@@ -13,19 +13,18 @@
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 
 use super::block_tridiagonal::solve_lower;
-use super::bodies::{RigidMotion, SLENDER, SLENDEREST, inertia_about, inertia_of_section, spin_of};
 use super::contact_rows::ContactRow;
 use super::contacts::{Cursors, is_idle};
 use super::find_meetings::MEETING;
-use super::group::{Group, falls, second_order, unpadded};
-use super::holds::{Placed, When, across, guide_rhs, hold_rhs};
-use super::lanes::{Entry, Lane, Lanes, apart, each, unrolled};
-use super::math::{Quaternion, V3};
+use super::group::{Group, falls};
+use super::holds::{Placed, across, guide_rhs, hold_rhs};
+use super::lanes::{Entry, Lane, Lanes, apart, unrolled};
+use super::math::V3;
 use super::rod_energies::{UNKNOWNS, Vec7};
 use super::solve_contacts::PENALTY;
 use super::solved::{Presses, back_substitute, has, step_by, write};
 use super::stumps::{go_with_stem, keep_stump_rhs};
-use crate::layout::{borne, chain, contact, input, node, rest, scratch, solved};
+use crate::layout::{borne, chain, contact, scratch, solved};
 use crate::step::StepParams;
 
 /// Entries of what pairs press a side with, of each meet row: force; pull and couple, 3 entries each.
@@ -36,21 +35,6 @@ pub const GOES_ON: f32 = 0.4;
 
 /// What is as good as found: a share of what a node weighs where a row is. Chains of which no row is off by more sit a pass out.
 pub const AS_GOOD: f32 = 2.0e-3;
-
-/// What passes left out of a chain's momentum is given to it up to this share of what it gained in the substep, and [`LEAST_GIVEN`]
-/// more. Stiff pairs that hold something light between them are far from balance by a force that is nothing to them and would throw
-/// it: 20 g at 180 m/s, and what it hits then at more.
-pub const MOST_LEFT_OUT: f32 = 0.5;
-
-/// See [`MOST_LEFT_OUT`] (m/s).
-pub const LEAST_GIVEN: f32 = 0.1;
-
-/// What gains no more than so many times what it falls in a substep lies on others, and is given no more than [`LYING_GIVEN`] of
-/// that: what passes left out is another rest in every substep, and would shake it.
-pub const LIES: f32 = 1.5;
-
-/// See [`LIES`]: enough for what slides.
-pub const LYING_GIVEN: f32 = 0.01;
 
 /// Steps the chains by what their rows should press with; those of meetings with what is `wanted`. Goes on by a share of the
 /// last pass's step. Where there are `flags` of who settles, the others stand still.
@@ -239,115 +223,6 @@ fn flagged_presses<L: Lanes>(lanes: L, flags: Option<L::V>, of: Presses<L::V>, o
     }
 }
 
-/// Gives free chains, as rigid bodies, the momentum that passes left out: what pairs press with in the end, the same for both
-/// sides, less what these chains have gained or, where that is not told, what the system has of it. Sections of what moves spin
-/// with it, the less the more it lies: what friction does to a chain about its own axis is nothing else, but what lies would creep.
-/// Of chains that hang on each other they do not.
-#[inline(always)]
-pub fn restore<L: Lanes>(lanes: L, params: &StepParams, group: &mut Group<L::Scalar>, wanted: &[Entry<L::Scalar>])
-where
-    L::Scalar: Into<f64>,
-{
-    let LeftOut { centre, inv_mass, momentum, moment, moves } = left_out(lanes, params, group, wanted);
-    let one = lanes.splat(1.0);
-    let slender = lanes.splat(SLENDER) + moves * lanes.splat(SLENDEREST - SLENDER);
-    let spin = spin_of(lanes, inertia_about(lanes, group, centre), moment, slender);
-    RigidMotion { centre, velocity: momentum * inv_mass, spin }.add_to(lanes, group, moves, one);
-}
-
-/// What passes left out of a chain's momentum; 0 where it is not free.
-pub(super) struct LeftOut<V> {
-    /// Centre of mass (m).
-    pub centre: V3<V>,
-    inv_mass: V,
-    /// kg·m/s.
-    pub momentum: V3<V>,
-    /// About the centre (kg·m²/s).
-    pub moment: V3<V>,
-    /// 1 where it moves, 0 where it lies on others ([`LIES`]), or between.
-    moves: V,
-}
-
-/// See [`restore`].
-#[inline(always)]
-pub(super) fn left_out<L: Lanes>(
-    lanes: L,
-    params: &StepParams,
-    group: &Group<L::Scalar>,
-    wanted: &[Entry<L::Scalar>],
-) -> LeftOut<L::V>
-where
-    L::Scalar: Into<f64>,
-{
-    let (zero, one) = (lanes.splat(0.0), lanes.splat(1.0));
-    let (mut mass, mut moment) = (zero, V3([zero; 3]));
-    for index in 0..group.rest.node_count {
-        let m = unpadded(lanes, group, index, rest::MASS);
-        mass = mass + m;
-        moment = moment + V3::load(lanes, group.row(index), node::PLACE) * m;
-    }
-    let inv_mass = zero.where_less(mass, one / mass.max(lanes.splat(f32::MIN_POSITIVE)), zero);
-    let centre = moment * inv_mass;
-    // What pairs press with, where they touched at the start, and what of it is missing.
-    let none = [V3([zero; 3]); 2];
-    let (mut pressed, mut missing) = (none, none);
-    for slot in 0..group.meets.len() / contact::ENTRIES {
-        let stored = &group.meets[slot * contact::ENTRIES..][..contact::ENTRIES];
-        let Some(at) = group.solved_at(1, slot).filter(|_| !is_idle(stored)) else { continue };
-        let index = stored[contact::SEGMENT][0].into() as usize;
-        let row = ContactRow::load(lanes, stored, true);
-        let wanted = load(lanes, &wanted[slot * WANTED..][..WANTED], 0);
-        let has = has(lanes, group, at, (1, slot));
-        let ends = each!(end in 0..2 => V3::load(lanes, group.row(index + end), node::PREV_PLACE));
-        let point = ends[0] + (ends[1] - ends[0]) * row.along + V3::load(lanes, stored, contact::MIDDLE) - centre;
-        let [wanted, has] = each!(of in 0..2 => {
-            let (force, pull, couple) = [wanted, has][of];
-            let both = row.direction * force + across(pull, row.direction);
-            [both, point.cross(both) + couple]
-        });
-        pressed = each!(k in 0..2 => pressed[k] + wanted[k]);
-        missing = each!(k in 0..2 => missing[k] + (wanted[k] - has[k]));
-    }
-    let second_order = second_order(lanes, params, group);
-    let inv_step = lanes.splat(params.inv_h) * (one + second_order * lanes.splat(0.5));
-    let step = one / inv_step;
-    let mut given = each!(k in 0..2 => missing[k] * step);
-    let mut went = none;
-    for index in 0..group.rest.node_count {
-        let row = group.row(index);
-        let lag = V3::load(lanes, row, node::MOVED) - V3::load(lanes, row, node::PREDICTED_MOVE);
-        let gained = lag * (unpadded(lanes, group, index, rest::MASS) * inv_step);
-        let arm = V3::load(lanes, row, node::PREV_PLACE) - centre;
-        let predicted = Quaternion::load(lanes, row, node::PREDICTED_FRAME);
-        let turn = predicted.turn_on(lanes, Quaternion::load(lanes, row, node::FRAME));
-        let spun = inertia_of_section(lanes, group, index, When::Start).apply(turn) * inv_step;
-        went = [went[0] + gained, went[1] + (arm.cross(gained) + spun)];
-    }
-    // All that is missing of a chain's momentum is told by where it went. Not of what half-spaces hold, with what force they do is not
-    // known so well: what was led astray there is given nothing. Of chains that hang on each other and of second-order steps only
-    // what was led astray is told so.
-    let mut held = zero;
-    for row in group.contacts.chunks_exact(contact::ENTRIES) {
-        held = zero.where_less(lanes.at(row, contact::DUAL), one, held);
-    }
-    let (rough, unheld) = (lanes.load(&group.chains[chain::ROUGH]), one - held);
-    let is_told = if group.rest.is_in_tree() { rough } else { rough.max(unheld * (one - second_order)) };
-    let by_motion = each!(k in 0..2 => (pressed[k] * step - went[k]) * unheld);
-    given = each!(k in 0..2 => given[k].or(lanes, by_motion[k], is_told));
-    let (most, least) = (lanes.splat(MOST_LEFT_OUT), lanes.splat(f32::MIN_POSITIVE));
-    let falls = (mass * falls(lanes, params, group).length() * step).max(least);
-    let moves = (went[0].length() / falls - lanes.splat(LIES)).clamp(zero, one);
-    let most_given =
-        (went[0].length() * most + mass * lanes.splat(LEAST_GIVEN)) * moves + falls * lanes.splat(LYING_GIVEN);
-    let most_turned = went[1].length() * most * moves + most_given * lanes.at(group.rest.row(0), rest::LENGTH);
-    let share = (most_given / given[0].length().max(least)).min(one);
-    let turn_share = (most_turned / given[1].length().max(least)).min(share);
-    // Others of the group may meet nobody.
-    let meets = lanes.load(&group.chains[chain::MEETS]);
-    let free = lanes.load(&group.inputs[input::HANGS]).where_less(lanes.splat(0.5), meets, zero);
-    LeftOut { centre, inv_mass, momentum: given[0] * (share * free), moment: given[1] * (turn_share * free), moves }
-}
-
 /// A row whose force is to change.
 struct Change<V> {
     row: ContactRow<V>,
@@ -490,8 +365,9 @@ fn give_way<L: Lanes>(
     write(lanes, group, at, (kind, slot), &now, flags);
 }
 
+/// With what a row presses, from where that is kept.
 #[inline(always)]
-fn load<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>], at: usize) -> Presses<L::V> {
+pub(super) fn load<L: Lanes>(lanes: L, row: &[Entry<L::Scalar>], at: usize) -> Presses<L::V> {
     (lanes.load(&row[at]), V3::load(lanes, row, at + 1), V3::load(lanes, row, at + 4))
 }
 

@@ -3,17 +3,15 @@
 
 use glam::{DMat3, DVec3};
 
-use super::bodies::{BODY_ENTRIES, SLENDER, spin_of};
-use super::descent::DESCENT_ENTRIES;
+use super::bodies::{SLENDER, spin_of};
 use super::group::Group;
 use super::joints::vector;
 use super::lanes::{LANES, OneF64};
+use super::left_out::{Balance, Momentum};
 use super::math::V3;
 use super::trees::Kept;
 use crate::flesh::Branch;
 use crate::layout::{chain, rigid};
-
-const _: () = assert!(BODY_ENTRIES <= DESCENT_ENTRIES, "a body is kept where a descent is");
 
 /// Mass, momentum and inertia of some chains from a point that a tree's have in common.
 #[derive(Clone, Copy, Default)]
@@ -132,19 +130,20 @@ impl Bodies {
         });
     }
 
-    /// Writes for each chain the motion of its tree that has what all of that is to have more of, `given` of each chain as a
-    /// centre from its origin (m), momentum (kg·m/s) and moment about the centre (kg·m²/s).
-    pub fn write_gains(&self, branches: &[Branch], given: &Each<[DVec3; 3]>, kept: &mut [Kept]) {
-        let at_point = |(given, from): (&[[DVec3; 3]; LANES], &[DVec3; LANES])| {
-            std::array::from_fn(|lane| {
-                let [centre, momentum, moment] = given[lane];
-                Body { momentum, angular: moment + (centre + from[lane]).cross(momentum), ..Body::default() }
-            })
+    /// Writes for each chain the motion of its tree that has what passes left out of the tree's momentum, given how that of each of
+    /// its chains came about, about the chain's origin.
+    pub fn write_gains(&self, branches: &[Branch], balances: &Each<Balance<f64>>, kept: &mut [Kept]) {
+        let v3 = |vector: DVec3| V3(vector.to_array());
+        let at_point = |(balances, from): (&[Balance<f64>; LANES], &[DVec3; LANES])| {
+            std::array::from_fn(|lane| balances[lane].shifted(v3(from[lane])))
         };
-        let mut gains: Each<Body> = given.iter().zip(&self.from).map(at_point).collect();
-        together(branches, &mut gains);
+        let mut of_trees: Each<Balance<f64>> = balances.iter().zip(&self.from).map(at_point).collect();
+        together(branches, &mut of_trees);
         self.write(branches, kept.iter_mut().map(|kept| &mut kept[..]), |tree, [group, lane]| {
-            tree.motion(gains[group][lane].momentum, gains[group][lane].angular)
+            let centre = tree.centre();
+            let left_out = of_trees[group][lane].shifted(v3(-centre)).left_out(OneF64(0));
+            let Momentum { linear, angular } = left_out.momentum.shifted(v3(centre));
+            tree.motion(DVec3::from_array(linear.0), DVec3::from_array(angular.0))
         });
     }
 

@@ -21,19 +21,21 @@
 //! tree go through the workgroup's memory, in the same order for each of its chains.
 
 use fearless_simd::{Simd, SimdBase};
-use glam::{DQuat, DVec3};
+use glam::DQuat;
 
 use super::LaneWidth;
-use super::bodies::{Body, add_motion};
+use super::bodies::{BODY_ENTRIES, Body, add_motion};
 use super::descent::{DESCENT_ENTRIES, Descends, Descent, Of, OneGroup, run};
 use super::group::{Group, is_kicked};
 use super::holds::Placed;
 use super::joints::{Bearing, Joint, vector};
-use super::lanes::{Entry, Half, LANES, Lanes, OneF32, Wide, apart, with_instructions};
+use super::lanes::{Entry, Half, LANES, Lanes, OneF32, OneF64, Wide, apart, with_instructions};
 use super::lay::lay;
+use super::left_out::{BALANCE_ENTRIES, Balance, restore};
+use super::math::V3;
 use super::predict::kick;
 use super::rod_energies::UNKNOWNS;
-use super::settle::{LeftOut, left_out, restore, settle_back, settle_forth, stand_still};
+use super::settle::{settle_back, settle_forth, stand_still};
 use super::stumps::give_to_stem;
 use super::tree_motion::{Bodies, Each};
 use crate::flesh::Branch;
@@ -60,8 +62,8 @@ enum Part<'a> {
     SettleForth(&'a [Entry<f32>], bool),
     SettleBack(Option<f32>, bool),
     StandStill,
-    /// Keeps centre, momentum and moment of what settling left out.
-    LeftOut(&'a [Entry<f32>]),
+    /// Keeps how the momentum of chains came about.
+    Balance(&'a [Entry<f32>]),
     /// Restores that of chains that hang on none.
     Restore(&'a [Entry<f32>]),
     /// Adds to velocities what the game does.
@@ -74,8 +76,13 @@ enum Part<'a> {
     Lay,
 }
 
-/// How far a group's chains have come, kept between parts.
-pub(super) type Kept = [Entry<f32>; DESCENT_ENTRIES];
+/// What is kept of a group's chains between parts: how far they have come, what they are as bodies, or how their momentum came about.
+pub(super) type Kept = [Entry<f32>; BALANCE_ENTRIES];
+
+pub(super) const NOTHING_KEPT: Kept = [[0.0; LANES]; BALANCE_ENTRIES];
+
+const _: () =
+    assert!(DESCENT_ENTRIES <= BALANCE_ENTRIES && BODY_ENTRIES <= BALANCE_ENTRIES, "all are kept in the same place");
 
 /// All groups of an instance of which chains hang on each other.
 pub(super) struct Forest<'a, 'b> {
@@ -179,22 +186,22 @@ impl<'a, 'b> Forest<'a, 'b> {
         }
     }
 
-    /// Restores the momentum that settling left out, to trees as rigid bodies; see [`restore`](super::settle::restore).
+    /// Restores the momentum that settling left out, to trees as rigid bodies; see [`left_out`](super::left_out).
     pub fn restore(&mut self, wanted: &[&[Entry<f32>]]) {
         for (group, wanted) in wanted.iter().enumerate() {
             if self.groups[group].rest.is_in_tree() {
-                self.part(group, Part::LeftOut(wanted));
+                self.part(group, Part::Balance(wanted));
             } else {
                 self.part(group, Part::Restore(wanted));
-                self.kept[group].fill([0.0; LANES]);
+                self.kept[group] = NOTHING_KEPT;
             }
         }
-        let left_out = |kept: &Kept| std::array::from_fn(|lane| [0, 3, 6].map(|at| vector(kept, at, lane)));
-        let given: Each<[DVec3; 3]> = self.kept.iter().map(left_out).collect();
-        if given.as_flattened().iter().all(|[_, momentum, moment]| [*momentum, *moment] == [DVec3::ZERO; 2]) {
-            return;
-        }
-        self.bodies().write_gains(self.branches, &given, self.kept);
+        let balance = |kept: &Kept| {
+            let kept = kept.map(|entry| entry.map(f64::from));
+            std::array::from_fn(|lane| Balance::load(OneF64(lane), &kept))
+        };
+        let balances: Each<Balance<f64>> = self.kept.iter().map(balance).collect();
+        self.bodies().write_gains(self.branches, &balances, self.kept);
         self.all(Part::AddMotion);
     }
 
@@ -480,11 +487,9 @@ fn do_part<L: Lanes<Scalar = f32>>(
             lanes.store(resets, &mut group.chains[chain::RESETS]);
         }
         Part::SettleForth(wanted, some) => settle_forth(lanes, group, wanted, stepping(lanes, kept, some)),
-        Part::LeftOut(wanted) => {
-            let LeftOut { centre, momentum, moment, .. } = apart!(lanes, left_out(lanes, params, group, wanted));
-            for (at, value) in [centre, momentum, moment].into_iter().enumerate() {
-                value.store(lanes, kept, 3 * at);
-            }
+        Part::Balance(wanted) => {
+            let about = V3([lanes.splat(0.0); 3]);
+            apart!(lanes, Balance::of(lanes, params, group, wanted, about)).store(lanes, kept);
         }
         Part::Restore(wanted) => apart!(lanes, restore(lanes, params, group, wanted)),
         Part::Kick => apart!(lanes, kick(lanes, group)),

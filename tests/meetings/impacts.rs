@@ -1,13 +1,15 @@
 //! What hits what: momentum and energy of collisions, and fast ones.
 
 use std::f64::consts::FRAC_PI_2;
+use std::sync::Arc;
 
 use glam::{DQuat, DVec3};
 use sinew::cpu::meetings::ROLLS;
+use sinew::scenes::octopuses::Octopus;
 use sinew::step::{Integrator, StepConfig};
-use sinew::{Coefficient, Collisions, CombineRule, Motion};
+use sinew::{Coefficient, Collisions, CombineRule, Motion, Physics, Pose};
 
-use crate::common::{Random, material};
+use crate::common::{FRAME, Random, material};
 use crate::pile::{PASSES, Pile, RADIUS, SEGMENTS};
 
 #[test]
@@ -86,6 +88,39 @@ fn collisions_of_many_pairs_keep_momentum() {
              {linear:.1e} of Σm|v|, angular by {angular:.1e} of Σ|L|, in the mean by {mean:.1e} (bars {bars:?})"
         );
         assert!(hits >= 200 && linear <= bars[0] && angular <= bars[1] && mean <= bars[2]);
+    }
+}
+
+/// What hangs together has momentum together: octopuses that hit each other in flight keep it, and most of their angular momentum, of which
+/// implicit Euler takes some of tentacles that whirl.
+#[test]
+fn octopuses_that_hit_in_flight_keep_momentum() {
+    const REACH: f64 = 0.5;
+    let flesh = Octopus::default().build().unwrap();
+    for (speed, substeps) in [(3.0, 2), (10.0, 2), (10.0, 4)] {
+        let (mut linear, mut angular) = (0.0_f64, 0.0_f64);
+        for case in (0..12).map(f64::from) {
+            let config = StepConfig { substeps, passes: PASSES, gravity: DVec3::ZERO, ..StepConfig::default() };
+            let mut physics = Physics::with_config(config);
+            let centre = DVec3::new(0.03 * case, 1.5, 0.02 * case);
+            let turn = DQuat::from_rotation_y(0.7 * case) * DQuat::from_rotation_z(0.4 * case);
+            physics.insert(Arc::clone(&flesh), &[], Pose::IDENTITY).unwrap();
+            let flung = physics.insert(Arc::clone(&flesh), &[], Pose::new(centre, turn)).unwrap();
+            let motion = Motion { velocity: DVec3::Y * -speed, spin: DVec3::ZERO, centre };
+            physics.set_velocity(flung, motion).unwrap();
+            physics.step_flesh(1.0e-4).unwrap();
+            let before = physics.quality();
+            (0..60).for_each(|_| physics.step_flesh(FRAME).unwrap());
+            let after = physics.quality();
+            let size = before.momentum.length();
+            linear = linear.max((after.momentum - before.momentum).length() / size);
+            angular = angular.max((after.angular_momentum - before.angular_momentum).length() / (size * REACH));
+        }
+        println!(
+            "12 pairs of octopuses that hit at {speed} m/s, {substeps} substeps: momentum off by {linear:.1e} of Σm|v| (bar 1e-5), \
+             angular by {angular:.1e} of that at half a metre (bar 0.03)"
+        );
+        assert!(linear <= 1.0e-5 && angular <= 0.03);
     }
 }
 
