@@ -248,6 +248,7 @@ const TREES: &[Mutant] = &[
     (Stage::Settle, "trees thrown together", "let arm = vec3<f32>() ⟨-⟩ body.centre;", "+"),
     (Stage::Settle, "trees thrown together", "balance_of(own, root_origin(own) ⟨-⟩ chain3(", "+"),
     (Stage::Settle, "trees thrown together", "told_momentum(at, ⟨18u⟩)", "12u"),
+    (Stage::Settle, "trees meeting on the ground", "sum.held = ⟨larger⟩(sum.held", "smaller"),
     (Stage::CheckHealth, "trees", "let to = place ⟨+⟩ rotate(turn, node3(row, NODE_PLACE)", "-"),
     (Stage::CheckHealth, "trees", "let lost = chain.node_count > 0u && most_of_tree(chain, local, 0u) ⟨>⟩ 0.5;", "<"),
 ];

@@ -4,7 +4,7 @@
 // What passes left out of a momentum is given up to this share of what was gained in the substep or, up to MOST_GIVEN, of what there
 // was, and LEAST_GIVEN more.
 const MOST_LEFT_OUT: f32 = 0.5;
-// See MOST_LEFT_OUT (m/s).
+// Both in m/s.
 const MOST_GIVEN: f32 = 5.0;
 const LEAST_GIVEN: f32 = 0.1;
 // What gains no more than so many times what it falls in a substep lies on others, and is given no more than LYING_GIVEN of that.
@@ -74,7 +74,7 @@ struct Balance {
     held: f32,
     // 1 where its steps are second-order.
     second_order: f32,
-    // 1 where it is free.
+    // 1 where it is free; chains that meet nobody have no nodes here.
     free: f32,
 }
 

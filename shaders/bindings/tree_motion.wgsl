@@ -1,5 +1,5 @@
-// How chains that hang on each other move as one rigid body: what damping leaves alone, and what is given to all of them; the twin of
-// src/cpu/tree_motion.rs.
+// How chains that hang on each other move as one rigid body: what damping leaves alone; the twin of src/cpu/tree_motion.rs. What is
+// given to all of them is in left_out.wgsl.
 
 // Tells the others of the chain as a body: 16 numbers.
 fn tell_body(local: u32, body: Body) {

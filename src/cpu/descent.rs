@@ -115,12 +115,12 @@ macro_rules! descent {
 
         impl<V: Lane> Descent<V> {
             #[inline(always)]
-            pub fn load<L: Lanes<V = V>>(lanes: L, entries: &[Entry<L::Scalar>]) -> Self {
+            pub fn load<L: Lanes<V = V>>(lanes: L, entries: &[Entry<L::Scalar>; DESCENT_ENTRIES]) -> Self {
                 Self { $($field: lanes.load(&entries[Of::$field as usize])),+ }
             }
 
             #[inline(always)]
-            pub fn store<L: Lanes<V = V>>(&self, lanes: L, entries: &mut [Entry<L::Scalar>]) {
+            pub fn store<L: Lanes<V = V>>(&self, lanes: L, entries: &mut [Entry<L::Scalar>; DESCENT_ENTRIES]) {
                 $(lanes.store(self.$field, &mut entries[Of::$field as usize]);)+
             }
         }

@@ -28,11 +28,13 @@ pub const CARRIED_APART: f32 = 0.1;
 /// Depths over the radius beyond which pairs get stiffer, and below which they get softer again.
 pub const DEEP: [f32; 2] = [0.04, 0.02];
 
-/// How fast pairs get stiffer (1/s): a pile's depths take seconds to be told apart from those of an impact.
+/// How fast pairs get stiffer (1/s), and what is softer than [`STEADY`] has it comes back to that: a pile's depths take seconds to be told
+/// apart from those of an impact.
 pub const STIFFENS: f32 = 2.4;
 
-/// How fast they get softer again (1/s). What sways gets stiffer where it presses deep, and softer where it hardly does, which gives it
-/// energy each time: as fast as [`STIFFENS`], an octopus stood swaying at 15 mm/s for ever; slower, pairs are as stiff as it takes soon.
+/// How fast they get softer again (1/s), apart from each other, too. What sways gets stiffer where it presses deep, and softer where it
+/// hardly does or has come off, which gives it energy each time; at equal rates octopuses that stand sway for ever by that. As softening is
+/// slower, pairs are soon as stiff as it takes, and change by little.
 pub const SOFTENS: f32 = 0.72;
 
 /// Depths over the radius at which pairs would come to lie in a substep, of each of which a fast pair is once as stiff again.

@@ -22,7 +22,7 @@ use crate::layout::{chain, contact, input, node, rest};
 use crate::step::StepParams;
 
 /// What passes left out of a momentum is given up to this share of what was gained in the substep or, up to [`MOST_GIVEN`], of what
-/// there was, and [`LEAST_GIVEN`] more. Stiff pairs that hold something light between them are far from balance by a force that is
+/// there was (in the world), and [`LEAST_GIVEN`] more. Stiff pairs that hold something light between them are far from balance by a force that is
 /// nothing to them and would throw it: 20 g at 180 m/s, and what it hits then at more.
 pub const MOST_LEFT_OUT: f32 = 0.5;
 
@@ -143,6 +143,13 @@ pub(super) struct Balance<V> {
     free: V,
 }
 
+impl Balance<f64> {
+    /// Whether passes may have left out anything of it that it is to be given.
+    pub fn is_free(&self) -> bool {
+        self.free > 0.5
+    }
+}
+
 /// How many entries a [`Balance`] takes.
 pub(super) const BALANCE_ENTRIES: usize = 28;
 
@@ -232,8 +239,8 @@ impl<V: Lane> Balance<V> {
 
     /// What of the momentum passes left out.
     ///
-    /// All that is missing of it is told by where it went. Not of what half-spaces hold, with what force they do is not known so well:
-    /// what was led astray there is given nothing. Of second-order steps only what was led astray is told so.
+    /// All that is missing of it is told by where it went. Not of what half-spaces hold, a tree by any of its chains, with what force
+    /// they do is not known so well: what was led astray there is given nothing. Of second-order steps only what was led astray is told so.
     #[inline(always)]
     pub fn left_out<L: Lanes<V = V>>(&self, lanes: L) -> LeftOut<V> {
         let (zero, one, least) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(f32::MIN_POSITIVE));

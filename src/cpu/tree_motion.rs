@@ -1,5 +1,5 @@
 //! How chains that hang on each other move as one rigid body: what damping leaves alone, and what is given to all of them; its twin
-//! is `shaders/bindings/tree_motion.wgsl`.
+//! is `shaders/bindings/tree_motion.wgsl`, and of what is given `shaders/bindings/left_out.wgsl`.
 
 use glam::{DMat3, DVec3};
 
@@ -77,9 +77,12 @@ impl Body {
     /// The motion that it has with such a momentum (kg·m/s) and angular momentum about the point (kg·m²/s): velocity of the centre
     /// (m/s) and spin (rad/s).
     fn motion(&self, momentum: DVec3, angular: DVec3) -> [DVec3; 2] {
-        let centre = self.centre();
-        let inertia = self.inertia - inertia_at(self.mass, centre);
-        let angular = angular - centre.cross(momentum);
+        self.motion_about_centre(momentum, angular - self.centre().cross(momentum))
+    }
+
+    /// As [`Body::motion`], with the angular momentum about the centre.
+    fn motion_about_centre(&self, momentum: DVec3, angular: DVec3) -> [DVec3; 2] {
+        let inertia = self.inertia - inertia_at(self.mass, self.centre());
         let spin = spin_of(OneF64(0), inertia.to_cols_array_2d(), V3(angular.to_array()), f64::from(SLENDER));
         [momentum * self.inv_mass(), DVec3::from_array(spin.0)]
     }
@@ -140,10 +143,9 @@ impl Bodies {
         let mut of_trees: Each<Balance<f64>> = balances.iter().zip(&self.from).map(at_point).collect();
         together(branches, &mut of_trees);
         self.write(branches, kept.iter_mut().map(|kept| &mut kept[..]), |tree, [group, lane]| {
-            let centre = tree.centre();
-            let left_out = of_trees[group][lane].shifted(v3(-centre)).left_out(OneF64(0));
-            let Momentum { linear, angular } = left_out.momentum.shifted(v3(centre));
-            tree.motion(DVec3::from_array(linear.0), DVec3::from_array(angular.0))
+            let Momentum { linear, angular } =
+                of_trees[group][lane].shifted(v3(-tree.centre())).left_out(OneF64(0)).momentum;
+            tree.motion_about_centre(DVec3::from_array(linear.0), DVec3::from_array(angular.0))
         });
     }
 

@@ -201,6 +201,9 @@ impl<'a, 'b> Forest<'a, 'b> {
             std::array::from_fn(|lane| Balance::load(OneF64(lane), &kept))
         };
         let balances: Each<Balance<f64>> = self.kept.iter().map(balance).collect();
+        if !balances.as_flattened().iter().any(Balance::is_free) {
+            return;
+        }
         self.bodies().write_gains(self.branches, &balances, self.kept);
         self.all(Part::AddMotion);
     }
@@ -518,7 +521,7 @@ fn on_the_way<L: Lanes<Scalar = f32>>(
 ) {
     let descent = match part {
         Part::Begin => Descent::begin(lanes, group),
-        _ => Descent::load(lanes, kept),
+        _ => Descent::load(lanes, kept.first_chunk().expect("has room for it")),
     };
     let mut own = OneGroup::new(lanes, params, group, descent);
     match part {
@@ -535,7 +538,7 @@ fn on_the_way<L: Lanes<Scalar = f32>>(
         // Others are not on the way down.
         _ => {}
     }
-    own.descent.store(lanes, kept);
+    own.descent.store(lanes, kept.first_chunk_mut().expect("has room for it"));
 }
 
 #[inline(always)]

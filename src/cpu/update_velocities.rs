@@ -3,7 +3,7 @@
 //! Places: the velocity that `predict` left, and (moved − predicted move)/h̃ of what the solve added. The same as
 //! moved/h or (3·moved − last move)/2h in exact arithmetic; in f32 h·(1/h) is not 1, and so each substep would take
 //! or give a few 10⁻⁸ of a free chain's momentum. Frames likewise, up to a quarter turn a substep, by the turn from the predicted one,
-//! which the solve's torque is for: what passes left out of a chain's momentum, which [`settle`](super::settle) adds to both, thus stays.
+//! which the solve's torque is for: what passes left out of momentum, which [`left_out`](super::left_out) adds to both, thus stays.
 //! What turns by more is told by how far it turned. Free chains keep their momentum and angular momentum, see `bodies.rs`.
 //!
 //! A chain that meets others and was led astray, or went far, may be crushed between these and a wall. Such a chain is let go within one

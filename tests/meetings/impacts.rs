@@ -92,13 +92,13 @@ fn collisions_of_many_pairs_keep_momentum() {
 }
 
 /// What hangs together has momentum together: octopuses that hit each other in flight keep it, and most of their angular momentum, of which
-/// implicit Euler takes some of tentacles that whirl.
+/// implicit Euler takes some of tentacles that whirl, in flight, too: up to 2.4 % here.
 #[test]
 fn octopuses_that_hit_in_flight_keep_momentum() {
     const REACH: f64 = 0.5;
     let flesh = Octopus::default().build().unwrap();
     for (speed, substeps) in [(3.0, 2), (10.0, 2), (10.0, 4)] {
-        let (mut linear, mut angular) = (0.0_f64, 0.0_f64);
+        let (mut linear, mut angular, mut hits) = (0.0_f64, 0.0_f64, 0);
         for case in (0..12).map(f64::from) {
             let config = StepConfig { substeps, passes: PASSES, gravity: DVec3::ZERO, ..StepConfig::default() };
             let mut physics = Physics::with_config(config);
@@ -113,14 +113,16 @@ fn octopuses_that_hit_in_flight_keep_momentum() {
             (0..60).for_each(|_| physics.step_flesh(FRAME).unwrap());
             let after = physics.quality();
             let size = before.momentum.length();
+            // What flies on alone keeps its kinetic energy.
+            hits += usize::from(after.energy.kinetic < 0.9 * before.energy.kinetic);
             linear = linear.max((after.momentum - before.momentum).length() / size);
             angular = angular.max((after.angular_momentum - before.angular_momentum).length() / (size * REACH));
         }
         println!(
-            "12 pairs of octopuses that hit at {speed} m/s, {substeps} substeps: momentum off by {linear:.1e} of Σm|v| (bar 1e-5), \
+            "12 pairs of octopuses, of which {hits} hit at {speed} m/s, {substeps} substeps: momentum off by {linear:.1e} of Σm|v| (bar 1e-5), \
              angular by {angular:.1e} of that at half a metre (bar 0.03)"
         );
-        assert!(linear <= 1.0e-5 && angular <= 0.03);
+        assert!(hits >= 9 && linear <= 1.0e-5 && angular <= 0.03);
     }
 }
 

@@ -205,7 +205,7 @@ fn a_heap_of_logs_comes_to_lie() {
 }
 
 /// A log on two posts that is pressed by more and less in turn, as by what sways: pairs get stiffer where they are deep, and softer where
-/// they hardly touch. That gave back a fifth more than it took in each cycle, and an octopus that stood swaying swayed for ever.
+/// they hardly touch. As fast as that, they would give back 17, 27 and 24 % of what they store in each cycle, and what sways energy.
 #[test]
 fn what_presses_and_lets_go_gives_back_no_more_than_it_took() {
     const CYCLE: usize = 36;
@@ -229,7 +229,7 @@ fn what_presses_and_lets_go_gives_back_no_more_than_it_took() {
             let share = |node| if node % 10 == 0 { 0.05 } else { 0.1 };
             (0..=10).map(|node| physics.node(log, 0, node).unwrap().place.y * share(node)).sum::<f64>()
         };
-        let (mut work, mut stored) = (0.0, 0.0_f64);
+        let (mut work, mut stored, mut depths) = (0.0, 0.0_f64, [f64::MAX, 0.0]);
         for frame in 0..10 * CYCLE {
             let pressed = gravity * (1.0 + 0.9 * (TAU * frame as f64 / CYCLE as f64).sin());
             physics.config.gravity = DVec3::NEG_Y * pressed;
@@ -237,11 +237,16 @@ fn what_presses_and_lets_go_gives_back_no_more_than_it_took() {
             physics.step_flesh(FRAME).unwrap();
             if frame >= 5 * CYCLE {
                 work += MASS * pressed * (before - height(&physics));
-                stored = stored.max(0.5 * MASS * pressed * physics.quality().penetration_max * 0.05);
+                let depth = physics.quality().penetration_max;
+                stored = stored.max(0.5 * MASS * pressed * depth * 0.05);
+                depths = [depth.min(depths[0]), depth.max(depths[1])];
             }
         }
         let taken = work / 5.0 / stored;
-        println!("pressed at {gravity} m/s², {substeps} substeps: a cycle takes {taken:.3} of what is stored (bar 0)");
-        assert!(taken >= 0.0);
+        println!(
+            "pressed at {gravity} m/s², {substeps} substeps, {depths:.3?} of the radius deep: a cycle takes {taken:.3} of what is stored \
+             (bar 0)"
+        );
+        assert!(taken >= 0.0 && depths[0] < 0.02 && depths[1] > 0.04 && height(&physics).abs() < 0.05);
     }
 }
