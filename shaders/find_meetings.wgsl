@@ -20,7 +20,7 @@ const CARRIED_APART: f32 = 0.1;
 const DEEP: f32 = 0.04;
 const SHALLOW: f32 = 0.02;
 
-// How fast pairs get stiffer, and softer again (1/s): as fast, what sways would be given energy.
+// How fast pairs get stiffer, and softer again what is apart, and what touches (1/s): as fast, what sways would be given energy.
 const STIFFENS: f32 = 2.4;
 const SOFTENS: f32 = 0.72;
 
@@ -331,7 +331,8 @@ fn meet(
 
     let radius = smaller(arms.x, arms.y);
     let deep = where_less(radius * -DEEP, gap, 1.0, 1.0 + STIFFENS * params.h);
-    let shallow = where_less(radius * -SHALLOW, gap, 1.0 - SOFTENS * params.h, 1.0);
+    let softer = where_less(0.0, gap, 1.0 - STIFFENS * params.h, 1.0 - SOFTENS * params.h);
+    let shallow = where_less(radius * -SHALLOW, gap, softer, 1.0);
     let ratio = ratio_of(meet_at(memory, MEET_OVER_MASS), deep * shallow);
     let as_before = smaller(ratio, 1.0);
     let rubbing = MEETING * mass * inv_h * inv_h * as_before * point.share * own;

@@ -351,7 +351,7 @@ const PAIRS_AND_MEETINGS: &[Mutant] = &[
     (Stage::Settle, "thrown together", "larger(balance.rough, ⟨unheld⟩ *", "0.0"),
     (Stage::Settle, "meeting on the ground", "unheld * (1.0 ⟨-⟩ balance.second_order)", "+"),
     (Stage::Settle, "flung by a bone", "balance.mass * ⟨MOST_GIVEN⟩);", "0.0"),
-    (Stage::FindMeetings, "flung by a bone", "gap, 1.0 - ⟨SOFTENS⟩ * params.h", "STIFFENS"),
+    (Stage::FindMeetings, "flung by a bone", "1.0 - ⟨SOFTENS⟩ * params.h", "STIFFENS"),
     (Stage::Settle, "thrown together", "given = momentum_times(balance.by_motion, ⟨unheld⟩);", "0.0"),
     (Stage::SolveRods, "meeting on the ground", "if row.meets ⟨&&⟩ first {", "||"),
     (Stage::SolveRods, "meeting", "return Friction(secant, row.friction, ⟨0.0⟩, way);", "row.friction"),

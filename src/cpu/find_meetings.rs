@@ -28,13 +28,12 @@ pub const CARRIED_APART: f32 = 0.1;
 /// Depths over the radius beyond which pairs get stiffer, and below which they get softer again.
 pub const DEEP: [f32; 2] = [0.04, 0.02];
 
-/// How fast pairs get stiffer (1/s), and what is softer than [`STEADY`] has it comes back to that: a pile's depths take seconds to be told
-/// apart from those of an impact.
+/// How fast pairs get stiffer (1/s), and softer again what is apart: a pile's depths take seconds to be told apart from those of an impact.
 pub const STIFFENS: f32 = 2.4;
 
-/// How fast they get softer again (1/s), apart from each other, too. What sways gets stiffer where it presses deep, and softer where it
-/// hardly does or has come off, which gives it energy each time; at equal rates octopuses that stand sway for ever by that. As softening is
-/// slower, pairs are soon as stiff as it takes, and change by little.
+/// How fast what touches gets softer again (1/s). What sways gets stiffer where it presses deep, and softer where it hardly does, which
+/// gives it energy each time; at equal rates octopuses that stand sway for ever by that. As softening is slower, pairs are soon as stiff
+/// as it takes, and change by little.
 pub const SOFTENS: f32 = 0.72;
 
 /// Depths over the radius at which pairs would come to lie in a substep, of each of which a fast pair is once as stiff again.
@@ -230,7 +229,8 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
     let (zero, one, half) = (lanes.splat(0.0), lanes.splat(1.0), lanes.splat(0.5));
     let (least, divisor) = (lanes.splat(f32::MIN_POSITIVE), lanes.splat(LEAST_DIVISOR));
     let inv_h = lanes.splat(params.inv_h);
-    let (stiffer, softer) = (one + lanes.splat(STIFFENS * params.h), one - lanes.splat(SOFTENS * params.h));
+    let (stiffer, apart) = (one + lanes.splat(STIFFENS * params.h), one - lanes.splat(STIFFENS * params.h));
+    let softer = one - lanes.splat(SOFTENS * params.h);
     // Later ones of the substep go on from the same anchors.
     let first_solve = params.iteration == 0;
     let PairBlock {
@@ -292,7 +292,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
                 V3([zero; 3]).store(lanes, &mut rows[point], meet::ANCHOR);
                 V3([zero; 3]).store(lanes, &mut turn_anchors[point], 0);
             }
-            let ratio = ratio_of(lanes, params, remembered[point][7], softer);
+            let ratio = ratio_of(lanes, params, remembered[point][7], apart);
             let over_mass = over_mass_of(lanes, params, ratio, zero);
             lanes.store(over_mass, &mut over_masses[point]);
             lanes.scatter([zero, zero, zero, zero, zero, zero, zero, over_mass], &mut memory[point]);
@@ -345,7 +345,7 @@ pub fn find_meetings<L: Lanes<Scalar = f32>>(
 
         let radius = arms[0].min(arms[1]);
         let deep = (radius * lanes.splat(-DEEP[0])).where_less(gap, one, stiffer);
-        let shallow = (radius * lanes.splat(-DEEP[1])).where_less(gap, softer, one);
+        let shallow = (radius * lanes.splat(-DEEP[1])).where_less(gap, zero.where_less(gap, apart, softer), one);
         let ratio = ratio_of(lanes, params, was_over_mass, deep * shallow);
         let as_before = ratio.min(one);
         let rubbing = lanes.splat(MEETING) * mass * inv_h * inv_h * as_before * point.share * own;
