@@ -20,8 +20,9 @@ const CARRIED_APART: f32 = 0.1;
 const DEEP: f32 = 0.04;
 const SHALLOW: f32 = 0.02;
 
-// How fast pairs get stiffer, and softer again what is apart, and what touches (1/s): as fast, what sways would be given energy.
+// How fast pairs get stiffer, and softer again what is apart (1/s).
 const STIFFENS: f32 = 2.4;
+// How fast what touches gets softer again (1/s): as fast as it gets stiffer, what sways would be given energy.
 const SOFTENS: f32 = 0.72;
 
 // Depths over the radius at which pairs would come to lie in a substep, of each of which a fast pair is once as stiff again.

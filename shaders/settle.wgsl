@@ -1,5 +1,5 @@
-// Stage settle: a pass of chains that meet others, and after the last one the momentum that passes left out; the twin of
-// src/cpu/settle.rs, which says why. Each chain is settled that meets another and is pressed otherwise than it has it, or tree of any such.
+// Stage settle: a pass of chains that meet others, and after the last one the momentum that passes left out (left_out.wgsl); the twin
+// of src/cpu/settle.rs, which says why. Each chain is settled that meets another and is pressed otherwise than it has it, or tree of any such.
 
 // Which share of the last pass's step a pass goes on by.
 const GOES_ON: f32 = 0.4;

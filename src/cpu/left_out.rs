@@ -22,8 +22,8 @@ use crate::layout::{chain, contact, input, node, rest};
 use crate::step::StepParams;
 
 /// What passes left out of a momentum is given up to this share of what was gained in the substep or, up to [`MOST_GIVEN`], of what
-/// there was (in the world), and [`LEAST_GIVEN`] more. Stiff pairs that hold something light between them are far from balance by a force that is
-/// nothing to them and would throw it: 20 g at 180 m/s, and what it hits then at more.
+/// there was, in the world, and [`LEAST_GIVEN`] more. Stiff pairs that hold something light between them are far from balance by a
+/// force that is nothing to them and would throw it: 20 g at 180 m/s, and what it hits then at more.
 pub const MOST_LEFT_OUT: f32 = 0.5;
 
 /// See [`MOST_LEFT_OUT`] (m/s). Of what hits at 60 m/s, one side would else be given what the other, at rest, is not.

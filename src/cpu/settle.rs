@@ -9,6 +9,8 @@
 //! Where a share s of a step is taken, it holds for (1 − s)·G before + s·G after all of it (`press_on`). Only of chains that began the
 //! substep again and made no whole step since does it hold for no G that is known: they sit passes out (`sit_out`), as do those
 //! that took nothing of their last step, and others press against where they are.
+//!
+//! What passes left out of momentum is given after the last one: [`left_out`](super::left_out).
 
 #![allow(clippy::needless_range_loop, reason = "rows and columns are indexed as in the equations")]
 

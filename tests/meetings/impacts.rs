@@ -92,7 +92,7 @@ fn collisions_of_many_pairs_keep_momentum() {
 }
 
 /// What hangs together has momentum together: octopuses that hit each other in flight keep it, and most of their angular momentum, of which
-/// implicit Euler takes some of tentacles that whirl, in flight, too: up to 2.4 % here.
+/// implicit Euler takes some of tentacles that whirl, in flight, too: up to 2.5 % here.
 #[test]
 fn octopuses_that_hit_in_flight_keep_momentum() {
     const REACH: f64 = 0.5;
