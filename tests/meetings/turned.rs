@@ -116,7 +116,7 @@ impl Fared {
 ///
 /// How far it is wound up there for a moment is a matter of chance: by rounding alone, as of a box that is 10⁻⁷ m wider, three times as
 /// much or a third. So it is told of eight boxes: wound up in none by more than it has of motion, which is what could wind it up, and by
-/// no more than 80 J in the geometric mean.
+/// no more than 80 J in the geometric mean. How fast it slips in the last frame is one draw of a shiver likewise: 0.07 to 0.21 m/s.
 #[test]
 fn flesh_comes_to_rest_in_a_box_that_turns() {
     for (count, passes, boxes) in [(3, 0, 1), (2, 6, 8), (4, 6, 8), (6, 6, 1), (8, 6, 1)] {
